@@ -1,0 +1,5 @@
+"""Runs the tap: `python -m tap_leadintent`."""
+
+from tap_leadintent.tap import TapLeadIntent
+
+TapLeadIntent.cli()

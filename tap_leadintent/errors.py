@@ -1,0 +1,39 @@
+"""What ends a run: errors that the command line shows as one line each.
+
+They are `click` exceptions, because the SDK runs `--discover` and `--test` in
+callbacks where it handles no error of its own: this way every entry point ends
+the same, without a traceback and with exit code 1.
+"""
+
+from __future__ import annotations
+
+from typing import IO, Any
+
+import click
+from singer_sdk.exceptions import FatalAPIError
+
+
+class ConfigError(click.ClickException):
+    """The configuration cannot work; `errors` holds one line for each problem."""
+
+    def __init__(self, errors: list[str]) -> None:
+        """Keep the lines.
+
+        Args:
+            errors: One line for each problem, beginning with the setting's name.
+        """
+        super().__init__("\n".join(errors))
+        self.errors = errors
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print one line for each problem.
+
+        Args:
+            file: Where to print; standard error when absent.
+        """
+        for error in self.errors:
+            click.echo(f"Error: {error}", file=file, err=file is None)
+
+
+class StreamError(FatalAPIError, click.ClickException):
+    """A stream cannot go on; the message says why and what to do."""

@@ -1,0 +1,114 @@
+"""The API's contract (`openapi.json`) and the schemas that streams draw from it."""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from singer_sdk import OpenAPISchema, StreamSchema
+
+if TYPE_CHECKING:
+    from singer_sdk.streams import Stream
+
+API = OpenAPISchema[str](resources.files("tap_leadintent") / "openapi.json")
+
+ADDITIONAL_PROPERTIES = "additional_properties"
+RECORD_KEY = "record_key"
+SIGNAL_OBSERVED_AT = "signal_observed_at"
+WINDOW_END = "window_end"
+
+TAP_COLUMNS: dict[str, dict[str, Any]] = {
+    RECORD_KEY: {
+        "type": ["string"],
+        "description": "Key made by the tap: the record's `id`, else its own "
+        "`<entity>_id`, else a SHA-256 over its canonical JSON.",
+    },
+    SIGNAL_OBSERVED_AT: {
+        "type": ["string", "null"],
+        "format": "date-time",
+        "description": "`signal.observed_at` in UTC.",
+    },
+    WINDOW_END: {
+        "type": ["string", "null"],
+        "format": "date-time",
+        "description": "End of the time window that the record was read in, UTC.",
+    },
+    ADDITIONAL_PROPERTIES: {
+        "type": ["object", "null"],
+        "additionalProperties": True,
+        "description": "Every field of the record that has no column of its own.",
+    },
+}
+"""Columns that the tap itself fills, by name."""
+
+
+class RecordSchema(StreamSchema[str]):
+    """A stream's schema: the API's record and the columns that the tap adds.
+
+    `additional_properties` is always among them. The SDK would normalise the API's
+    part again for every record, so it is done once here. The key, `record_key` where
+    there is one and `id` otherwise, is the only column that is not nullable.
+    """
+
+    def __init__(self, key: str, *columns: str) -> None:
+        """Declare the schema.
+
+        Args:
+            key: Name of the record's schema in `openapi.json`.
+            columns: Names of the `TAP_COLUMNS` that this stream has.
+        """
+        super().__init__(API, key=key)
+        self._key = key
+        self._columns = (*columns, ADDITIONAL_PROPERTIES)
+        self._schema: dict[str, Any] | None = None
+
+    def get_stream_schema(
+        self,
+        stream: Stream | None,  # noqa: ARG002
+        stream_class: type[Stream],  # noqa: ARG002
+    ) -> dict[str, Any]:
+        """Give the normalised schema.
+
+        Args:
+            stream: Not used: the declared schema is the same for all instances.
+            stream_class: Not used either.
+
+        Returns:
+            The JSON schema of the stream's records.
+        """
+        if self._schema is None:
+            key = RECORD_KEY if RECORD_KEY in self._columns else "id"
+            record = API.get_schema(self._key, key_properties=[key])
+            columns = {name: TAP_COLUMNS[name] for name in self._columns}
+            self._schema = {
+                "type": "object",
+                "properties": {**record["properties"], **columns},
+            }
+        return self._schema
+
+
+def request_fields(stream_name: str) -> dict[str, dict[str, Any]]:
+    """List what a stream's request body may hold, as far as it is documented.
+
+    Args:
+        stream_name: Name of a stream, the `operationId` of its endpoint.
+
+    Returns:
+        The JSON schema of each field by name; `cursor` among them.
+    """
+    for path in API.spec["paths"].values():
+        operation = path["post"]
+        if operation["operationId"] == stream_name:
+            content = operation["requestBody"]["content"]["application/json"]
+            fields: dict[str, dict[str, Any]] = content["schema"]["properties"]
+            return fields
+    raise KeyError(stream_name)
+
+
+def stream_names() -> list[str]:
+    """List the streams in the order of the API description.
+
+    Returns:
+        Their names.
+    """
+    return [path["post"]["operationId"] for path in API.spec["paths"].values()]

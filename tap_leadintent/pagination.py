@@ -1,0 +1,126 @@
+"""The page envelope and the cursor that travels in the request body.
+
+API description: "Page envelope", "Pagination and ordering".
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from singer_sdk.pagination import BaseAPIPaginator
+
+from tap_leadintent.errors import StreamError
+
+if TYPE_CHECKING:
+    import requests
+
+
+class Cursor(msgspec.Struct):
+    """The envelope's `cursor` object."""
+
+    has_more: bool
+    next: str | None = None
+
+
+class Page(msgspec.Struct):
+    """One response: its records and where the next ones are."""
+
+    data: list[dict[str, Any]]
+    cursor: Cursor
+
+
+_decoder = msgspec.json.Decoder(Page, float_hook=Decimal)
+
+
+def read_page(response: requests.Response) -> Page:
+    """Decode a response's envelope, once for each response.
+
+    Args:
+        response: A successful response of a list endpoint.
+
+    Returns:
+        Its page; numbers with a fraction or exponent are `Decimal`, so that no digit
+        is lost.
+
+    Raises:
+        ValueError: The body is no page envelope; the message says where it differs.
+    """
+    attributes = vars(response)
+    if "page" not in attributes:
+        attributes["page"] = _decoder.decode(response.content)
+    page: Page = attributes["page"]
+    return page
+
+
+class CursorPaginator(BaseAPIPaginator[str | None]):
+    """Follows `cursor.next` until `cursor.has_more` is false.
+
+    The value is the `cursor.after` to send, absent for the first page. An empty page
+    is no end. A chain that cannot go on, or that leads back to where it has been, is
+    an error and never an end.
+    """
+
+    def __init__(self, stream_name: str) -> None:
+        """Begin before the first page.
+
+        Args:
+            stream_name: Named in errors.
+        """
+        super().__init__(None)
+        self._stream_name = stream_name
+        self._seen: set[bytes] = set()
+
+    def continue_if_empty(self, response: requests.Response) -> bool:  # noqa: ARG002
+        """Go on: whether there is a next page is the envelope's to say.
+
+        Args:
+            response: The response with the empty page.
+
+        Returns:
+            True.
+        """
+        return True
+
+    def has_more(self, response: requests.Response) -> bool:
+        """Tell whether the envelope announces another page.
+
+        Args:
+            response: The response just read.
+
+        Returns:
+            Its `cursor.has_more`.
+        """
+        return read_page(response).cursor.has_more
+
+    def get_next(self, response: requests.Response) -> str:
+        """Take the cursor of the next page.
+
+        Args:
+            response: The response just read, whose `has_more` is true.
+
+        Returns:
+            Its `cursor.next`, unchanged.
+
+        Raises:
+            StreamError: There is none, or this chain has been there before.
+        """
+        after = read_page(response).cursor.next
+        if not after:
+            problem = "says has_more but carries no next cursor"
+            raise self._error(problem)
+        # Kept as digests: a cursor can be long and a chain can have many pages.
+        digest = blake2b(after.encode(), digest_size=16).digest()
+        if digest in self._seen:
+            problem = "repeats a cursor that this chain has followed before"
+            raise self._error(problem)
+        self._seen.add(digest)
+        return after
+
+    def _error(self, problem: str) -> StreamError:
+        return StreamError(
+            f"{self._stream_name}: page {self.count} {problem}; the stream stops "
+            "rather than miss records. Report it to the API's support."
+        )
