@@ -144,7 +144,7 @@ class RecordShaper:
         Raises:
             StreamError: A key column has no value.
         """
-        shaped = {name: make(record) for name, make in self._made.items()}
+        shaped: Record = {name: make(record) for name, make in self._made.items()}
         shaped |= {name: record.get(name) for name in self._fields}
         rest = {k: v for k, v in record.items() if k not in self._known}
         shaped[ADDITIONAL_PROPERTIES] = rest or None
