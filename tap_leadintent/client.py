@@ -5,6 +5,7 @@ API description: "Endpoints", "Authentication", "Errors".
 
 from __future__ import annotations
 
+from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,16 +13,20 @@ import requests
 from singer_sdk import RESTStream
 from singer_sdk.authenticators import BearerTokenAuthenticator
 from singer_sdk.exceptions import RetriableAPIError
+from singer_sdk.streams.rest import PageContext
 
 from tap_leadintent import __version__
-from tap_leadintent.errors import StreamError
+from tap_leadintent.errors import RefusedError, StreamError
 from tap_leadintent.pagination import CursorPaginator, read_page
-from tap_leadintent.records import RecordShaper
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+    from singer_sdk import Tap
     from singer_sdk.helpers.types import Context, RequestFunc
+
+    from tap_leadintent.interruption import Interruption
+    from tap_leadintent.pagination import Page
 
 _ADVICE = {
     401: "the API refused the key: set api_key to a valid key, made in the dashboard "
@@ -30,16 +35,38 @@ _ADVICE = {
     404: "nothing answers there: check base_url, which is the root without /v1",
 }
 
+_CURSOR_REFUSALS = frozenset({400, 404, 409, 410, 422})
+
 _SHOWN_CHARACTERS = 300
 
 
-class LeadIntentStream(RESTStream[str | None]):
+class CursorRefusedError(StreamError):
+    """The API refused a request with a cursor, which may have expired."""
+
+
+def _clock(response: requests.Response) -> int | None:
+    try:
+        return int(parsedate_to_datetime(response.headers["Date"]).timestamp())
+    except (KeyError, ValueError):
+        return None
+
+
+class EndpointStream(RESTStream[str | None]):
     """A list endpoint that is read page by page with POST requests."""
 
     http_method = "POST"
-    allow_redirects = False
-    entity: str
-    """What a record is, singular; the record's own id may be named after it."""
+
+    def __init__(self, tap: Tap, *, interruption: Interruption) -> None:
+        """Bind the endpoint to a run.
+
+        Args:
+            tap: The tap, with its settings.
+            interruption: Asked before each request.
+        """
+        super().__init__(tap)
+        self._interruption = interruption
+        self.server_time: int | None = None
+        """The server's clock at its first answer, in UTC seconds since 1970."""
 
     @property
     def url_base(self) -> str:
@@ -52,6 +79,17 @@ class LeadIntentStream(RESTStream[str | None]):
         return BearerTokenAuthenticator(token=self.config["api_key"])
 
     @property
+    def page_size(self) -> int:
+        """The setting `page_size`: records in a full page."""
+        return int(self.config["page_size"])
+
+    @property
+    def filters(self) -> dict[str, Any]:
+        """The request fields that the setting `filters` has for this stream."""
+        fields: dict[str, Any] = self.config["filters"].get(self.name, {})
+        return fields
+
+    @property
     def timeout(self) -> int:
         """Seconds to wait for a connection, and between two bytes."""
         return self.config["request_timeout_seconds"]  # type: ignore[no-any-return]
@@ -61,33 +99,82 @@ class LeadIntentStream(RESTStream[str | None]):
         """The setting `user_agent`, by default the tap's name and version."""
         return self.config.get("user_agent") or f"tap-leadintent/{__version__}"
 
-    @cached_property
-    def _shaper(self) -> RecordShaper:
-        return RecordShaper(
-            columns=self.effective_schema["properties"],
-            key_properties=self.primary_keys,
-            entity=self.entity,
-        )
-
     def prepare_request_payload(
         self,
-        context: Context | None,  # noqa: ARG002
+        context: Context | None,
         next_page_token: str | None,
     ) -> dict[str, Any]:
         """Build the request's body.
 
         Args:
-            context: Not used.
+            context: The request fields of the window that is read, if any.
             next_page_token: The `cursor.after` to send, absent on the first page.
 
         Returns:
-            The stream's `filters` and the `cursor` object, the same for all pages of
-            a chain but for `after`.
+            The stream's `filters`, the fields and the `cursor` object, the same for
+            all pages of a chain but for `after`.
         """
-        cursor: dict[str, Any] = {"limit": self.config["page_size"]}
+        cursor: dict[str, Any] = {"limit": self.page_size}
         if next_page_token is not None:
             cursor["after"] = next_page_token
-        return {**self.config["filters"].get(self.name, {}), "cursor": cursor}
+        return {**self.filters, **(context or {}), "cursor": cursor}
+
+    def request_pages(self, fields: dict[str, Any]) -> Iterator[Page]:
+        """Read one cursor chain.
+
+        Args:
+            fields: The request fields of a window, empty for all records.
+
+        Yields:
+            Each page, as it arrives.
+
+        Raises:
+            CursorRefusedError: The API refused its own cursor.
+            StreamError: The chain cannot go on; see `validate_response`, `pagination`.
+        """
+        paginator = self.get_new_paginator()
+        send = self.request_decorator(self._send)
+        with self.get_http_request_counter() as counter:
+            while not paginator.finished:
+                self._interruption.check()
+                after = paginator.current_value
+                request = self.get_http_request(page=PageContext(fields, after))
+                prepared = self.build_prepared_request(
+                    method=request.method,
+                    url=request.url,
+                    headers=request.headers,
+                    json=request.data,
+                )
+                try:
+                    response = send(prepared, fields)
+                except RefusedError as error:
+                    if after is not None and error.status in _CURSOR_REFUSALS:
+                        raise CursorRefusedError(error.message) from error
+                    raise
+                counter.increment()
+                yield read_page(response)
+                paginator.advance(response)
+
+    def _send(
+        self,
+        prepared_request: requests.PreparedRequest,
+        context: Context | None,  # noqa: ARG002
+    ) -> requests.Response:
+        # Not the SDK's `_request`: that leaves REQUESTS_CA_BUNDLE unread.
+        session = self.requests_session
+        settings = session.merge_environment_settings(
+            prepared_request.url, {}, None, None, None
+        )
+        response = session.send(
+            prepared_request,
+            timeout=self.timeout,
+            allow_redirects=False,
+            **settings,
+        )
+        self.validate_response(response)
+        if self.server_time is None:
+            self.server_time = _clock(response)
+        return response
 
     def get_new_paginator(self) -> CursorPaginator:
         """Begin a chain."""
@@ -103,30 +190,6 @@ class LeadIntentStream(RESTStream[str | None]):
             The records as the API gave them, numbers with a fraction as `Decimal`.
         """
         return read_page(response).data
-
-    def post_process(
-        self,
-        row: dict[str, Any],
-        context: Context | None = None,  # noqa: ARG002
-    ) -> dict[str, Any]:
-        """Shape a record by the stream's schema; see `records`."""
-        return self._shaper.shape(row)
-
-    def get_replication_key_signpost(
-        self,
-        context: Context | None = None,
-    ) -> None:
-        """Set no signpost: the stream keeps its own bookmark."""
-
-    def _increment_stream_state(
-        self,
-        latest_record: dict[str, Any],
-        *,
-        context: Context | None = None,
-    ) -> None:
-        # Private, for want of a public hook: a record's replication key says nothing
-        # about what has been read, so it must not move the bookmark.
-        del latest_record, context
 
     def validate_response(self, response: requests.Response) -> None:
         """Accept a page, and nothing else.
@@ -147,7 +210,7 @@ class LeadIntentStream(RESTStream[str | None]):
         elif status in self.extra_retry_statuses or status >= 500:  # noqa: PLR2004
             raise RetriableAPIError(self.response_error_message(response), response)
         else:
-            raise StreamError(self.response_error_message(response))
+            raise RefusedError(self.response_error_message(response), status)
 
     def response_error_message(self, response: requests.Response) -> str:
         """Say what an unexpected status means.

@@ -37,3 +37,17 @@ class ConfigError(click.ClickException):
 
 class StreamError(FatalAPIError, click.ClickException):
     """A stream cannot go on; the message says why and what to do."""
+
+
+class RefusedError(StreamError):
+    """The API refused a request, and would do so again."""
+
+    def __init__(self, message: str, status: int) -> None:
+        """Keep the status.
+
+        Args:
+            message: What happened and what to do.
+            status: The HTTP status of the refusal.
+        """
+        super().__init__(message)
+        self.status = status

@@ -5,7 +5,7 @@ API description: "Page envelope", "Pagination and ordering".
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +50,11 @@ def read_page(response: requests.Response) -> Page:
     """
     attributes = vars(response)
     if "page" not in attributes:
-        attributes["page"] = _decoder.decode(response.content)
+        try:
+            attributes["page"] = _decoder.decode(response.content)
+        except (InvalidOperation, RecursionError) as error:
+            msg = "JSON has a number too large or is nested too deeply"
+            raise ValueError(msg) from error
     page: Page = attributes["page"]
     return page
 

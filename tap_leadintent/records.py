@@ -2,46 +2,28 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from decimal import Decimal
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from tap_leadintent.errors import StreamError
 from tap_leadintent.openapi import (
     ADDITIONAL_PROPERTIES,
     RECORD_KEY,
     SIGNAL_OBSERVED_AT,
     TAP_COLUMNS,
+    WINDOW_END,
 )
+from tap_leadintent.times import utc_timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     Record = dict[str, Any]
 
-
-def utc_timestamp(value: object) -> str | None:
-    """Write an instant in the one form that sorts as text.
-
-    Args:
-        value: An ISO 8601 date-time with an offset, from a record.
-
-    Returns:
-        `YYYY-MM-DDTHH:MM:SS.ffffffZ`, or None when the value is no such instant.
-    """
-    if not isinstance(value, str):
-        return None
-    try:
-        instant = datetime.fromisoformat(value)
-    except ValueError:
-        return None
-    if instant.tzinfo is None:
-        return None
-    utc = instant.astimezone(UTC).replace(tzinfo=None)
-    return f"{utc.isoformat(timespec='microseconds')}Z"
+_LONGEST_SCALE = 20
+"""Most zeros or decimal places of a number that is spelled without exponent."""
 
 
 def signal_observed_at(record: Record) -> str | None:
@@ -83,7 +65,7 @@ def _canonical(value: object) -> bytes:
 
 
 def _plain_numbers(value: object) -> object:
-    """Replace each number by one spelling of it: 1, 1.0 and 10e-1 are the same."""
+    """Replace each number by one spelling of it: 1, 1.0 and 10e-1 are all 1."""
     if isinstance(value, dict):
         return {key: _plain_numbers(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -91,12 +73,13 @@ def _plain_numbers(value: object) -> object:
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         return value
     sign, digits, exponent = Decimal(value).as_tuple()
-    text = "".join(map(str, digits))
-    significant = text.rstrip("0").lstrip("0")
+    significant = "".join(map(str, digits)).rstrip("0")
     if not significant:
         return 0
-    scale = int(exponent) + len(text) - len(text.rstrip("0"))
+    scale = int(exponent) + len(digits) - len(significant)
     spelling = f"{'-' if sign else ''}{significant}e{scale}"
+    if abs(scale) <= _LONGEST_SCALE:
+        spelling = f"{Decimal(spelling):f}"
     return msgspec.Raw(spelling.encode())
 
 
@@ -124,32 +107,32 @@ class RecordShaper:
         }
         self._fields = [name for name in columns if name not in TAP_COLUMNS]
         self._known = frozenset(self._fields)
-        self._made: dict[str, Callable[[Record], str | None]] = {
-            name: makers.get(name, lambda _: None)
-            for name in columns
-            if name in TAP_COLUMNS and name != ADDITIONAL_PROPERTIES
-        }
+        self._made = {name: make for name, make in makers.items() if name in columns}
+        self._has_window_end = WINDOW_END in columns
         self._key_properties = list(key_properties)
 
-    def shape(self, record: Record) -> Record:
+    def shape(self, record: Record, window_end: str | None = None) -> Record:
         """Shape one record.
 
         Args:
             record: The record as the API gave it.
+            window_end: Value of the column `window_end`, where the stream has it.
 
         Returns:
             Every column of the schema, null where the record has no value; whatever
             has no column of its own is in `additional_properties`.
 
         Raises:
-            StreamError: A key column has no value.
+            ValueError: A key column has no value.
         """
         shaped: Record = {name: make(record) for name, make in self._made.items()}
         shaped |= {name: record.get(name) for name in self._fields}
+        if self._has_window_end:
+            shaped[WINDOW_END] = window_end
         rest = {k: v for k, v in record.items() if k not in self._known}
         shaped[ADDITIONAL_PROPERTIES] = rest or None
         for key in self._key_properties:
             if shaped.get(key) is None:
                 msg = f"a record has no {key}, which is part of the stream's key"
-                raise StreamError(msg)
+                raise ValueError(msg)
         return shaped

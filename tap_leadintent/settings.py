@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from difflib import get_close_matches
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from singer_sdk import typing as th
 from singer_sdk.plugin_base import JSONSchemaValidator
 
 from tap_leadintent.openapi import request_fields, stream_names
+from tap_leadintent.times import parse_instant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -35,6 +37,34 @@ SCHEMA = th.PropertiesList(
         title="API key",
         description="Key of your organization, made in the dashboard under "
         "Developer -> API Keys",
+    ),
+    th.Property(
+        "start_date",
+        th.StringType,
+        title="Start date",
+        description="Date or date-time, UTC: records found, observed or active since "
+        "then; without it everything, in one chain that cannot resume midway",
+    ),
+    th.Property(
+        "end_date",
+        th.StringType,
+        title="End date",
+        description="Date or date-time, UTC: upper bound for backfills and shards, by "
+        "default the start of the run",
+    ),
+    th.Property(
+        "lookback_minutes",
+        th.IntegerType(minimum=0),
+        default=1440,
+        title="Lookback",
+        description="Minutes before the newest covered instant that an incremental "
+        "run reads again, for what surfaces late",
+    ),
+    th.Property(
+        "window_days",
+        th.NumberType(exclusive_minimum=0),
+        title="Window",
+        description="Days in one time window; by default the tap sizes windows itself",
     ),
     th.Property(
         "page_size",
@@ -72,6 +102,14 @@ SCHEMA = th.PropertiesList(
         description="Fields for the request body of a stream, by the stream's name, "
         'such as `{"leads": {"sheet_ids": ["…"]}}`',
     ),
+    th.Property(
+        "emit_activate_version_messages",
+        th.BooleanType,
+        default=False,
+        title="Emit ACTIVATE_VERSION",
+        description="After a whole FULL_TABLE stream, tell the target to retire rows "
+        "that were not in it",
+    ),
 ).to_dict()
 
 
@@ -94,7 +132,8 @@ def validate(
     """Check a configuration and fill in the defaults.
 
     Args:
-        config: The settings as given; defaults are added to it, nulls are removed.
+        config: The settings as given; defaults are added to it, nulls are removed, and
+            `Decimal` numbers become plain ones.
         schema: JSON schema of all settings, the SDK's own among them.
         complete: Whether the required settings must be there.
 
@@ -102,8 +141,11 @@ def validate(
         A line for each problem, beginning with the setting's name. The value of
         `api_key` is in none of them.
     """
-    for name in [name for name, value in config.items() if value is None]:
-        del config[name]
+    for name, value in list(config.items()):
+        if value is None:
+            del config[name]
+        else:
+            config[name] = _without_decimals(value)
     required = schema["required"] if complete else []
     validator = JSONSchemaValidator({**schema, "required": []})
     errors = [
@@ -117,15 +159,19 @@ def validate(
         "base_url": _base_url_problems,
         "api_key": _api_key_problems,
         "user_agent": _user_agent_problems,
-        "request_timeout_seconds": _timeout_problems,
+        "start_date": _instant_problems,
+        "end_date": _instant_problems,
+        "window_days": _finite_problems,
+        "request_timeout_seconds": _finite_problems,
         "filters": _filter_problems,
     }
-    return [
+    errors = [
         f"{name}{problem}"
         for name, check in checks.items()
         if name in config
         for problem in check(config[name])
     ]
+    return errors or list(_order_problems(config))
 
 
 def undocumented_filters(config: Mapping[str, Any]) -> list[str]:
@@ -143,6 +189,17 @@ def undocumented_filters(config: Mapping[str, Any]) -> list[str]:
         for field in fields
         if field not in request_fields(stream)
     ]
+
+
+def _without_decimals(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    """Undo what the SDK makes of fractions in files: sockets and `json` refuse it."""
+    if isinstance(value, dict):
+        return {name: _without_decimals(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_without_decimals(item) for item in value]
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    return value
 
 
 def _unknown_settings(config: Iterable[str], known: Iterable[str]) -> Iterator[str]:
@@ -206,9 +263,22 @@ def _user_agent_problems(user_agent: str) -> Iterator[str]:
         yield ": must be printable ASCII"
 
 
-def _timeout_problems(seconds: float) -> Iterator[str]:
-    if not math.isfinite(seconds):
-        yield ": must be a finite number of seconds"
+def _finite_problems(number: float) -> Iterator[str]:
+    if not math.isfinite(number):
+        yield ": must be a finite number"
+
+
+def _instant_problems(text: str) -> Iterator[str]:
+    try:
+        parse_instant(text)
+    except (ValueError, OverflowError):
+        yield f": {_bounded(repr(text))} is no date or date-time, such as 2026-01-31"
+
+
+def _order_problems(config: Mapping[str, Any]) -> Iterator[str]:
+    start, end = config.get("start_date"), config.get("end_date")
+    if start and end and parse_instant(end) < parse_instant(start):
+        yield "end_date: comes before start_date"
 
 
 def _filter_problems(filters: Mapping[str, Any]) -> Iterator[str]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from tap_leadintent.client import LeadIntentStream
+from types import MappingProxyType
+
 from tap_leadintent.openapi import (
     RECORD_KEY,
     SIGNAL_OBSERVED_AT,
     WINDOW_END,
     RecordSchema,
 )
+from tap_leadintent.records import signal_observed_at
+from tap_leadintent.replication import LeadIntentStream
 
 
 class SignalAgents(LeadIntentStream):
@@ -30,6 +33,8 @@ class Leads(LeadIntentStream):
     schema = RecordSchema("Lead", SIGNAL_OBSERVED_AT)
     primary_keys = ("id",)
     replication_key = SIGNAL_OBSERVED_AT
+    ranges = ("date_found", "latest_signal")
+    promised_times = MappingProxyType({"latest_signal": signal_observed_at})
 
 
 class SignalAccounts(LeadIntentStream):
@@ -41,6 +46,7 @@ class SignalAccounts(LeadIntentStream):
     schema = RecordSchema("SignalAccount", RECORD_KEY, WINDOW_END)
     primary_keys = (RECORD_KEY,)
     replication_key = WINDOW_END
+    ranges = ("date_found", "latest_signal")
 
 
 class MonitoredAccounts(LeadIntentStream):
@@ -51,6 +57,7 @@ class MonitoredAccounts(LeadIntentStream):
     entity = "account"
     schema = RecordSchema("MonitoredAccount", RECORD_KEY, WINDOW_END)
     primary_keys = (RECORD_KEY,)
+    ranges = ("latest_activity",)
 
 
 class Observations(LeadIntentStream):
@@ -62,6 +69,7 @@ class Observations(LeadIntentStream):
     schema = RecordSchema("Observation", RECORD_KEY)
     primary_keys = (RECORD_KEY,)
     replication_key = "observed_at"
+    ranges = ("observed_at",)
 
 
 class CustomSignals(LeadIntentStream):
@@ -83,6 +91,7 @@ class MonitoredLeads(LeadIntentStream):
     schema = RecordSchema("MonitoredLead", RECORD_KEY, WINDOW_END)
     primary_keys = (RECORD_KEY,)
     replication_key = WINDOW_END
+    ranges = ("latest_activity",)
 
 
 STREAMS: tuple[type[LeadIntentStream], ...] = (

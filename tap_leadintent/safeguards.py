@@ -1,0 +1,124 @@
+"""Watches what comes back from one window to the next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from tap_leadintent.errors import StreamError
+from tap_leadintent.times import parse_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+
+    from tap_leadintent.windows import Window
+
+_REMEMBERED = 20_000
+
+
+class Repeats:
+    """Knows what the window before held: windows overlap by a second.
+
+    Of a window with very many records it knows the last 20,000, so that memory stays
+    bounded; a record that it does not know is emitted once more.
+    """
+
+    def __init__(self) -> None:
+        """Begin without a window."""
+        self._before: dict[Hashable, int] = {}
+        self._now: dict[Hashable, int] = {}
+
+    def next_window(self) -> None:
+        """Begin another window."""
+        self._before, self._now = self._now, {}
+
+    def is_new(self, key: Hashable, record: dict[str, Any]) -> bool:
+        """Tell whether a record says something that was not emitted just before.
+
+        Args:
+            key: The values of the record's key columns.
+            record: The record as the API gave it.
+
+        Returns:
+            False when this window or the one before held the same record, unchanged.
+        """
+        digest = hash(msgspec.json.encode(record))
+        last = self._now.get(key, self._before.get(key))
+        self._now[key] = digest
+        if len(self._now) > _REMEMBERED:
+            del self._now[next(iter(self._now))]
+        return digest != last
+
+
+class RangeGuard:
+    """Notices a server that ignores the time range it was asked for."""
+
+    def __init__(self, stream: str, range_name: str) -> None:
+        """Watch one range of one stream.
+
+        Args:
+            stream: Named in the error.
+            range_name: Named in the error.
+        """
+        self._stream = stream
+        self._range = range_name
+        self._strays = 0
+        self._strayed = False
+        self._repeats = 0
+        self._first_page: Sequence[Hashable] = []
+
+    def page(
+        self,
+        window: Window,
+        page: list[dict[str, Any]],
+        time_of: Callable[[dict[str, Any]], str | None],
+    ) -> None:
+        """Look at a page whose records carry the time that the range is about.
+
+        Args:
+            window: The window that the page was asked for.
+            page: Its records.
+            time_of: Gives the instant that must lie inside the window, if known.
+
+        Raises:
+            StreamError: Whole pages lay outside the window, in two windows running.
+        """
+        times = [time_of(record) for record in page]
+        inside = (
+            time is None or window.start - 1 <= parse_instant(time) <= window.end
+            for time in times
+        )
+        if self._strayed or not times or any(inside):
+            return
+        self._strayed = True
+        self._strays += 1
+        if self._strays > 1:
+            what = "returns records from outside the time range"
+            raise self._error(what)
+
+    def window_begins(self, first_page: Sequence[Hashable]) -> None:
+        """Look at the keys on a window's first page.
+
+        Args:
+            first_page: The keys, in the page's order.
+
+        Raises:
+            StreamError: Three windows running began with the very same records.
+        """
+        same = bool(first_page) and first_page == self._first_page
+        self._repeats = self._repeats + 1 if same else 0
+        self._first_page = first_page
+        if not self._strayed:
+            self._strays = 0
+        self._strayed = False
+        if self._repeats > 1:
+            what = "returns the same records for different time ranges"
+            raise self._error(what)
+
+    def _error(self, what: str) -> StreamError:
+        return StreamError(
+            f"{self._stream}: the API {what} of {self._range}; it seems to ignore "
+            "the range. The stream stops rather than read everything once for each "
+            "window. Report it to the API's support."
+        )

@@ -1,0 +1,29 @@
+"""Offline stand-in for the buying-intent API, for tests, demos and first tries.
+
+It serves the seven list endpoints with the rules that the API's description
+states, over deterministic data, and refuses whatever the description does not
+allow. Where the description says "not shown", the sandbox makes its own plausible
+choice. Nothing should depend on these being the real service's:
+
+* `sort` takes `newest` (default) or `oldest` on every endpoint;
+* the agents endpoint takes the list filters `statuses` and `agent_ids`;
+  `/v1/signals/accounts` takes `signals`, `sheet_ids`, `company_ids` and
+  `company_country_codes`; `/v1/monitor/leads` takes `account_ids`;
+* an empty filter list restricts nothing;
+* without `cursor.limit` a page holds 25 records;
+* the fields of signal accounts, monitored accounts, observations, custom signals
+  and monitored leads;
+* every status code, and the error body `{"error": {"code": ..., "message": ...}}`;
+* both ends of a time range belong to it (configurable);
+* cursors are opaque, bound to endpoint, sort, filters and range, and contain
+  characters that survive only if they are passed back unchanged.
+
+Time stands still at the configured instant and moves only when told to, through
+the control routes under `/_sandbox/`.
+"""
+
+from __future__ import annotations
+
+from tap_leadintent.sandbox.client import Sandbox, running_sandbox
+
+__all__ = ["Sandbox", "running_sandbox"]

@@ -1,0 +1,133 @@
+"""Starting a sandbox in a process of its own, and steering it from Python."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import requests
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+_TIMEOUT = 60
+
+
+class Sandbox:
+    """A running sandbox.
+
+    Attributes:
+        url: Its address, to be used as the tap's `base_url`.
+    """
+
+    def __init__(self, url: str) -> None:
+        """Steer the sandbox at an address."""
+        self.url = url
+        self._session = requests.Session()
+        # Proxies of the environment are not meant for a local server.
+        self._session.trust_env = False
+
+    def close(self) -> None:
+        """Close the connection for control."""
+        self._session.close()
+
+    def now(self) -> str:
+        """Give the clock, as ISO 8601."""
+        return str(self._call("GET", "clock")["now"])
+
+    def set_clock(self, now: str) -> str:
+        """Move the clock forward to an instant (ISO 8601); give the new time."""
+        return str(self._call("POST", "clock", {"now": now})["now"])
+
+    def advance(self, seconds: float) -> str:
+        """Move the clock forward; give the new time."""
+        return str(self._call("POST", "clock", {"advance_seconds": seconds})["now"])
+
+    def configure(self, **options: Any) -> None:
+        """Start anew with options (see `Options`); also clears log and faults."""
+        self._call("POST", "configure", options)
+
+    def records(self, stream: str) -> list[Any]:
+        """Give all records of a stream that the API would show now."""
+        records: list[Any] = self._call("GET", f"records?stream={stream}")["records"]
+        return records
+
+    def times(self, stream: str) -> dict[str, dict[str, str]]:
+        """Give the times of a stream's records, by id (see `Endpoint.times`)."""
+        answer = self._call("GET", f"records?stream={stream}&times=1")
+        return {times.pop("id"): times for times in answer["times"]}
+
+    def insert(
+        self, stream: str, *records: Any, texts: Sequence[str] = (), **times: str
+    ) -> list[str]:
+        """Insert or replace records; give their ids.
+
+        Args:
+            stream: The stream.
+            records: Any JSON values.
+            texts: More records, as JSON text to be served byte for byte.
+            times: `found_at`, `observed_at`, `activity_at` (ISO 8601), for all.
+        """
+        body = {"stream": stream, "records": records, "texts": texts, **times}
+        ids: list[str] = self._call("POST", "records", body)["ids"]
+        return ids
+
+    def remove(self, stream: str, *ids: str) -> list[str]:
+        """Remove records by id; give the ids of those that were there."""
+        body = {"stream": stream, "ids": ids}
+        removed: list[str] = self._call("DELETE", "records", body)["removed"]
+        return removed
+
+    def requests(self) -> list[dict[str, Any]]:
+        """Give the log of requests to the API (see `Logged`)."""
+        log: list[dict[str, Any]] = self._call("GET", "requests")["requests"]
+        return log
+
+    def clear_requests(self) -> None:
+        """Empty the log."""
+        self._call("DELETE", "requests")
+
+    def faults(self, *rules: Mapping[str, Any]) -> None:
+        """Put these faults in force instead of all others; none to clear."""
+        self._call("POST", "faults", {"faults": rules})
+
+    def _call(self, method: str, route: str, body: Any = None) -> Any:  # noqa: ANN401
+        url = f"{self.url}/_sandbox/{route}"
+        response = self._session.request(method, url, json=body, timeout=_TIMEOUT)
+        if not response.ok:
+            msg = f"{method} {route}: {response.text}"
+            raise ValueError(msg)
+        return response.json()
+
+
+@contextmanager
+def running_sandbox(*arguments: str) -> Iterator[Sandbox]:
+    """Run a sandbox on a free port of this machine, until the context ends.
+
+    Args:
+        arguments: Of the command line, such as `"--leads", "5000"`.
+
+    Yields:
+        The sandbox, which already listens.
+
+    Raises:
+        RuntimeError: It did not start.
+    """
+    command = [sys.executable, "-m", "tap_leadintent.sandbox", "--port", "0"]
+    with subprocess.Popen(  # noqa: S603 - our own module
+        [*command, *arguments], stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            line = process.stdout.readline() if process.stdout else ""
+            if not line:
+                msg = f"the sandbox ended with exit code {process.wait()}"
+                raise RuntimeError(msg)
+            sandbox = Sandbox(line.strip())
+            try:
+                yield sandbox
+            finally:
+                sandbox.close()
+        finally:
+            process.terminate()

@@ -1,0 +1,49 @@
+"""Instants as integer microseconds since 1970, the sandbox's only time type."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+SECOND = 1_000_000
+MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_RFC_3339 = re.compile(
+    r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)",
+    re.ASCII,
+)
+
+
+def parse_time(text: str) -> int:
+    """Read an RFC 3339 date-time with offset, as microseconds since 1970.
+
+    Raises:
+        ValueError: It is anything else.
+    """
+    if not _RFC_3339.fullmatch(text):
+        msg = f"not an RFC 3339 date-time with offset: {text!r}"
+        raise ValueError(msg)
+    moment = datetime.fromisoformat(text.upper())
+    return (moment - _EPOCH) // timedelta(microseconds=1)
+
+
+def format_time(instant: int) -> str:
+    """Write an instant as ISO 8601 UTC ending in `Z`, as short as it can be."""
+    moment = _EPOCH + timedelta(microseconds=instant)
+    if instant % SECOND == 0:
+        precision = "seconds"
+    elif instant % 1000 == 0:
+        precision = "milliseconds"
+    else:
+        precision = "microseconds"
+    return moment.replace(tzinfo=None).isoformat(timespec=precision) + "Z"
+
+
+def http_date(instant: int) -> str:
+    """Write an instant as the value of an HTTP `Date` header."""
+    moment = _EPOCH + timedelta(microseconds=instant)
+    return format_datetime(moment, usegmt=True)

@@ -1,0 +1,42 @@
+"""Everything the sandbox knows, under one clock that stands still."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tap_leadintent.sandbox.endpoints import ENDPOINTS
+from tap_leadintent.sandbox.shelf import Shelf
+
+if TYPE_CHECKING:
+    from tap_leadintent.sandbox.options import Options
+
+
+class World:
+    """All streams' records as of the clock.
+
+    Attributes:
+        options: What the world was built from.
+        now: The clock, in microseconds since 1970.
+        shelves: The visible records, by stream.
+    """
+
+    def __init__(self, options: Options) -> None:
+        """Build the world as it is at the start."""
+        self.options = options
+        self.now = options.start
+        self.shelves = {
+            stream: Shelf(endpoint, options) for stream, endpoint in ENDPOINTS.items()
+        }
+
+    def advance(self, now: int) -> None:
+        """Move the clock.
+
+        Raises:
+            ValueError: The clock would go back.
+        """
+        if now < self.now:
+            msg = "the clock only moves forward"
+            raise ValueError(msg)
+        self.now = now
+        for shelf in self.shelves.values():
+            shelf.advance(now)

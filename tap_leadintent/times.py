@@ -1,0 +1,59 @@
+"""Instants: from settings and records, to requests, bookmarks and columns."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def parse_instant(text: str, *, round_up: bool = False) -> int:
+    """Read a setting or a bookmark.
+
+    Args:
+        text: An ISO 8601 date or date-time; without an offset it is UTC.
+        round_up: Whether a fraction of a second goes up instead of down.
+
+    Returns:
+        UTC seconds since 1970.
+
+    Raises:
+        ValueError: The text is neither.
+    """
+    instant = datetime.fromisoformat(text)
+    if instant.tzinfo is None:
+        instant = instant.replace(tzinfo=UTC)
+    seconds, fraction = divmod(instant - _EPOCH, timedelta(seconds=1))
+    return seconds + (1 if round_up and fraction else 0)
+
+
+def format_instant(seconds: int) -> str:
+    """Write an instant for a request or a bookmark.
+
+    Args:
+        seconds: UTC seconds since 1970.
+
+    Returns:
+        `YYYY-MM-DDTHH:MM:SSZ`.
+    """
+    return f"{(_EPOCH + timedelta(seconds=seconds)).replace(tzinfo=None).isoformat()}Z"
+
+
+def utc_timestamp(value: object) -> str | None:
+    """Write a record's time in the one form that sorts as text.
+
+    Args:
+        value: An ISO 8601 date-time with an offset, from a record.
+
+    Returns:
+        `YYYY-MM-DDTHH:MM:SS.ffffffZ`, or None when the value is no such instant.
+    """
+    if not isinstance(value, str):
+        return None
+    try:
+        instant = datetime.fromisoformat(value).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    if datetime.fromisoformat(value).tzinfo is None:
+        return None
+    return f"{instant.replace(tzinfo=None).isoformat(timespec='microseconds')}Z"

@@ -1,0 +1,52 @@
+"""What every test can ask for: a sandbox, a configuration, runs of the tap."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tap_leadintent.sandbox import Sandbox, running_sandbox
+
+from .helpers import API_KEY, STREAMS, run_tap
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from .helpers import Run
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_proxy() -> Iterator[None]:
+    """Keep a proxy of the environment out of what is local."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NO_PROXY", "*")
+        yield
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Sandbox]:
+    """One sandbox process for all tests of this process."""
+    with running_sandbox() as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def sandbox(server: Sandbox) -> Sandbox:
+    """A sandbox as nobody has touched it, with three records in each stream."""
+    server.configure(api_key=API_KEY, sizes=dict.fromkeys(STREAMS, 3))
+    return server
+
+
+@pytest.fixture
+def config(sandbox: Sandbox) -> dict[str, Any]:
+    """What the tap needs to read the sandbox."""
+    return {"base_url": sandbox.url, "api_key": API_KEY}
+
+
+@pytest.fixture
+def tap(tmp_path: Path) -> Callable[..., Run]:
+    """Run the tap as a process; see `run_tap`."""
+    return partial(run_tap, tmp_path)

@@ -1,0 +1,155 @@
+"""What several test files share."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import requests
+
+from tap_leadintent.tap import TapLeadIntent
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tap_leadintent.replication import LeadIntentStream
+    from tap_leadintent.sandbox import Sandbox
+
+API_KEY = "secret-5b1f0c7e"
+"""The key that the sandbox expects; no output may ever hold it."""
+
+STREAMS = (
+    "signal_agents",
+    "leads",
+    "signal_accounts",
+    "monitored_accounts",
+    "observations",
+    "custom_signals",
+    "monitored_leads",
+)
+
+TIMEOUT = 120
+
+
+def exact_json(text: str | bytes) -> Any:
+    """Decode JSON without rounding a number."""
+    return json.loads(text, parse_float=Decimal)
+
+
+def declared_tap() -> TapLeadIntent:
+    """Give the tap as it is before anybody configures it."""
+    return TapLeadIntent(config={}, validate_config=False)
+
+
+def declared_stream(name: str) -> LeadIntentStream:
+    """Give one stream of the tap as it is before anybody configures it."""
+    streams = {stream.name: stream for stream in declared_tap().discover_streams()}
+    return streams[name]
+
+
+def raw_records(sandbox: Sandbox, stream: str) -> list[dict[str, Any]]:
+    """Give what the sandbox holds, numbers as exact as they are served."""
+    url = f"{sandbox.url}/_sandbox/records?stream={stream}"
+    records: list[dict[str, Any]] = exact_json(requests.get(url, timeout=TIMEOUT).text)[
+        "records"
+    ]
+    return records
+
+
+def markdown_table(text: str, heading: str) -> list[dict[str, str]]:
+    """Read the first table under a heading, a dictionary for each row."""
+    _, found, section = text.partition(f"\n{heading}\n")
+    assert found, f"no heading {heading!r}"
+    section = section.partition("\n## ")[0]
+    rows = [
+        [cell.strip() for cell in line.strip().strip("|").split("|")]
+        for line in section.splitlines()
+        if line.strip().startswith("|")
+    ]
+    assert len(rows) > 2, f"no table under {heading!r}"
+    names = [name.lower() for name in rows[0]]
+    return [dict(zip(names, row, strict=True)) for row in rows[2:]]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished process of the tap."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The Singer messages, numbers as exact as they came."""
+        return [exact_json(line) for line in self.stdout.split("\n") if line]
+
+    def schema(self, stream: str) -> dict[str, Any]:
+        """Give the schema that a stream was announced with."""
+        (schema,) = (
+            message["schema"]
+            for message in self.messages
+            if message["type"] == "SCHEMA" and message["stream"] == stream
+        )
+        return dict(schema)
+
+    def records(self, stream: str) -> list[dict[str, Any]]:
+        """Give a stream's records in the order in which they came."""
+        return [
+            message["record"]
+            for message in self.messages
+            if message["type"] == "RECORD" and message["stream"] == stream
+        ]
+
+    def succeeded(self) -> Run:
+        """Assert that all went well."""
+        assert self.code == 0, self.stderr
+        return self
+
+    def failed(self) -> str:
+        """Assert that it failed as it should; give the last line, which says why."""
+        assert self.code not in {0, None}
+        assert "Traceback" not in self.stdout + self.stderr
+        return self.stderr.splitlines()[-1]
+
+
+def run_tap(
+    folder: Path,
+    config: dict[str, Any],
+    *arguments: str,
+    catalog: dict[str, Any] | None = None,
+) -> Run:
+    """Run the tap as a user does, and assert that it keeps the key to itself."""
+    command = [sys.executable, "-m", "tap_leadintent"]
+    files = (
+        {"config": config}
+        if catalog is None
+        else {
+            "config": config,
+            "catalog": catalog,
+        }
+    )
+    for name, content in files.items():
+        path = folder / f"{name}.json"
+        path.write_text(json.dumps(content), encoding="utf-8")
+        command += [f"--{name}", str(path)]
+    done = subprocess.run(  # noqa: S603 - our own module
+        [*command, *arguments],
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        timeout=TIMEOUT,
+    )
+    assert_keeps_secret(config.get("api_key"), done.stdout, done.stderr)
+    return Run(done.returncode, done.stdout, done.stderr)
+
+
+def assert_keeps_secret(api_key: object, *outputs: str) -> None:
+    """Assert that the key is in no output, whatever its type."""
+    for output in outputs:
+        assert API_KEY not in output
+        assert api_key is None or str(api_key) not in output

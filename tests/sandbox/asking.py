@@ -1,0 +1,60 @@
+"""Asking the sandbox's API over real HTTP."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import requests
+
+from tap_leadintent.sandbox.endpoints import ENDPOINTS
+
+if TYPE_CHECKING:
+    from tap_leadintent.sandbox import Sandbox
+
+SESSION = requests.Session()
+HEADERS = {
+    "Authorization": "Bearer sandbox-key",
+    "Content-Type": "application/json",
+}
+EVER = {"start_time": "2000-01-01T00:00:00Z", "end_time": "2100-01-01T00:00:00Z"}
+
+
+def post(
+    sandbox: Sandbox, stream: str, body: Any = None, /, **options: Any
+) -> requests.Response:
+    """Send one request to a stream's endpoint."""
+    options.setdefault("headers", HEADERS)
+    return SESSION.post(
+        sandbox.url + ENDPOINTS[stream].path,
+        json={} if body is None else body,
+        timeout=30,
+        **options,
+    )
+
+
+def page(
+    sandbox: Sandbox, stream: str, after: str = "", limit: int = 100, **body: Any
+) -> dict[str, Any]:
+    """Read one page, which must be one."""
+    cursor = {"limit": limit, "after": after} if after else {"limit": limit}
+    response = post(sandbox, stream, {"cursor": cursor, **body})
+    assert response.status_code == 200, response.text
+    content: dict[str, Any] = response.json()
+    return content
+
+
+def chain(sandbox: Sandbox, stream: str, **body: Any) -> list[list[Any]]:
+    """Read all pages and give their records."""
+    pages = []
+    after, more = "", True
+    while more:
+        content = page(sandbox, stream, after, **body)
+        pages.append(content["data"])
+        after, more = content["cursor"]["next"], content["cursor"]["has_more"]
+        assert bool(after) == more
+    return pages
+
+
+def read(sandbox: Sandbox, stream: str, **body: Any) -> list[Any]:
+    """Read all records."""
+    return [record for records in chain(sandbox, stream, **body) for record in records]

@@ -1,0 +1,87 @@
+"""The sandbox serves and takes what the project's OpenAPI description says."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from jsonschema import Draft202012Validator, FormatChecker
+
+from tap_leadintent.sandbox.endpoints import ENDPOINTS
+
+from .asking import page
+
+if TYPE_CHECKING:
+    from tap_leadintent.sandbox import Sandbox
+
+API = json.loads(files("tap_leadintent").joinpath("openapi.json").read_text("utf-8"))
+FORMATS = FormatChecker(formats=())
+
+
+@FORMATS.checks("date-time")
+def _is_utc(value: object) -> bool:
+    pattern = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"
+    return not isinstance(value, str) or re.fullmatch(pattern, value) is not None
+
+
+def validator(schema: dict[str, Any]) -> Draft202012Validator:
+    rooted = {**schema, "components": API["components"]}
+    return Draft202012Validator(rooted, format_checker=FORMATS)
+
+
+def content(stream: str, *where: str) -> dict[str, Any]:
+    place: Any = API["paths"][ENDPOINTS[stream].path]["post"]
+    for step in (*where, "content", "application/json", "schema"):
+        place = place[step]
+    return dict(place)
+
+
+@pytest.mark.parametrize("stream", ENDPOINTS)
+def test_responses(sandbox: Sandbox, stream: str) -> None:
+    answer = page(sandbox, stream)
+    assert answer["data"]
+    validator(content(stream, "responses", "200")).validate(answer)
+
+
+@pytest.mark.parametrize(
+    ("stream", "name"), [("signal_agents", "SignalAgent"), ("leads", "Lead")]
+)
+def test_documented_fields(sandbox: Sandbox, stream: str, name: str) -> None:
+    """Every documented field occurs, and no other."""
+    seen: set[str] = set()
+    for record in sandbox.records(stream):
+        seen |= set(paths(record))
+    assert seen == set(schema_paths(API["components"]["schemas"][name]))
+
+
+@pytest.mark.parametrize("stream", ENDPOINTS)
+def test_requests(stream: str) -> None:
+    """Documented filters and ranges are known to the sandbox, ranges no others."""
+    fields = content(stream, "requestBody")["properties"]
+    endpoint = ENDPOINTS[stream]
+    ranges = {name for name, field in fields.items() if "start_time" in str(field)}
+    assert ranges == set(endpoint.ranges)
+    assert set(fields) - {"cursor"} <= {*endpoint.filters, *endpoint.ranges}
+
+
+def paths(value: Any, prefix: str = "") -> list[str]:
+    """Give the dotted paths of all fields of a record."""
+    if isinstance(value, list):
+        return [path for item in value for path in paths(item, prefix)]
+    if not isinstance(value, dict):
+        return []
+    found = []
+    for name, item in value.items():
+        found += [prefix + name, *paths(item, f"{prefix}{name}.")]
+    return found
+
+
+def schema_paths(schema: Any, prefix: str = "") -> list[str]:
+    """Give the dotted paths of all fields of a schema."""
+    found = []
+    for name, field in schema.get("items", schema).get("properties", {}).items():
+        found += [prefix + name, *schema_paths(field, f"{prefix}{name}.")]
+    return found

@@ -1,0 +1,358 @@
+"""The API's contract, and the schemas that streams draw from it."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from .helpers import STREAMS, declared_stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+API: dict[str, Any] = json.loads(
+    (resources.files("tap_leadintent") / "openapi.json").read_text(encoding="utf-8")
+)
+OPERATIONS = {
+    path["post"]["operationId"]: path["post"] for path in API["paths"].values()
+}
+RECORDS = {
+    "SignalAgent": "signal_agents",
+    "Lead": "leads",
+    "SignalAccount": "signal_accounts",
+    "MonitoredAccount": "monitored_accounts",
+    "Observation": "observations",
+    "CustomSignal": "custom_signals",
+    "MonitoredLead": "monitored_leads",
+}
+
+
+def walk(node: Any, where: str = "") -> Iterator[tuple[str, Any]]:
+    """Give a JSON value and all values in it, each with where it is."""
+    yield where, node
+    items = (
+        node.items()
+        if isinstance(node, dict)
+        else enumerate(node)
+        if isinstance(node, list)
+        else ()
+    )
+    for key, value in items:
+        yield from walk(value, f"{where}/{key}")
+
+
+def properties(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Give the properties at all levels of a schema by their dotted names."""
+    if schema.get("type") == "array":
+        yield from properties(schema.get("items", {}))
+    for name, value in schema.get("properties", {}).items():
+        yield name, value
+        for inner, inner_value in properties(value):
+            yield f"{name}.{inner}", inner_value
+
+
+def resolve(schema: dict[str, Any]) -> dict[str, Any]:
+    """Follow a reference, if the schema is one."""
+    reference = schema.get("$ref")
+    if reference is None:
+        return schema
+    found: Any = API
+    for step in reference.removeprefix("#/").split("/"):
+        found = found[step]
+    return dict(found)
+
+
+def request_schema(stream: str) -> dict[str, Any]:
+    content = OPERATIONS[stream]["requestBody"]["content"]
+    return dict(content["application/json"]["schema"])
+
+
+def response_schema(stream: str) -> dict[str, Any]:
+    content = OPERATIONS[stream]["responses"]["200"]["content"]
+    return dict(content["application/json"]["schema"])
+
+
+ALL_SCHEMAS = {
+    **{f"request of {stream}": request_schema(stream) for stream in STREAMS},
+    **{f"response of {stream}": response_schema(stream) for stream in STREAMS},
+    **API["components"]["schemas"],
+}
+
+
+# The document
+
+
+def test_is_openapi_3_1() -> None:
+    assert API["openapi"].startswith("3.1.")
+    assert {"title", "version"} <= API["info"].keys()
+    assert API["security"] == [{"apiKey": []}]
+    scheme = API["components"]["securitySchemes"]["apiKey"]
+    assert (scheme["type"], scheme["scheme"]) == ("http", "bearer")
+
+
+def test_operations() -> None:
+    assert sorted(OPERATIONS) == sorted(STREAMS)
+    for path, methods in API["paths"].items():
+        assert path.startswith("/v1/")
+        assert methods.keys() == {"post"}
+        assert methods["post"]["summary"]
+        assert methods["post"]["requestBody"]["required"] is True
+        for response in methods["post"]["responses"].values():
+            assert response["description"]
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+def test_path(stream: str) -> None:
+    assert API["paths"][declared_stream(stream).path]["post"] is OPERATIONS[stream]
+
+
+def test_references_lead_somewhere() -> None:
+    references = [node for where, node in walk(API) if where.endswith("/$ref")]
+    assert references
+    for reference in references:
+        assert resolve({"$ref": reference})["type"] == "object"
+
+
+@pytest.mark.parametrize("schema", ALL_SCHEMAS.values(), ids=ALL_SCHEMAS)
+def test_schema(schema: dict[str, Any]) -> None:
+    Draft202012Validator.check_schema(schema)
+    assert schema["description"]
+    for name, value in properties(schema):
+        resolved = resolve(value)
+        assert resolved["description"], name
+        assert isinstance(resolved["type"], str), name
+        assert resolved["type"] != "array" or resolved["items"], name
+
+
+@pytest.mark.parametrize(
+    ("component", "documented"),
+    [
+        ("SignalAccount", set()),
+        ("MonitoredAccount", set()),
+        ("Observation", {"observed_at"}),
+        ("CustomSignal", set()),
+        ("MonitoredLead", set()),
+    ],
+)
+def test_what_nobody_documents_is_marked(component: str, documented: set[str]) -> None:
+    schema = API["components"]["schemas"][component]
+    marked = {
+        name
+        for name, value in schema["properties"].items()
+        if value.get("x-undocumented") is True
+    }
+    assert schema["x-undocumented"] is True
+    assert schema["properties"].keys() - marked == documented
+    for name in marked:
+        assert "not shown" in schema["properties"][name]["description"].lower()
+
+
+@pytest.mark.parametrize("component", ["SignalAgent", "Lead"])
+def test_what_is_documented_is_not_marked(component: str) -> None:
+    schema = API["components"]["schemas"][component]
+    assert not [where for where, _ in walk(schema) if where.endswith("x-undocumented")]
+
+
+# What the API description says, field by field
+
+STRINGS = "array of string"
+RANGE = {"": "object", "start_time": "date-time", "end_time": "date-time"}
+
+
+def documented(schema: dict[str, Any]) -> dict[str, str]:
+    """Give the kind of each property by its dotted name."""
+    kinds = {}
+    for name, value in properties(schema):
+        resolved = resolve(value)
+        kind = resolved.get("format", resolved["type"])
+        items = resolved.get("items", {}).get("type")
+        kinds[name] = f"{kind} of {items}" if items else kind
+        if resolved is not value:
+            for inner, inner_value in properties(resolved):
+                kinds[f"{name}.{inner}"] = inner_value["type"]
+    return kinds
+
+
+def time_range(name: str) -> dict[str, str]:
+    return {f"{name}.{end}".rstrip("."): kind for end, kind in RANGE.items()}
+
+
+CURSOR = {"cursor": "object", "cursor.limit": "integer", "cursor.after": "string"}
+MONITOR_FILTERS = dict.fromkeys(("account_ids", "signals", "statuses"), STRINGS)
+
+
+@pytest.mark.parametrize(
+    ("stream", "fields"),
+    [
+        ("signal_agents", {}),
+        (
+            "leads",
+            {
+                "signals": STRINGS,
+                "sheet_ids": STRINGS,
+                "company_ids": STRINGS,
+                "lead_country_codes": STRINGS,
+                "company_country_codes": STRINGS,
+                **time_range("date_found"),
+                **time_range("latest_signal"),
+            },
+        ),
+        (
+            "signal_accounts",
+            {**time_range("date_found"), **time_range("latest_signal")},
+        ),
+        ("monitored_accounts", {**MONITOR_FILTERS, **time_range("latest_activity")}),
+        ("observations", {**MONITOR_FILTERS, **time_range("observed_at")}),
+        ("custom_signals", {}),
+        ("monitored_leads", time_range("latest_activity")),
+    ],
+)
+def test_request_fields(stream: str, fields: dict[str, str]) -> None:
+    assert documented(request_schema(stream)) == {**fields, **CURSOR}
+
+
+@pytest.mark.parametrize(
+    ("component", "fields"),
+    [
+        (
+            "SignalAgent",
+            {
+                "id": "string",
+                "type": "string",
+                "name": "string",
+                "status": "string",
+                "schedule": "string",
+                "next_check_at": "date-time",
+                "sheet": "object",
+                "sheet.id": "string",
+                "sheet.name": "string",
+            },
+        ),
+        (
+            "Lead",
+            {
+                "id": "string",
+                "full_name": "string",
+                "title": "string",
+                "country_code": "string",
+                "profile": "object",
+                "profile.platform": "string",
+                "profile.url": "string",
+                "company": "object",
+                "company.id": "string",
+                "company.name": "string",
+                "company.domain": "string",
+                "company.linkedin_url": "string",
+                "company.country_code": "string",
+                "sheet": "object",
+                "sheet.id": "string",
+                "sheet.name": "string",
+                "signal": "object",
+                "signal.type": "string",
+                "signal.name": "string",
+                "signal.summary": "string",
+                "signal.reason": "string",
+                "signal.observed_at": "date-time",
+                "qualification": "object",
+                "qualification.status": "string",
+                "qualification.reason": "string",
+                "qualification.reasoning": "string",
+                "qualification.references": "array of object",
+                "qualification.references.type": "string",
+                "qualification.references.label": "string",
+                "qualification.references.url": "string",
+                "score": "object",
+                "score.value": "number",
+                "score.fit": "string",
+                "score.reasoning": "string",
+            },
+        ),
+        ("Observation", {"id": "string", "observed_at": "date-time"}),
+        ("SignalAccount", {"id": "string"}),
+        ("MonitoredAccount", {"id": "string"}),
+        ("CustomSignal", {"id": "string"}),
+        ("MonitoredLead", {"id": "string"}),
+    ],
+)
+def test_record_fields(component: str, fields: dict[str, str]) -> None:
+    assert documented(API["components"]["schemas"][component]) == fields
+
+
+@pytest.mark.parametrize(("component", "stream"), RECORDS.items())
+def test_envelope(component: str, stream: str) -> None:
+    envelope = response_schema(stream)
+    assert documented(envelope) == {
+        "data": "array",
+        "cursor": "object",
+        "cursor.next": "string",
+        "cursor.has_more": "boolean",
+    }
+    items = envelope["properties"]["data"]["items"]
+    assert items == {"$ref": f"#/components/schemas/{component}"}
+
+
+def test_largest_page() -> None:
+    limit = API["components"]["schemas"]["CursorRequest"]["properties"]["limit"]
+    assert (limit["minimum"], limit["maximum"]) == (1, 100)
+
+
+# The streams' schemas
+
+
+@pytest.fixture(params=STREAMS)
+def schema(request: pytest.FixtureRequest) -> dict[str, Any]:
+    return dict(declared_stream(request.param).schema)
+
+
+def test_only_the_key_is_not_nullable(schema: dict[str, Any]) -> None:
+    fixed = [
+        name
+        for name, column in schema["properties"].items()
+        if "null" not in column["type"]
+    ]
+    assert fixed == (["record_key"] if "record_key" in schema["properties"] else ["id"])
+
+
+def test_nested_values_are_nullable(schema: dict[str, Any]) -> None:
+    for name, value in properties(schema):
+        assert "null" in value["type"] or name in {"id", "record_key"}, name
+
+
+def test_nothing_is_required(schema: dict[str, Any]) -> None:
+    assert not [where for where, _ in walk(schema) if where.endswith("/required")]
+
+
+def test_nested_objects_are_open_and_never_empty(schema: dict[str, Any]) -> None:
+    objects = {
+        name: value for name, value in properties(schema) if "object" in value["type"]
+    }
+    assert "additional_properties" in objects
+    for name, value in objects.items():
+        assert value["additionalProperties"] is True, name
+        assert value.get("properties") != {}, name
+
+
+def test_arrays_at_the_top_have_no_items(schema: dict[str, Any]) -> None:
+    """With `items`, target-postgres makes `jsonb[]` and fails on nested arrays."""
+    for name, column in schema["properties"].items():
+        assert "items" not in column, name
+
+
+def test_few_types(schema: dict[str, Any]) -> None:
+    for name, value in properties(schema):
+        types = {value["type"]} if isinstance(value["type"], str) else value["type"]
+        assert len({*types} - {"null"}) == 1, name
+        assert "integer" not in types, name
+        assert value.get("format", "date-time") == "date-time", name
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_schema_is_normalised_once(name: str) -> None:
+    one, other = declared_stream(name), declared_stream(name)
+    assert one is not other
+    assert one.schema is one.schema
+    assert one.schema is other.schema
