@@ -20,7 +20,7 @@ from tap_leadintent.errors import RefusedError, StreamError
 from tap_leadintent.pagination import CursorPaginator, read_page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from singer_sdk import Tap
     from singer_sdk.helpers.types import Context, RequestFunc
@@ -38,6 +38,10 @@ _ADVICE = {
 _CURSOR_REFUSALS = frozenset({400, 404, 409, 410, 422})
 
 _SHOWN_CHARACTERS = 300
+
+
+class NoPageError(Exception):
+    """An answer is no page envelope; the message says what it is instead."""
 
 
 class CursorRefusedError(StreamError):
@@ -65,6 +69,7 @@ class EndpointStream(RESTStream[str | None]):
         """
         super().__init__(tap)
         self._interruption = interruption
+        self.request_counter = self.get_http_request_counter()
         self.server_time: int | None = None
         """The server's clock at its first answer, in UTC seconds since 1970."""
 
@@ -134,26 +139,27 @@ class EndpointStream(RESTStream[str | None]):
         """
         paginator = self.get_new_paginator()
         send = self.request_decorator(self._send)
-        with self.get_http_request_counter() as counter:
-            while not paginator.finished:
-                self._interruption.check()
-                after = paginator.current_value
-                request = self.get_http_request(page=PageContext(fields, after))
-                prepared = self.build_prepared_request(
-                    method=request.method,
-                    url=request.url,
-                    headers=request.headers,
-                    json=request.data,
-                )
-                try:
-                    response = send(prepared, fields)
-                except RefusedError as error:
-                    if after is not None and error.status in _CURSOR_REFUSALS:
-                        raise CursorRefusedError(error.message) from error
-                    raise
-                counter.increment()
-                yield read_page(response)
-                paginator.advance(response)
+        while not paginator.finished:
+            self._interruption.check()
+            after = paginator.current_value
+            request = self.get_http_request(page=PageContext(fields, after))
+            prepared = self.build_prepared_request(
+                method=request.method,
+                url=request.url,
+                headers=request.headers,
+                json=request.data,
+            )
+            try:
+                response = send(prepared, fields)
+            except RefusedError as error:
+                if after is not None and error.status in _CURSOR_REFUSALS:
+                    raise CursorRefusedError(error.message) from error
+                raise
+            except NoPageError as error:
+                msg = f"{self.name}: page {paginator.count + 1} is {error}"
+                raise StreamError(msg) from None
+            yield read_page(response)
+            paginator.advance(response)
 
     def _send(
         self,
@@ -165,6 +171,7 @@ class EndpointStream(RESTStream[str | None]):
         settings = session.merge_environment_settings(
             prepared_request.url, {}, None, None, None
         )
+        self.request_counter.increment()
         response = session.send(
             prepared_request,
             timeout=self.timeout,
@@ -180,17 +187,6 @@ class EndpointStream(RESTStream[str | None]):
         """Begin a chain."""
         return CursorPaginator(self.name)
 
-    def parse_response(self, response: requests.Response) -> Iterable[dict[str, Any]]:
-        """Take the records out of a page.
-
-        Args:
-            response: A response that `validate_response` let pass.
-
-        Returns:
-            The records as the API gave them, numbers with a fraction as `Decimal`.
-        """
-        return read_page(response).data
-
     def validate_response(self, response: requests.Response) -> None:
         """Accept a page, and nothing else.
 
@@ -199,14 +195,16 @@ class EndpointStream(RESTStream[str | None]):
 
         Raises:
             RetriableAPIError: Another try may give the page.
-            StreamError: It will not; the message says what to do.
+            NoPageError: It was answered, with something else.
+            RefusedError: It was refused; the message says what to do.
         """
         status = response.status_code
         if status == requests.codes.ok:
             try:
                 read_page(response)
             except ValueError as error:
-                raise StreamError(self._not_a_page(response, error)) from error
+                problem = f"no page of records ({error}): {self._shown(response.text)}"
+                raise NoPageError(problem) from error
         elif status in self.extra_retry_statuses or status >= 500:  # noqa: PLR2004
             raise RetriableAPIError(self.response_error_message(response), response)
         else:
@@ -254,12 +252,6 @@ class EndpointStream(RESTStream[str | None]):
     def backoff_max_tries(self) -> int:
         """The setting `max_retries`, and the first try."""
         return int(self.config["max_retries"]) + 1
-
-    def _not_a_page(self, response: requests.Response, error: Exception) -> str:
-        return (
-            f"{self.name}: the answer is no page of records ({error}); check base_url: "
-            f"{self._shown(response.text)}"
-        )
 
     def _shown(self, text: object) -> str:
         line = " ".join(str(text).replace(self.config["api_key"], "***").split())

@@ -16,6 +16,8 @@ from tap_leadintent import intervals
 from tap_leadintent.times import format_instant, parse_instant
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from tap_leadintent.intervals import Interval
 
 SINCE_EVER = 0
@@ -87,6 +89,42 @@ class Coverage:
                 msg = f"in its state, {entry.end} comes before {entry.start}"
                 raise ValueError(msg)
             coverage.add(entry.range, (start, end))
+        return coverage
+
+    @classmethod
+    def from_stream_state(
+        cls,
+        state: Mapping[str, Any],
+        filters: str,
+        ranges: Sequence[str],
+        start: int,
+    ) -> Coverage:
+        """Read a stream's state.
+
+        A state with only the SDK's `replication_key_value` counts as covered from the
+        start of what is asked to that value.
+
+        Args:
+            state: The stream's state, as this tap or another wrote it.
+            filters: `filters_hash` of the stream's filters of today.
+            ranges: The stream's time ranges.
+            start: Where what is asked begins, in seconds since 1970.
+
+        Returns:
+            What it covers.
+
+        Raises:
+            ValueError: See `from_state`.
+        """
+        if "coverage" in state:
+            return cls.from_state(state["coverage"], filters)
+        coverage = cls(filters)
+        if value := state.get("replication_key_value"):
+            newest = parse_instant(str(value))
+            first, *others = ranges
+            coverage.add(first, (min(start, newest), newest))
+            for name in others:
+                coverage.add(name, (newest, newest))
         return coverage
 
     def to_state(self) -> list[dict[str, str]]:

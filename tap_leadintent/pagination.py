@@ -77,17 +77,6 @@ class CursorPaginator(BaseAPIPaginator[str | None]):
         self._stream_name = stream_name
         self._seen: set[bytes] = set()
 
-    def continue_if_empty(self, response: requests.Response) -> bool:  # noqa: ARG002
-        """Go on: whether there is a next page is the envelope's to say.
-
-        Args:
-            response: The response with the empty page.
-
-        Returns:
-            True.
-        """
-        return True
-
     def has_more(self, response: requests.Response) -> bool:
         """Tell whether the envelope announces another page.
 

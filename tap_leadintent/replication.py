@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL
 
-from tap_leadintent.client import CursorRefusedError, EndpointStream
+from tap_leadintent.client import CursorRefusedError
 from tap_leadintent.coverage import SINCE_EVER, Coverage, filters_hash
+from tap_leadintent.emission import COVERAGE, EmittingStream
 from tap_leadintent.errors import StreamError
 from tap_leadintent.records import RecordShaper
 from tap_leadintent.safeguards import RangeGuard, Repeats
@@ -32,10 +33,9 @@ if TYPE_CHECKING:
 
 _RESTARTS = 3
 _OVERLAP_SECONDS = 1
-_RECORDS_FOR_A_STATE = 300
 
 
-class LeadIntentStream(EndpointStream):
+class LeadIntentStream(EmittingStream):
     """A stream that is read whole, or by the time ranges that its endpoint offers.
 
     Its state says which intervals of each range have been read and written. A run
@@ -61,7 +61,6 @@ class LeadIntentStream(EndpointStream):
         """
         super().__init__(tap, interruption=interruption)
         self._now = tap.initialized_at // 1000
-        self._records_since_state = 0
         self._repeats = Repeats()
 
     @cached_property
@@ -95,7 +94,7 @@ class LeadIntentStream(EndpointStream):
         absent, its old coverage would survive a full refresh that is cut short.
         """
         if self.is_incremental and not self.stream_state:
-            self.stream_state["coverage"] = []
+            self.stream_state[COVERAGE] = []
 
     def get_records(self, context: Context | None) -> Iterable[Record]:  # noqa: ARG002
         """Read what this run has to read.
@@ -106,10 +105,11 @@ class LeadIntentStream(EndpointStream):
         Yields:
             Records as the target gets them, oldest window first.
         """
-        if self.is_incremental:
-            yield from self._read_ranges()
-        else:
-            yield from self._read_all()
+        with self.request_counter:
+            if self.is_incremental:
+                yield from self._read_ranges()
+            else:
+                yield from self._read_all()
 
     def _read_all(self) -> Iterator[Record]:
         versioned = (
@@ -122,7 +122,7 @@ class LeadIntentStream(EndpointStream):
         for number, page in enumerate(self._chain({}), start=1):
             yield from self._emitted(self._shape_page(page, number, None))
         if versioned:
-            self._write_activate_version_message(self._now)
+            self.activate_version(self._now)
 
     def _read_ranges(self) -> Iterator[Record]:
         coverage = self._load_coverage()
@@ -131,8 +131,7 @@ class LeadIntentStream(EndpointStream):
         for name in others:
             if name not in begun:
                 coverage.add(name, (self._now, self._now))
-        self.stream_state["coverage"] = coverage.to_state()
-        self._emit_state()
+        self.checkpoint(coverage.to_state(), at_once=True)
         yield from self._read_range(coverage, first, self._asked())
         for name in begun:
             oldest, newest = coverage.span(name) or (self._now, self._now)
@@ -167,7 +166,7 @@ class LeadIntentStream(EndpointStream):
             end = min(window.end, self._now)
             if end > window.start:
                 coverage.add(name, (window.start, end))
-            self._save(coverage, records)
+            self.checkpoint(coverage.to_state(), records=records)
 
     def _read_page(
         self,
@@ -232,7 +231,9 @@ class LeadIntentStream(EndpointStream):
     @property
     def _window_seconds(self) -> int | None:
         days = self.config.get("window_days")
-        return None if days is None else max(1, int(days * 86400))
+        if days is None or "start_date" not in self.config:
+            return None
+        return max(1, int(days * 86400))
 
     def _asked(self) -> Interval:
         start, end = self.config.get("start_date"), self.config.get("end_date")
@@ -251,58 +252,15 @@ class LeadIntentStream(EndpointStream):
 
     def _load_coverage(self) -> Coverage:
         filters = filters_hash(self.filters)
-        state = self.stream_state
         try:
-            if "coverage" in state:
-                coverage = Coverage.from_state(state["coverage"], filters)
-            else:
-                coverage = self._coverage_by_key(state, filters)
+            coverage = Coverage.from_stream_state(
+                self.stream_state, filters, self.ranges, self._asked()[0]
+            )
         except ValueError as error:
             self.logger.warning("The stream starts anew: %s", error)
             return Coverage(filters)
         coverage.clip(self._now)
         return coverage
-
-    def _coverage_by_key(self, state: dict[str, Any], filters: str) -> Coverage:
-        coverage = Coverage(filters)
-        if value := state.get("replication_key_value"):
-            newest = parse_instant(value)
-            first, *others = self.ranges
-            coverage.add(first, (min(self._asked()[0], newest), newest))
-            for name in others:
-                coverage.add(name, (newest, newest))
-        return coverage
-
-    def _save(self, coverage: Coverage, records: int) -> None:
-        self.stream_state["coverage"] = coverage.to_state()
-        self._records_since_state += records
-        if self._records_since_state >= _RECORDS_FOR_A_STATE:
-            self._emit_state()
-
-    def _emit_state(self) -> None:
-        self._records_since_state = 0
-        # Cleared, as a window without records leaves it set though the state changed.
-        self.state_manager.is_flushed = False
-        self._write_state_message()
-
-    # Private, for want of public hooks: the SDK would keep a bookmark of its own, made
-    # from the records, which says nothing about what has been read.
-
-    def _increment_stream_state(
-        self, latest_record: Record, *, context: Context | None = None
-    ) -> None:
-        del latest_record, context
-
-    def _write_starting_replication_value(self, context: Context | None) -> None:
-        del context
-
-    def get_replication_key_signpost(self, context: Context | None = None) -> None:
-        """Set no signpost: the stream keeps its own bookmark."""
-
-    @property
-    def emit_activate_version_messages(self) -> bool:
-        """Keep the SDK from sending ACTIVATE_VERSION, which it does too early."""
-        return False
 
 
 def _fields(name: str, window: Window) -> dict[str, Any]:

@@ -103,8 +103,9 @@ class Windows:
             records: How many records it held.
             requests: How many requests it took.
         """
-        (_, end), *later = self._stretches
-        self._stretches = [(window.end, end), *later] if window.end < end else later
+        self._stretches = [
+            (max(a, window.end), b) for a, b in self._stretches if b > window.end
+        ]
         pages = records / self._page_size
         self._pages += pages
         self._surplus += requests - pages

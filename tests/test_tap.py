@@ -161,6 +161,25 @@ def test_additional_properties_can_be_deselected(
     assert "additional_properties" not in run.schema("observations")["properties"]
 
 
+def test_a_column_that_the_catalog_adds_is_filled(
+    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+) -> None:
+    catalog = only("custom_signals")
+    (entry,) = (
+        entry
+        for entry in catalog["streams"]
+        if entry["tap_stream_id"] == "custom_signals"
+    )
+    entry["schema"]["properties"]["description"] = {"type": ["string", "null"]}
+    records = tap(config, catalog=catalog).succeeded().records("custom_signals")
+    filled = {record["id"]: record["description"] for record in records}
+    assert filled == {
+        record["id"]: record["description"]
+        for record in sandbox.records("custom_signals")
+    }
+    assert all("description" not in r["additional_properties"] for r in records)
+
+
 def test_stream_maps(
     tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
 ) -> None:
@@ -225,7 +244,7 @@ def test_no_server(tap: Callable[..., Run], config: dict[str, Any]) -> None:
     assert "127.0.0.1" in line
 
 
-@pytest.mark.parametrize("status", [301, 302, 307, 308])
+@pytest.mark.parametrize("status", [302, 307])
 def test_a_redirect_is_not_followed(
     tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any], status: int
 ) -> None:
@@ -246,7 +265,7 @@ def test_a_redirect_is_not_followed(
     assert {request["stream"] for request in sandbox.requests()} == {"signal_agents"}
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 418])
+@pytest.mark.parametrize("status", [400, 401])
 def test_a_server_that_repeats_the_key(
     tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any], status: int
 ) -> None:

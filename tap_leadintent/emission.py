@@ -1,0 +1,153 @@
+"""STATE, BATCH and ACTIVATE_VERSION messages, in an order that can be trusted.
+
+The SDK would keep a bookmark made from the records, which says nothing about what has
+been read; would let STATE overtake an unwritten BATCH; and would announce a version
+before its records. It has no public hooks for these, so its private methods are
+overridden here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from singer_sdk.batch import Batcher
+from singer_sdk.helpers._batch import SDKBatchMessage
+
+from tap_leadintent.client import EndpointStream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from singer_sdk import Tap
+    from singer_sdk.helpers._batch import BatchConfig
+    from singer_sdk.helpers.types import Context
+
+    from tap_leadintent.interruption import Interruption
+
+    Record = dict[str, Any]
+
+COVERAGE = "coverage"
+"""Key of the bookmark in a stream's state."""
+
+_RECORDS_FOR_A_STATE = 300
+
+
+class _Batch:
+    """Records that wait for their BATCH message, by the stream they go to."""
+
+    def __init__(
+        self,
+        batcher: Batcher,
+        send: Callable[[str, list[str]], None],
+    ) -> None:
+        self._batcher = batcher
+        self._send = send
+        self._records: dict[str, list[Record]] = {}
+        self._count = 0
+
+    def add(self, stream: str, record: Record) -> None:
+        self._records.setdefault(stream, []).append(record)
+        self._count += 1
+        if self._count >= self._batcher.batch_config.batch_size:
+            self.write()
+
+    def write(self) -> None:
+        for stream, records in self._records.items():
+            for manifest in self._batcher.get_batches(iter(records)):
+                self._send(stream, manifest)
+        self._records, self._count = {}, 0
+
+
+class EmittingStream(EndpointStream):
+    """An endpoint whose STATE says only what has been written before it."""
+
+    def __init__(self, tap: Tap, *, interruption: Interruption) -> None:
+        """Bind the stream to a run.
+
+        Args:
+            tap: The tap, with its settings and state.
+            interruption: Asked where nothing is half done.
+        """
+        super().__init__(tap, interruption=interruption)
+        self._batch: _Batch | None = None
+        self._bookmark: list[dict[str, str]] | None = None
+        self._records_since_state = 0
+
+    def checkpoint(
+        self,
+        bookmark: list[dict[str, str]],
+        *,
+        records: int = 0,
+        at_once: bool = False,
+    ) -> None:
+        """Note what has been read whole, and write a STATE if one is due.
+
+        Args:
+            bookmark: The stream's coverage; all its records have been handed over.
+            records: How many records have been handed over since the last call.
+            at_once: Whether to write a STATE however few records there were.
+        """
+        self._bookmark = bookmark
+        self._records_since_state += records
+        due = at_once or self._records_since_state >= _RECORDS_FOR_A_STATE
+        if self._batch is None:
+            self.stream_state[COVERAGE] = bookmark
+        if due:
+            self._settle()
+
+    def activate_version(self, version: int) -> None:
+        """Tell the target that a version is complete.
+
+        Args:
+            version: The version that the stream's records carried.
+        """
+        if self._batch is not None:
+            self._batch.write()
+        self._write_activate_version_message(version)
+
+    def _settle(self) -> None:
+        if self._batch is not None:
+            self._batch.write()
+        if self._bookmark is not None:
+            self.stream_state[COVERAGE] = self._bookmark
+        self._records_since_state = 0
+        # A window without records leaves it set, though the state has changed.
+        self.state_manager.is_flushed = False
+        self._write_state_message()
+
+    def _sync_batches(
+        self,
+        batch_config: BatchConfig,
+        context: Context | None = None,
+    ) -> None:
+        with self.get_batch_counter() as counter:
+
+            def send(stream: str, manifest: list[str]) -> None:
+                counter.increment()
+                message = SDKBatchMessage(
+                    stream=stream, encoding=batch_config.encoding, manifest=manifest
+                )
+                self._tap.write_message(message)
+
+            batcher = Batcher(self.tap_name, self.name, batch_config)
+            self._batch = _Batch(batcher, send)
+            for record in self._sync_records(context, write_messages=False):
+                for message in self._generate_record_messages(record):
+                    self._batch.add(message.stream, message.record)
+            self._settle()
+
+    def _increment_stream_state(
+        self, latest_record: Record, *, context: Context | None = None
+    ) -> None:
+        del latest_record, context
+
+    def _write_starting_replication_value(self, context: Context | None) -> None:
+        del context
+
+    def get_replication_key_signpost(self, context: Context | None = None) -> None:
+        """Set no signpost: the stream keeps its own bookmark."""
+
+    @property
+    def emit_activate_version_messages(self) -> bool:
+        """Keep the SDK from sending ACTIVATE_VERSION, which it does too early."""
+        return False

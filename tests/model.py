@@ -1,0 +1,230 @@
+"""A model of the API for the leads stream: small, exact, and easy to disturb.
+
+It answers the tap in this process, while time passes and records appear and change
+between its pages.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+import requests
+from requests.adapters import BaseAdapter
+
+from tap_leadintent.tap import TapLeadIntent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+EPOCH = int(datetime(2026, 3, 1, tzinfo=UTC).timestamp())
+"""The second that the model's own times count from."""
+
+
+class KilledError(Exception):
+    """Stands for SIGKILL: nothing after it is written."""
+
+
+def iso(seconds: float) -> str:
+    """Write a time of the model."""
+    instant = datetime.fromtimestamp(EPOCH + seconds, tz=UTC)
+    return instant.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def seconds_of(text: str) -> float:
+    """Read a time of the model."""
+    return datetime.fromisoformat(text).timestamp() - EPOCH
+
+
+@dataclass(frozen=True)
+class Version:
+    """What the API shows of a lead from an instant on."""
+
+    shown_from: float
+    observed_at: float
+
+
+@dataclass
+class Lead:
+    """A lead and all that will become of it."""
+
+    id: str
+    found_at: float
+    versions: list[Version]
+
+    def version(self, now: float) -> int | None:
+        """Tell which version the API shows, or None before the lead appears."""
+        shown = [n for n, v in enumerate(self.versions) if v.shown_from <= now]
+        return max(shown) if shown else None
+
+
+@dataclass
+class Api:
+    """The leads endpoint."""
+
+    now: float = 0
+    leads: list[Lead] = field(default_factory=list)
+    seconds_per_request: float = 0
+    holds_start: bool = True
+    holds_end: bool = True
+    by_offset: bool = False
+    newest_first: bool = True
+    ignores_ranges: bool = False
+    requests: list[dict[str, Any]] = field(default_factory=list)
+
+    def shown(self) -> dict[str, int]:
+        """Tell which version of which lead the API shows now."""
+        return {
+            lead.id: version
+            for lead in self.leads
+            if (version := lead.version(self.now)) is not None
+        }
+
+    def answer(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Serve a page and let time pass."""
+        self.requests.append(dict(body))
+        time_range = next((n for n in ("date_found", "latest_signal") if n in body), "")
+        rows = sorted(self._rows(time_range, body), reverse=self.newest_first)
+        limit, after = body["cursor"]["limit"], body["cursor"].get("after")
+        begin = 0
+        if after is not None:
+            position = json.loads(after)
+            begin = (
+                position
+                if self.by_offset
+                else sum(self._before(row[:2], tuple(position)) for row in rows)
+            )
+        page = rows[begin : begin + limit]
+        more = begin + limit < len(rows)
+        mark = begin + limit if self.by_offset else page[-1][:2] if page else None
+        self.now += self.seconds_per_request
+        return {
+            "data": [json.loads(record) for _, _, record in page],
+            "cursor": {"next": json.dumps(mark) if more else "", "has_more": more},
+        }
+
+    def _before(self, row: tuple[float, str], mark: tuple[float, str]) -> bool:
+        return row >= mark if self.newest_first else row <= mark
+
+    def _rows(self, name: str, body: Mapping[str, Any]) -> list[tuple[float, str, str]]:
+        rows = []
+        for lead in self.leads:
+            number = lead.version(self.now)
+            if number is None:
+                continue
+            observed = lead.versions[number].observed_at
+            time = observed if name == "latest_signal" else lead.found_at
+            if name and not self.ignores_ranges and not self._holds(body[name], time):
+                continue
+            record = {
+                "id": lead.id,
+                "version": number,
+                "signal": {"observed_at": iso(observed)},
+            }
+            rows.append((time, lead.id, json.dumps(record)))
+        return rows
+
+    def _holds(self, asked: Mapping[str, str], time: float) -> bool:
+        start, end = seconds_of(asked["start_time"]), seconds_of(asked["end_time"])
+        after_start = start <= time if self.holds_start else start < time
+        before_end = time <= end if self.holds_end else time < end
+        return after_start and before_end
+
+
+class Adapter(BaseAdapter):
+    """Brings the tap's requests to the model."""
+
+    def __init__(self, api: Api) -> None:
+        super().__init__()
+        self.api = api
+
+    def send(
+        self, request: requests.PreparedRequest, *_args: Any, **_kwargs: Any
+    ) -> requests.Response:
+        assert request.body is not None
+        response = requests.Response()
+        response.status_code = 200
+        response.request = request
+        response.url = request.url or ""
+        clock = datetime.fromtimestamp(EPOCH + self.api.now, tz=UTC)
+        response.headers["Date"] = format_datetime(clock, usegmt=True)
+        page = self.api.answer(json.loads(request.body))
+        response._content = json.dumps(page).encode()  # noqa: SLF001
+        return response
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class Store:
+    """An upsert target that keeps only what a STATE has sealed when it is killed."""
+
+    def __init__(self, *, killed_after: int | None = None) -> None:
+        self.rows: dict[str, Any] = {}
+        self.state: dict[str, Any] = {}
+        self.emitted = 0
+        self._open: dict[str, Any] = {}
+        self._left = killed_after
+
+    def begin(self, killed_after: int | None) -> None:
+        """Begin a run, killed after so many messages."""
+        self._open, self._left, self.emitted = {}, killed_after, 0
+
+    def write_message(self, message: Any) -> None:
+        """Take a message of the tap."""
+        if self._left is not None:
+            if self._left == 0:
+                raise KilledError
+            self._left -= 1
+        content = message.to_dict()
+        if content["type"] == "RECORD":
+            self.emitted += 1
+            record = content["record"]
+            version = record["additional_properties"]["version"]
+            self._open[record["id"]] = version
+        elif content["type"] == "STATE":
+            self.rows |= self._open
+            self._open = {}
+            self.state = json.loads(json.dumps(content["value"]))
+
+    def end(self) -> None:
+        """End a run that came to its end."""
+        self.rows |= self._open
+
+
+def run(
+    api: Api,
+    store: Store,
+    config: Mapping[str, Any],
+    *,
+    clock_ahead: float = 0,
+    killed_after: int | None = None,
+) -> bool:
+    """Run the tap once over the model's leads.
+
+    Returns:
+        Whether it came to its end.
+    """
+    store.begin(killed_after)
+    settings = {"base_url": "https://api.example.com", "api_key": "k", **config}
+    now = EPOCH + api.now + clock_ahead
+    with mock.patch("singer_sdk.plugin_base.time.time", return_value=now):
+        tap = TapLeadIntent(
+            config=settings,
+            state=json.loads(json.dumps(store.state)),
+            message_writer=store,  # type: ignore[arg-type]
+        )
+    for stream in tap.streams.values():
+        stream.selected = stream.name == "leads"
+    session = tap.streams["leads"].requests_session  # type: ignore[attr-defined]
+    session.mount("https://", Adapter(api))
+    try:
+        tap.sync_all()
+    except KilledError:
+        return False
+    store.end()
+    return True
