@@ -74,6 +74,8 @@ class Api:
     by_offset: bool = False
     newest_first: bool = True
     ignores_ranges: bool = False
+    refuses_cursors: int = 0
+    forbidden_from: int | None = None
     requests: list[dict[str, Any]] = field(default_factory=list)
 
     def shown(self) -> dict[str, int]:
@@ -152,7 +154,16 @@ class Adapter(BaseAdapter):
         response.url = request.url or ""
         clock = datetime.fromtimestamp(EPOCH + self.api.now, tz=UTC)
         response.headers["Date"] = format_datetime(clock, usegmt=True)
-        page = self.api.answer(json.loads(request.body))
+        body = json.loads(request.body)
+        if "after" in body["cursor"] and self.api.refuses_cursors:
+            self.api.refuses_cursors -= 1
+            response.status_code = 410
+            page = {"error": "this cursor has expired"}
+        elif len(self.api.requests) == self.api.forbidden_from:
+            response.status_code = 403
+            page = {"error": "not for you"}
+        else:
+            page = self.api.answer(body)
         response._content = json.dumps(page).encode()  # noqa: SLF001
         return response
 
@@ -163,16 +174,16 @@ class Adapter(BaseAdapter):
 class Store:
     """An upsert target that keeps only what a STATE has sealed when it is killed."""
 
-    def __init__(self, *, killed_after: int | None = None) -> None:
+    def __init__(self) -> None:
         self.rows: dict[str, Any] = {}
         self.state: dict[str, Any] = {}
-        self.emitted = 0
+        self.messages: list[dict[str, Any]] = []
         self._open: dict[str, Any] = {}
-        self._left = killed_after
+        self._left: int | None = None
 
     def begin(self, killed_after: int | None) -> None:
         """Begin a run, killed after so many messages."""
-        self._open, self._left, self.emitted = {}, killed_after, 0
+        self._open, self._left, self.messages = {}, killed_after, []
 
     def write_message(self, message: Any) -> None:
         """Take a message of the tap."""
@@ -180,29 +191,34 @@ class Store:
             if self._left == 0:
                 raise KilledError
             self._left -= 1
-        content = message.to_dict()
+        content = json.loads(json.dumps(message.to_dict(), default=str))
+        self.messages.append(content)
         if content["type"] == "RECORD":
-            self.emitted += 1
             record = content["record"]
             version = record["additional_properties"]["version"]
             self._open[record["id"]] = version
         elif content["type"] == "STATE":
             self.rows |= self._open
             self._open = {}
-            self.state = json.loads(json.dumps(content["value"]))
+            self.state = content["value"]
+
+    def of_type(self, kind: str) -> list[dict[str, Any]]:
+        """Give the messages of one type of the last run."""
+        return [message for message in self.messages if message["type"] == kind]
 
     def end(self) -> None:
         """End a run that came to its end."""
         self.rows |= self._open
 
 
-def run(
+def run(  # noqa: PLR0913
     api: Api,
     store: Store,
     config: Mapping[str, Any],
     *,
     clock_ahead: float = 0,
     killed_after: int | None = None,
+    catalog: dict[str, Any] | None = None,
 ) -> bool:
     """Run the tap once over the model's leads.
 
@@ -216,6 +232,7 @@ def run(
         tap = TapLeadIntent(
             config=settings,
             state=json.loads(json.dumps(store.state)),
+            catalog=catalog,
             message_writer=store,  # type: ignore[arg-type]
         )
     for stream in tap.streams.values():

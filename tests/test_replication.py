@@ -1,0 +1,387 @@
+"""What a run reads, and in which order it says so; `model` is the API."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from tap_leadintent.errors import StreamError
+from tap_leadintent.tap import TapLeadIntent
+
+from .model import Api, Lead, Store, Version, iso, run
+
+HOUR = 3600
+DAY = 24 * HOUR
+
+CONFIG = {"start_date": iso(0), "page_size": 10}
+
+
+def lead(number: int, found: float, *observed: float) -> Lead:
+    """Make a lead that shows at once, and whose signal moves at once."""
+    first, *later = observed or (found,)
+    moved = [Version(time, time) for time in later]
+    return Lead(f"lead-{number:04}", found, [Version(found, first), *moved])
+
+
+def steady(count: int, seconds: float = HOUR) -> list[Lead]:
+    return [lead(n, n * seconds) for n in range(count)]
+
+
+def asked(api: Api) -> list[tuple[str, str, str]]:
+    """Give the ranges of the first pages since the last call, and forget them."""
+    ranges = [
+        (name, body[name]["start_time"], body[name]["end_time"])
+        for body in api.requests
+        if "after" not in body["cursor"]
+        for name in body
+        if name in {"date_found", "latest_signal"}
+    ]
+    api.requests.clear()
+    return ranges
+
+
+def second(seconds: float) -> str:
+    return iso(seconds).replace(".000", "")
+
+
+def test_a_first_load_reads_what_was_found_since_the_start_date() -> None:
+    api, store = Api(now=2 * DAY, leads=steady(20)), Store()
+    run(api, store, CONFIG)
+    assert len(store.rows) == 20
+    assert {name for name, _, _ in asked(api)} == {"date_found"}
+    assert store.state["bookmarks"]["leads"]["coverage"] == [
+        {"range": "latest_signal", "from": second(2 * DAY), "to": second(2 * DAY)},
+        {"range": "date_found", "from": second(0), "to": second(2 * DAY)},
+    ]
+
+
+def test_the_first_state_notes_where_signals_begin_before_any_record() -> None:
+    api, store = Api(now=2 * DAY, leads=steady(20)), Store()
+    run(api, store, CONFIG)
+    kinds = [message["type"] for message in store.messages]
+    states = store.of_type("STATE")
+    noted = states[1]["value"]["bookmarks"]["leads"]["coverage"]
+    assert kinds.index("RECORD") > kinds.index("STATE")
+    assert noted == [
+        {"range": "latest_signal", "from": second(2 * DAY), "to": second(2 * DAY)}
+    ]
+
+
+def test_without_a_start_date_everything_is_read_in_one_unfiltered_chain() -> None:
+    api, store = Api(now=2 * DAY, leads=[*steady(20), lead(99, -400 * DAY)]), Store()
+    run(api, store, {"page_size": 10})
+    assert len(store.rows) == 21
+    assert all(set(body) == {"cursor"} for body in api.requests)
+    assert len(api.requests) == 3
+
+
+def test_a_later_run_reads_both_ranges_one_after_the_other() -> None:
+    api, store = Api(now=2 * DAY, leads=[lead(0, HOUR, HOUR, 3 * DAY)]), Store()
+    run(api, store, CONFIG)
+    asked(api)
+    api.now = 4 * DAY
+    run(api, store, CONFIG)
+    assert store.rows == {"lead-0000": 1}
+    begin, end = second(DAY - 1), second(4 * DAY)
+    assert asked(api) == [("date_found", begin, end), ("latest_signal", begin, end)]
+
+
+def test_a_lead_found_today_with_an_old_signal_arrives() -> None:
+    api, store = Api(now=DAY, leads=[lead(0, 2 * DAY, -40 * DAY)]), Store()
+    run(api, store, CONFIG)
+    assert not store.rows
+    api.now = 3 * DAY
+    run(api, store, CONFIG)
+    assert store.rows == {"lead-0000": 0}
+
+
+def test_a_run_that_finds_nothing_new_asks_once_for_each_range() -> None:
+    api, store = Api(now=2 * DAY, leads=steady(20)), Store()
+    run(api, store, CONFIG)
+    api.requests.clear()
+    api.now = 4 * DAY
+    run(api, store, CONFIG)
+    assert len(api.requests) == 2
+
+
+def test_an_earlier_start_date_reads_the_older_stretch_once() -> None:
+    api, store = Api(now=2 * DAY, leads=steady(40)), Store()
+    run(api, store, {**CONFIG, "start_date": iso(DAY), "lookback_minutes": 0})
+    asked(api)
+    run(api, store, {**CONFIG, "lookback_minutes": 0})
+    assert asked(api)[0][1:] == (second(-1), second(DAY))
+    run(api, store, {**CONFIG, "lookback_minutes": 0})
+    assert asked(api) == []
+    assert len(store.rows) == 40
+
+
+def test_moving_a_later_start_date_back_reads_the_hole() -> None:
+    api, store = Api(now=DAY, leads=steady(96)), Store()
+    run(api, store, {**CONFIG, "lookback_minutes": 0})
+    api.now = 4 * DAY
+    run(api, store, {**CONFIG, "start_date": iso(3 * DAY), "lookback_minutes": 0})
+    assert len(store.state["bookmarks"]["leads"]["coverage"]) == 3
+    asked(api)
+    run(api, store, {**CONFIG, "lookback_minutes": 0})
+    found = [a for a in asked(api) if a[0] == "date_found"]
+    assert (found[0][1], found[-1][2]) == (second(DAY - 1), second(3 * DAY))
+    assert len(store.rows) == 96
+
+
+def test_shards_and_an_unbounded_run_read_each_stretch_once() -> None:
+    api, store = Api(now=4 * DAY, leads=steady(96)), Store()
+    config = {**CONFIG, "lookback_minutes": 0}
+    run(api, store, {**config, "end_date": iso(DAY)})
+    run(api, store, {**config, "start_date": iso(DAY), "end_date": iso(2 * DAY)})
+    run(api, store, config)
+    stretches = sorted(
+        {(start, end) for name, start, end in asked(api) if name == "date_found"}
+    )
+    assert stretches[0][0] == second(-1)
+    assert stretches[-1][1] == second(4 * DAY)
+    assert len(store.rows) == 96
+    assert len(store.state["bookmarks"]["leads"]["coverage"]) == 2
+
+
+def test_other_filters_start_the_stream_anew(caplog: pytest.LogCaptureFixture) -> None:
+    api, store = Api(now=2 * DAY, leads=steady(20)), Store()
+    run(api, store, CONFIG)
+    asked(api)
+    run(api, store, {**CONFIG, "filters": {"leads": {"signals": ["a"]}}})
+    assert asked(api)[0] == ("date_found", second(-1), second(2 * DAY))
+    assert "filters have changed" in caplog.text
+    assert all(
+        "filters" in entry for entry in store.state["bookmarks"]["leads"]["coverage"]
+    )
+
+
+def test_coverage_never_goes_beyond_the_servers_clock() -> None:
+    api, store = Api(now=2 * DAY, leads=steady(20)), Store()
+    run(api, store, CONFIG, clock_ahead=3 * HOUR)
+    coverage = store.state["bookmarks"]["leads"]["coverage"]
+    assert {entry["to"] for entry in coverage} == {second(2 * DAY)}
+
+
+@pytest.mark.parametrize("holds_start", [True, False])
+@pytest.mark.parametrize("holds_end", [True, False])
+def test_rows_on_the_edges_of_windows_arrive_exactly_once(
+    *, holds_start: bool, holds_end: bool
+) -> None:
+    leads = [lead(n, n // 3 * DAY) for n in range(27)]
+    api = Api(now=9 * DAY, leads=leads, holds_start=holds_start, holds_end=holds_end)
+    store = Store()
+    run(api, store, {**CONFIG, "window_days": 1})
+    ids = [message["record"]["id"] for message in store.of_type("RECORD")]
+    assert sorted(ids) == [lead.id for lead in leads]
+
+
+def test_a_row_of_the_window_before_is_emitted_again_when_it_has_changed() -> None:
+    # Its time lies on the edge of two windows, and it changes between their requests.
+    edge = Lead("edge", DAY, [Version(0, 0), Version(2 * DAY + 1, 0)])
+    api = Api(now=2 * DAY, leads=[edge], seconds_per_request=2)
+    store = Store()
+    run(api, store, {**CONFIG, "window_days": 1})
+    versions = [
+        message["record"]["additional_properties"]["version"]
+        for message in store.of_type("RECORD")
+    ]
+    assert versions == [0, 1]
+
+
+def test_windows_are_emitted_oldest_first() -> None:
+    leads = [lead(n, n * HOUR + 60) for n in range(200)]
+    api, store = Api(now=9 * DAY, leads=leads), Store()
+    run(api, store, {**CONFIG, "window_days": 1})
+    days = [
+        message["record"]["signal_observed_at"][:10]
+        for message in store.of_type("RECORD")
+    ]
+    assert days == sorted(days)
+    assert len(set(days)) == 9
+
+
+def test_a_state_follows_every_few_hundred_records() -> None:
+    api, store = Api(now=9 * DAY, leads=steady(2000, 300)), Store()
+    run(api, store, {**CONFIG, "window_days": 0.01})
+    states = len(store.of_type("STATE"))
+    assert 2000 / 600 <= states <= 2000 / 300 + 4
+
+
+def test_a_refused_cursor_starts_its_window_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    api, store = Api(now=2 * DAY, leads=steady(35), refuses_cursors=3), Store()
+    run(api, store, CONFIG)
+    assert len(store.rows) == 35
+    assert len(store.of_type("RECORD")) == 35
+    assert caplog.text.count("refused its cursor") == 3
+
+
+def test_a_cursor_that_is_refused_for_ever_is_an_error() -> None:
+    api, store = Api(now=2 * DAY, leads=steady(35), refuses_cursors=99), Store()
+    with pytest.raises(StreamError, match="410"):
+        run(api, store, CONFIG)
+    assert len(api.requests) < 12
+
+
+def test_a_server_that_ignores_latest_signal_is_noticed() -> None:
+    api, store = Api(now=2 * DAY, leads=steady(60, 600)), Store()
+    run(api, store, CONFIG)
+    api.now, api.ignores_ranges = 40 * DAY, True
+    api.requests.clear()
+    config = {**CONFIG, "window_days": 1, "lookback_minutes": 0}
+    with pytest.raises(StreamError, match="ignore"):
+        run(api, store, config)
+    assert len(api.requests) < 5 * 6
+
+
+def test_a_server_that_ignores_date_found_is_noticed() -> None:
+    api = Api(now=40 * DAY, leads=steady(60, 600), ignores_ranges=True)
+    with pytest.raises(StreamError, match="same records for different time ranges"):
+        run(api, Store(), CONFIG)
+    assert len(api.requests) < 5 * 6
+
+
+def test_strays_are_kept() -> None:
+    api, store = Api(now=2 * DAY, leads=steady(20)), Store()
+    run(api, store, CONFIG)
+    stray = lead(99, HOUR, HOUR, 3 * DAY)
+    # Served for its signal of day three, though it shows one of day thirty.
+    stray.versions[1] = Version(3 * DAY, 3 * DAY)
+    api.leads.append(stray)
+    api.leads.extend(lead(100 + n, 3 * DAY + n) for n in range(5))
+    api.now = 4 * DAY
+    run(api, store, CONFIG)
+    assert len(store.rows) == 26
+
+
+def catalog(**entry: Any) -> dict[str, Any]:
+    """Give the tap's own catalog with other words for `leads`."""
+    whole = TapLeadIntent(config={}, validate_config=False).catalog_dict
+    for stream in whole["streams"]:
+        if stream["tap_stream_id"] == "leads":
+            stream.update(entry)
+    return whole
+
+
+def test_a_full_table_is_one_chain_without_ranges_and_without_bookmark() -> None:
+    api, store = Api(now=2 * DAY, leads=steady(35)), Store()
+    run(api, store, CONFIG, catalog=catalog(replication_method="FULL_TABLE"))
+    assert len(store.rows) == 35
+    assert all(set(body) == {"cursor"} for body in api.requests)
+    assert store.state["bookmarks"]["leads"] == {}
+    assert not store.of_type("ACTIVATE_VERSION")
+
+
+def test_a_version_is_activated_after_the_last_record_and_only_then() -> None:
+    api, store = Api(now=2 * DAY, leads=steady(35)), Store()
+    full = catalog(replication_method="FULL_TABLE")
+    config = {**CONFIG, "emit_activate_version_messages": True}
+    run(api, store, config, catalog=full)
+    kinds = [m["type"] for m in store.messages if m["type"] != "STATE"]
+    assert kinds == ["SCHEMA", *["RECORD"] * 35, "ACTIVATE_VERSION"]
+    (activated,) = store.of_type("ACTIVATE_VERSION")
+    assert {m["version"] for m in store.of_type("RECORD")} == {activated["version"]}
+
+
+def test_a_full_table_that_fails_activates_nothing() -> None:
+    api, store = Api(now=2 * DAY, leads=steady(35), refuses_cursors=99), Store()
+    full = catalog(replication_method="FULL_TABLE")
+    config = {**CONFIG, "emit_activate_version_messages": True}
+    with pytest.raises(StreamError):
+        run(api, store, config, catalog=full)
+    assert store.of_type("RECORD")
+    assert not store.of_type("ACTIVATE_VERSION")
+
+
+def test_an_impossible_replication_method_is_an_error() -> None:
+    log_based = catalog(replication_method="LOG_BASED")
+    with pytest.raises(StreamError, match="LOG_BASED"):
+        run(Api(), Store(), CONFIG, catalog=log_based)
+
+
+def test_a_key_over_id_and_signal_time_keeps_every_signal() -> None:
+    api, store = Api(now=2 * DAY, leads=[lead(0, HOUR, HOUR, 3 * DAY)]), Store()
+    history = catalog(key_properties=["id", "signal_observed_at"])
+    run(api, store, CONFIG, catalog=history)
+    api.now = 4 * DAY
+    run(api, store, CONFIG, catalog=history)
+    (schema,) = store.of_type("SCHEMA")
+    assert schema["key_properties"] == ["id", "signal_observed_at"]
+    assert {
+        m["record"]["signal_observed_at"][:10] for m in store.of_type("RECORD")
+    } == {iso(3 * DAY)[:10]}
+
+
+def batch_config(folder: Path, size: int = 10) -> dict[str, Any]:
+    return {
+        "encoding": {"format": "jsonl", "compression": "gzip"},
+        "storage": {"root": folder.as_uri(), "prefix": ""},
+        "batch_size": size,
+    }
+
+
+def batched(store: Store) -> list[list[dict[str, Any]]]:
+    """Read the files of each BATCH message."""
+    return [
+        [
+            json.loads(line)
+            for url in message["manifest"]
+            for line in gzip.decompress(
+                Path(urlsplit(url).path).read_bytes()
+            ).splitlines()
+        ]
+        for message in store.of_type("BATCH")
+    ]
+
+
+def test_batches_carry_every_record_once_and_state_follows_them(tmp_path: Path) -> None:
+    api, store = Api(now=9 * DAY, leads=steady(200)), Store()
+    config = {**CONFIG, "window_days": 1, "batch_config": batch_config(tmp_path)}
+    run(api, store, config)
+    ids = [record["id"] for batch in batched(store) for record in batch]
+    assert sorted(ids) == [lead.id for lead in api.leads]
+    assert [m["type"] for m in store.messages][-2:] == ["BATCH", "STATE"]
+    coverage = store.state["bookmarks"]["leads"]["coverage"]
+    assert coverage[1]["to"] == second(9 * DAY)
+
+
+def test_a_stream_that_fails_leaves_no_state_ahead_of_its_batches(
+    tmp_path: Path,
+) -> None:
+    api, store = Api(now=9 * DAY, leads=steady(200)), Store()
+    config = {
+        **CONFIG,
+        "window_days": 1,
+        "batch_config": batch_config(tmp_path, size=1000),
+    }
+    api.forbidden_from = 15
+    with pytest.raises(StreamError, match="403"):
+        run(api, store, config)
+    assert not store.of_type("BATCH")
+    coverage = store.state["bookmarks"]["leads"]["coverage"]
+    assert [entry["range"] for entry in coverage] == ["latest_signal"]
+
+
+def test_batches_carry_what_stream_maps_and_selection_leave(tmp_path: Path) -> None:
+    api, store = Api(now=DAY, leads=steady(5)), Store()
+    config = {
+        **CONFIG,
+        "batch_config": batch_config(tmp_path),
+        "stream_maps": {"leads": {"full_name": "'masked'", "__alias__": "people"}},
+    }
+    deselected = catalog()
+    for stream in deselected["streams"]:
+        for entry in stream["metadata"]:
+            if entry["breadcrumb"] == ["properties", "signal"]:
+                entry["metadata"]["selected"] = False
+    run(api, store, config, catalog=deselected)
+    (batch,) = batched(store)
+    assert {record["full_name"] for record in batch} == {"masked"}
+    assert all("signal" not in record for record in batch)
+    assert {message["stream"] for message in store.of_type("BATCH")} == {"people"}

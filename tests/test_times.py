@@ -1,0 +1,45 @@
+"""Instants in settings, bookmarks and requests."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tap_leadintent.times import format_instant, parse_instant
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("1970-01-01", 0),
+        ("1970-01-02", 86400),
+        ("1970-01-01T00:01:00Z", 60),
+        ("1970-01-01T01:01:00+01:00", 60),
+        ("1970-01-01T00:01:00", 60),
+        ("1970-01-01T00:01:00.999Z", 60),
+        ("1969-12-31T23:59:59.5Z", -1),
+    ],
+)
+def test_a_date_or_date_time_is_read_as_utc_and_rounded_down(
+    text: str, seconds: int
+) -> None:
+    assert parse_instant(text) == seconds
+
+
+def test_an_upper_bound_is_rounded_up() -> None:
+    assert parse_instant("1970-01-01T00:00:01.001Z", round_up=True) == 2
+    assert parse_instant("1970-01-01T00:00:01Z", round_up=True) == 1
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01", "1767225600x"])
+def test_anything_else_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        parse_instant(text)
+
+
+@given(st.integers(-(10**9), 4 * 10**9))
+def test_what_is_written_is_read_back(seconds: int) -> None:
+    text = format_instant(seconds)
+    assert parse_instant(text) == seconds
+    assert len(text) == len("2026-01-01T00:00:00Z")
