@@ -96,13 +96,24 @@ def request_fields(stream_name: str) -> dict[str, dict[str, Any]]:
     Returns:
         The JSON schema of each field by name; `cursor` among them.
     """
-    for path in API.spec["paths"].values():
-        operation = path["post"]
-        if operation["operationId"] == stream_name:
-            content = operation["requestBody"]["content"]["application/json"]
-            fields: dict[str, dict[str, Any]] = content["schema"]["properties"]
-            return fields
-    raise KeyError(stream_name)
+    content = _operation(stream_name)["requestBody"]["content"]["application/json"]
+    fields: dict[str, dict[str, Any]] = content["schema"]["properties"]
+    return fields
+
+
+def is_documented(stream_name: str) -> bool:
+    """Tell whether the API description shows the fields of a stream's records.
+
+    Args:
+        stream_name: Name of a stream, the `operationId` of its endpoint.
+
+    Returns:
+        Whether it does.
+    """
+    response = _operation(stream_name)["responses"]["200"]
+    page = response["content"]["application/json"]["schema"]["properties"]
+    record = page["data"]["items"]["$ref"].rpartition("/")[2]
+    return not API.spec["components"]["schemas"][record].get("x-undocumented", False)
 
 
 def stream_names() -> list[str]:
@@ -112,3 +123,11 @@ def stream_names() -> list[str]:
         Their names.
     """
     return [path["post"]["operationId"] for path in API.spec["paths"].values()]
+
+
+def _operation(stream_name: str) -> dict[str, Any]:
+    for path in API.spec["paths"].values():
+        operation: dict[str, Any] = path["post"]
+        if operation["operationId"] == stream_name:
+            return operation
+    raise KeyError(stream_name)

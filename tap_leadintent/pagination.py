@@ -5,34 +5,18 @@ API description: "Page envelope", "Pagination and ordering".
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import msgspec
 from singer_sdk.pagination import BaseAPIPaginator
 
+from tap_leadintent.decoding import decode_page
 from tap_leadintent.errors import StreamError
 
 if TYPE_CHECKING:
     import requests
 
-
-class Cursor(msgspec.Struct):
-    """The envelope's `cursor` object."""
-
-    has_more: bool
-    next: str | None = None
-
-
-class Page(msgspec.Struct):
-    """One response: its records and where the next ones are."""
-
-    data: list[dict[str, Any]]
-    cursor: Cursor
-
-
-_decoder = msgspec.json.Decoder(Page, float_hook=Decimal)
+    from tap_leadintent.decoding import Page
 
 
 def read_page(response: requests.Response) -> Page:
@@ -42,19 +26,14 @@ def read_page(response: requests.Response) -> Page:
         response: A successful response of a list endpoint.
 
     Returns:
-        Its page; numbers with a fraction or exponent are `Decimal`, so that no digit
-        is lost.
+        Its page.
 
     Raises:
         ValueError: The body is no page envelope; the message says where it differs.
     """
     attributes = vars(response)
     if "page" not in attributes:
-        try:
-            attributes["page"] = _decoder.decode(response.content)
-        except (InvalidOperation, RecursionError) as error:
-            msg = "JSON has a number too large or is nested too deeply"
-            raise ValueError(msg) from error
+        attributes["page"] = decode_page(response.content)
     page: Page = attributes["page"]
     return page
 
@@ -105,7 +84,7 @@ class CursorPaginator(BaseAPIPaginator[str | None]):
             problem = "says has_more but carries no next cursor"
             raise self._error(problem)
         # Kept as digests: a cursor can be long and a chain can have many pages.
-        digest = blake2b(after.encode(), digest_size=16).digest()
+        digest = blake2b(after.encode(errors="surrogatepass"), digest_size=16).digest()
         if digest in self._seen:
             problem = "repeats a cursor that this chain has followed before"
             raise self._error(problem)

@@ -1,13 +1,16 @@
-"""From the API's record to the record that a target gets."""
+"""From the API's record to the record that a target gets.
+
+A column holds the record's field of that name. What has no column, or contradicts the
+type that its column declares, travels in `additional_properties` under its own name.
+"""
 
 from __future__ import annotations
 
-from decimal import Decimal
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
+from tap_leadintent.columns import ContradictionError, Plan, may_be_null
+from tap_leadintent.keys import canonical_json, content_key, own_id
+from tap_leadintent.notices import Notices
 from tap_leadintent.openapi import (
     ADDITIONAL_PROPERTIES,
     RECORD_KEY,
@@ -15,15 +18,17 @@ from tap_leadintent.openapi import (
     TAP_COLUMNS,
     WINDOW_END,
 )
-from tap_leadintent.times import utc_timestamp
+from tap_leadintent.times import is_finer, utc_timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    import logging
+    from collections.abc import Callable, Iterable, Mapping
+
+    from singer_sdk.singerlib import SelectionMask
 
     Record = dict[str, Any]
 
-_LONGEST_SCALE = 20
-"""Most zeros or decimal places of a number that is spelled without exponent."""
+_SHOWN_CHARACTERS = 100
 
 
 def signal_observed_at(record: Record) -> str | None:
@@ -41,75 +46,57 @@ def signal_observed_at(record: Record) -> str | None:
     )
 
 
-def record_key(record: Record, entity: str) -> str:
-    """Make the key of a record whose fields nobody documents.
-
-    Args:
-        record: The record as the API gave it.
-        entity: What the record is, singular, such as `observation`.
-
-    Returns:
-        Its `id`, else its own `<entity>_id` (never a reference to another entity),
-        else a SHA-256 over its canonical JSON. A key that is no string becomes its
-        JSON text.
-    """
-    for field in ("id", f"{entity}_id"):
-        value = record.get(field)
-        if value is not None and value != "":
-            return value if isinstance(value, str) else _canonical(value).decode()
-    return sha256(_canonical(record)).hexdigest()
-
-
-def _canonical(value: object) -> bytes:
-    return msgspec.json.encode(_plain_numbers(value), order="sorted")
-
-
-def _plain_numbers(value: object) -> object:
-    """Replace each number by one spelling of it: 1, 1.0 and 10e-1 are all 1."""
-    if isinstance(value, dict):
-        return {key: _plain_numbers(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_plain_numbers(item) for item in value]
-    if isinstance(value, bool) or not isinstance(value, int | Decimal):
-        return value
-    sign, digits, exponent = Decimal(value).as_tuple()
-    significant = "".join(map(str, digits)).rstrip("0")
-    if not significant:
-        return 0
-    scale = int(exponent) + len(digits) - len(significant)
-    spelling = f"{'-' if sign else ''}{significant}e{scale}"
-    if abs(scale) <= _LONGEST_SCALE:
-        spelling = f"{Decimal(spelling):f}"
-    return msgspec.Raw(spelling.encode())
-
-
 class RecordShaper:
     """Shapes the records of one stream by its schema."""
 
     def __init__(
         self,
         *,
-        columns: Iterable[str],
+        columns: Mapping[str, dict[str, Any]],
         key_properties: Iterable[str],
         entity: str,
+        mask: SelectionMask,
+        logger: logging.Logger,
     ) -> None:
         """Work out what is the same for all records.
 
         Args:
-            columns: The columns of the stream's schema.
+            columns: The schema of each column, by the column's name.
             key_properties: The columns that no record may leave empty.
             entity: What a record is, singular.
+            mask: Which fields are selected.
+            logger: Where to warn, once about each field.
+
+        Raises:
+            ValueError: A column's schema is none.
         """
-        columns = list(columns)
+        self._entity = entity
+        self._mask = mask
+        self.notices = Notices(logger)
+        """Where to warn about the stream's records."""
+        fields = {n: schema for n, schema in columns.items() if n not in TAP_COLUMNS}
+        self._plan = Plan(fields)
+        self._fields = list(fields)
+        self._hidden = {
+            path[1]
+            for path, selected in mask.items()
+            if path[2:] == () != path and not selected
+        }
+        self._known = frozenset({*fields, *self._hidden})
         makers: dict[str, Callable[[Record], str | None]] = {
-            RECORD_KEY: lambda record: record_key(record, entity),
+            RECORD_KEY: self._record_key,
             SIGNAL_OBSERVED_AT: signal_observed_at,
         }
-        self._fields = [name for name in columns if name not in TAP_COLUMNS]
-        self._known = frozenset(self._fields)
-        self._made = {name: make for name, make in makers.items() if name in columns}
+        self._made = [(name, make) for name, make in makers.items() if name in columns]
         self._has_window_end = WINDOW_END in columns
-        self._key_properties = list(key_properties)
+        self._has_rest = ADDITIONAL_PROPERTIES in columns
+        self._keeps_rest = self._has_rest and ADDITIONAL_PROPERTIES not in self._hidden
+        self._keys = list(key_properties)
+        self._never_null = [
+            name
+            for name, schema in columns.items()
+            if name not in self._keys and not may_be_null(schema)
+        ]
 
     def shape(self, record: Record, window_end: str | None = None) -> Record:
         """Shape one record.
@@ -119,20 +106,93 @@ class RecordShaper:
             window_end: Value of the column `window_end`, where the stream has it.
 
         Returns:
-            Every column of the schema, null where the record has no value; whatever
-            has no column of its own is in `additional_properties`.
+            Every column of the schema, null where the record has no value. A column
+            that its schema does not let be null is absent instead.
 
         Raises:
             ValueError: A key column has no value.
         """
-        shaped: Record = {name: make(record) for name, make in self._made.items()}
-        shaped |= {name: record.get(name) for name in self._fields}
+        get = record.get
+        shaped: Record = {name: get(name) for name in self._fields}
+        rest = self._fit(shaped, self._plan.doubtful(record))
+        if not self._known.issuperset(record):
+            rest |= self._unknown(record)
+        for name, make in self._made:
+            shaped[name] = make(record)
         if self._has_window_end:
             shaped[WINDOW_END] = window_end
-        rest = {k: v for k, v in record.items() if k not in self._known}
-        shaped[ADDITIONAL_PROPERTIES] = rest or None
-        for key in self._key_properties:
-            if shaped.get(key) is None:
+        if self._has_rest:
+            shaped[ADDITIONAL_PROPERTIES] = rest or None
+        for key in self._keys:
+            if shaped.get(key) is None or shaped[key] == "":
                 msg = f"a record has no {key}, which is part of the stream's key"
                 raise ValueError(msg)
+        for name in self._never_null:
+            if shaped[name] is None:
+                del shaped[name]
         return shaped
+
+    def _fit(self, shaped: Record, names: Iterable[str]) -> Record:
+        """Make values look as their columns want it; give those that cannot."""
+        rest: Record = {}
+        for name in names:
+            value = shaped[name]
+            if value is None:
+                continue
+            try:
+                fitted = self._plan.fits[name](value)
+            except ContradictionError:
+                fitted = self._key_from(name, value) if name in self._keys else None
+                self._keep(rest, name, value)
+                self._tell(name, "contradicts the type of its column")
+            else:
+                # Of texts, only times change.
+                if fitted is not value and isinstance(value, str) and is_finer(value):
+                    self._keep(rest, name, value)
+            shaped[name] = fitted
+        return rest
+
+    def _unknown(self, record: Record) -> Record:
+        unknown = {n: value for n, value in record.items() if n not in self._known}
+        if self._keeps_rest and not self.notices.told.issuperset(unknown):
+            for name in unknown:
+                self._tell(name, "has no column")
+        return unknown
+
+    def _tell(self, name: str, problem: str) -> None:
+        outcome = "kept in" if self._keeps_rest else "lost without"
+        shown, column = name[:_SHOWN_CHARACTERS], ADDITIONAL_PROPERTIES
+        message = "A value of the field %r %s; it is %s %s"
+        self.notices.tell(name, message, shown, problem, outcome, column)
+
+    def _keep(self, rest: Record, name: str, value: object) -> None:
+        if name not in self._hidden:
+            rest[name] = self._selected_part(value, ("properties", name))
+
+    def _selected_part(self, value: object, path: tuple[str, ...]) -> object:
+        """Leave out what is deselected: it must not come back in another column."""
+        if not isinstance(value, dict):
+            return value
+        inner = {(*path, "properties", name): name for name in value}
+        return {
+            name: self._selected_part(value[name], deeper)
+            for deeper, name in inner.items()
+            if self._mask[deeper]
+        }
+
+    def _key_from(self, name: str, value: object) -> object:
+        """Make a key of an id that is no string, rather than stop the stream."""
+        try:
+            return self._plan.fits[name](canonical_json(value))
+        except ContradictionError:
+            return None
+
+    def _record_key(self, record: Record) -> str:
+        found = own_id(record, self._entity)
+        if found is None:
+            self.notices.tell(
+                RECORD_KEY,
+                "A record has no id, so its key is made from all its content: when it "
+                "changes, it becomes another row",
+            )
+        return found or content_key(record)

@@ -7,6 +7,7 @@ from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from singer_sdk.helpers.conform import TypeConformanceLevel
 from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL
 
 from tap_leadintent.client import CursorRefusedError
@@ -24,13 +25,14 @@ if TYPE_CHECKING:
     from singer_sdk import Tap
     from singer_sdk.helpers.types import Context
 
-    from tap_leadintent.interruption import Interruption
+    from tap_leadintent.decoding import Page
     from tap_leadintent.intervals import Interval
-    from tap_leadintent.pagination import Page
+    from tap_leadintent.pacing import Pace
     from tap_leadintent.windows import Window
 
     Record = dict[str, Any]
 
+_METHODS = (REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL)
 _RESTARTS = 3
 _OVERLAP_SECONDS = 1
 
@@ -43,6 +45,8 @@ class LeadIntentStream(EmittingStream):
     `lookback_minutes` before the newest of it.
     """
 
+    TYPE_CONFORMANCE_LEVEL = TypeConformanceLevel.NONE  # `RecordShaper` does it once
+
     entity: str
     """What a record is, singular; the record's own id may be named after it."""
 
@@ -52,14 +56,14 @@ class LeadIntentStream(EmittingStream):
     promised_times: Mapping[str, Callable[[Record], str | None]] = MappingProxyType({})
     """Where a record shows the time that a range is about, for the ranges it does."""
 
-    def __init__(self, tap: Tap, *, interruption: Interruption) -> None:
+    def __init__(self, tap: Tap, *, pace: Pace) -> None:
         """Bind the stream to a run.
 
         Args:
             tap: The tap, with its settings and state.
-            interruption: Asked where nothing is half done.
+            pace: Asked before each request.
         """
-        super().__init__(tap, interruption=interruption)
+        super().__init__(tap, pace=pace)
         self._now = tap.initialized_at // 1000
         self._repeats = Repeats()
 
@@ -69,23 +73,31 @@ class LeadIntentStream(EmittingStream):
             columns=self.effective_schema["properties"],
             key_properties=self.primary_keys,
             entity=self.entity,
+            mask=self.mask,
+            logger=self.logger,
         )
+
+    def add_columns(self, columns: dict[str, dict[str, Any]]) -> None:
+        """Declare more columns than the stream's class does.
+
+        Args:
+            columns: The schema of each, by name.
+        """
+        properties = {**self.schema["properties"], **columns}
+        # An instance's own value comes before that of its class's descriptor.
+        vars(self)["schema"] = {**self.schema, "properties": properties}
 
     @property
     def is_incremental(self) -> bool:
-        """Whether the stream is read by time ranges and keeps a bookmark.
+        """Whether the stream is read by time ranges and keeps a bookmark."""
+        return self.replication_method == REPLICATION_INCREMENTAL and bool(self.ranges)
 
-        Raises:
-            StreamError: The catalog asks for a way of replication there is not.
-        """
-        method = self.replication_method
-        if method not in {REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL}:
-            msg = (
-                f"{self.name}: replication method {method} is not possible; choose "
-                f"{REPLICATION_INCREMENTAL} or {REPLICATION_FULL_TABLE}"
-            )
-            raise StreamError(msg)
-        return method == REPLICATION_INCREMENTAL and bool(self.ranges)
+    @property
+    def newest_covered(self) -> str | None:
+        """The newest instant of the first range that its bookmark covers."""
+        entries = self.stream_state.get(COVERAGE, [])
+        ends = [entry["to"] for entry in entries if entry["range"] == self.ranges[0]]
+        return max(ends, default=None)
 
     def begin_state(self) -> None:
         """Make sure that the run's first STATE says what is covered, if only nothing.
@@ -104,7 +116,16 @@ class LeadIntentStream(EmittingStream):
 
         Yields:
             Records as the target gets them, oldest window first.
+
+        Raises:
+            StreamError: The stream cannot go on; the message says why.
         """
+        if self.replication_method not in _METHODS:
+            msg = (
+                f"{self.name}: replication method {self.replication_method} is not "
+                f"possible; choose one of {', '.join(_METHODS)}"
+            )
+            raise StreamError(msg)
         with self.request_counter:
             if self.is_incremental:
                 yield from self._read_ranges()
@@ -212,13 +233,16 @@ class LeadIntentStream(EmittingStream):
 
     def _emitted(self, records: Iterable[Record]) -> Iterator[Record]:
         for record in records:
-            self._interruption.check()
+            self._pace.check()
+            self.tally.records += 1
             yield record
 
     def _shape_page(
         self, page: Page, number: int, window_end: str | None
     ) -> list[Record]:
         try:
+            for repair in page.repairs:
+                self._shaper.notices.tell(repair, "A record held %s", repair)
             return [self._shaper.shape(record, window_end) for record in page.data]
         except ValueError as error:
             msg = f"{self.name}: page {number}: {error}"

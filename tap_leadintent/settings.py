@@ -74,6 +74,12 @@ SCHEMA = th.PropertiesList(
         description="Records in a page (`cursor.limit`), 1 to 100",
     ),
     th.Property(
+        "max_requests_per_minute",
+        th.IntegerType(minimum=1),
+        title="Requests a minute",
+        description="Ceiling over all streams, evenly spread; by default none",
+    ),
+    th.Property(
         "request_timeout_seconds",
         th.NumberType(exclusive_minimum=0),
         default=60,
@@ -93,6 +99,14 @@ SCHEMA = th.PropertiesList(
         title="User agent",
         description="`User-Agent` header of the requests, by default "
         "`tap-leadintent/<version>`",
+    ),
+    th.Property(
+        "infer_columns",
+        th.BooleanType,
+        default=False,
+        title="Infer columns",
+        description="Discovery reads one page of each stream whose fields nobody "
+        "documents, and adds typed columns",
     ),
     th.Property(
         "filters",

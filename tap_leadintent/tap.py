@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import sys
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
@@ -9,10 +11,14 @@ from typing import TYPE_CHECKING, cast
 from singer_sdk import Tap
 from singer_sdk.contrib.msgspec import MsgSpecWriter
 
-from tap_leadintent import settings
-from tap_leadintent.errors import ConfigError
+from tap_leadintent import inference, settings
+from tap_leadintent.errors import ConfigError, RunError, StreamError
 from tap_leadintent.interruption import Interruption
+from tap_leadintent.openapi import is_documented
+from tap_leadintent.pacing import Pace
+from tap_leadintent.secret import RedactingFilter, Secret
 from tap_leadintent.streams import STREAMS
+from tap_leadintent.summary import WarningCounter, describe, describe_failures
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -28,31 +34,73 @@ class TapLeadIntent(Tap):
     message_writer_class = MsgSpecWriter
 
     def discover_streams(self) -> list[LeadIntentStream]:
-        """Give the streams, which are the same for every key.
+        """Give the streams, the same for every key unless `infer_columns` is set.
 
         Returns:
             One stream for each endpoint.
         """
-        return [stream(self, interruption=self._interruption) for stream in STREAMS]
+        limit = self.config.get("max_requests_per_minute")
+        pace = Pace(self._interruption, limit)
+        streams = [stream(self, pace=pace) for stream in STREAMS]
+        if self._infers_columns:
+            for stream in streams:
+                if not is_documented(stream.name):
+                    inference.add_columns(stream)
+        return streams
+
+    @property
+    def _infers_columns(self) -> bool:
+        # With a catalog nothing is left to infer, without a key nothing can be read.
+        return (
+            self.input_catalog is None
+            and bool(self.config.get("infer_columns"))
+            and {"base_url", "api_key"} <= self.config.keys()
+        )
 
     def sync_all(self) -> None:  # type: ignore[misc]
-        """Sync the selected streams, and end on a signal where nothing is half done.
+        """Sync the selected streams; one that fails does not cost the others.
 
         Overrides what the SDK calls final, for want of a hook around a whole run.
 
         Raises:
+            RunError: Streams failed, after the others have been synced; or the
+                target stopped reading.
             SystemExit: A signal came; the last true state has been written.
         """
-        for stream in self.streams.values():
-            if stream.selected:
-                cast("LeadIntentStream", stream).begin_state()
+        selected = [stream for stream in self._own_streams if stream.selected]
+        for stream in selected:
+            stream.begin_state()
+        failures: dict[str, str] = {}
+        warnings = WarningCounter()
+        self.logger.addHandler(warnings)
         try:
-            super().sync_all()
+            self.state_writer.write_state(self.state)
+            for stream in selected:
+                began = stream.newest_covered
+                try:
+                    stream.sync()
+                    stream.finalize_state_progress_markers()
+                except StreamError as error:
+                    failures[stream.name] = error.message
+                self.logger.info(describe(stream, began, warnings))
+            sys.stdout.flush()
         except SystemExit:
             self.state_writer.write_state(self.state)
-            raise
-        finally:
             sys.stdout.flush()
+            raise
+        except BrokenPipeError:
+            # What Python still holds for the pipe must not fail again at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            msg = "the target stopped reading; its own log says why"
+            raise RunError(msg) from None
+        finally:
+            self.logger.removeHandler(warnings)
+        if failures:
+            raise RunError(describe_failures(failures, len(selected)))
+
+    @property
+    def _own_streams(self) -> list[LeadIntentStream]:
+        return cast("list[LeadIntentStream]", list(self.streams.values()))
 
     @cached_property
     def _interruption(self) -> Interruption:
@@ -78,6 +126,12 @@ class TapLeadIntent(Tap):
         )
         if errors:
             raise ConfigError(errors)
+        self._keep_key_out_of_logs()
         for field in settings.undocumented_filters(self._config):
             self.logger.warning("filters.%s is passed on, though undocumented", field)
         return errors
+
+    def _keep_key_out_of_logs(self) -> None:
+        redacting = RedactingFilter(Secret(self._config.get("api_key", "")))
+        for handler in logging.getLogger().handlers:
+            handler.addFilter(redacting)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 
+_LONGEST_DATE = len("2026-W01-1")
+_WIDTH = len("2026-01-01T00:00:00.000000")
+_MICROSECONDS = len("20260101T000000.000000")
+_FINER = re.compile(r"[.,]\d{6}\d*[1-9]")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -43,17 +48,32 @@ def utc_timestamp(value: object) -> str | None:
     """Write a record's time in the one form that sorts as text.
 
     Args:
-        value: An ISO 8601 date-time with an offset, from a record.
+        value: An ISO 8601 date-time from a record. All times of the API are UTC, so
+            one without an offset is too.
 
     Returns:
         `YYYY-MM-DDTHH:MM:SS.ffffffZ`, or None when the value is no such instant.
     """
-    if not isinstance(value, str):
+    if not isinstance(value, str) or len(value) <= _LONGEST_DATE:
         return None
     try:
-        instant = datetime.fromisoformat(value).astimezone(UTC)
+        instant = datetime.fromisoformat(value)
+        if instant.tzinfo is None:
+            instant = instant.replace(tzinfo=UTC)
+        elif instant.tzinfo is not UTC:
+            instant = instant.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-    if datetime.fromisoformat(value).tzinfo is None:
-        return None
-    return f"{instant.replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+    return f"{instant.isoformat(timespec='microseconds')[:_WIDTH]}Z"
+
+
+def is_finer(text: str) -> bool:
+    """Tell whether a time has digits that `utc_timestamp` leaves out.
+
+    Args:
+        text: A time that it accepts.
+
+    Returns:
+        Whether a digit other than 0 follows the sixth decimal place.
+    """
+    return len(text) > _MICROSECONDS and bool(_FINER.search(text))

@@ -143,8 +143,6 @@ NO_ENVELOPES: dict[str, Any] = {
     "not utf-8": b'{"data": [{"id": "\xff"}], "cursor": {"has_more": false}}',
     "too deep": b'{"data": [{"a": %b}], "cursor": {"has_more": false}}'
     % (b"[" * 5000 + b"]" * 5000),
-    "too large a number": b'{"data": [{"a": 1e99999999999999999999}], '
-    b'"cursor": {"has_more": false}}',
     "null": None,
     "text": "page",
     "list": [],

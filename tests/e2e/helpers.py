@@ -1,0 +1,334 @@
+"""What the tests share that stop runs midway, resume them, or need a pipeline."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import sysconfig
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from psycopg import sql
+
+from tap_leadintent.demo.postgres import running_postgres
+from tap_leadintent.demo.processes import child
+from tap_leadintent.demo.project import PROJECT, Meltano
+from tests.helpers import (
+    API_KEY,
+    STREAMS,
+    TIMEOUT,
+    Run,
+    assert_keeps_secret,
+    declared_tap,
+    exact_json,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    import psycopg
+
+    from tap_leadintent.demo.postgres import Postgres
+    from tap_leadintent.sandbox import Sandbox
+
+SINCE = "2024-06-01T00:00:00Z"
+"""Where the sandbox's history begins."""
+
+CLOCK = "2025-06-01T00:00:00Z"
+"""Where the sandbox's clock stands at first; it is behind that of any machine."""
+
+DAY = 86_400
+
+_HASTENED = """
+from singer_sdk.target_base import Target
+Target._MAX_RECORD_AGE_IN_MINUTES = 0.5 / 60
+"""
+
+Span = tuple[datetime, datetime]
+
+
+def fill(sandbox: Sandbox, *, latency: float = 0, **sizes: int) -> None:
+    """Let the sandbox show so many records of these streams, and none of others."""
+    sandbox.configure(
+        api_key=API_KEY,
+        clock=CLOCK,
+        latency_seconds=latency,
+        sizes={**dict.fromkeys(STREAMS, 0), **sizes},
+    )
+
+
+def poll(until: Callable[[], bool]) -> None:
+    """Wait until something is so, but not forever."""
+    deadline = time.monotonic() + TIMEOUT
+    while not until():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+# The tap
+
+
+def catalog(*selected: str, **changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a catalog with these streams selected, and changes to streams' entries."""
+    made: dict[str, Any] = json.loads(declared_tap().catalog_json_text)
+    for entry in made["streams"]:
+        name = entry["tap_stream_id"]
+        entry.update(changes.get(name, {}))
+        (whole,) = (m for m in entry["metadata"] if not m["breadcrumb"])
+        whole["metadata"]["selected"] = name in selected
+    return made
+
+
+class TapProcess:
+    """A process of the tap, whose output is read only as far as a test wants."""
+
+    def __init__(
+        self,
+        folder: Path,
+        config: Mapping[str, Any],
+        *,
+        catalog: Mapping[str, Any],
+        state: object = None,
+    ) -> None:
+        self._lines: list[bytes] = []
+        self._stderr = folder / "stderr.txt"
+        command = [sys.executable, "-m", "tap_leadintent"]
+        files = {"config": config, "catalog": catalog, "state": state}
+        for name, content in files.items():
+            if content is not None:
+                path = folder / f"{name}.json"
+                path.write_text(json.dumps(content), encoding="utf-8")
+                command += [f"--{name}", str(path)]
+        with self._stderr.open("wb") as stderr:
+            self.process = subprocess.Popen(  # noqa: S603 - our own module
+                command, stdout=subprocess.PIPE, stderr=stderr
+            )
+
+    def read(self, lines: int) -> None:
+        """Read so many lines, or to the end."""
+        assert self.process.stdout
+        for _ in range(lines):
+            self._lines.append(self.process.stdout.readline())
+
+    def read_until(self, kind: str, count: int) -> None:
+        """Read until so many messages of a kind have come."""
+        while count:
+            self.read(1)
+            assert self._lines[-1], "the output ended"
+            count -= json.loads(self._lines[-1])["type"] == kind
+
+    def finish(self, number: signal.Signals | None = None) -> Run:
+        """Send a signal, if any; then read to the end."""
+        if number is not None:
+            self.process.send_signal(number)
+        assert self.process.stdout
+        with self.process.stdout as stdout:
+            rest = stdout.read()
+        code = self.process.wait(TIMEOUT)
+        output = b"".join([*self._lines, rest]).decode()
+        stderr = self._stderr.read_text(encoding="utf-8")
+        assert_keeps_secret(API_KEY, output, stderr)
+        return Run(code, output, stderr)
+
+    def kill(self) -> Run:
+        """End it with SIGKILL; a line that was torn is not part of the output."""
+        run = self.finish(signal.SIGKILL)
+        whole = run.stdout[: run.stdout.rfind("\n") + 1]
+        return Run(run.code, whole, run.stderr)
+
+
+def last_state(run: Run) -> Any:
+    """Give the value of the last STATE, or None when there is none."""
+    states = [m["value"] for m in run.messages if m["type"] == "STATE"]
+    return states[-1] if states else None
+
+
+# What was written, asked and covered
+
+
+def instant(text: str) -> datetime:
+    """Read a time of the API or of a state."""
+    return datetime.fromisoformat(text)
+
+
+def covered(state: Any, stream: str, name: str) -> list[Span]:
+    """Give the intervals of a range that a state covers."""
+    return [
+        (instant(entry["from"]), instant(entry["to"]))
+        for entry in state["bookmarks"].get(stream, {}).get("coverage", [])
+        if entry["range"] == name
+    ]
+
+
+def asked(sandbox: Sandbox, stream: str, name: str) -> list[Span]:
+    """Give the intervals of a range that the sandbox was asked for, in order."""
+    return [
+        (instant(body[name]["start_time"]), instant(body[name]["end_time"]))
+        for request in sandbox.requests()
+        if request["stream"] == stream and name in (body := request["body"])
+    ]
+
+
+def ids_between(
+    times: Mapping[str, Mapping[str, str]], name: str, start: datetime, end: datetime
+) -> set[str]:
+    """Give the ids of what has a time from an instant until before another."""
+    return {key for key, at in times.items() if start <= instant(at[name]) < end}
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A STATE, and the records that were written before it."""
+
+    state: Any
+    written: frozenset[str]
+
+
+def checkpoints(run: Run, stream: str) -> Iterator[Checkpoint]:
+    """Give each STATE of a run with the ids of a stream written before it.
+
+    Records count as written when their line or, in BATCH mode, their file is.
+    """
+    written: set[str] = set()
+    for message in run.messages:
+        if message["type"] == "STATE":
+            yield Checkpoint(message["value"], frozenset(written))
+        elif message.get("stream") == stream:
+            written.update(record["id"] for record in _records_in(message))
+
+
+def _records_in(message: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
+    if message["type"] == "RECORD":
+        yield message["record"]
+    for url in message.get("manifest", ()):
+        with gzip.open(urlsplit(url).path) as lines:
+            yield from map(exact_json, lines)
+
+
+# Meltano and PostgreSQL
+
+
+@dataclass(frozen=True)
+class Warehouse:
+    """A database that Meltano loads, and Meltano with its plugins installed."""
+
+    system: Path
+    postgres: Postgres
+
+    def hasten_states(self) -> None:
+        """Let target-postgres pass on a STATE each half second, not all 5 minutes."""
+        (packages,) = self.system.glob("loaders/target-postgres/venv/lib/*/*-packages")
+        (packages / "sitecustomize.py").write_text(_HASTENED, encoding="utf-8")
+
+
+@contextmanager
+def running_warehouse() -> Iterator[Warehouse]:
+    """Run PostgreSQL and install Meltano's plugins, for as long as the context."""
+    # Neither the path of a socket nor the rights of pytest's folders would do.
+    with TemporaryDirectory(prefix="pg-") as folder:
+        Path(folder).chmod(0o755)
+        with running_postgres(Path(folder) / "data") as postgres:
+            system = Path(folder) / "meltano"
+            Meltano(system, {})("install", "tap-leadintent", "target-postgres")
+            yield Warehouse(system, postgres)
+
+
+class Pipeline(Meltano):
+    """`meltano run tap-leadintent target-postgres` with its own state and schema."""
+
+    def __init__(
+        self, warehouse: Warehouse, sandbox: Sandbox, name: str, **settings: str
+    ) -> None:
+        """Prepare; settings are environment variables of the plugins."""
+        self.name = name
+        self._system = warehouse.system
+        super().__init__(
+            warehouse.system,
+            {
+                "TAP_LEADINTENT_BASE_URL": sandbox.url,
+                "TAP_LEADINTENT_API_KEY": API_KEY,
+                "TAP_LEADINTENT_START_DATE": SINCE,
+                "TARGET_POSTGRES_SQLALCHEMY_URL": warehouse.postgres.url,
+                "TARGET_POSTGRES_DEFAULT_TARGET_SCHEMA": name,
+                **settings,
+            },
+        )
+
+    def run(self, *options: str) -> None:
+        """Run it to its end."""
+        self(*self._run(*options))
+
+    @contextmanager
+    def running(self, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+        """Run it for as long as the context; it leads a process group of its own."""
+        command: list[str | Path] = [_meltano(), *self._run(*options)]
+        with (
+            self.log.open("ab") as log,
+            child(
+                command, cwd=PROJECT, env=self._env, stdout=log, stderr=log
+            ) as process,
+        ):
+            yield process
+
+    def state(self) -> Any:
+        """Give what `meltano state get` prints."""
+        done = subprocess.run(  # noqa: S603 - of our own environment
+            [_meltano(), "state", "get", self._state_id],
+            cwd=PROJECT,
+            env=self._env,
+            check=True,
+            capture_output=True,
+            timeout=TIMEOUT,
+        )
+        return json.loads(done.stdout)
+
+    def partial_state(self) -> str:
+        """Give what the system database holds of a run that has not completed."""
+        database = sqlite3.connect(self._system / "meltano.db", timeout=TIMEOUT)
+        query = "SELECT partial_state FROM state WHERE state_id = ?"
+        try:
+            row = database.execute(query, [self._state_id]).fetchone()
+        finally:
+            database.close()
+        return str(row[0]) if row and row[0] else ""
+
+    @property
+    def _state_id(self) -> str:
+        return f"dev:tap-leadintent-to-target-postgres:{self.name}"
+
+    def _run(self, *options: str) -> list[str]:
+        suffix = ["--state-id-suffix", self.name]
+        plugins = ["tap-leadintent", "target-postgres"]
+        return ["run", "--no-install", *suffix, *options, *plugins]
+
+
+def _meltano() -> Path:
+    return Path(sysconfig.get_path("scripts"), "meltano")
+
+
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process and all of its group, and wait for its end."""
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait(TIMEOUT)
+
+
+def column(
+    connection: psycopg.Connection, schema: str, table: str, *names: str
+) -> list[Any]:
+    """Give the values of a column of a table, or tuples of those of several."""
+    query = sql.SQL("SELECT {} FROM {}").format(
+        sql.SQL(", ").join(map(sql.Identifier, names)), sql.Identifier(schema, table)
+    )
+    rows = connection.execute(query).fetchall()
+    return [row[0] if len(names) == 1 else row for row in rows]

@@ -1,0 +1,345 @@
+"""Runs that are stopped midway, as real processes: nothing is lost, little repeated."""
+
+from __future__ import annotations
+
+import fcntl
+import signal
+import termios
+import time
+from collections import Counter
+from datetime import timedelta
+from itertools import pairwise
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import psutil  # type: ignore[import-untyped]
+import pytest
+from psycopg import sql
+
+from tests.helpers import STREAMS
+
+from .helpers import (
+    CLOCK,
+    SINCE,
+    Pipeline,
+    TapProcess,
+    catalog,
+    checkpoints,
+    column,
+    covered,
+    fill,
+    ids_between,
+    instant,
+    kill_group,
+    last_state,
+    poll,
+    running_warehouse,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tap_leadintent.sandbox import Sandbox
+    from tests.helpers import Run
+
+    from .helpers import Warehouse
+
+LEADS = 10_000
+PAGE = 10
+KILLS = 24
+
+OPEN_ROWS = 20 * PAGE + 300
+"""What a run may have written since its last STATE: a window has at most 20 pages,
+and small windows share a STATE until they have 300 records."""
+
+LOOKBACK = timedelta(days=1)
+OVERLAP = timedelta(seconds=1)
+
+SIGNALS = {signal.SIGTERM: 143, signal.SIGINT: 130}
+
+
+@pytest.fixture
+def load(config: dict[str, Any]) -> dict[str, Any]:
+    """Configure a load of all leads since a date."""
+    return {**config, "start_date": SINCE, "page_size": PAGE}
+
+
+def assert_states_are_true(run: Run, sandbox: Sandbox) -> None:
+    """Assert that no STATE covers a lead that was not written before it."""
+    times = sandbox.times("leads")
+    for checkpoint in checkpoints(run, "leads"):
+        for start, end in covered(checkpoint.state, "leads", "date_found"):
+            found = ids_between(times, "found_at", start, end)
+            assert found <= checkpoint.written
+
+
+def assert_ended_cleanly(run: Run, number: signal.Signals) -> None:
+    """Assert that a signal ended it, and the output is whole and ends with a STATE."""
+    assert run.code == SIGNALS[number], run.stderr
+    assert "Traceback" not in run.stderr
+    assert run.stdout.endswith("\n")
+    assert run.messages[-1]["type"] == "STATE"
+
+
+# SIGKILL
+
+
+def test_a_load_that_is_killed_again_and_again_loses_nothing_and_repeats_little(
+    sandbox: Sandbox, load: dict[str, Any], tmp_path: Path
+) -> None:
+    fill(sandbox, leads=LEADS)
+    times = sandbox.times("leads")
+    draw = Random(3)  # noqa: S311 - seeded on purpose
+    # The first are before any STATE, or at least before one that covers something.
+    # All together read fewer lines than there are leads, so that each hits the load.
+    points = [*range(4), *(draw.randint(4, 800) for _ in range(KILLS - 4))]
+    assert sum(points) < LEADS * 0.9
+    only_leads = catalog("leads")
+    kept: set[str] = set()
+    state: Any = None
+    without_coverage = 0
+
+    def again_by_lookback() -> int:
+        """Count the kept leads that a run reads again, though not for the kill."""
+        _, newest = covered(state, "leads", "date_found")[-1]
+        return len(ids_between(times, "found_at", newest - LOOKBACK - OVERLAP, newest))
+
+    def resume(kill_after: int | None) -> None:
+        nonlocal kept, state
+        process = TapProcess(tmp_path, load, catalog=only_leads, state=state)
+        if kill_after is None:
+            run = process.finish().succeeded()
+        else:
+            process.read(kill_after)
+            run = process.kill()
+            assert run.code == -signal.SIGKILL
+        rows = Counter(record["id"] for record in run.records("leads"))
+        seals = list(checkpoints(run, "leads"))
+        sealed = seals[-1].written if seals else frozenset()
+        assert len(rows.keys() - sealed) <= OPEN_ROWS
+        if kill_after is not None:
+            assert rows.total() == len(rows)
+            allowed = again_by_lookback() if kept else 0
+            assert len(rows.keys() & kept) <= allowed
+        kept |= sealed
+        state = last_state(run) or state
+
+    for point in points:
+        resume(kill_after=point)
+        without_coverage += not kept
+    assert without_coverage >= 4
+    assert LEADS / 10 < len(kept) < LEADS
+    resume(kill_after=None)
+
+    assert kept == times.keys()
+    assert covered(state, "leads", "date_found") == [(instant(SINCE), instant(CLOCK))]
+    assert state == state_without_interruption(tmp_path, load)
+
+
+def state_without_interruption(folder: Path, load: dict[str, Any]) -> Any:
+    """Give the state after two runs, each to its end.
+
+    Two, as only a later run looks back over the latest signals.
+    """
+    state = None
+    for _ in range(2):
+        process = TapProcess(folder, load, catalog=catalog("leads"), state=state)
+        state = last_state(process.finish().succeeded())
+    return state
+
+
+# SIGTERM and SIGINT
+
+
+def bytes_waiting(process: TapProcess) -> int:
+    """Tell how much of the output waits to be read."""
+    assert process.process.stdout
+    size = fcntl.ioctl(process.process.stdout, termios.FIONREAD, bytes(4))
+    return int.from_bytes(size, "little")
+
+
+def wait_for_a_full_pipe(process: TapProcess) -> None:
+    """Wait until nothing more goes into the pipe that nobody reads."""
+    looks = [bytes_waiting(process)]
+
+    def stands_still() -> bool:
+        looks.append(bytes_waiting(process))
+        return len(looks) > 15 and all(a == b > 0 for a, b in pairwise(looks[-15:]))
+
+    poll(stands_still)
+
+
+def waits_of(process: TapProcess) -> int:
+    """Tell how often a process has begun to wait for something."""
+    switches = psutil.Process(process.process.pid).num_ctx_switches()
+    return int(switches.voluntary)
+
+
+@pytest.fixture(params=["", "1"], ids=["buffered", "unbuffered"])
+def _buffering(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Python buffer its output, or not, as in many container images.
+
+    Without a buffer, a write that a signal interrupts writes a part only.
+    """
+    monkeypatch.setenv("PYTHONUNBUFFERED", request.param)
+
+
+@pytest.mark.usefixtures("_buffering")
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_into_a_full_pipe_tears_no_line_and_no_promise(
+    sandbox: Sandbox, load: dict[str, Any], tmp_path: Path, number: signal.Signals
+) -> None:
+    fill(sandbox)
+    for part in range(80):
+        # Lines so long that the pipe gets full in the middle of one.
+        title = 100_000 * "x" if part > 35 else ""
+        leads = [{"id": f"{part}-{n}", "title": title} for n in range(PAGE)]
+        found = instant(SINCE) + part * timedelta(days=4)
+        sandbox.insert("leads", *leads, found_at=found.isoformat())
+    process = TapProcess(tmp_path, load, catalog=catalog("leads"))
+    process.read_until("RECORD", 1)
+    process.read_until("STATE", 1)
+    # Enough for a window that no STATE covers yet.
+    process.read(150)
+    wait_for_a_full_pipe(process)
+    waits = waits_of(process)
+    process.process.send_signal(number)
+    # Reading on at once would let the write end before it takes the signal.
+    poll(lambda: waits_of(process) > waits)
+    run = process.finish()
+
+    assert_ended_cleanly(run, number)
+    assert_states_are_true(run, sandbox)
+    assert len(run.records("leads")) < 700
+    assert covered(last_state(run), "leads", "date_found")
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_while_the_api_is_slow_ends_the_run_after_its_answer(
+    sandbox: Sandbox, load: dict[str, Any], tmp_path: Path, number: signal.Signals
+) -> None:
+    fill(sandbox, leads=LEADS, latency=1)
+    process = TapProcess(tmp_path, load, catalog=catalog("leads"))
+
+    def is_waiting() -> bool:
+        log = sandbox.requests()
+        return len(log) > 2 and log[-1]["status"] is None
+
+    poll(is_waiting)
+    sent, begun = len(sandbox.requests()), time.monotonic()
+    run = process.finish(number)
+
+    assert time.monotonic() - begun < 1 + 4
+    assert_ended_cleanly(run, number)
+    assert_states_are_true(run, sandbox)
+    # Others of a few parallel requests may have been on their way.
+    assert len(sandbox.requests()) <= sent + 4
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_ends_the_wait_before_another_try(
+    sandbox: Sandbox, load: dict[str, Any], tmp_path: Path, number: signal.Signals
+) -> None:
+    fill(sandbox, leads=LEADS)
+    busy = {"kind": "status", "status": 503, "headers": {"Retry-After": "60"}}
+    sandbox.faults({**busy, "skip": 3})
+    process = TapProcess(tmp_path, load, catalog=catalog("leads"))
+    poll(lambda: 503 in [request["status"] for request in sandbox.requests()])
+    begun = time.monotonic()
+    process.process.send_signal(number)
+    try:
+        poll(lambda: bool(process.process.poll() or time.monotonic() > begun + 5))
+    finally:
+        run = process.finish(None if process.process.poll() else signal.SIGKILL)
+
+    assert_ended_cleanly(run, number)
+    assert_states_are_true(run, sandbox)
+
+
+@pytest.mark.parametrize("number", [*SIGNALS, None], ids=["TERM", "INT", "failure"])
+def test_a_batch_run_that_ends_early_covers_only_what_is_in_files(
+    sandbox: Sandbox,
+    load: dict[str, Any],
+    tmp_path: Path,
+    number: signal.Signals | None,
+) -> None:
+    fill(sandbox, leads=LEADS // 2, latency=0.02)
+    (tmp_path / "files").mkdir()
+    load["batch_config"] = {
+        "encoding": {"format": "jsonl", "compression": "gzip"},
+        "storage": {"root": (tmp_path / "files").as_uri()},
+    }
+    if number is None:
+        sandbox.faults({"kind": "status", "status": 400, "skip": 234})
+    process = TapProcess(tmp_path, load, catalog=catalog("leads"))
+    if number is not None:
+        process.read_until("BATCH", 4)
+        # Enough for a window that is in no file yet.
+        pages = len(sandbox.requests()) + 15
+        poll(lambda: len(sandbox.requests()) >= pages)
+    first = process.finish(number)
+    fill(sandbox, leads=LEADS // 2)
+    state = last_state(first)
+    second = TapProcess(tmp_path, load, catalog=catalog("leads"), state=state)
+    both = (first, second.finish().succeeded())
+
+    if number is None:
+        first.failed()
+    else:
+        assert_ended_cleanly(first, number)
+    assert covered(state, "leads", "date_found")
+    assert not any(run.records("leads") for run in both)
+    assert_states_are_true(first, sandbox)
+    written = [list(checkpoints(run, "leads"))[-1].written for run in both]
+    assert len(written[0]) < LEADS / 4
+    assert written[0] | written[1] == sandbox.times("leads").keys()
+    assert len(written[0]) + len(written[1]) < LEADS / 2 + OPEN_ROWS
+
+
+# Meltano
+
+
+@pytest.fixture(scope="module")
+def warehouse() -> Iterator[Warehouse]:
+    with running_warehouse() as warehouse:
+        yield warehouse
+
+
+def test_a_full_refresh_that_is_killed_loses_nothing(
+    sandbox: Sandbox, warehouse: Warehouse
+) -> None:
+    sizes = {**dict.fromkeys(STREAMS, 120), "leads": 1500}
+    fill(sandbox, **sizes)
+    pipeline = Pipeline(warehouse, sandbox, "refreshed")
+    with warehouse.postgres.connect() as connection:
+
+        def held() -> dict[str, set[str]]:
+            tables = {s: column(connection, "refreshed", s, "id") for s in STREAMS}
+            assert all(len(ids) == len(set(ids)) for ids in tables.values())
+            return {stream: set(ids) for stream, ids in tables.items()}
+
+        pipeline.run()
+        everything = held()
+        assert {stream: len(ids) for stream, ids in everything.items()} == sizes
+        for stream in STREAMS:
+            table = sql.Identifier("refreshed", stream)
+            connection.execute(sql.SQL("TRUNCATE {}").format(table))
+        assert "coverage" not in pipeline.partial_state()
+        warehouse.hasten_states()
+        fill(sandbox, **sizes, latency=0.1)
+        with pipeline.running("--full-refresh") as process:
+            poll(lambda: "coverage" in pipeline.partial_state())
+            kill_group(process)
+        assert process.returncode == -signal.SIGKILL
+        assert 0 < sum(map(len, held().values())) < sum(sizes.values())
+        fill(sandbox, **sizes)
+        # A killed run counts as running for a few minutes.
+        pipeline.run("--force")
+        assert held() == everything
+
+    bookmarks = pipeline.state()["singer_state"]["bookmarks"]
+    assert bookmarks.keys() == set(STREAMS)
+    assert covered({"bookmarks": bookmarks}, "leads", "date_found") == [
+        (instant(SINCE), instant(CLOCK))
+    ]

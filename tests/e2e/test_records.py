@@ -1,0 +1,258 @@
+"""Records that change their shape, or hold what kills pipelines, into PostgreSQL."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from psycopg import sql
+from psycopg.rows import dict_row
+from psycopg.types.json import set_json_loads
+
+from tap_leadintent.demo.postgres import running_postgres
+from tests.helpers import TIMEOUT, declared_tap, exact_json, raw_records
+
+from .test_targets import TARGET_POSTGRES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tap_leadintent.demo.postgres import Postgres
+    from tap_leadintent.sandbox import Sandbox
+    from tests.helpers import Run
+
+Rows = dict[str, dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[Postgres]:
+    # Neither the path of a socket nor the rights of pytest's folders would do.
+    with TemporaryDirectory(prefix="pg-") as folder:
+        Path(folder).chmod(0o755)
+        with running_postgres(Path(folder) / "data") as server:
+            yield server
+
+
+@pytest.fixture
+def load(postgres: Postgres, tmp_path: Path) -> Callable[..., Rows]:
+    """Load what a run of the tap said; give the rows of a table by their key."""
+
+    def load(run: Run, table: str) -> Rows:
+        schema = tmp_path.name
+        settings = {
+            "sqlalchemy_url": postgres.url,
+            "default_target_schema": schema,
+            "load_method": "upsert",
+        }
+        path = tmp_path / "target.json"
+        path.write_text(json.dumps(settings), encoding="utf-8")
+        uv = shutil.which("uv")
+        assert uv, "uv runs target-postgres in an environment of its own"
+        command = [uv, "tool", "run", "--from", TARGET_POSTGRES, "target-postgres"]
+        done = subprocess.run(  # noqa: S603 - our own arguments
+            [*command, "--config", str(path)],
+            input=run.succeeded().stdout,
+            capture_output=True,
+            check=False,
+            encoding="utf-8",
+            timeout=TIMEOUT,
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        query = sql.SQL("SELECT * FROM {}").format(sql.Identifier(schema, table))
+        with rows_in(postgres) as cursor:
+            rows = cursor.execute(query).fetchall()
+        key = "record_key" if "record_key" in rows[0] else "id"
+        return {row[key]: row for row in rows}
+
+    return load
+
+
+@contextmanager
+def rows_in(postgres: Postgres) -> Iterator[Any]:
+    with postgres.connect() as connection:
+        set_json_loads(exact_json, connection)
+        with connection.cursor(row_factory=dict_row) as cursor:
+            yield cursor
+
+
+def only(catalog: dict[str, Any], stream: str) -> dict[str, Any]:
+    """Select one stream of a catalog."""
+    entries = [e for e in catalog["streams"] if e["tap_stream_id"] == stream]
+    return {"streams": entries}
+
+
+def is_told(value: Any, field: str, row: dict[str, Any]) -> bool:
+    """Tell whether a row says what the API said of a field."""
+    if value is None:
+        return row.get(field) is None
+    if field in (row["additional_properties"] or {}):
+        return bool(row["additional_properties"][field] == value)
+    column = row[field]
+    if isinstance(column, datetime):
+        return column.replace(tzinfo=UTC) == datetime.fromisoformat(value)
+    return bool(column == value) and isinstance(column, bool) == isinstance(value, bool)
+
+
+def assert_all_told(rows: Rows, records: list[dict[str, Any]]) -> None:
+    """Assert that every value of the records is in the row, and no other record."""
+    assert rows.keys() == {record["id"] for record in records}
+    for record in records:
+        row = rows[record["id"]]
+        untold = {f: v for f, v in record.items() if not is_told(v, f, row)}
+        assert untold == {}
+
+
+DRIFT: dict[str, list[dict[str, Any]]] = {
+    "custom_signals": [
+        {"name": {"en": "Hiring"}, "active": "yes", "created_at": "soon"},
+        {"name": 5, "active": 1, "created_at": 1767225600, "new": [[1], {"a": 2.50}]},
+        {"name": ["a"], "active": None, "created_at": "2026-03-01T12:00:00+05:45"},
+        {},
+    ],
+    "monitored_accounts": [
+        {"checks": "many", "owner": "Zoë", "custom_signals": {"id": 1}},
+        {"checks": 1.5, "owner": [1], "custom_signals": "none", "CHECKS": 1},
+        {"checks": True, "owner": {"name": 5, "new": {}}, "added_at": "2026-03-01"},
+        {"checks": 10**30, "Checks": [[[]]], "status": False},
+    ],
+}
+
+
+@pytest.mark.parametrize("stream", DRIFT)
+def test_a_sample_that_drifts_costs_neither_a_run_nor_a_value(
+    tap: Callable[..., Run],
+    load: Callable[..., Rows],
+    sandbox: Sandbox,
+    config: dict[str, Any],
+    stream: str,
+) -> None:
+    discovered = tap({**config, "infer_columns": True}, "--discover").succeeded()
+    catalog = only(json.loads(discovered.stdout), stream)
+    before = raw_records(sandbox, stream)
+    rows = load(tap(config, catalog=catalog), stream)
+    assert_all_told(rows, before)
+    assert all(row["additional_properties"] is None for row in rows.values())
+
+    ids = [record["id"] for record in before]
+    drifted = [{"id": f"new-{n}", **d} for n, d in enumerate(DRIFT[stream])]
+    drifted += [{"id": i, **d} for i, d in zip(ids, DRIFT[stream], strict=False)]
+    sandbox.insert(stream, *drifted)
+    run = tap(config, catalog=catalog)
+    assert_all_told(load(run, stream), raw_records(sandbox, stream))
+    warnings = [line for line in run.stderr.splitlines() if "A value of" in line]
+    assert warnings
+    assert len(warnings) == len(set(warnings))
+
+
+KILLERS = {
+    "text": (r'"a\u0000b\ud800c \ud83d\ude80"', "a\ufffdb\ufffdc 🚀"),
+    r"na\u0000me": ("1", 1),
+    "constants": ("[NaN, Infinity, -Infinity]", [None] * 3),
+    "beyond_double": ("1e400", Decimal("1e400")),
+    "beyond_64_bits": ("12345678901234567890123", 12345678901234567890123),
+    "exact": ("[0.1000, 0.1000000000000000055511151231257827]",
+              [Decimal("0.1000"), Decimal("0.1000000000000000055511151231257827")]),
+    "beyond_warehouses": ("[1e4300, -1e-20000, 1e9999999999999999999]",
+                       ["1e4300", "-1e-20000", "1e9999999999999999999"]),
+    "at_the_edge": ("9e4299", Decimal("9e4299")),
+    "nested": (r'[[], [[1.50, "\u0000"]], {"": {"\ud800": null}}]',
+               [[], [[Decimal("1.50"), "\ufffd"]], {"": {"\ufffd": None}}]),
+    "Text": ('"only its case differs"', "only its case differs"),
+    "x" * 100: ("true", True),
+}  # fmt: skip
+
+
+def test_values_that_kill_pipelines(
+    tap: Callable[..., Run],
+    load: Callable[..., Rows],
+    sandbox: Sandbox,
+    config: dict[str, Any],
+) -> None:
+    fields = ", ".join(f'"{name}": {text}' for name, (text, _) in KILLERS.items())
+    told = {n.replace(r"\u0000", "\ufffd"): value for n, (_, value) in KILLERS.items()}
+    title = r'"\u0000\udc00"'
+    sandbox.insert(
+        "leads",
+        texts=[f'{{"id": "a", "title": {title}, "score": {{{fields}}}, {fields}}}'],
+    )
+    run = tap(config, catalog=only(declared_tap().catalog_dict, "leads")).succeeded()
+    for output in (run.stdout, json.dumps(run.messages, default=str)):
+        assert r"\u0000" not in output
+        assert r"\ud800" not in output
+    assert run.stderr.count("A record held") == 3
+
+    (record,) = (r for r in run.records("leads") if r["id"] == "a")
+    row = load(run, "leads")["a"]
+    for found in (record, row):
+        assert found["title"] == "\ufffd\ufffd"
+        assert found["score"] == told
+        assert found["additional_properties"] == told
+
+
+NUMBERS = {
+    "12345678901234567890123": Decimal(12345678901234567890123),
+    "0.1000": Decimal("0.1000"),
+    "1e308": Decimal("1e308"),
+    "-2.5e-300": Decimal("-2.5e-300"),
+    "1e309": None,
+    "1e-400": None,
+    "NaN": None,
+}
+INTEGERS = {
+    "9223372036854775807": 2**63 - 1,
+    "9223372036854775808": None,
+    "-1e3": -1000,
+    "1.5": None,
+}
+TIMES = {
+    '"2026-03-01T01:00:00+05:45"': "2026-02-28T19:15:00",
+    '"2026-03-01 01:00:00.5-0330"': "2026-03-01T04:30:00.500000",
+    '"2026-03-01T01:00:00"': "2026-03-01T01:00:00",
+    '"0001-01-01T00:00:00+00:01"': None,
+    '"2026-02-30T00:00:00Z"': None,
+    '"2026-03-01T23:59:60Z"': None,
+}
+
+
+def test_typed_columns(
+    tap: Callable[..., Run],
+    load: Callable[..., Rows],
+    sandbox: Sandbox,
+    config: dict[str, Any],
+) -> None:
+    catalog = only(declared_tap().catalog_dict, "custom_signals")
+    catalog = json.loads(json.dumps(catalog))
+    catalog["streams"][0]["schema"]["properties"] |= {
+        "number": {"type": ["number", "null"]},
+        "integer": {"type": ["integer", "null"]},
+        "time": {"type": ["string", "null"], "format": "date-time"},
+    }
+    wanted: dict[tuple[str, str], Any] = {
+        (column, text): value
+        for column, values in (
+            ("number", NUMBERS), ("integer", INTEGERS), ("time", TIMES)
+        )
+        for text, value in values.items()
+    }  # fmt: skip
+    sandbox.configure(api_key=config["api_key"], sizes={"custom_signals": 0})
+    texts = [f'{{"id": "{n}", "{c}": {t}}}' for n, (c, t) in enumerate(wanted)]
+    sandbox.insert("custom_signals", texts=texts)
+    rows = load(tap(config, catalog=catalog), "custom_signals")
+    for number, ((column, text), value) in enumerate(wanted.items()):
+        row = rows[str(number)]
+        found = row[column]
+        shown = found.isoformat() if isinstance(found, datetime) else found
+        assert shown == value
+        assert str(shown) == str(value) or value == Decimal("1e308")
+        if value is None and text != "NaN":
+            assert row["additional_properties"] == {column: exact_json(text)}
+        else:
+            assert row["additional_properties"] is None
