@@ -1,12 +1,15 @@
-"""One endpoint of the API as an SDK stream: the request, the answer, the errors.
+"""One endpoint of the API as an SDK stream: its requests, and how they are repeated.
 
-API description: "Endpoints", "Authentication", "Errors".
+API description: "Endpoints", "Authentication".
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import cached_property
+from itertools import count
+from threading import local
 from typing import TYPE_CHECKING, Any
 
 import requests
@@ -15,44 +18,47 @@ from singer_sdk.authenticators import BearerTokenAuthenticator
 from singer_sdk.exceptions import RetriableAPIError
 from singer_sdk.streams.rest import PageContext
 
-from tap_leadintent import __version__
+from tap_leadintent import __version__, answers
 from tap_leadintent.errors import RefusedError, StreamError
+from tap_leadintent.pacing import LONGEST_RETRY_AFTER, backoff, retry_after
 from tap_leadintent.pagination import CursorPaginator, read_page
+from tap_leadintent.secret import Secret
+from tap_leadintent.transport import new_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from singer_sdk import Tap
-    from singer_sdk.helpers.types import Context, RequestFunc
+    from singer_sdk.helpers.types import Context
 
-    from tap_leadintent.interruption import Interruption
+    from tap_leadintent.pacing import Pace
     from tap_leadintent.pagination import Page
-
-_ADVICE = {
-    401: "the API refused the key: set api_key to a valid key, made in the dashboard "
-    "under Developer -> API Keys",
-    403: "this key may not read this endpoint; deselect the stream, or ask for access",
-    404: "nothing answers there: check base_url, which is the root without /v1",
-}
 
 _CURSOR_REFUSALS = frozenset({400, 404, 409, 410, 422})
 
-_SHOWN_CHARACTERS = 300
+_REST_FOR_ALL = frozenset({429, 503})
 
-
-class NoPageError(Exception):
-    """An answer is no page envelope; the message says what it is instead."""
+_PASSING = (
+    RetriableAPIError,
+    requests.exceptions.ChunkedEncodingError,
+    requests.exceptions.ConnectionError,
+    requests.exceptions.ContentDecodingError,
+    requests.exceptions.Timeout,
+)
 
 
 class CursorRefusedError(StreamError):
     """The API refused a request with a cursor, which may have expired."""
 
 
-def _clock(response: requests.Response) -> int | None:
-    try:
-        return int(parsedate_to_datetime(response.headers["Date"]).timestamp())
-    except (KeyError, ValueError):
-        return None
+@dataclass
+class Tally:
+    """What a stream's sync came to."""
+
+    records: int = 0
+    requests: int = 0
+    retries: int = 0
+    seconds_waited: float = 0.0
 
 
 class EndpointStream(RESTStream[str | None]):
@@ -60,18 +66,28 @@ class EndpointStream(RESTStream[str | None]):
 
     http_method = "POST"
 
-    def __init__(self, tap: Tap, *, interruption: Interruption) -> None:
+    def __init__(self, tap: Tap, *, pace: Pace) -> None:
         """Bind the endpoint to a run.
 
         Args:
             tap: The tap, with its settings.
-            interruption: Asked before each request.
+            pace: Asked before each request.
         """
         super().__init__(tap)
-        self._interruption = interruption
+        self._pace = pace
+        self._sessions = local()
         self.request_counter = self.get_http_request_counter()
+        self.tally = Tally()
         self.server_time: int | None = None
         """The server's clock at its first answer, in UTC seconds since 1970."""
+
+    @property
+    def requests_session(self) -> requests.Session:
+        """The session of this thread."""
+        if not hasattr(self._sessions, "session"):
+            self._sessions.session = new_session()
+        session: requests.Session = self._sessions.session
+        return session
 
     @property
     def url_base(self) -> str:
@@ -96,7 +112,7 @@ class EndpointStream(RESTStream[str | None]):
 
     @property
     def timeout(self) -> int:
-        """Seconds to wait for a connection, and between two bytes."""
+        """Seconds for a connection, for each pause, and for the whole answer."""
         return self.config["request_timeout_seconds"]  # type: ignore[no-any-return]
 
     @cached_property
@@ -135,12 +151,10 @@ class EndpointStream(RESTStream[str | None]):
 
         Raises:
             CursorRefusedError: The API refused its own cursor.
-            StreamError: The chain cannot go on; see `validate_response`, `pagination`.
+            StreamError: The chain cannot go on; see `answers`, `pagination`.
         """
         paginator = self.get_new_paginator()
-        send = self.request_decorator(self._send)
         while not paginator.finished:
-            self._interruption.check()
             after = paginator.current_value
             request = self.get_http_request(page=PageContext(fields, after))
             prepared = self.build_prepared_request(
@@ -150,109 +164,108 @@ class EndpointStream(RESTStream[str | None]):
                 json=request.data,
             )
             try:
-                response = send(prepared, fields)
+                response = self._fetch(prepared)
             except RefusedError as error:
+                msg = f"{self.name}: {error}"
                 if after is not None and error.status in _CURSOR_REFUSALS:
-                    raise CursorRefusedError(error.message) from error
-                raise
-            except NoPageError as error:
-                msg = f"{self.name}: page {paginator.count + 1} is {error}"
+                    raise CursorRefusedError(msg) from None
+                raise StreamError(msg) from None
+            except StreamError as error:
+                msg = f"{self.name}: page {paginator.count + 1}: {error}"
                 raise StreamError(msg) from None
             yield read_page(response)
             paginator.advance(response)
 
-    def _send(
-        self,
-        prepared_request: requests.PreparedRequest,
-        context: Context | None,  # noqa: ARG002
-    ) -> requests.Response:
-        # Not the SDK's `_request`: that leaves REQUESTS_CA_BUNDLE unread.
-        session = self.requests_session
-        settings = session.merge_environment_settings(
-            prepared_request.url, {}, None, None, None
-        )
+    def _fetch(self, prepared: requests.PreparedRequest) -> requests.Response:
+        most = int(self.config["max_retries"])
+        for attempt in count(1):
+            self.tally.seconds_waited += self._pace.wait_for_turn()
+            try:
+                return self._send(prepared)
+            except _PASSING as error:
+                if _is_distrust(error):
+                    msg = (
+                        "the server's certificate is not trusted; set REQUESTS_CA_"
+                        f"BUNDLE if it is your own: {self._secret.summarize(error)}"
+                    )
+                    raise StreamError(msg) from None
+                reason = self._secret.summarize(error)
+                if attempt > most:
+                    msg = f"gave up after {attempt} tries: {reason}"
+                    raise StreamError(msg) from None
+                self._wait_after(error, attempt, reason)
+            except requests.RequestException as error:
+                raise StreamError(self._secret.summarize(error)) from None
+        raise AssertionError  # count() has no end
+
+    def _send(self, prepared: requests.PreparedRequest) -> requests.Response:
         self.request_counter.increment()
-        response = session.send(
-            prepared_request,
+        self.tally.requests += 1
+        response = self.requests_session.send(
+            prepared,
             timeout=self.timeout,
             allow_redirects=False,
-            **settings,
+            **self._environment,
         )
         self.validate_response(response)
         if self.server_time is None:
             self.server_time = _clock(response)
         return response
 
+    @cached_property
+    def _environment(self) -> dict[str, Any]:
+        # The SDK's way of sending leaves REQUESTS_CA_BUNDLE unread.
+        merge = self.requests_session.merge_environment_settings
+        return {**merge(self.get_url(None), {}, None, None, None)}
+
+    def _wait_after(self, error: Exception, attempt: int, reason: str) -> None:
+        """Wait before another try: with all others where the server wants rest."""
+        seconds = backoff(attempt)
+        said = ""
+        response = getattr(error, "response", None)
+        if response is not None and response.status_code in _REST_FOR_ALL:
+            if (wanted := retry_after(response.headers)) is not None:
+                seconds = min(wanted, LONGEST_RETRY_AFTER)
+                said = f" (the server asked for {wanted:.0f} s)"
+            self._pace.rest(seconds)
+        self.logger.warning(
+            "%s: %s; try %d of %d in %.1f s%s",
+            self.name,
+            reason,
+            attempt + 1,
+            int(self.config["max_retries"]) + 1,
+            seconds,
+            said,
+        )
+        self.tally.retries += 1
+        self.tally.seconds_waited += seconds
+        self._pace.wait(seconds)
+
     def get_new_paginator(self) -> CursorPaginator:
         """Begin a chain."""
         return CursorPaginator(self.name)
 
     def validate_response(self, response: requests.Response) -> None:
-        """Accept a page, and nothing else.
+        """Accept a page, and nothing else; see `answers.check`.
 
         Args:
             response: Any response.
-
-        Raises:
-            RetriableAPIError: Another try may give the page.
-            NoPageError: It was answered, with something else.
-            RefusedError: It was refused; the message says what to do.
         """
-        status = response.status_code
-        if status == requests.codes.ok:
-            try:
-                read_page(response)
-            except ValueError as error:
-                problem = f"no page of records ({error}): {self._shown(response.text)}"
-                raise NoPageError(problem) from error
-        elif status in self.extra_retry_statuses or status >= 500:  # noqa: PLR2004
-            raise RetriableAPIError(self.response_error_message(response), response)
-        else:
-            raise RefusedError(self.response_error_message(response), status)
+        answers.check(response, self._secret)
 
-    def response_error_message(self, response: requests.Response) -> str:
-        """Say what an unexpected status means.
+    @cached_property
+    def _secret(self) -> Secret:
+        return Secret(self.config["api_key"])
 
-        Args:
-            response: A response with a status other than 200.
 
-        Returns:
-            The stream, the status, what to do, and the server's own words, bounded
-            and without the API key.
-        """
-        status = response.status_code
-        told = f"{self.name}: HTTP {status} {response.reason or ''}".rstrip()
-        if response.is_redirect:
-            return f"{told}: redirects are not followed; check base_url"
-        advice = _ADVICE.get(status)
-        body = self._shown(response.text)
-        return ": ".join(part for part in (told, advice, body) if part)
+def _clock(response: requests.Response) -> int | None:
+    try:
+        return int(parsedate_to_datetime(response.headers["Date"]).timestamp())
+    except (KeyError, ValueError):
+        return None
 
-    def request_decorator(self, func: RequestFunc) -> RequestFunc:
-        """Retry as the SDK does, then end with one clear line.
 
-        Args:
-            func: Sends one request.
-
-        Returns:
-            The same, with retries; raises StreamError when they are used up.
-        """
-        attempt = super().request_decorator(func)
-
-        def request(*args: Any, **kwargs: Any) -> requests.Response:
-            try:
-                return attempt(*args, **kwargs)
-            except (RetriableAPIError, requests.RequestException) as error:
-                tries = self.backoff_max_tries()
-                msg = f"{self.name}: gave up after {tries} tries: {self._shown(error)}"
-                raise StreamError(msg) from None
-
-        return request
-
-    def backoff_max_tries(self) -> int:
-        """The setting `max_retries`, and the first try."""
-        return int(self.config["max_retries"]) + 1
-
-    def _shown(self, text: object) -> str:
-        line = " ".join(str(text).replace(self.config["api_key"], "***").split())
-        return f"{line[:_SHOWN_CHARACTERS]}…" if len(line) > _SHOWN_CHARACTERS else line
+def _is_distrust(error: Exception) -> bool:
+    return isinstance(
+        error, requests.exceptions.SSLError
+    ) and "CERTIFICATE_VERIFY_FAILED" in str(error)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from singer_sdk.helpers._batch import BatchConfig
     from singer_sdk.helpers.types import Context
 
-    from tap_leadintent.interruption import Interruption
+    from tap_leadintent.pacing import Pace
 
     Record = dict[str, Any]
 
@@ -61,14 +61,14 @@ class _Batch:
 class EmittingStream(EndpointStream):
     """An endpoint whose STATE says only what has been written before it."""
 
-    def __init__(self, tap: Tap, *, interruption: Interruption) -> None:
+    def __init__(self, tap: Tap, *, pace: Pace) -> None:
         """Bind the stream to a run.
 
         Args:
             tap: The tap, with its settings and state.
-            interruption: Asked where nothing is half done.
+            pace: Asked before each request.
         """
-        super().__init__(tap, interruption=interruption)
+        super().__init__(tap, pace=pace)
         self._batch: _Batch | None = None
         self._bookmark: list[dict[str, str]] | None = None
         self._records_since_state = 0

@@ -35,6 +35,10 @@ class ConfigError(click.ClickException):
             click.echo(f"Error: {error}", file=file, err=file is None)
 
 
+class RunError(click.ClickException):
+    """A run has come to its end, but not all streams with it."""
+
+
 class StreamError(FatalAPIError, click.ClickException):
     """A stream cannot go on; the message says why and what to do."""
 

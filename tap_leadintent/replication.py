@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from singer_sdk import Tap
     from singer_sdk.helpers.types import Context
 
-    from tap_leadintent.interruption import Interruption
     from tap_leadintent.intervals import Interval
+    from tap_leadintent.pacing import Pace
     from tap_leadintent.pagination import Page
     from tap_leadintent.windows import Window
 
     Record = dict[str, Any]
 
+_METHODS = (REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL)
 _RESTARTS = 3
 _OVERLAP_SECONDS = 1
 
@@ -52,14 +53,14 @@ class LeadIntentStream(EmittingStream):
     promised_times: Mapping[str, Callable[[Record], str | None]] = MappingProxyType({})
     """Where a record shows the time that a range is about, for the ranges it does."""
 
-    def __init__(self, tap: Tap, *, interruption: Interruption) -> None:
+    def __init__(self, tap: Tap, *, pace: Pace) -> None:
         """Bind the stream to a run.
 
         Args:
             tap: The tap, with its settings and state.
-            interruption: Asked where nothing is half done.
+            pace: Asked before each request.
         """
-        super().__init__(tap, interruption=interruption)
+        super().__init__(tap, pace=pace)
         self._now = tap.initialized_at // 1000
         self._repeats = Repeats()
 
@@ -73,19 +74,15 @@ class LeadIntentStream(EmittingStream):
 
     @property
     def is_incremental(self) -> bool:
-        """Whether the stream is read by time ranges and keeps a bookmark.
+        """Whether the stream is read by time ranges and keeps a bookmark."""
+        return self.replication_method == REPLICATION_INCREMENTAL and bool(self.ranges)
 
-        Raises:
-            StreamError: The catalog asks for a way of replication there is not.
-        """
-        method = self.replication_method
-        if method not in {REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL}:
-            msg = (
-                f"{self.name}: replication method {method} is not possible; choose "
-                f"{REPLICATION_INCREMENTAL} or {REPLICATION_FULL_TABLE}"
-            )
-            raise StreamError(msg)
-        return method == REPLICATION_INCREMENTAL and bool(self.ranges)
+    @property
+    def newest_covered(self) -> str | None:
+        """The newest instant of the first range that its bookmark covers."""
+        entries = self.stream_state.get(COVERAGE, [])
+        ends = [entry["to"] for entry in entries if entry["range"] == self.ranges[0]]
+        return max(ends, default=None)
 
     def begin_state(self) -> None:
         """Make sure that the run's first STATE says what is covered, if only nothing.
@@ -104,7 +101,16 @@ class LeadIntentStream(EmittingStream):
 
         Yields:
             Records as the target gets them, oldest window first.
+
+        Raises:
+            StreamError: The stream cannot go on; the message says why.
         """
+        if self.replication_method not in _METHODS:
+            msg = (
+                f"{self.name}: replication method {self.replication_method} is not "
+                f"possible; choose one of {', '.join(_METHODS)}"
+            )
+            raise StreamError(msg)
         with self.request_counter:
             if self.is_incremental:
                 yield from self._read_ranges()
@@ -212,7 +218,8 @@ class LeadIntentStream(EmittingStream):
 
     def _emitted(self, records: Iterable[Record]) -> Iterator[Record]:
         for record in records:
-            self._interruption.check()
+            self._pace.check()
+            self.tally.records += 1
             yield record
 
     def _shape_page(

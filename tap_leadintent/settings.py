@@ -74,6 +74,12 @@ SCHEMA = th.PropertiesList(
         description="Records in a page (`cursor.limit`), 1 to 100",
     ),
     th.Property(
+        "max_requests_per_minute",
+        th.IntegerType(minimum=1),
+        title="Requests a minute",
+        description="Ceiling over all streams, evenly spread; by default none",
+    ),
+    th.Property(
         "request_timeout_seconds",
         th.NumberType(exclusive_minimum=0),
         default=60,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import sys
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
@@ -10,9 +12,12 @@ from singer_sdk import Tap
 from singer_sdk.contrib.msgspec import MsgSpecWriter
 
 from tap_leadintent import settings
-from tap_leadintent.errors import ConfigError
+from tap_leadintent.errors import ConfigError, RunError, StreamError
 from tap_leadintent.interruption import Interruption
+from tap_leadintent.pacing import Pace
+from tap_leadintent.secret import RedactingFilter, Secret
 from tap_leadintent.streams import STREAMS
+from tap_leadintent.summary import WarningCounter, describe, describe_failures
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -33,26 +38,54 @@ class TapLeadIntent(Tap):
         Returns:
             One stream for each endpoint.
         """
-        return [stream(self, interruption=self._interruption) for stream in STREAMS]
+        limit = self.config.get("max_requests_per_minute")
+        pace = Pace(self._interruption, limit)
+        return [stream(self, pace=pace) for stream in STREAMS]
 
     def sync_all(self) -> None:  # type: ignore[misc]
-        """Sync the selected streams, and end on a signal where nothing is half done.
+        """Sync the selected streams; one that fails does not cost the others.
 
         Overrides what the SDK calls final, for want of a hook around a whole run.
 
         Raises:
+            RunError: Streams failed, after the others have been synced; or the
+                target stopped reading.
             SystemExit: A signal came; the last true state has been written.
         """
-        for stream in self.streams.values():
-            if stream.selected:
-                cast("LeadIntentStream", stream).begin_state()
+        selected = [stream for stream in self._own_streams if stream.selected]
+        for stream in selected:
+            stream.begin_state()
+        failures: dict[str, str] = {}
+        warnings = WarningCounter()
+        self.logger.addHandler(warnings)
         try:
-            super().sync_all()
+            self.state_writer.write_state(self.state)
+            for stream in selected:
+                began = stream.newest_covered
+                try:
+                    stream.sync()
+                    stream.finalize_state_progress_markers()
+                except StreamError as error:
+                    failures[stream.name] = error.message
+                self.logger.info(describe(stream, began, warnings))
+            sys.stdout.flush()
         except SystemExit:
             self.state_writer.write_state(self.state)
-            raise
-        finally:
             sys.stdout.flush()
+            raise
+        except BrokenPipeError:
+            # What Python still holds for the pipe must not fail again at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            msg = "the target stopped reading; its own log says why"
+            raise RunError(msg) from None
+        finally:
+            self.logger.removeHandler(warnings)
+        if failures:
+            raise RunError(describe_failures(failures, len(selected)))
+
+    @property
+    def _own_streams(self) -> list[LeadIntentStream]:
+        return cast("list[LeadIntentStream]", list(self.streams.values()))
 
     @cached_property
     def _interruption(self) -> Interruption:
@@ -78,6 +111,12 @@ class TapLeadIntent(Tap):
         )
         if errors:
             raise ConfigError(errors)
+        self._keep_key_out_of_logs()
         for field in settings.undocumented_filters(self._config):
             self.logger.warning("filters.%s is passed on, though undocumented", field)
         return errors
+
+    def _keep_key_out_of_logs(self) -> None:
+        redacting = RedactingFilter(Secret(self._config.get("api_key", "")))
+        for handler in logging.getLogger().handlers:
+            handler.addFilter(redacting)

@@ -237,10 +237,11 @@ def run(  # noqa: PLR0913
         )
     for stream in tap.streams.values():
         stream.selected = stream.name == "leads"
-    session = tap.streams["leads"].requests_session  # type: ignore[attr-defined]
+    session = requests.Session()
     session.mount("https://", Adapter(api))
     try:
-        tap.sync_all()
+        with mock.patch("tap_leadintent.client.new_session", return_value=session):
+            tap.sync_all()
     except KilledError:
         return False
     store.end()

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tap_leadintent.errors import StreamError
+from tap_leadintent.errors import RunError
 from tap_leadintent.tap import TapLeadIntent
 
 from .model import Api, Lead, Store, Version, iso, run
@@ -224,7 +224,7 @@ def test_a_refused_cursor_starts_its_window_again(
 
 def test_a_cursor_that_is_refused_for_ever_is_an_error() -> None:
     api, store = Api(now=2 * DAY, leads=steady(35), refuses_cursors=99), Store()
-    with pytest.raises(StreamError, match="410"):
+    with pytest.raises(RunError, match="410"):
         run(api, store, CONFIG)
     assert len(api.requests) < 12
 
@@ -235,14 +235,14 @@ def test_a_server_that_ignores_latest_signal_is_noticed() -> None:
     api.now, api.ignores_ranges = 40 * DAY, True
     api.requests.clear()
     config = {**CONFIG, "window_days": 1, "lookback_minutes": 0}
-    with pytest.raises(StreamError, match="ignore"):
+    with pytest.raises(RunError, match="ignore"):
         run(api, store, config)
     assert len(api.requests) < 5 * 6
 
 
 def test_a_server_that_ignores_date_found_is_noticed() -> None:
     api = Api(now=40 * DAY, leads=steady(60, 600), ignores_ranges=True)
-    with pytest.raises(StreamError, match="same records for different time ranges"):
+    with pytest.raises(RunError, match="same records for different time ranges"):
         run(api, Store(), CONFIG)
     assert len(api.requests) < 5 * 6
 
@@ -293,7 +293,7 @@ def test_a_full_table_that_fails_activates_nothing() -> None:
     api, store = Api(now=2 * DAY, leads=steady(35), refuses_cursors=99), Store()
     full = catalog(replication_method="FULL_TABLE")
     config = {**CONFIG, "emit_activate_version_messages": True}
-    with pytest.raises(StreamError):
+    with pytest.raises(RunError):
         run(api, store, config, catalog=full)
     assert store.of_type("RECORD")
     assert not store.of_type("ACTIVATE_VERSION")
@@ -301,7 +301,7 @@ def test_a_full_table_that_fails_activates_nothing() -> None:
 
 def test_an_impossible_replication_method_is_an_error() -> None:
     log_based = catalog(replication_method="LOG_BASED")
-    with pytest.raises(StreamError, match="LOG_BASED"):
+    with pytest.raises(RunError, match="LOG_BASED"):
         run(Api(), Store(), CONFIG, catalog=log_based)
 
 
@@ -361,7 +361,7 @@ def test_a_stream_that_fails_leaves_no_state_ahead_of_its_batches(
         "batch_config": batch_config(tmp_path, size=1000),
     }
     api.forbidden_from = 15
-    with pytest.raises(StreamError, match="403"):
+    with pytest.raises(RunError, match="403"):
         run(api, store, config)
     assert not store.of_type("BATCH")
     coverage = store.state["bookmarks"]["leads"]["coverage"]

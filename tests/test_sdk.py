@@ -1,4 +1,4 @@
-"""The SDK's private methods that the tap overrides are still there, and still called."""
+"""The private methods of the SDK that the tap uses are there, and called."""
 
 from __future__ import annotations
 
