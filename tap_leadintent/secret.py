@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 
 _SHOWN_CHARACTERS = 300
@@ -16,7 +17,8 @@ class Secret:
         Args:
             secret: What must not be shown; empty when there is none.
         """
-        self._secret = secret
+        # As it is, and as JSON would spell it.
+        self._spellings = {secret, json.dumps(secret)[1:-1]} - {""}
 
     def redact(self, text: str) -> str:
         """Take the secret out of a text.
@@ -27,7 +29,9 @@ class Secret:
         Returns:
             The text, with asterisks where the secret stood.
         """
-        return text.replace(self._secret, "***") if self._secret else text
+        for spelling in self._spellings:
+            text = text.replace(spelling, "***")
+        return text
 
     def summarize(self, text: object) -> str:
         """Make a text fit for a message.

@@ -74,7 +74,8 @@ class TapLeadIntent(Tap):
         warnings = WarningCounter()
         self.logger.addHandler(warnings)
         try:
-            self.state_writer.write_state(self.state)
+            if self.state:
+                self.state_writer.write_state(self.state)
             for stream in selected:
                 began = stream.newest_covered
                 try:

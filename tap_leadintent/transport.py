@@ -28,13 +28,13 @@ class BodyTooLargeError(requests.RequestException):
 class BoundedAdapter(HTTPAdapter):
     """Reads whole answers, and gives up on those that trickle in or never end."""
 
-    def send(  # noqa: PLR0913
+    def send(  # noqa: PLR0913, PLR0917
         self,
         request: requests.PreparedRequest,
         stream: bool = False,  # noqa: ARG002, FBT001, FBT002
-        timeout: Any = None,
+        timeout: Any = None,  # noqa: ANN401
         verify: bool | str = True,  # noqa: FBT001, FBT002
-        cert: Any = None,
+        cert: Any = None,  # noqa: ANN401
         proxies: Mapping[str, str] | None = None,
     ) -> requests.Response:
         """Send a request.

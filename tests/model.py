@@ -19,7 +19,7 @@ from requests.adapters import BaseAdapter
 from tap_leadintent.tap import TapLeadIntent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 EPOCH = int(datetime(2026, 3, 1, tzinfo=UTC).timestamp())
 """The second that the model's own times count from."""
@@ -219,8 +219,9 @@ def run(  # noqa: PLR0913
     clock_ahead: float = 0,
     killed_after: int | None = None,
     catalog: dict[str, Any] | None = None,
+    selected: Collection[str] = ("leads",),
 ) -> bool:
-    """Run the tap once over the model's leads.
+    """Run the tap once over the model's leads, which stand for other records too.
 
     Returns:
         Whether it came to its end.
@@ -236,7 +237,7 @@ def run(  # noqa: PLR0913
             message_writer=store,  # type: ignore[arg-type]
         )
     for stream in tap.streams.values():
-        stream.selected = stream.name == "leads"
+        stream.selected = stream.name in selected
     session = requests.Session()
     session.mount("https://", Adapter(api))
     try:

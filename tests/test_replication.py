@@ -72,6 +72,15 @@ def test_the_first_state_notes_where_signals_begin_before_any_record() -> None:
     ]
 
 
+def test_the_first_state_says_of_every_stream_what_it_covers() -> None:
+    api, store = Api(now=2 * DAY, leads=steady(20)), Store()
+    streams = ("leads", "observations", "signal_agents")
+    run(api, store, CONFIG, selected=streams)
+    assert store.of_type("STATE")[0]["value"] == {
+        "bookmarks": {"leads": {"coverage": []}, "observations": {"coverage": []}}
+    }
+
+
 def test_without_a_start_date_everything_is_read_in_one_unfiltered_chain() -> None:
     api, store = Api(now=2 * DAY, leads=[*steady(20), lead(99, -400 * DAY)]), Store()
     run(api, store, {"page_size": 10})
@@ -362,8 +371,10 @@ def test_a_stream_that_fails_leaves_no_state_ahead_of_its_batches(
     }
     api.forbidden_from = 15
     with pytest.raises(RunError, match="403"):
-        run(api, store, config)
-    assert not store.of_type("BATCH")
+        run(api, store, config, selected=("leads", "monitored_accounts"))
+    assert {message["stream"] for message in store.of_type("BATCH")} == {
+        "monitored_accounts"
+    }
     coverage = store.state["bookmarks"]["leads"]["coverage"]
     assert [entry["range"] for entry in coverage] == ["latest_signal"]
 
