@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from datetime import time
 from decimal import Decimal
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
@@ -53,6 +55,12 @@ def fit_for(schema: Schema) -> Fit:
     Raises:
         ValueError: It is no JSON schema.
     """
+    return _compiled(json.dumps(schema))
+
+
+@lru_cache(maxsize=512)
+def _compiled(text: str) -> Fit:
+    schema: Schema = json.loads(text)
     if _is_time(schema):
         return _time
     kind = _only_type(schema)

@@ -96,14 +96,18 @@ class EmittingStream(EndpointStream):
             self._settle()
 
     def activate_version(self, version: int) -> None:
-        """Tell the target that a version is complete.
+        """Tell the target that a version is complete, if its records carried one.
 
         Args:
-            version: The version that the stream's records carried.
+            version: The version of the stream's records.
         """
-        if self._batch is not None:
-            self._batch.write()
-        self._write_activate_version_message(version)
+        if self._batch is None:
+            self._write_activate_version_message(version)
+        else:
+            self.logger.warning(
+                "No version is activated: records in a BATCH carry none, so a target "
+                "would retire all of them"
+            )
 
     def _settle(self) -> None:
         if self._batch is not None:

@@ -9,9 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 from singer_sdk import Tap
-from singer_sdk.contrib.msgspec import MsgSpecWriter
 
-from tap_leadintent import inference, settings
+from tap_leadintent import inference, settings, validation
 from tap_leadintent.errors import ConfigError, RunError, StreamError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.openapi import is_documented
@@ -19,6 +18,7 @@ from tap_leadintent.pacing import Pace
 from tap_leadintent.secret import RedactingFilter, Secret
 from tap_leadintent.streams import STREAMS
 from tap_leadintent.summary import WarningCounter, describe, describe_failures
+from tap_leadintent.writer import Writer
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -31,7 +31,7 @@ class TapLeadIntent(Tap):
 
     name = "tap-leadintent"
     config_jsonschema = settings.SCHEMA
-    message_writer_class = MsgSpecWriter
+    message_writer_class = Writer
 
     def discover_streams(self) -> list[LeadIntentStream]:
         """Give the streams, the same for every key unless `infer_columns` is set.
@@ -120,7 +120,7 @@ class TapLeadIntent(Tap):
         # Private, for want of a public hook: the SDK does not validate `--discover`,
         # knows no cross-field rules, and quotes values, the key's among them.
         self.append_builtin_config(self.config_jsonschema)
-        errors = settings.validate(
+        errors = validation.validate(
             self._config,
             self.config_jsonschema,
             complete=raise_errors,
@@ -128,7 +128,7 @@ class TapLeadIntent(Tap):
         if errors:
             raise ConfigError(errors)
         self._keep_key_out_of_logs()
-        for field in settings.undocumented_filters(self._config):
+        for field in validation.undocumented_filters(self._config):
             self.logger.warning("filters.%s is passed on, though undocumented", field)
         return errors
 

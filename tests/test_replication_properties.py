@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from .model import Api, Lead, Store, Version, iso, run
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 MINUTE = 60
 DAY = 86400
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Iterator[None]:
+    """Keep the log of thousands of runs out of memory."""
+    logging.disable()
+    yield
+    logging.disable(logging.NOTSET)
+
+
 LOOKBACK_MINUTES = 30
 """The least lookback of any run: records surface at most so late."""
 

@@ -1,0 +1,212 @@
+"""What is checked of a configuration before anything is sent."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from difflib import get_close_matches
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from jsonschema import Draft202012Validator
+from singer_sdk.plugin_base import JSONSchemaValidator
+
+from tap_leadintent.openapi import request_fields, stream_names
+from tap_leadintent.times import parse_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from jsonschema import ValidationError
+
+_SET_BY_THE_TAP = (
+    "cursor",
+    "date_found",
+    "latest_activity",
+    "latest_signal",
+    "observed_at",
+)
+_SHOWN_CHARACTERS = 200
+
+
+def validate(
+    config: dict[str, Any],
+    schema: Mapping[str, Any],
+    *,
+    complete: bool,
+) -> list[str]:
+    """Check a configuration and fill in the defaults.
+
+    Args:
+        config: The settings as given; defaults are added to it, nulls are removed, and
+            `Decimal` numbers become plain ones.
+        schema: JSON schema of all settings, the SDK's own among them.
+        complete: Whether the required settings must be there.
+
+    Returns:
+        A line for each problem, beginning with the setting's name. The value of
+        `api_key` is in none of them.
+    """
+    for name, value in list(config.items()):
+        if value is None:
+            del config[name]
+        else:
+            config[name] = _without_decimals(value)
+    required = schema["required"] if complete else []
+    validator = JSONSchemaValidator({**schema, "required": []})
+    errors = [
+        *_unknown_settings(config, schema["properties"]),
+        *(f"{name}: is required" for name in required if name not in config),
+        *map(_described, validator.iter_errors(config)),
+    ]
+    if errors:
+        return errors
+    checks: dict[str, Callable[[Any], Iterator[str]]] = {
+        "base_url": _base_url_problems,
+        "api_key": _api_key_problems,
+        "user_agent": _user_agent_problems,
+        "start_date": _instant_problems,
+        "end_date": _instant_problems,
+        "window_days": _finite_problems,
+        "request_timeout_seconds": _finite_problems,
+        "filters": _filter_problems,
+    }
+    errors = [
+        f"{name}{problem}"
+        for name, check in checks.items()
+        if name in config
+        for problem in check(config[name])
+    ]
+    return errors or list(_order_problems(config))
+
+
+def undocumented_filters(config: Mapping[str, Any]) -> list[str]:
+    """List the request fields in `filters` that the API description does not show.
+
+    Args:
+        config: A valid configuration.
+
+    Returns:
+        Each as `<stream>.<field>`.
+    """
+    return [
+        f"{stream}.{field}"
+        for stream, fields in config["filters"].items()
+        for field in fields
+        if field not in request_fields(stream)
+    ]
+
+
+def _without_decimals(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    """Undo what the SDK makes of fractions in files: sockets and `json` refuse it."""
+    if isinstance(value, dict):
+        return {name: _without_decimals(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_without_decimals(item) for item in value]
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    return value
+
+
+def _unknown_settings(config: Iterable[str], known: Iterable[str]) -> Iterator[str]:
+    known = list(known)
+    for name in config:
+        if name not in known:
+            yield f"{name}: there is no such setting{_nearest(name, known)}"
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    matches = get_close_matches(name, list(known), n=1, cutoff=0.75)
+    return f"; did you mean {matches[0]}?" if matches else ""
+
+
+def _described(error: ValidationError) -> str:
+    name = ".".join(map(str, error.absolute_path))
+    if name == "api_key":
+        return "api_key: must be a string"
+    return f"{name}: {_bounded(error.message)}"
+
+
+def _bounded(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
+
+
+def _base_url_problems(url: str) -> Iterator[str]:
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        host = None
+    if not host or parts.scheme not in {"http", "https"} or url != url.strip():
+        yield ": must be a URL such as https://api.example.com"
+    elif parts.username is not None or parts.password is not None:
+        yield ": must not carry credentials; the key goes into api_key"
+    elif parts.scheme == "http" and not _is_loopback(host):
+        yield ": must begin with https://, as the key would travel in clear"
+    elif parts.query or parts.fragment:
+        yield ": must not carry a query or a fragment"
+    elif parts.path.rstrip("/").endswith("/v1"):
+        yield ": must be given without /v1, which the tap adds"
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _api_key_problems(key: str) -> Iterator[str]:
+    if not key:
+        yield ": is empty"
+    elif not (key.isascii() and key.isprintable()) or " " in key:
+        yield ": must not hold white space, control or non-ASCII characters"
+
+
+def _user_agent_problems(user_agent: str) -> Iterator[str]:
+    if not (user_agent.isascii() and user_agent.isprintable()):
+        yield ": must be printable ASCII"
+
+
+def _finite_problems(number: float) -> Iterator[str]:
+    if not math.isfinite(number):
+        yield ": must be a finite number"
+
+
+def _instant_problems(text: str) -> Iterator[str]:
+    try:
+        parse_instant(text)
+    except (ValueError, OverflowError):
+        yield f": {_bounded(repr(text))} is no date or date-time, such as 2026-01-31"
+
+
+def _order_problems(config: Mapping[str, Any]) -> Iterator[str]:
+    start, end = config.get("start_date"), config.get("end_date")
+    if start and end and parse_instant(end) < parse_instant(start):
+        yield "end_date: comes before start_date"
+
+
+def _filter_problems(filters: Mapping[str, Any]) -> Iterator[str]:
+    streams = stream_names()
+    for stream, fields in filters.items():
+        if stream not in streams:
+            yield f".{stream}: there is no such stream{_nearest(stream, streams)}"
+        elif not isinstance(fields, dict):
+            yield f".{stream}: must be an object of request fields"
+        else:
+            for field, value in fields.items():
+                for problem in _field_problems(stream, field, value):
+                    yield f".{stream}.{field}: {problem}"
+
+
+def _field_problems(stream: str, field: str, value: object) -> Iterator[str]:
+    documented = request_fields(stream)
+    if field in _SET_BY_THE_TAP:
+        yield "is set by the tap and cannot be a filter"
+    elif field in documented:
+        for error in Draft202012Validator(documented[field]).iter_errors(value):
+            yield _bounded(error.message)
+    elif nearest := _nearest(field, documented):
+        yield f"there is no such request field{nearest}"
