@@ -75,7 +75,7 @@ class Api:
     newest_first: bool = True
     ignores_ranges: bool = False
     refuses_cursors: int = 0
-    forbidden_from: int | None = None
+    forbidden_at: int | None = None
     requests: list[dict[str, Any]] = field(default_factory=list)
 
     def shown(self) -> dict[str, int]:
@@ -159,7 +159,8 @@ class Adapter(BaseAdapter):
             self.api.refuses_cursors -= 1
             response.status_code = 410
             page = {"error": "this cursor has expired"}
-        elif len(self.api.requests) == self.api.forbidden_from:
+        elif len(self.api.requests) == self.api.forbidden_at:
+            self.api.forbidden_at = None
             response.status_code = 403
             page = {"error": "not for you"}
         else:
@@ -227,7 +228,7 @@ def run(  # noqa: PLR0913
         Whether it came to its end.
     """
     store.begin(killed_after)
-    settings = {"base_url": "https://api.example.com", "api_key": "k", **config}
+    settings = {"base_url": "https://api.example.com", "api_key": "model-key", **config}
     now = EPOCH + api.now + clock_ahead
     with mock.patch("singer_sdk.plugin_base.time.time", return_value=now):
         tap = TapLeadIntent(

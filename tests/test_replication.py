@@ -369,7 +369,7 @@ def test_a_stream_that_fails_leaves_no_state_ahead_of_its_batches(
         "window_days": 1,
         "batch_config": batch_config(tmp_path, size=1000),
     }
-    api.forbidden_from = 15
+    api.forbidden_at = 15
     with pytest.raises(RunError, match="403"):
         run(api, store, config, selected=("leads", "monitored_accounts"))
     assert {message["stream"] for message in store.of_type("BATCH")} == {
