@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -37,6 +38,22 @@ def format_instant(seconds: int) -> str:
         `YYYY-MM-DDTHH:MM:SSZ`.
     """
     return f"{(_EPOCH + timedelta(seconds=seconds)).replace(tzinfo=None).isoformat()}Z"
+
+
+def parse_http_date(text: str) -> int | None:
+    """Read a date of an HTTP header.
+
+    Args:
+        text: Any text; of the forms that HTTP knows, one has no offset and is UTC.
+
+    Returns:
+        UTC seconds since 1970, or None when the text is no date.
+    """
+    try:
+        instant = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return int((instant.replace(tzinfo=instant.tzinfo or UTC) - _EPOCH).total_seconds())
 
 
 def utc_timestamp(value: object) -> str | None:
