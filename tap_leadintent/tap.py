@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from singer_sdk import Tap
 from singer_sdk.contrib.msgspec import MsgSpecWriter
 
-from tap_leadintent import settings
+from tap_leadintent import files, secret, settings
 from tap_leadintent.errors import ConfigError, RunError, StreamError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.pacing import Pace
-from tap_leadintent.secret import RedactingFilter, Secret
 from tap_leadintent.streams import STREAMS
 from tap_leadintent.summary import WarningCounter, describe, describe_failures
 
 if TYPE_CHECKING:
     from types import FrameType
+
+    import click
+    from singer_sdk.plugin_base import SingerCommand, _ConfigInput
 
     from tap_leadintent.replication import LeadIntentStream
 
@@ -67,21 +68,30 @@ class TapLeadIntent(Tap):
                     stream.finalize_state_progress_markers()
                 except StreamError as error:
                     failures[stream.name] = error.message
+                except OSError:
+                    raise
+                except Exception as error:
+                    self.logger.exception("%s: this should not happen", stream.name)
+                    failures[stream.name] = f"{type(error).__name__}: {error}"
                 self.logger.info(describe(stream, began, warnings))
             sys.stdout.flush()
         except SystemExit:
-            self.state_writer.write_state(self.state)
-            sys.stdout.flush()
+            # Whoever ends the run may have ended the target before.
+            try:
+                self.state_writer.write_state(self.state)
+                sys.stdout.flush()
+            except BrokenPipeError:
+                _let_go_of_stdout()
             raise
         except BrokenPipeError:
-            # What Python still holds for the pipe must not fail again at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _let_go_of_stdout()
             msg = "the target stopped reading; its own log says why"
             raise RunError(msg) from None
         finally:
             self.logger.removeHandler(warnings)
         if failures:
-            raise RunError(describe_failures(failures, len(selected)))
+            told = describe_failures(failures, len(selected))
+            raise RunError(self._secret.redact(told))
 
     @property
     def _own_streams(self) -> list[LeadIntentStream]:
@@ -110,13 +120,78 @@ class TapLeadIntent(Tap):
             complete=raise_errors,
         )
         if errors:
-            raise ConfigError(errors)
-        self._keep_key_out_of_logs()
+            raise ConfigError([self._secret.redact(error) for error in errors])
+        secret.keep_out_of_logs(self._secret)
         for field in settings.undocumented_filters(self._config):
             self.logger.warning("filters.%s is passed on, though undocumented", field)
         return errors
 
-    def _keep_key_out_of_logs(self) -> None:
-        redacting = RedactingFilter(Secret(self._config.get("api_key", "")))
-        for handler in logging.getLogger().handlers:
-            handler.addFilter(redacting)
+    @cached_property
+    def _secret(self) -> secret.Secret:
+        key = self._config.get("api_key")
+        return secret.Secret(key if isinstance(key, str) else "")
+
+    @classmethod
+    def get_singer_command(cls) -> click.Command:
+        """Give the command line; its errors pass through the log, where no key does.
+
+        Returns:
+            The command.
+        """
+        command = cast("SingerCommand", super().get_singer_command())
+        # The SDK sets this too, but too late for `--discover` and `--test`.
+        sys.excepthook = command.excepthook
+        return command
+
+    @classmethod
+    def cb_config(
+        cls, ctx: click.Context, param: click.Option, value: tuple[str, ...]
+    ) -> _ConfigInput:
+        """Read the configuration files.
+
+        Args:
+            ctx: The command's context.
+            param: The option `--config`.
+            value: Paths, or "ENV".
+
+        Returns:
+            The settings of all.
+
+        Raises:
+            ConfigError: A file is no JSON object.
+        """
+        merged = super().cb_config(ctx, param, ())
+        for path in value:
+            try:
+                read = super().cb_config(ctx, param, (path,))
+            except Exception as error:  # noqa: BLE001 - whatever the SDK makes of it
+                raise ConfigError([files.unreadable_config(path, error)]) from None
+            merged.config |= read.config
+            merged.parse_env |= read.parse_env
+        return merged
+
+    @classmethod
+    def invoke(
+        cls,
+        *,
+        state: IO[str] | None = None,
+        catalog: IO[str] | None = None,
+        **options: Any,
+    ) -> None:
+        """Run the tap.
+
+        Args:
+            state: The state's file, if any.
+            catalog: The catalog's file, if any.
+            options: As for `Tap.invoke`.
+        """
+        super().invoke(
+            state=files.checked("--state", state, files.StateFile),
+            catalog=files.checked("--catalog", catalog, files.CatalogFile),
+            **options,
+        )
+
+
+def _let_go_of_stdout() -> None:
+    # What Python still holds for a broken pipe must not fail again at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
