@@ -70,8 +70,15 @@ def describe(response: requests.Response, secret: Secret) -> str:
     status = response.status_code
     told = f"HTTP {status} {secret.summarize(response.reason or '')}".rstrip()
     if response.is_redirect:
-        host = urlsplit(response.headers["Location"]).netloc.rpartition("@")[2]
-        where = f" to {secret.summarize(host)}" if host else ""
+        host = secret.summarize(_host(response.headers["Location"]))
+        where = f" to {host}" if host else ""
         return f"{told}: redirects{where} are not followed; check base_url"
     said = secret.summarize(response.text)
     return ": ".join(part for part in (told, _ADVICE.get(status), said) if part)
+
+
+def _host(location: str) -> str:
+    try:
+        return urlsplit(location).netloc.rpartition("@")[2]
+    except ValueError:
+        return ""

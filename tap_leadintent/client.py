@@ -6,7 +6,6 @@ API description: "Endpoints", "Authentication".
 from __future__ import annotations
 
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from functools import cached_property
 from itertools import count
 from threading import local
@@ -23,7 +22,8 @@ from tap_leadintent.errors import RefusedError, StreamError
 from tap_leadintent.pacing import LONGEST_RETRY_AFTER, backoff, retry_after
 from tap_leadintent.pagination import CursorPaginator, read_page
 from tap_leadintent.secret import Secret
-from tap_leadintent.transport import new_session
+from tap_leadintent.times import parse_http_date
+from tap_leadintent.transport import environment, new_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -190,10 +190,15 @@ class EndpointStream(RESTStream[str | None]):
                     )
                     raise StreamError(msg) from None
                 reason = self._secret.summarize(error)
+                seconds, told = self._plan_wait(error, attempt)
                 if attempt > most:
                     msg = f"gave up after {attempt} tries: {reason}"
                     raise StreamError(msg) from None
-                self._wait_after(error, attempt, reason)
+                again = f"{reason}; try {attempt + 1} of {most + 1} in {told}"
+                self.logger.warning("%s: %s", self.name, again)
+                self.tally.retries += 1
+                self.tally.seconds_waited += seconds
+                self._pace.wait(seconds)
             except requests.RequestException as error:
                 raise StreamError(self._secret.summarize(error)) from None
         raise AssertionError  # count() has no end
@@ -209,37 +214,25 @@ class EndpointStream(RESTStream[str | None]):
         )
         self.validate_response(response)
         if self.server_time is None:
-            self.server_time = _clock(response)
+            self.server_time = parse_http_date(response.headers.get("Date", ""))
         return response
 
     @cached_property
     def _environment(self) -> dict[str, Any]:
-        # The SDK's way of sending leaves REQUESTS_CA_BUNDLE unread.
-        merge = self.requests_session.merge_environment_settings
-        return {**merge(self.get_url(None), {}, None, None, None)}
+        return environment(self.get_url(None))
 
-    def _wait_after(self, error: Exception, attempt: int, reason: str) -> None:
-        """Wait before another try: with all others where the server wants rest."""
+    def _plan_wait(self, error: Exception, attempt: int) -> tuple[float, str]:
+        """Choose the wait before another try; all wait where the server wants rest."""
         seconds = backoff(attempt)
         said = ""
         response = getattr(error, "response", None)
         if response is not None and response.status_code in _REST_FOR_ALL:
             if (wanted := retry_after(response.headers)) is not None:
                 seconds = min(wanted, LONGEST_RETRY_AFTER)
-                said = f" (the server asked for {wanted:.0f} s)"
+                cut = ", which is cut" if wanted > seconds else ""
+                said = f" (the server asked for {wanted:.1f} s{cut})"
             self._pace.rest(seconds)
-        self.logger.warning(
-            "%s: %s; try %d of %d in %.1f s%s",
-            self.name,
-            reason,
-            attempt + 1,
-            int(self.config["max_retries"]) + 1,
-            seconds,
-            said,
-        )
-        self.tally.retries += 1
-        self.tally.seconds_waited += seconds
-        self._pace.wait(seconds)
+        return seconds, f"{seconds:.1f} s{said}"
 
     def get_new_paginator(self) -> CursorPaginator:
         """Begin a chain."""
@@ -256,13 +249,6 @@ class EndpointStream(RESTStream[str | None]):
     @cached_property
     def _secret(self) -> Secret:
         return Secret(self.config["api_key"])
-
-
-def _clock(response: requests.Response) -> int | None:
-    try:
-        return int(parsedate_to_datetime(response.headers["Date"]).timestamp())
-    except (KeyError, ValueError):
-        return None
 
 
 def _is_distrust(error: Exception) -> bool:

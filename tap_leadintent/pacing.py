@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import random
 import time
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from threading import Lock
 from typing import TYPE_CHECKING
+
+from tap_leadintent.times import parse_http_date
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pyrate_limiter import Limiter
+    from pyrate_limiter import Limiter, RateItem
 
     from tap_leadintent.interruption import Interruption
 
@@ -52,18 +52,14 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     try:
         seconds = float(text)
     except ValueError:
-        seconds = _seconds_until(text, headers.get("Date"))
+        seconds = _seconds_until(text, headers.get("Date", ""))
     return seconds if 0 < seconds < float("inf") else None
 
 
-def _seconds_until(text: str, now: str | None) -> float:
-    try:
-        then = parsedate_to_datetime(text)
-        # By the server's own clock, which may differ from ours.
-        present = parsedate_to_datetime(now) if now else datetime.now(tz=UTC)
-        return (then - present).total_seconds()
-    except (ValueError, TypeError, OverflowError):
-        return 0.0
+def _seconds_until(text: str, now: str) -> float:
+    # By the server's own clock, which may differ from ours.
+    then, present = parse_http_date(text), parse_http_date(now)
+    return 0.0 if then is None else then - (time.time() if present is None else present)
 
 
 class Pace:
@@ -141,5 +137,11 @@ def _limiter(requests_per_minute: int) -> Limiter:
         SingleBucketFactory,
     )
 
+    class Bucket(InMemoryBucket):
+        def put(self, item: RateItem) -> bool:
+            # The library would leave this to a thread.
+            self.leak(item.timestamp)
+            return super().put(item)
+
     rate = Rate(1, max(1, -(-60_000 // requests_per_minute)))
-    return Limiter(SingleBucketFactory(InMemoryBucket([rate]), schedule_leak=False))
+    return Limiter(SingleBucketFactory(Bucket([rate]), schedule_leak=False))

@@ -95,9 +95,13 @@ class LeadIntentStream(EmittingStream):
     @property
     def newest_covered(self) -> str | None:
         """The newest instant of the first range that its bookmark covers."""
-        entries = self.stream_state.get(COVERAGE, [])
-        ends = [entry["to"] for entry in entries if entry["range"] == self.ranges[0]]
-        return max(ends, default=None)
+        first = self.ranges[:1]
+        try:
+            entries = self.stream_state.get(COVERAGE, [])
+            return max((e["to"] for e in entries if e["range"] in first), default=None)
+        except (KeyError, TypeError):
+            # A state that somebody wrote by hand; reading it says what is wrong.
+            return None
 
     def begin_state(self) -> None:
         """Make sure that the run's first STATE says what is covered, if only nothing.

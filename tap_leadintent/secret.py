@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import json
 import logging
+from urllib.parse import quote
 
 _SHOWN_CHARACTERS = 300
 
@@ -17,8 +19,15 @@ class Secret:
         Args:
             secret: What must not be shown; empty when there is none.
         """
-        # As it is, and as JSON would spell it.
-        self._spellings = {secret, json.dumps(secret)[1:-1]} - {""}
+        # As it is, and as JSON, Python, HTML and URLs spell it; the longest first.
+        spellings = {
+            secret,
+            json.dumps(secret)[1:-1],
+            repr(secret)[1:-1],
+            html.escape(secret),
+            quote(secret, safe=""),
+        }
+        self._spellings = sorted(spellings - {""}, key=len, reverse=True)
 
     def redact(self, text: str) -> str:
         """Take the secret out of a text.
@@ -48,31 +57,45 @@ class Secret:
         return line
 
 
-class RedactingFilter(logging.Filter):
-    """Takes a secret out of log records, their tracebacks included."""
+class RedactingFormatter(logging.Formatter):
+    """Takes a secret out of what another formatter makes of a log record.
 
-    def __init__(self, secret: Secret) -> None:
-        """Remember the secret.
+    This late, because only there are message, traceback and structure one text.
+    """
+
+    def __init__(self, secret: Secret, inner: logging.Formatter | None) -> None:
+        """Wrap a formatter.
 
         Args:
             secret: What must not be logged.
+            inner: The formatter of a handler, if it has one.
         """
         super().__init__()
+        while isinstance(inner, RedactingFormatter):
+            inner = inner.inner
+        self.inner: logging.Formatter = inner or logging.Formatter()
         self._secret = secret
 
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Clean a record.
+    def format(self, record: logging.LogRecord) -> str:
+        """Give a record as text.
 
         Args:
-            record: Any log record; it is changed in place.
+            record: Any log record.
 
         Returns:
-            True: no record is dropped.
+            What the other formatter says, without the secret.
         """
-        message = record.getMessage()
-        if message != (clean := self._secret.redact(message)):
-            record.msg, record.args = clean, ()
-        if record.exc_info:
-            text = logging.Formatter().formatException(record.exc_info)
-            record.exc_text = self._secret.redact(text)
-        return True
+        return self._secret.redact(self.inner.format(record))
+
+
+def keep_out_of_logs(secret: Secret) -> None:
+    """Take a secret out of everything that is logged from now on.
+
+    Args:
+        secret: What must not be logged.
+    """
+    root = logging.getLogger()
+    named = root.manager.loggerDict.values()
+    for logger in (root, *(each for each in named if isinstance(each, logging.Logger))):
+        for handler in logger.handlers:
+            handler.setFormatter(RedactingFormatter(secret, handler.formatter))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class WarningCounter(logging.Handler):
-    """Counts warnings and errors by the logger they came from."""
+    """Counts warnings by the logger they came from."""
 
     def __init__(self) -> None:
         """Begin at none."""
@@ -24,9 +24,10 @@ class WarningCounter(logging.Handler):
         """Count a record.
 
         Args:
-            record: A warning or an error.
+            record: A warning, or worse, which is told elsewhere.
         """
-        self.counts[record.name] += 1
+        if record.levelno == logging.WARNING:
+            self.counts[record.name] += 1
 
 
 def describe(

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import logging
-import os
 import sys
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from singer_sdk import Tap
 
-from tap_leadintent import inference, settings, validation
-from tap_leadintent.errors import ConfigError, RunError, StreamError
+from tap_leadintent import files, inference, secret, settings, validation
+from tap_leadintent.errors import ConfigError, RunError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.openapi import is_documented
 from tap_leadintent.pacing import Pace
-from tap_leadintent.secret import RedactingFilter, Secret
+from tap_leadintent.run import ending_well, sync_streams
 from tap_leadintent.streams import STREAMS
-from tap_leadintent.summary import WarningCounter, describe, describe_failures
+from tap_leadintent.summary import describe_failures
 from tap_leadintent.writer import Writer
 
 if TYPE_CHECKING:
     from types import FrameType
+
+    import click
+    from singer_sdk.plugin_base import SingerCommand, _ConfigInput
 
     from tap_leadintent.replication import LeadIntentStream
 
@@ -70,34 +71,18 @@ class TapLeadIntent(Tap):
         selected = [stream for stream in self._own_streams if stream.selected]
         for stream in selected:
             stream.begin_state()
-        failures: dict[str, str] = {}
-        warnings = WarningCounter()
-        self.logger.addHandler(warnings)
-        try:
-            if self.state:
-                self.state_writer.write_state(self.state)
-            for stream in selected:
-                began = stream.newest_covered
-                try:
-                    stream.sync()
-                    stream.finalize_state_progress_markers()
-                except StreamError as error:
-                    failures[stream.name] = error.message
-                self.logger.info(describe(stream, began, warnings))
+        with ending_well(self._write_state):
+            self._write_state()
+            failures = sync_streams(selected, self.logger)
             sys.stdout.flush()
-        except SystemExit:
-            self.state_writer.write_state(self.state)
-            sys.stdout.flush()
-            raise
-        except BrokenPipeError:
-            # What Python still holds for the pipe must not fail again at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            msg = "the target stopped reading; its own log says why"
-            raise RunError(msg) from None
-        finally:
-            self.logger.removeHandler(warnings)
         if failures:
-            raise RunError(describe_failures(failures, len(selected)))
+            told = describe_failures(failures, len(selected))
+            raise RunError(self._secret.redact(told))
+
+    def _write_state(self) -> None:
+        if self.state:
+            self.state_writer.write_state(self.state)
+        sys.stdout.flush()
 
     @property
     def _own_streams(self) -> list[LeadIntentStream]:
@@ -126,13 +111,73 @@ class TapLeadIntent(Tap):
             complete=raise_errors,
         )
         if errors:
-            raise ConfigError(errors)
-        self._keep_key_out_of_logs()
+            raise ConfigError([self._secret.redact(error) for error in errors])
+        secret.keep_out_of_logs(self._secret)
         for field in validation.undocumented_filters(self._config):
             self.logger.warning("filters.%s is passed on, though undocumented", field)
         return errors
 
-    def _keep_key_out_of_logs(self) -> None:
-        redacting = RedactingFilter(Secret(self._config.get("api_key", "")))
-        for handler in logging.getLogger().handlers:
-            handler.addFilter(redacting)
+    @cached_property
+    def _secret(self) -> secret.Secret:
+        key = self._config.get("api_key")
+        return secret.Secret(key if isinstance(key, str) else "")
+
+    @classmethod
+    def get_singer_command(cls) -> click.Command:
+        """Give the command line; its errors pass through the log, where no key does.
+
+        Returns:
+            The command.
+        """
+        command = cast("SingerCommand", super().get_singer_command())
+        # The SDK sets this too, but too late for `--discover` and `--test`.
+        sys.excepthook = command.excepthook
+        return command
+
+    @classmethod
+    def cb_config(
+        cls, ctx: click.Context, param: click.Option, value: tuple[str, ...]
+    ) -> _ConfigInput:
+        """Read the configuration files.
+
+        Args:
+            ctx: The command's context.
+            param: The option `--config`.
+            value: Paths, or "ENV".
+
+        Returns:
+            The settings of all.
+
+        Raises:
+            ConfigError: A file is no JSON object.
+        """
+        merged = super().cb_config(ctx, param, ())
+        for path in value:
+            try:
+                read = super().cb_config(ctx, param, (path,))
+            except Exception as error:  # noqa: BLE001 - whatever the SDK makes of it
+                raise ConfigError([files.unreadable_config(path, error)]) from None
+            merged.config |= read.config
+            merged.parse_env |= read.parse_env
+        return merged
+
+    @classmethod
+    def invoke(
+        cls,
+        *,
+        state: IO[str] | None = None,
+        catalog: IO[str] | None = None,
+        **options: Any,
+    ) -> None:
+        """Run the tap.
+
+        Args:
+            state: The state's file, if any.
+            catalog: The catalog's file, if any.
+            options: As for `Tap.invoke`.
+        """
+        super().invoke(
+            state=files.checked("--state", state, files.StateFile),
+            catalog=files.checked("--catalog", catalog, files.CatalogFile),
+            **options,
+        )

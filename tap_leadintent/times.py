@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 
 _LONGEST_DATE = len("2026-W01-1")
 _WIDTH = len("2026-01-01T00:00:00.000000")
@@ -42,6 +43,22 @@ def format_instant(seconds: int) -> str:
         `YYYY-MM-DDTHH:MM:SSZ`.
     """
     return f"{(_EPOCH + timedelta(seconds=seconds)).replace(tzinfo=None).isoformat()}Z"
+
+
+def parse_http_date(text: str) -> int | None:
+    """Read a date of an HTTP header.
+
+    Args:
+        text: Any text; of the forms that HTTP knows, one has no offset and is UTC.
+
+    Returns:
+        UTC seconds since 1970, or None when the text is no date.
+    """
+    try:
+        instant = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return int((instant.replace(tzinfo=instant.tzinfo or UTC) - _EPOCH).total_seconds())
 
 
 def utc_timestamp(value: object) -> str | None:

@@ -3,30 +3,120 @@
 from __future__ import annotations
 
 import io
+import os
+import ssl
 import time
+from http.client import HTTPResponse
 from typing import TYPE_CHECKING, Any
 
 import requests
 from requests.adapters import HTTPAdapter
+from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import DecodeError, HTTPError
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Mapping
 
-    from urllib3 import BaseHTTPResponse
+    from urllib3 import BaseHTTPResponse, PoolManager
 
 LARGEST_BODY = 64 * 1024 * 1024
 """Bytes of a body, after decompression."""
 
 _CHUNK = 64 * 1024
 
+_TRUST = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
+
 
 class BodyTooLargeError(requests.RequestException):
     """An answer is larger than any page can be."""
 
 
+class TrustError(requests.RequestException):
+    """The environment names certificates that cannot be read."""
+
+
+class _Deadline(io.RawIOBase):
+    """Reads from a socket until its timeout has passed, however much arrives."""
+
+    def __init__(self, sock: socket.socket, raw: io.RawIOBase) -> None:
+        super().__init__()
+        self._socket = sock
+        self._raw = raw
+        self._end = time.monotonic() + (sock.gettimeout() or float("inf"))
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int | None:  # noqa: ANN401
+        left = self._end - time.monotonic()
+        if left <= 0:
+            msg = "the answer did not arrive whole in time"
+            raise TimeoutError(msg)
+        self._socket.settimeout(None if left == float("inf") else left)
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+class _Response(HTTPResponse):
+    """A status line, headers and a body that arrive in time all together."""
+
+    def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
+        super().__init__(sock, *args, **kwargs)
+        raw = self.fp.detach()
+        self.fp: io.BufferedReader = io.BufferedReader(_Deadline(sock, raw))
+
+
+class _Connection(HTTPConnection):
+    response_class = _Response
+
+
+class _SecureConnection(HTTPSConnection):
+    response_class = _Response
+
+
+class _Pool(HTTPConnectionPool):
+    ConnectionCls = _Connection
+
+
+class _SecurePool(HTTPSConnectionPool):
+    ConnectionCls = _SecureConnection
+
+
+def _bound(manager: PoolManager) -> None:
+    manager.pool_classes_by_scheme = {"http": _Pool, "https": _SecurePool}
+
+
 class BoundedAdapter(HTTPAdapter):
     """Reads whole answers, and gives up on those that trickle in or never end."""
+
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        """Open connections that keep the bound of time.
+
+        Args:
+            args: As for `HTTPAdapter.init_poolmanager`.
+            kwargs: Likewise.
+        """
+        super().init_poolmanager(*args, **kwargs)
+        _bound(self.poolmanager)
+
+    def proxy_manager_for(self, proxy: str, **kwargs: Any) -> PoolManager:
+        """Open connections to a proxy that keep the bound of time.
+
+        Args:
+            proxy: The proxy's URL.
+            kwargs: As for `HTTPAdapter.proxy_manager_for`.
+
+        Returns:
+            The manager of these connections.
+        """
+        manager: PoolManager = super().proxy_manager_for(proxy, **kwargs)
+        _bound(manager)
+        return manager
 
     def send(  # noqa: PLR0913, PLR0917
         self,
@@ -42,8 +132,7 @@ class BoundedAdapter(HTTPAdapter):
         Args:
             request: The request.
             stream: Not used: the body is always read.
-            timeout: Seconds that bound the connection, each pause, and the whole
-                answer alike.
+            timeout: Seconds that bound the connection and the whole answer alike.
             verify: As for `HTTPAdapter.send`, like the rest.
             cert: A client certificate.
             proxies: Proxies by scheme.
@@ -54,7 +143,6 @@ class BoundedAdapter(HTTPAdapter):
         Raises:
             requests.RequestException: As `HTTPAdapter.send`; BodyTooLargeError.
         """
-        deadline = time.monotonic() + timeout
         response = super().send(
             request,
             stream=True,
@@ -64,7 +152,7 @@ class BoundedAdapter(HTTPAdapter):
             proxies=proxies,
         )
         try:
-            body = _read(response.raw, deadline)
+            body = _read(response.raw)
         except requests.RequestException as error:
             error.request = request
             raise
@@ -82,17 +170,22 @@ class BoundedAdapter(HTTPAdapter):
         return response
 
 
-def _read(raw: BaseHTTPResponse, deadline: float) -> bytes:
+def _read(raw: BaseHTTPResponse) -> bytes:
     body = bytearray()
     while chunk := raw.read1(_CHUNK, decode_content=True):
         body += chunk
         if len(body) > LARGEST_BODY:
-            msg = f"the answer is larger than {LARGEST_BODY // 2**20} MiB"
+            most = LARGEST_BODY / 2**20
+            msg = f"the answer is larger than {most:g} MiB; lower page_size"
             raise BodyTooLargeError(msg)
-        if time.monotonic() > deadline:
-            msg = "the answer did not arrive whole in time"
-            raise requests.exceptions.ReadTimeout(msg)
     return bytes(body)
+
+
+class _Session(requests.Session):
+    """Follows no redirect, not even in thought: their addresses may be nonsense."""
+
+    def get_redirect_target(self, resp: requests.Response) -> None:  # noqa: ARG002
+        return None
 
 
 def new_session() -> requests.Session:
@@ -101,7 +194,38 @@ def new_session() -> requests.Session:
     Returns:
         The session, for one thread.
     """
-    session = requests.Session()
+    session = _Session()
     session.mount("https://", BoundedAdapter())
     session.mount("http://", BoundedAdapter())
     return session
+
+
+def environment(url: str) -> dict[str, Any]:
+    """Read the environment's proxies and trusted certificates for an address.
+
+    `requests` does so only for requests that it prepares itself, and does not know
+    `SSL_CERT_FILE`.
+
+    Args:
+        url: The address.
+
+    Returns:
+        Arguments for `Session.send`.
+
+    Raises:
+        TrustError: A variable names what holds no certificates.
+    """
+    name, path = next(
+        ((name, path) for name in _TRUST if (path := os.environ.get(name))), ("", "")
+    )
+    if path:
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(
+                **{"capath" if os.path.isdir(path) else "cafile": path}  # noqa: PTH112
+            )
+        except OSError as error:
+            msg = f"{name} names no readable file of certificates, {path}: {error}"
+            raise TrustError(msg) from error
+    with requests.Session() as session:
+        merge = session.merge_environment_settings
+        return {**merge(url, {}, None, path or None, None)}

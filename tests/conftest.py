@@ -9,7 +9,7 @@ import pytest
 
 from tap_leadintent.sandbox import Sandbox, running_sandbox
 
-from .helpers import API_KEY, STREAMS, run_tap
+from .helpers import API_KEY, STREAMS, Clock, run_tap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,6 +44,15 @@ def sandbox(server: Sandbox) -> Sandbox:
 def config(sandbox: Sandbox) -> dict[str, Any]:
     """What the tap needs to read the sandbox."""
     return {"base_url": sandbox.url, "api_key": API_KEY}
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """A clock for all waits, on which no time passes but by sleeping."""
+    clock = Clock()
+    monkeypatch.setattr("tap_leadintent.pacing.time", clock)
+    monkeypatch.setattr("pyrate_limiter.clocks.monotonic_ns", clock.monotonic_ns)
+    return clock
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ EPOCH = int(datetime(2026, 3, 1, tzinfo=UTC).timestamp())
 """The second that the model's own times count from."""
 
 
-class KilledError(Exception):
+class KilledError(BaseException):
     """Stands for SIGKILL: nothing after it is written."""
 
 

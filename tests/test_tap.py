@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +14,8 @@ from .helpers import (
     API_KEY,
     STREAMS,
     assert_keeps_secret,
-    declared_tap,
     exact_json,
+    only,
 )
 
 if TYPE_CHECKING:
@@ -60,14 +59,6 @@ def select(
         if tuple(item["breadcrumb"]) == breadcrumb
     )
     item["metadata"]["selected"] = selected
-
-
-def only(stream: str) -> dict[str, Any]:
-    """Give a catalog in which one stream is selected."""
-    catalog: dict[str, Any] = json.loads(declared_tap().catalog_json_text)
-    for name in STREAMS:
-        select(catalog, name, selected=name == stream)
-    return catalog
 
 
 def kinds_of(run: Run) -> set[tuple[str, str]]:

@@ -1,0 +1,83 @@
+"""Looks at the files of the command line before the SDK takes them for granted."""
+
+from __future__ import annotations
+
+import io
+from typing import IO, Any
+
+import click
+import msgspec
+
+
+class StateFile(msgspec.Struct):
+    """A state, as far as its form is known."""
+
+    bookmarks: dict[str, dict[str, Any]] = {}
+
+
+class _Metadata(msgspec.Struct):
+    breadcrumb: list[str]
+    metadata: dict[str, Any]
+
+
+class _Schema(msgspec.Struct):
+    properties: dict[str, dict[str, Any]] = {}
+
+
+class _Entry(msgspec.Struct):
+    tap_stream_id: str
+    schema: _Schema = msgspec.field(default_factory=_Schema)
+    metadata: list[_Metadata] = []
+    key_properties: list[str] | None = None
+    replication_key: str | None = None
+    replication_method: str | None = None
+
+
+class CatalogFile(msgspec.Struct):
+    """A catalog, as far as the tap relies on its form."""
+
+    streams: list[_Entry]
+
+
+def checked(option: str, file: IO[str] | None, form: type) -> IO[str] | None:
+    """Read a file whole and check its form.
+
+    Args:
+        option: The option that names the file.
+        file: The file, which may be a pipe; None when there is none.
+        form: What it must decode to.
+
+    Returns:
+        The same text, to be read again.
+
+    Raises:
+        click.ClickException: It is no such JSON; the message says where.
+    """
+    if file is None:
+        return None
+    try:
+        text = file.read()
+        msgspec.json.decode(text, type=form)
+    except (OSError, RecursionError, ValueError, msgspec.DecodeError) as error:
+        raise click.ClickException(_told(option, file.name, error)) from None
+    return io.StringIO(text)
+
+
+def unreadable_config(path: str, error: Exception) -> str:
+    """Say why a configuration file cannot be used.
+
+    Args:
+        path: The file.
+        error: What the SDK came upon.
+
+    Returns:
+        One line; it quotes nothing of the file.
+    """
+    if not isinstance(error, (OSError, ValueError, RecursionError)):
+        error = ValueError("must be a JSON object of settings")
+    return _told("--config", path, error)
+
+
+def _told(option: str, path: str, error: Exception) -> str:
+    what = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+    return f"{option}: {path}: {what}"

@@ -1,0 +1,86 @@
+"""A whole run: the selected streams one after the other, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from tap_leadintent.errors import RunError, StreamError
+from tap_leadintent.summary import WarningCounter, describe
+
+if TYPE_CHECKING:
+    import logging
+    from collections.abc import Callable, Iterator, Sequence
+
+    from tap_leadintent.replication import LeadIntentStream
+
+
+def sync_streams(
+    streams: Sequence[LeadIntentStream], logger: logging.Logger
+) -> dict[str, str]:
+    """Sync streams; one that fails does not cost the others.
+
+    Args:
+        streams: The selected streams.
+        logger: The tap's logger, which gets a line for each stream.
+
+    Returns:
+        The reason for each stream that failed.
+
+    Raises:
+        SystemExit: A signal came.
+        OSError: Standard output cannot be written.
+    """
+    failures: dict[str, str] = {}
+    warnings = WarningCounter()
+    logger.addHandler(warnings)
+    try:
+        for stream in streams:
+            began = stream.newest_covered
+            try:
+                stream.sync()
+                stream.finalize_state_progress_markers()
+            except StreamError as error:
+                failures[stream.name] = error.message
+            except OSError:
+                raise
+            except Exception as error:
+                logger.exception("%s: this should not happen", stream.name)
+                failures[stream.name] = f"{type(error).__name__}: {error}"
+            logger.info(describe(stream, began, warnings))
+    finally:
+        logger.removeHandler(warnings)
+    return failures
+
+
+@contextmanager
+def ending_well(write_state: Callable[[], None]) -> Iterator[None]:
+    """Write the last true state on a signal, and bear a target that has gone.
+
+    Args:
+        write_state: Writes a STATE and flushes it.
+
+    Raises:
+        RunError: The target stopped reading.
+        SystemExit: A signal came.
+    """
+    try:
+        yield
+    except SystemExit:
+        # Whoever ends the run may have ended the target before.
+        try:
+            write_state()
+        except BrokenPipeError:
+            _let_go_of_stdout()
+        raise
+    except BrokenPipeError:
+        _let_go_of_stdout()
+        msg = "the target stopped reading; its own log says why"
+        raise RunError(msg) from None
+
+
+def _let_go_of_stdout() -> None:
+    # What Python still holds for a broken pipe must not fail again at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

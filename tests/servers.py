@@ -1,0 +1,148 @@
+"""Small servers that do exactly what a test wants."""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import ssl
+import subprocess
+from contextlib import contextmanager, suppress
+from socketserver import BaseRequestHandler, ThreadingTCPServer
+from threading import Event, Thread
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    Handle = Callable[[socket.socket], None]
+
+PAGE = b'{"data": [{"id": "a"}], "cursor": {"next": "", "has_more": false}}'
+
+
+class _Server(ThreadingTCPServer):
+    allow_reuse_address = True
+    daemon_threads = True
+
+
+@contextmanager
+def listening(
+    handle: Handle, certificate: Path | None = None
+) -> Iterator[tuple[str, int]]:
+    """Serve each connection with a function, and give the address.
+
+    With a certificate, over TLS; who does not trust it is not served.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    if certificate:
+        context.load_cert_chain(certificate)
+
+    class Handler(BaseRequestHandler):
+        request: socket.socket
+
+        def handle(self) -> None:
+            with suppress(OSError):
+                if certificate:
+                    with context.wrap_socket(self.request, server_side=True) as secure:
+                        handle(secure)
+                else:
+                    handle(self.request)
+
+    with _Server(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            host, port = server.server_address[:2]
+            yield str(host), port
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def read_request(connection: socket.socket) -> bytes:
+    """Read a request with its body; empty when the client has gone."""
+    request = b""
+    while b"\r\n\r\n" not in request:
+        if not (chunk := connection.recv(65536)):
+            return b""
+        request += chunk
+    head, _, body = request.partition(b"\r\n\r\n")
+    lines = head.lower().split(b"\r\n")
+    lengths = [line.split(b":")[1] for line in lines if line.startswith(b"content-l")]
+    while len(body) < sum(map(int, lengths)):
+        body += connection.recv(65536)
+    return head + b"\r\n\r\n" + body
+
+
+def response(body: bytes = PAGE, *headers: str, status: str = "200 OK") -> bytes:
+    """Write a whole response."""
+    head = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers, "", ""]
+    return "\r\n".join(head).encode("latin-1") + body
+
+
+def answering(*parts: bytes, pause: float = 0) -> Handle:
+    """Answer each request of a connection with these parts, one after the other."""
+
+    def handle(connection: socket.socket) -> None:
+        while read_request(connection):
+            for part in parts:
+                connection.sendall(part)
+                if pause:
+                    Event().wait(pause)
+
+    return handle
+
+
+def bytewise(content: bytes) -> Iterable[bytes]:
+    """Cut into single bytes."""
+    return (content[i : i + 1] for i in range(len(content)))
+
+
+def proxying(seen: list[str]) -> Handle:
+    """Be a proxy: pass CONNECT on, answer everything else, and note what was asked."""
+
+    def handle(connection: socket.socket) -> None:
+        line = read_request(connection).split(b"\r\n")[0].decode()
+        seen.append(line)
+        method, address, _ = line.split()
+        if method != "CONNECT":
+            connection.sendall(response())
+            return
+        host, _, port = address.partition(":")
+        with socket.create_connection((host, int(port))) as beyond:
+            connection.sendall(b"HTTP/1.1 200 Connected\r\n\r\n")
+            _relay(connection, beyond)
+
+    return handle
+
+
+def _relay(one: socket.socket, other: socket.socket) -> None:
+    with selectors.DefaultSelector() as selector:
+        selector.register(one, selectors.EVENT_READ, other)
+        selector.register(other, selectors.EVENT_READ, one)
+        while True:
+            for key, _ in selector.select():
+                source, sink = key.fileobj, key.data
+                assert isinstance(source, socket.socket)
+                if not (chunk := source.recv(65536)):
+                    return
+                sink.sendall(chunk)
+
+
+def make_certificate(folder: Path) -> Path:
+    """Make a self-signed certificate for this machine, with its key in one file."""
+    key, certificate = folder / "key.pem", folder / "certificate.pem"
+    subprocess.run(  # noqa: S603 - fixed arguments
+        [
+            *("openssl", "req", "-x509", "-nodes", "-days", "2"),
+            *("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"),
+            *("-subj", "/CN=localhost"),
+            *("-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"),
+            *("-keyout", str(key), "-out", str(certificate)),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    both = folder / "both.pem"
+    both.write_bytes(key.read_bytes() + certificate.read_bytes())
+    return both
