@@ -9,9 +9,10 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 from singer_sdk import Tap
 from singer_sdk.contrib.msgspec import MsgSpecWriter
+from singer_sdk.exceptions import SingerSDKError
 
 from tap_leadintent import files, secret, settings
-from tap_leadintent.errors import ConfigError, RunError, StreamError
+from tap_leadintent.errors import ConfigError, RunError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.pacing import Pace
 from tap_leadintent.streams import STREAMS
@@ -63,16 +64,10 @@ class TapLeadIntent(Tap):
             self.state_writer.write_state(self.state)
             for stream in selected:
                 began = stream.newest_covered
-                try:
-                    stream.sync()
-                    stream.finalize_state_progress_markers()
-                except StreamError as error:
-                    failures[stream.name] = error.message
-                except OSError:
-                    raise
-                except Exception as error:
-                    self.logger.exception("%s: this should not happen", stream.name)
-                    failures[stream.name] = f"{type(error).__name__}: {error}"
+                if problem := self._sync(stream):
+                    failures[stream.name] = problem
+                    # What it has covered may not have been due for a STATE yet.
+                    self.state_writer.write_state(self.state)
                 self.logger.info(describe(stream, began, warnings))
             sys.stdout.flush()
         except SystemExit:
@@ -92,6 +87,20 @@ class TapLeadIntent(Tap):
         if failures:
             told = describe_failures(failures, len(selected))
             raise RunError(self._secret.redact(told))
+
+    def _sync(self, stream: LeadIntentStream) -> str | None:
+        """Sync a stream; give the reason if it failed."""
+        try:
+            stream.sync()
+            stream.finalize_state_progress_markers()
+        except SingerSDKError as error:
+            return str(error)
+        except OSError:
+            raise
+        except Exception as error:
+            self.logger.exception("%s: this should not happen", stream.name)
+            return f"{type(error).__name__}: {self._secret.summarize(error)}"
+        return None
 
     @property
     def _own_streams(self) -> list[LeadIntentStream]:
@@ -155,19 +164,14 @@ class TapLeadIntent(Tap):
             value: Paths, or "ENV".
 
         Returns:
-            The settings of all.
-
-        Raises:
-            ConfigError: A file is no JSON object.
+            The settings of all; those of later files override earlier ones.
         """
         merged = super().cb_config(ctx, param, ())
         for path in value:
-            try:
-                read = super().cb_config(ctx, param, (path,))
-            except Exception as error:  # noqa: BLE001 - whatever the SDK makes of it
-                raise ConfigError([files.unreadable_config(path, error)]) from None
-            merged.config |= read.config
-            merged.parse_env |= read.parse_env
+            if path == "ENV":
+                merged.parse_env = True
+            else:
+                merged.config |= files.read_config(path)
         return merged
 
     @classmethod
