@@ -23,7 +23,7 @@ from tap_leadintent.pacing import LONGEST_RETRY_AFTER, backoff, retry_after
 from tap_leadintent.pagination import CursorPaginator, read_page
 from tap_leadintent.secret import Secret
 from tap_leadintent.times import parse_http_date
-from tap_leadintent.transport import environment, new_session
+from tap_leadintent.transport import cause, environment, new_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -183,13 +183,13 @@ class EndpointStream(RESTStream[str | None]):
             try:
                 return self._send(prepared)
             except _PASSING as error:
+                reason = self._secret.summarize(cause(error))
                 if _is_distrust(error):
                     msg = (
                         "the server's certificate is not trusted; set REQUESTS_CA_"
-                        f"BUNDLE if it is your own: {self._secret.summarize(error)}"
+                        f"BUNDLE if it is your own: {reason}"
                     )
                     raise StreamError(msg) from None
-                reason = self._secret.summarize(error)
                 seconds, told = self._plan_wait(error, attempt)
                 if attempt > most:
                     msg = f"gave up after {attempt} tries: {reason}"

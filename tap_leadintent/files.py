@@ -1,12 +1,15 @@
-"""Looks at the files of the command line before the SDK takes them for granted."""
+"""Reads the files of the command line, which the SDK takes for granted."""
 
 from __future__ import annotations
 
 import io
+import json
+from pathlib import Path
 from typing import IO, Any
 
-import click
 import msgspec
+
+from tap_leadintent.errors import ConfigError
 
 
 class StateFile(msgspec.Struct):
@@ -51,7 +54,7 @@ def checked(option: str, file: IO[str] | None, form: type) -> IO[str] | None:
         The same text, to be read again.
 
     Raises:
-        click.ClickException: It is no such JSON; the message says where.
+        ConfigError: It is no such JSON; the message says where.
     """
     if file is None:
         return None
@@ -59,23 +62,30 @@ def checked(option: str, file: IO[str] | None, form: type) -> IO[str] | None:
         text = file.read()
         msgspec.json.decode(text, type=form)
     except (OSError, RecursionError, ValueError, msgspec.DecodeError) as error:
-        raise click.ClickException(_told(option, file.name, error)) from None
+        raise ConfigError([_told(option, file.name, error)]) from None
     return io.StringIO(text)
 
 
-def unreadable_config(path: str, error: Exception) -> str:
-    """Say why a configuration file cannot be used.
+def read_config(path: str) -> dict[str, Any]:
+    """Read a configuration file.
 
     Args:
-        path: The file.
-        error: What the SDK came upon.
+        path: The file, which may be a pipe.
 
     Returns:
-        One line; it quotes nothing of the file.
+        The settings.
+
+    Raises:
+        ConfigError: It is no JSON object; the message quotes nothing of it.
     """
-    if not isinstance(error, (OSError, ValueError, RecursionError)):
-        error = ValueError("must be a JSON object of settings")
-    return _told("--config", path, error)
+    try:
+        config = json.loads(Path(path).read_text(encoding="utf-8"))
+        if isinstance(config, dict):
+            return config
+        error: Exception = ValueError("must be a JSON object of settings")
+    except (OSError, RecursionError, ValueError) as unreadable:
+        error = unreadable
+    raise ConfigError([_told("--config", path, error)]) from None
 
 
 def _told(option: str, path: str, error: Exception) -> str:

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 _METHODS = (REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL)
 _RESTARTS = 3
-_OVERLAP_SECONDS = 1
 
 
 class LeadIntentStream(EmittingStream):
@@ -177,7 +176,9 @@ class LeadIntentStream(EmittingStream):
         )
         guard = RangeGuard(self.name, name)
         while window := windows.next():
-            pages = self._pages({} if unfiltered else _fields(name, window), window)
+            pages = self._pages(
+                {} if unfiltered else window.request_fields(name), window
+            )
             if pages is None:
                 windows.give_up(window)
                 continue
@@ -289,14 +290,3 @@ class LeadIntentStream(EmittingStream):
             return Coverage(filters)
         coverage.clip(self._now)
         return coverage
-
-
-def _fields(name: str, window: Window) -> dict[str, Any]:
-    # Begins early, since nobody says whether a range holds its own ends.
-    start = max(SINCE_EVER, window.start - _OVERLAP_SECONDS)
-    return {
-        name: {
-            "start_time": format_instant(start),
-            "end_time": format_instant(window.end),
-        }
-    }

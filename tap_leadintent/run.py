@@ -7,7 +7,9 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from tap_leadintent.errors import RunError, StreamError
+from singer_sdk.exceptions import SingerSDKError
+
+from tap_leadintent.errors import RunError
 from tap_leadintent.summary import WarningCounter, describe
 
 if TYPE_CHECKING:
@@ -18,13 +20,16 @@ if TYPE_CHECKING:
 
 
 def sync_streams(
-    streams: Sequence[LeadIntentStream], logger: logging.Logger
+    streams: Sequence[LeadIntentStream],
+    logger: logging.Logger,
+    write_state: Callable[[], None],
 ) -> dict[str, str]:
     """Sync streams; one that fails does not cost the others.
 
     Args:
         streams: The selected streams.
         logger: The tap's logger, which gets a line for each stream.
+        write_state: Writes a STATE and flushes it.
 
     Returns:
         The reason for each stream that failed.
@@ -39,20 +44,29 @@ def sync_streams(
     try:
         for stream in streams:
             began = stream.newest_covered
-            try:
-                stream.sync()
-                stream.finalize_state_progress_markers()
-            except StreamError as error:
-                failures[stream.name] = error.message
-            except OSError:
-                raise
-            except Exception as error:
-                logger.exception("%s: this should not happen", stream.name)
-                failures[stream.name] = f"{type(error).__name__}: {error}"
+            if problem := _sync(stream, logger):
+                failures[stream.name] = problem
+                # What it has covered may not have been due for a STATE yet.
+                write_state()
             logger.info(describe(stream, began, warnings))
     finally:
         logger.removeHandler(warnings)
     return failures
+
+
+def _sync(stream: LeadIntentStream, logger: logging.Logger) -> str | None:
+    """Sync a stream; give the reason if it failed."""
+    try:
+        stream.sync()
+        stream.finalize_state_progress_markers()
+    except SingerSDKError as error:
+        return str(error)
+    except OSError:
+        raise
+    except Exception as error:
+        logger.exception("%s: this should not happen", stream.name)
+        return f"{type(error).__name__}: {error}"
+    return None
 
 
 @contextmanager

@@ -73,7 +73,7 @@ class TapLeadIntent(Tap):
             stream.begin_state()
         with ending_well(self._write_state):
             self._write_state()
-            failures = sync_streams(selected, self.logger)
+            failures = sync_streams(selected, self.logger, self._write_state)
             sys.stdout.flush()
         if failures:
             told = describe_failures(failures, len(selected))
@@ -146,19 +146,14 @@ class TapLeadIntent(Tap):
             value: Paths, or "ENV".
 
         Returns:
-            The settings of all.
-
-        Raises:
-            ConfigError: A file is no JSON object.
+            The settings of all; those of later files override earlier ones.
         """
         merged = super().cb_config(ctx, param, ())
         for path in value:
-            try:
-                read = super().cb_config(ctx, param, (path,))
-            except Exception as error:  # noqa: BLE001 - whatever the SDK makes of it
-                raise ConfigError([files.unreadable_config(path, error)]) from None
-            merged.config |= read.config
-            merged.parse_env |= read.parse_env
+            if path == "ENV":
+                merged.parse_env = True
+            else:
+                merged.config |= files.read_config(path)
         return merged
 
     @classmethod

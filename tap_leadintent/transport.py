@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import os
 import ssl
 import time
@@ -13,7 +14,7 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.exceptions import DecodeError, HTTPError
+from urllib3.exceptions import DecodeError, HTTPError, MaxRetryError
 
 if TYPE_CHECKING:
     import socket
@@ -71,19 +72,29 @@ class _Response(HTTPResponse):
         self.fp: io.BufferedReader = io.BufferedReader(_Deadline(sock, raw))
 
 
-class _Connection(HTTPConnection):
+class _Named:
+    """Appears in errors as what it is to the user."""
+
+    host: Any
+    port: Any
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+
+class _Connection(_Named, HTTPConnection):
     response_class = _Response
 
 
-class _SecureConnection(HTTPSConnection):
+class _SecureConnection(_Named, HTTPSConnection):
     response_class = _Response
 
 
-class _Pool(HTTPConnectionPool):
+class _Pool(_Named, HTTPConnectionPool):
     ConnectionCls = _Connection
 
 
-class _SecurePool(HTTPSConnectionPool):
+class _SecurePool(_Named, HTTPSConnectionPool):
     ConnectionCls = _SecureConnection
 
 
@@ -194,10 +205,25 @@ def new_session() -> requests.Session:
     Returns:
         The session, for one thread.
     """
+    # Else each answer with a malformed header would be worth a traceback.
+    logging.getLogger("urllib3.connection").setLevel(logging.ERROR)
     session = _Session()
     session.mount("https://", BoundedAdapter())
     session.mount("http://", BoundedAdapter())
     return session
+
+
+def cause(error: Exception) -> Exception:
+    """Find what lies behind an error of `requests`.
+
+    Args:
+        error: Any error.
+
+    Returns:
+        The trouble itself, where urllib3 has wrapped it as too many retries.
+    """
+    inner = error.args[0] if error.args else None
+    return inner.reason or error if isinstance(inner, MaxRetryError) else error
 
 
 def environment(url: str) -> dict[str, Any]:
@@ -218,7 +244,7 @@ def environment(url: str) -> dict[str, Any]:
     name, path = next(
         ((name, path) for name in _TRUST if (path := os.environ.get(name))), ("", "")
     )
-    if path:
+    if path and url.startswith("https:"):
         try:
             ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(
                 **{"capath" if os.path.isdir(path) else "cafile": path}  # noqa: PTH112

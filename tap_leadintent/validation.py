@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 from difflib import get_close_matches
+from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -28,6 +29,8 @@ _SET_BY_THE_TAP = (
     "observed_at",
 )
 _SHOWN_CHARACTERS = 200
+_MOST_DAYS = 36_525
+"""A hundred years: more is a slip, and beyond what clocks can count."""
 
 
 def validate(
@@ -68,8 +71,9 @@ def validate(
         "user_agent": _user_agent_problems,
         "start_date": _instant_problems,
         "end_date": _instant_problems,
-        "window_days": _finite_problems,
-        "request_timeout_seconds": _finite_problems,
+        "window_days": partial(_number_problems, most=_MOST_DAYS),
+        "lookback_minutes": partial(_number_problems, most=_MOST_DAYS * 1440),
+        "request_timeout_seconds": partial(_number_problems, most=86_400),
         "filters": _filter_problems,
     }
     errors = [
@@ -170,9 +174,11 @@ def _user_agent_problems(user_agent: str) -> Iterator[str]:
         yield ": must be printable ASCII"
 
 
-def _finite_problems(number: float) -> Iterator[str]:
+def _number_problems(number: float, most: int) -> Iterator[str]:
     if not math.isfinite(number):
         yield ": must be a finite number"
+    elif number > most:
+        yield f": must be at most {most}"
 
 
 def _instant_problems(text: str) -> Iterator[str]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tap_leadintent.times import format_instant
 
 if TYPE_CHECKING:
     from tap_leadintent.intervals import Interval
 
+_OVERLAP_SECONDS = 1
 _MOST_PAGES = 8
 _FEWEST_PAGES = 4
 _GROWTH = 8
@@ -26,6 +29,19 @@ class Window(NamedTuple):
     end: int
     most_pages: int | None = None
     """A window on trial is given up when it has more pages than this."""
+
+    def request_fields(self, name: str) -> dict[str, Any]:
+        """Ask for the window; it begins early, as nobody says which ends a range holds.
+
+        Args:
+            name: The time range.
+
+        Returns:
+            The field of the request's body.
+        """
+        start = max(0, self.start - _OVERLAP_SECONDS)
+        ends = {"start_time": start, "end_time": self.end}
+        return {name: {end: format_instant(time) for end, time in ends.items()}}
 
 
 class Windows:

@@ -100,7 +100,7 @@ def test_a_run_ends_with_a_line_for_each_stream(
         second = [line for line in caplog.messages if "records, " in line]
     (line,) = first
     assert line == (
-        "leads: 25 records, 3 requests, 0 retries, 0.0 s waited, 0 warnings, "
+        "leads: 25 records, 3 requests, 0 retries, 0.0 s waited, 1 warnings, "
         "covered to nothing before, to 2026-03-02T00:00:00Z now"
     )
     (line,) = second

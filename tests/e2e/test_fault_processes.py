@@ -1,0 +1,288 @@
+"""Faults as users meet them: real processes, all streams, exit codes, last lines."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from singer_sdk.testing import TapTestRunner
+
+from tap_leadintent.errors import StreamError
+from tap_leadintent.tap import TapLeadIntent
+from tests.helpers import (
+    API_KEY,
+    STREAMS,
+    TIMEOUT,
+    assert_keeps_secret,
+    only,
+)
+
+from .faults import PASSING, PLANS, REFUSED, status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from tap_leadintent.sandbox import Sandbox
+    from tests.helpers import Run
+
+    from .faults import Rule
+
+HURRIED = "tests.hurried"
+SIZES = {**dict.fromkeys(STREAMS, 12), "leads": 100}
+
+STRUCTURED_LOGS = """
+version: 1
+formatters: {json: {"()": singer_sdk.logging.StructuredFormatter}}
+handlers: {err: {class: logging.StreamHandler, formatter: json}}
+root: {level: DEBUG, handlers: [err]}
+"""
+
+
+@pytest.fixture
+def sandbox(server: Sandbox) -> Sandbox:
+    server.configure(api_key=API_KEY, sizes=SIZES)
+    return server
+
+
+@pytest.fixture
+def config(sandbox: Sandbox) -> dict[str, Any]:
+    return {"base_url": sandbox.url, "api_key": API_KEY, "page_size": 10}
+
+
+def assert_whole(run: Run, sandbox: Sandbox, *streams: str) -> None:
+    """Assert that just the ids of these streams are there."""
+    for stream in STREAMS:
+        there = {record["id"] for record in sandbox.records(stream)}
+        found = {record["id"] for record in run.records(stream)}
+        assert found == (there if stream in streams else set()), stream
+
+
+# Faults, all streams
+
+
+@pytest.mark.parametrize("name", ["reset", "drop", "503", "html", "undecodable"])
+def test_a_fault_that_passes(
+    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any], name: str
+) -> None:
+    sandbox.faults({**PASSING[name], "rate": 0.2})
+    run = tap(config, module=HURRIED).succeeded()
+    assert_whole(run, sandbox, *STREAMS)
+    assert "; try 2 of 9 in " in run.stderr
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_all_faults_that_pass(
+    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any], plan: str
+) -> None:
+    rate = 0.3 / len(PASSING)
+    rules = [
+        {**rule, "rate": rate, "seed": seed}
+        for seed, rule in enumerate(PASSING.values())
+    ]
+    sandbox.faults(*rules)
+    run = tap({**config, **PLANS[plan]}, module=HURRIED).succeeded()
+    assert_whole(run, sandbox, *STREAMS)
+
+
+@pytest.mark.parametrize("name", ["403", "redirect 307", "no next"])
+def test_a_refusal(
+    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any], name: str
+) -> None:
+    config |= PLANS["several windows"]
+    rule, _ = REFUSED[name]
+    sandbox.faults({**rule, "pages": "last", "skip": 2, "times": 1})
+    first = tap(config, catalog=only("leads"))
+    assert first.failed().startswith("Error: 1 of 1 streams failed: leads: ")
+    second = tap(config, catalog=only("leads"), state=first.state).succeeded()
+    found = {record["id"] for run in (first, second) for record in run.records("leads")}
+    assert found == {lead["id"] for lead in sandbox.records("leads")}
+    assert len(second.records("leads")) < SIZES["leads"]
+
+
+# One stream's failure
+
+
+def test_a_failure_does_not_cost_the_others(
+    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+) -> None:
+    config |= {"start_date": "2025-05-01", "max_retries": 1}
+    before = tap(config).succeeded()
+    sandbox.advance(86400)
+    sandbox.faults(
+        {**status(403, body="not for you"), "stream": "leads"},
+        {**status(500, body="out of order"), "stream": "observations"},
+    )
+    run = tap(config, state=before.state, module=HURRIED)
+    line = run.failed()
+    assert line.startswith("Error: 2 of 7 streams failed: leads: HTTP 403")
+    assert "ask for access: not for you; observations: page 1: gave up after 2" in line
+    assert line.endswith("HTTP 500 Internal Server Error: out of order")
+    for name in ("leads", "observations"):
+        kept = before.state["bookmarks"][name]
+        assert run.state["bookmarks"][name] == kept
+        assert not run.records(name)
+    for name in ("signal_accounts", "monitored_leads"):
+        kept = before.state["bookmarks"][name]
+        assert run.state["bookmarks"][name] != kept
+    for name in ("signal_agents", "monitored_accounts", "custom_signals"):
+        assert len(run.records(name)) == len(sandbox.records(name))
+    sandbox.faults()
+    after = tap(config, state=run.state).succeeded()
+    found = {record["id"] for r in (before, after) for record in r.records("leads")}
+    assert found == {lead["id"] for lead in sandbox.records("leads")}
+
+
+def test_a_broken_stream_fails_the_test_option(
+    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+) -> None:
+    sandbox.faults({**status(403), "stream": "observations"})
+    line = tap(config, "--test").failed()
+    assert line.startswith("Error: observations: HTTP 403")
+
+
+@pytest.mark.parametrize("rule", [status(403), status(500)], ids=str)
+def test_a_broken_stream_fails_the_sdks_suite(
+    sandbox: Sandbox, config: dict[str, Any], rule: Rule
+) -> None:
+    sandbox.faults({**rule, "stream": "observations"})
+    runner = TapTestRunner(TapLeadIntent, config={**config, "max_retries": 0})
+    with pytest.raises(StreamError, match=r"^observations: "):
+        runner.sync_all()
+
+
+def test_a_stream_map_that_fails_does_not_cost_the_others(
+    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+) -> None:
+    sandbox.insert("leads", {"id": "odd", "title": None})
+    shouted = {"stream_maps": {"leads": {"shouted": "title.upper()"}}}
+    run = tap({**config, **shouted})
+    line = run.failed()
+    problem = "Failed to evaluate simpleeval expressions title.upper()"
+    assert line.startswith(f"Error: 1 of 7 streams failed: leads: {problem}")
+    others = [stream for stream in STREAMS if stream != "leads"]
+    for stream in others:
+        assert len(run.records(stream)) == len(sandbox.records(stream))
+
+
+# The key
+
+
+@pytest.mark.parametrize("arguments", [[], ["--test"]], ids=["sync", "test"])
+@pytest.mark.parametrize("logs", ["plain", "structured"])
+def test_a_traceback_without_the_key(  # noqa: PLR0913, PLR0917 - fixtures
+    tap: Callable[..., Run],
+    config: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    logs: str,
+    arguments: list[str],
+) -> None:
+    if logs == "structured":
+        path = tmp_path / "logs.yaml"
+        path.write_text(STRUCTURED_LOGS, encoding="utf-8")
+        monkeypatch.setenv("SINGER_SDK_LOG_CONFIG", str(path))
+    run = tap(config, *arguments, module="tests.exploding")
+    assert run.code == 1
+    assert "ZeroDivisionError" in run.stderr
+    if not arguments:
+        *_, line = run.stderr.splitlines()
+        assert line.startswith("Error: 1 of 7 streams failed: leads: ZeroDivisionErr")
+        assert len(run.records("signal_accounts")) == SIZES["signal_accounts"]
+    assert "'Authorization': 'Bearer ***'" in run.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--discover"], ["--about"], ["--about", "--format", "json"]],
+    ids=" ".join,
+)
+def test_what_describes_the_tap_holds_no_key(
+    tap: Callable[..., Run], config: dict[str, Any], arguments: list[str]
+) -> None:
+    assert "leads" in tap(config, *arguments).succeeded().stdout.lower()
+
+
+# The end of a run
+
+
+@contextmanager
+def running(folder: Path, config: dict[str, Any]) -> Iterator[subprocess.Popen[str]]:
+    """Start the tap, with its output in reach."""
+    path = folder / "config.json"
+    path.write_text(json.dumps(config), encoding="utf-8")
+    with subprocess.Popen(  # noqa: S603 - our own module
+        [sys.executable, "-m", "tap_leadintent", "--config", str(path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def finish(process: subprocess.Popen[str]) -> str:
+    """Wait for the end; give what is left of stderr."""
+    assert process.stderr
+    rest = process.stderr.read()
+    process.wait(TIMEOUT)
+    assert "Traceback" not in rest
+    assert "BrokenPipe" not in rest
+    assert_keeps_secret(API_KEY, rest)
+    return rest
+
+
+def test_a_target_that_stops_reading(config: dict[str, Any], tmp_path: Path) -> None:
+    with running(tmp_path, config) as process:
+        assert process.stdout
+        assert json.loads(process.stdout.readline())["type"] == "STATE"
+        process.stdout.close()
+        rest = finish(process)
+    assert process.returncode == 1
+    *_, line = rest.splitlines()
+    assert line == "Error: the target stopped reading; its own log says why"
+
+
+@pytest.mark.parametrize("target", ["reads on", "is gone"])
+def test_a_signal_during_a_long_wait(
+    config: dict[str, Any], sandbox: Sandbox, tmp_path: Path, target: str
+) -> None:
+    busy = status(429, headers={"Retry-After": "600"})
+    sandbox.faults({**busy, "stream": "leads"})
+    with running(tmp_path, config) as process:
+        assert process.stdout
+        assert process.stderr
+        for line in process.stderr:
+            if "; try 2 of 9 in 600.0 s" in line:
+                break
+        if target == "is gone":
+            process.stdout.close()
+        process.terminate()
+        written = process.stdout.read() if target == "reads on" else ""
+        finish(process)
+    assert process.returncode == 143
+    if written:
+        *_, last = written.splitlines()
+        coverage = json.loads(last)["value"]["bookmarks"]["leads"]["coverage"]
+        assert [entry["range"] for entry in coverage] == ["latest_signal"]
+
+
+def test_the_summary_of_a_run(
+    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+) -> None:
+    sandbox.faults({**PASSING["429"], "stream": "leads", "times": 2})
+    run = tap({**config, "start_date": "2025-05-01", "window_days": 1000}).succeeded()
+    lines = [line for line in run.stderr.splitlines() if " records, " in line]
+    assert len(lines) == len(STREAMS)
+    (line,) = (line for line in lines if "leads: 100 records" in line)
+    assert "leads: 100 records, 12 requests, 2 retries, 0.0 s waited, 2 war" in line
+    assert line.endswith("covered to nothing before, to 2026-06-01T00:00:00Z now")
+    requests = [line for line in run.stderr.splitlines() if "/v1/" in line]
+    assert all("METRIC" in line for line in requests)
+    assert len(requests) <= len(STREAMS)

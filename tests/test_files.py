@@ -1,0 +1,217 @@
+"""The files of the command line: what is wrong with them is one line."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+
+from tap_leadintent.tap import TapLeadIntent
+
+from .helpers import API_KEY, assert_keeps_secret, only
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import requests_mock
+
+    from tap_leadintent.sandbox import Sandbox
+
+    from .helpers import Run
+
+VALID = {"base_url": "https://api.example.com", "api_key": API_KEY}
+ENTRIES = {"sync": [], "discover": ["--discover"], "test": ["--test"]}
+TEXT = json.dumps(VALID)
+
+each_entry = pytest.mark.parametrize("arguments", ENTRIES.values(), ids=ENTRIES)
+
+NO_OBJECT = "must be a JSON object of settings"
+
+CONFIGS: dict[str, tuple[str, str]] = {
+    "empty": ("", "Expecting value: line 1 column 1 (char 0)"),
+    "text": (f"api_key = {API_KEY}", "Expecting value: line 1 column 1 (char 0)"),
+    "cut": (TEXT[:-3], "Unterminated string"),
+    "no comma": (TEXT.replace(",", ""), "Expecting ',' delimiter"),
+    "null": ("null", NO_OBJECT),
+    "number": ("7", NO_OBJECT),
+    "string": (json.dumps(API_KEY), NO_OBJECT),
+    "list": (json.dumps([VALID]), NO_OBJECT),
+    "list of pairs": (json.dumps([["api_key", API_KEY]]), NO_OBJECT),
+    "empty list": ("[]", NO_OBJECT),
+    "deep": ("[" * 100_000, "recursion"),
+}
+
+NUMBERS = [
+    *(f'"{name}": {number}' for name in ("window_days", "request_timeout_seconds")
+      for number in ("NaN", "Infinity", "-Infinity", "1e999", "1e999999999")),
+    *(f'"{name}": {number}' for name in ("page_size", "max_retries", "lookback_minutes")
+      for number in ("NaN", "Infinity", "1e999999999")),
+    '"max_requests_per_minute": Infinity',
+    '"request_timeout_seconds": 1e20',
+    '"lookback_minutes": 1e20',
+    '"window_days": 1e20',
+]  # fmt: skip
+
+
+def failed(*arguments: str) -> list[str]:
+    """Enter the tap; give the lines with which it fails."""
+    result = CliRunner().invoke(TapLeadIntent.cli, arguments)
+    assert_keeps_secret(API_KEY, result.output)
+    assert result.exit_code == 1, result.output
+    assert isinstance(result.exception, SystemExit), "it would be a traceback"
+    assert result.stdout == ""
+    return result.stderr.splitlines()
+
+
+def run(*arguments: str) -> str:
+    """Enter the tap; give the one line with which it fails."""
+    (line,) = failed(*arguments)
+    return line
+
+
+@each_entry
+@pytest.mark.parametrize(("text", "problem"), CONFIGS.values(), ids=CONFIGS)
+def test_a_config_that_is_none(
+    tmp_path: Path, text: str, problem: str, arguments: list[str]
+) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(text, encoding="utf-8")
+    line = run("--config", str(path), *arguments)
+    assert line.startswith(f"Error: --config: {path}: ")
+    assert problem in line
+
+
+@each_entry
+def test_a_config_that_is_not_there(tmp_path: Path, arguments: list[str]) -> None:
+    path = tmp_path / "config.json"
+    line = run("--config", str(path), *arguments)
+    assert line == f"Error: --config: {path}: No such file or directory"
+
+
+@each_entry
+def test_a_config_that_cannot_be_read(tmp_path: Path, arguments: list[str]) -> None:
+    line = run("--config", str(tmp_path), *arguments)
+    assert line == f"Error: --config: {tmp_path}: Is a directory"
+
+
+def test_a_config_that_is_no_utf_8(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    path.write_bytes(b'{"api_key": "\xff"}')
+    assert "utf-8" in run("--config", str(path))
+
+
+@each_entry
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_number_out_of_reach(
+    tmp_path: Path, number: str, arguments: list[str]
+) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(f"{TEXT[:-1]}, {number}}}", encoding="utf-8")
+    name = number.partition(":")[0].strip('"')
+    for line in failed("--config", str(path), *arguments):
+        assert line.startswith(f"Error: {name}: ")
+        assert len(line) < 300
+
+
+def test_later_files_override_earlier_ones(tmp_path: Path) -> None:
+    for name, content in (("one", {**VALID, "page_size": 0}), ("two", {"pagesize": 1})):
+        (tmp_path / name).write_text(json.dumps(content), encoding="utf-8")
+    paths = [str(tmp_path / name) for name in ("one", "two")]
+    result = CliRunner().invoke(
+        TapLeadIntent.cli, ["--config", paths[0], "--config", paths[1]]
+    )
+    assert sorted(result.stderr.splitlines()) == [
+        "Error: page_size: 0 is less than the minimum of 1",
+        "Error: pagesize: there is no such setting; did you mean page_size?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [
+        *(
+            (option, text)
+            for option in ("--catalog", "--state")
+            for text in ("", "{", "null", "7", "[]", '"x"', "[" * 100_000, "{'a': 1}")
+        ),
+        ("--catalog", "{}"),
+        ("--catalog", '{"streams": {}}'),
+        ("--catalog", '{"streams": ["leads"]}'),
+        ("--catalog", '{"streams": [{"stream": "leads"}]}'),
+        ("--catalog", '{"streams": [{"tap_stream_id": "leads", "schema": []}]}'),
+        (
+            "--catalog",
+            '{"streams": [{"tap_stream_id": "leads", "schema": {"properties": [1]}}]}',
+        ),
+        ("--catalog", '{"streams": [{"tap_stream_id": "leads", "metadata": {}}]}'),
+        ("--catalog", '{"streams": [{"tap_stream_id": "leads", "metadata": [{}]}]}'),
+        ("--catalog", '{"streams": [{"tap_stream_id": "x", "key_properties": "id"}]}'),
+        ("--state", '{"bookmarks": null}'),
+        ("--state", '{"bookmarks": []}'),
+        ("--state", '{"bookmarks": {"leads": null}}'),
+        ("--state", '{"bookmarks": {"leads": "2026-01-01"}}'),
+    ],
+)
+def test_a_catalog_or_state_that_is_none(
+    tmp_path: Path, requests_mock: requests_mock.Mocker, option: str, text: str
+) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(TEXT, encoding="utf-8")
+    other = tmp_path / "other.json"
+    other.write_text(text, encoding="utf-8")
+    line = run("--config", str(path), option, str(other))
+    assert line.startswith(f"Error: {option}: {other}: ")
+    assert not requests_mock.called
+
+
+@pytest.mark.parametrize(
+    "coverage",
+    [
+        "all",
+        7,
+        {},
+        [1],
+        [{}],
+        [{"range": "date_found"}],
+        [{"range": "date_found", "from": 1, "to": 2}],
+        [{"range": "date_found", "from": "x", "to": "y"}],
+        [{"range": "date_found", "from": "2026-02-01", "to": "2026-01-01"}],
+    ],
+    ids=str,
+)
+def test_coverage_that_somebody_wrote_by_hand(
+    sandbox: Sandbox,
+    config: dict[str, Any],
+    caplog: pytest.LogCaptureFixture,
+    coverage: Any,
+) -> None:
+    target: Any = Messages()
+    state = {"bookmarks": {"leads": {"coverage": coverage}}}
+    TapLeadIntent(
+        config=config,
+        catalog=only("leads"),
+        state=json.loads(json.dumps(state)),
+        message_writer=target,
+    ).sync_all()
+    assert set(target.ids) == {lead["id"] for lead in sandbox.records("leads")}
+    assert "The stream starts anew" in caplog.text or coverage == {}
+
+
+class Messages:
+    """Keeps the ids of what is written."""
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+
+    def write_message(self, message: Any) -> None:
+        content = message.to_dict()
+        if content["type"] == "RECORD":
+            self.ids.append(content["record"]["id"])
+
+
+def test_files_may_be_pipes(tap: Callable[..., Run], config: dict[str, Any]) -> None:
+    run = tap(config, "--state", "/dev/null", catalog=only("leads"))
+    assert run.failed().startswith("Error: --state: /dev/null: ")
