@@ -29,6 +29,7 @@ _SET_BY_THE_TAP = (
     "observed_at",
 )
 _SHOWN_CHARACTERS = 200
+_MOST_DIGITS = 18
 _MOST_DAYS = 36_525
 """A hundred years: more is a slip, and beyond what clocks can count."""
 
@@ -109,7 +110,9 @@ def _without_decimals(value: Any) -> Any:  # noqa: ANN401 - any JSON
     if isinstance(value, list):
         return [_without_decimals(item) for item in value]
     if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
+        # Not of 1e999999999, which would fill the memory with digits.
+        whole = value.adjusted() < _MOST_DIGITS and value == value.to_integral_value()
+        return int(value) if whole else float(value)
     return value
 
 
