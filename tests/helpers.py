@@ -32,6 +32,14 @@ STREAMS = (
     "monitored_leads",
 )
 
+RANGES = {
+    "leads": ("date_found", "latest_signal"),
+    "signal_accounts": ("date_found", "latest_signal"),
+    "observations": ("observed_at",),
+    "monitored_leads": ("latest_activity",),
+}
+"""The time ranges of the streams that are incremental by default."""
+
 TIMEOUT = 120
 
 EPOCH = 1_770_000_000

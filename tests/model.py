@@ -21,6 +21,9 @@ from tap_leadintent.tap import TapLeadIntent
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+HOUR = 3600
+DAY = 24 * HOUR
+
 EPOCH = int(datetime(2026, 3, 1, tzinfo=UTC).timestamp())
 """The second that the model's own times count from."""
 
@@ -248,3 +251,27 @@ def run(  # noqa: PLR0913
         return False
     store.end()
     return True
+
+
+def lead(number: int, found: float, *observed: float) -> Lead:
+    """Make a lead that shows at once, and whose signal moves at once."""
+    first, *later = observed or (found,)
+    moved = [Version(time, time) for time in later]
+    return Lead(f"lead-{number:04}", found, [Version(found, first), *moved])
+
+
+def steady(count: int, seconds: float = HOUR) -> list[Lead]:
+    return [lead(n, n * seconds) for n in range(count)]
+
+
+def second(seconds: float) -> str:
+    return iso(seconds).replace(".000", "")
+
+
+def catalog(**entry: Any) -> dict[str, Any]:
+    """Give the tap's own catalog with other words for `leads`."""
+    whole = TapLeadIntent(config={}, validate_config=False).catalog_dict
+    for stream in whole["streams"]:
+        if stream["tap_stream_id"] == "leads":
+            stream.update(entry)
+    return whole

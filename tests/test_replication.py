@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
-
 import pytest
 
 from tap_leadintent.errors import RunError
-from tap_leadintent.tap import TapLeadIntent
 
-from .model import Api, Lead, Store, Version, iso, run
-
-HOUR = 3600
-DAY = 24 * HOUR
+from .model import (
+    DAY,
+    HOUR,
+    Api,
+    Lead,
+    Store,
+    Version,
+    catalog,
+    iso,
+    lead,
+    run,
+    second,
+    steady,
+)
 
 CONFIG = {"start_date": iso(0), "page_size": 10}
-
-
-def lead(number: int, found: float, *observed: float) -> Lead:
-    """Make a lead that shows at once, and whose signal moves at once."""
-    first, *later = observed or (found,)
-    moved = [Version(time, time) for time in later]
-    return Lead(f"lead-{number:04}", found, [Version(found, first), *moved])
-
-
-def steady(count: int, seconds: float = HOUR) -> list[Lead]:
-    return [lead(n, n * seconds) for n in range(count)]
 
 
 def asked(api: Api) -> list[tuple[str, str, str]]:
@@ -43,10 +35,6 @@ def asked(api: Api) -> list[tuple[str, str, str]]:
     ]
     api.requests.clear()
     return ranges
-
-
-def second(seconds: float) -> str:
-    return iso(seconds).replace(".000", "")
 
 
 def test_a_first_load_reads_what_was_found_since_the_start_date() -> None:
@@ -269,42 +257,12 @@ def test_strays_are_kept() -> None:
     assert len(store.rows) == 26
 
 
-def catalog(**entry: Any) -> dict[str, Any]:
-    """Give the tap's own catalog with other words for `leads`."""
-    whole = TapLeadIntent(config={}, validate_config=False).catalog_dict
-    for stream in whole["streams"]:
-        if stream["tap_stream_id"] == "leads":
-            stream.update(entry)
-    return whole
-
-
 def test_a_full_table_is_one_chain_without_ranges_and_without_bookmark() -> None:
     api, store = Api(now=2 * DAY, leads=steady(35)), Store()
     run(api, store, CONFIG, catalog=catalog(replication_method="FULL_TABLE"))
     assert len(store.rows) == 35
     assert all(set(body) == {"cursor"} for body in api.requests)
     assert store.state["bookmarks"]["leads"] == {}
-    assert not store.of_type("ACTIVATE_VERSION")
-
-
-def test_a_version_is_activated_after_the_last_record_and_only_then() -> None:
-    api, store = Api(now=2 * DAY, leads=steady(35)), Store()
-    full = catalog(replication_method="FULL_TABLE")
-    config = {**CONFIG, "emit_activate_version_messages": True}
-    run(api, store, config, catalog=full)
-    kinds = [m["type"] for m in store.messages if m["type"] != "STATE"]
-    assert kinds == ["SCHEMA", *["RECORD"] * 35, "ACTIVATE_VERSION"]
-    (activated,) = store.of_type("ACTIVATE_VERSION")
-    assert {m["version"] for m in store.of_type("RECORD")} == {activated["version"]}
-
-
-def test_a_full_table_that_fails_activates_nothing() -> None:
-    api, store = Api(now=2 * DAY, leads=steady(35), refuses_cursors=99), Store()
-    full = catalog(replication_method="FULL_TABLE")
-    config = {**CONFIG, "emit_activate_version_messages": True}
-    with pytest.raises(RunError):
-        run(api, store, config, catalog=full)
-    assert store.of_type("RECORD")
     assert not store.of_type("ACTIVATE_VERSION")
 
 
@@ -325,74 +283,3 @@ def test_a_key_over_id_and_signal_time_keeps_every_signal() -> None:
     assert {
         m["record"]["signal_observed_at"][:10] for m in store.of_type("RECORD")
     } == {iso(3 * DAY)[:10]}
-
-
-def batch_config(folder: Path, size: int = 10) -> dict[str, Any]:
-    return {
-        "encoding": {"format": "jsonl", "compression": "gzip"},
-        "storage": {"root": folder.as_uri(), "prefix": ""},
-        "batch_size": size,
-    }
-
-
-def batched(store: Store) -> list[list[dict[str, Any]]]:
-    """Read the files of each BATCH message."""
-    return [
-        [
-            json.loads(line)
-            for url in message["manifest"]
-            for line in gzip.decompress(
-                Path(urlsplit(url).path).read_bytes()
-            ).splitlines()
-        ]
-        for message in store.of_type("BATCH")
-    ]
-
-
-def test_batches_carry_every_record_once_and_state_follows_them(tmp_path: Path) -> None:
-    api, store = Api(now=9 * DAY, leads=steady(200)), Store()
-    config = {**CONFIG, "window_days": 1, "batch_config": batch_config(tmp_path)}
-    run(api, store, config)
-    ids = [record["id"] for batch in batched(store) for record in batch]
-    assert sorted(ids) == [lead.id for lead in api.leads]
-    assert [m["type"] for m in store.messages][-2:] == ["BATCH", "STATE"]
-    coverage = store.state["bookmarks"]["leads"]["coverage"]
-    assert coverage[1]["to"] == second(9 * DAY)
-
-
-def test_a_stream_that_fails_leaves_no_state_ahead_of_its_batches(
-    tmp_path: Path,
-) -> None:
-    api, store = Api(now=9 * DAY, leads=steady(200)), Store()
-    config = {
-        **CONFIG,
-        "window_days": 1,
-        "batch_config": batch_config(tmp_path, size=1000),
-    }
-    api.forbidden_at = 15
-    with pytest.raises(RunError, match="403"):
-        run(api, store, config, selected=("leads", "monitored_accounts"))
-    assert {message["stream"] for message in store.of_type("BATCH")} == {
-        "monitored_accounts"
-    }
-    coverage = store.state["bookmarks"]["leads"]["coverage"]
-    assert [entry["range"] for entry in coverage] == ["latest_signal"]
-
-
-def test_batches_carry_what_stream_maps_and_selection_leave(tmp_path: Path) -> None:
-    api, store = Api(now=DAY, leads=steady(5)), Store()
-    config = {
-        **CONFIG,
-        "batch_config": batch_config(tmp_path),
-        "stream_maps": {"leads": {"full_name": "'masked'", "__alias__": "people"}},
-    }
-    deselected = catalog()
-    for stream in deselected["streams"]:
-        for entry in stream["metadata"]:
-            if entry["breadcrumb"] == ["properties", "signal"]:
-                entry["metadata"]["selected"] = False
-    run(api, store, config, catalog=deselected)
-    (batch,) = batched(store)
-    assert {record["full_name"] for record in batch} == {"masked"}
-    assert all("signal" not in record for record in batch)
-    assert {message["stream"] for message in store.of_type("BATCH")} == {"people"}

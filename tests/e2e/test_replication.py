@@ -2,52 +2,39 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tap_leadintent.demo.processes import DemoError
-from tests.helpers import STREAMS, raw_records
+from tests.helpers import RANGES
 
 from .helpers import (
     CLOCK,
     DAY,
     SINCE,
-    Pipeline,
     TapProcess,
     asked,
     catalog,
     checkpoints,
-    column,
     covered,
     fill,
     ids_between,
     instant,
     last_state,
-    running_warehouse,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from tap_leadintent.sandbox import Sandbox
     from tests.helpers import Run
 
-    from .helpers import Warehouse
 
 LOOKBACK = timedelta(days=1)
 OVERLAP = timedelta(seconds=1)
-
-RANGES = {
-    "leads": ("date_found", "latest_signal"),
-    "signal_accounts": ("date_found", "latest_signal"),
-    "observations": ("observed_at",),
-    "monitored_leads": ("latest_activity",),
-}
 
 LATER = "2024-11-01T00:00:00Z"
 LATEST = "2025-02-01T12:30:00Z"
@@ -331,129 +318,3 @@ def test_a_full_table_that_fails_midway_activates_nothing(
     run.failed()
     assert len(run.records("monitored_accounts")) == 200
     assert "ACTIVATE_VERSION" not in run.stdout
-
-
-# Meltano and PostgreSQL
-
-
-@pytest.fixture(scope="module")
-def warehouse() -> Iterator[Warehouse]:
-    with running_warehouse() as warehouse:
-        yield warehouse
-
-
-def test_a_key_with_the_signals_time_keeps_every_signal_seen(
-    sandbox: Sandbox, warehouse: Warehouse
-) -> None:
-    fill(sandbox, leads=300)
-    key = {"leads": {"key-properties": ["id", "signal_observed_at"]}}
-    pipeline = Pipeline(
-        warehouse,
-        sandbox,
-        "signals",
-        TAP_LEADINTENT__METADATA=json.dumps(key),
-        TAP_LEADINTENT__SELECT='["leads.*"]',
-    )
-    seen = set()
-    for days in (0, 5, 20):
-        sandbox.advance(days * DAY)
-        seen |= {
-            (record["id"], instant(record["signal"]["observed_at"]))
-            for record in sandbox.records("leads")
-        }
-        pipeline.run()
-
-    with warehouse.postgres.connect() as connection:
-        rows = column(connection, "signals", "leads", "id", "signal_observed_at")
-    held = [(lead, observed.replace(tzinfo=UTC)) for lead, observed in rows]
-    assert Counter(held) == Counter(seen)
-    assert len(seen) > len({lead for lead, _ in seen}) + 5
-
-
-@pytest.mark.parametrize("hard", [False, True], ids=["marked", "deleted"])
-def test_accounts_that_left_the_queue_are_retired_by_a_whole_read_only(
-    sandbox: Sandbox, warehouse: Warehouse, *, hard: bool
-) -> None:
-    fill(sandbox, monitored_accounts=250)
-    schema = f"queue_{hard}".lower()
-    pipeline = Pipeline(
-        warehouse,
-        sandbox,
-        schema,
-        TAP_LEADINTENT__SELECT='["monitored_accounts.*"]',
-        TAP_LEADINTENT_EMIT_ACTIVATE_VERSION_MESSAGES="true",
-        TARGET_POSTGRES_HARD_DELETE=str(hard).lower(),
-    )
-
-    def held() -> dict[str, bool]:
-        """Give the accounts of the table, and whether they are marked deleted."""
-        columns = ("record_key", "_sdc_deleted_at")
-        with warehouse.postgres.connect() as connection:
-            rows = column(connection, schema, "monitored_accounts", *columns)
-        return {key: deleted is not None for key, deleted in rows}
-
-    pipeline.run()
-    everything = held()
-    accounts = raw_records(sandbox, "monitored_accounts")
-    assert everything == {account["id"]: False for account in accounts}
-
-    gone = {account["id"]: account for account in accounts[:3]}
-    sandbox.remove("monitored_accounts", *gone)
-    sandbox.faults({"kind": "status", "status": 400, "skip": 2})
-    with pytest.raises(DemoError, match="HTTP 400"):
-        pipeline.run()
-    assert held() == everything
-
-    sandbox.faults()
-    pipeline.run()
-    assert held() == {
-        key: key in gone for key in everything if not (hard and key in gone)
-    }
-    if not hard:
-        sandbox.insert("monitored_accounts", *gone.values())
-        pipeline.run()
-        assert held() == everything
-
-
-def test_batches_and_versions_together_retire_nothing_that_is_there(
-    sandbox: Sandbox, warehouse: Warehouse, tmp_path: Path
-) -> None:
-    fill(sandbox, monitored_accounts=250)
-    pipeline = Pipeline(
-        warehouse,
-        sandbox,
-        "batches",
-        TAP_LEADINTENT__SELECT='["monitored_accounts.*"]',
-        TAP_LEADINTENT_EMIT_ACTIVATE_VERSION_MESSAGES="true",
-        TAP_LEADINTENT_BATCH_CONFIG_ENCODING_FORMAT="jsonl",
-        TAP_LEADINTENT_BATCH_CONFIG_ENCODING_COMPRESSION="gzip",
-        TAP_LEADINTENT_BATCH_CONFIG_STORAGE_ROOT=tmp_path.as_uri(),
-    )
-    pipeline.run()
-    columns = ("record_key", "_sdc_deleted_at")
-    with warehouse.postgres.connect() as connection:
-        rows = column(connection, "batches", "monitored_accounts", *columns)
-    assert len(rows) == 250
-    assert all(deleted is None for _, deleted in rows)
-
-
-def test_the_state_of_a_project_reads_well(
-    sandbox: Sandbox, warehouse: Warehouse
-) -> None:
-    fill(sandbox, **dict.fromkeys(STREAMS, 120))
-    pipeline = Pipeline(warehouse, sandbox, "state")
-    pipeline.run()
-
-    bookmarks = pipeline.state()["singer_state"]["bookmarks"]
-    assert bookmarks.keys() == set(STREAMS)
-    for stream, bookmark in bookmarks.items():
-        assert len(json.dumps(bookmark, indent=2)) < 1000, stream
-        entries = bookmark.get("coverage", [])
-        assert [entry.keys() for entry in entries] == len(entries) * [
-            {"range", "from", "to"}
-        ]
-        ranges = {entry["range"] for entry in entries}
-        assert ranges == set(RANGES.get(stream, ()))
-    assert bookmarks["observations"]["coverage"] == [
-        {"range": "observed_at", "from": SINCE, "to": CLOCK}
-    ]
