@@ -87,6 +87,16 @@ def test_requests_stay_near_the_least_possible(history: str) -> None:
     assert read(times, 0, YEAR).requests <= 1.15 * ceil(len(times) / PAGE) + 12
 
 
+def test_windows_grow_when_part_filled_pages_add_up() -> None:
+    draw = Random(446)  # noqa: S311
+    times = [
+        burst * YEAR // 40 + draw.randrange(7200)
+        for burst in range(40)
+        for _ in range(900)
+    ]
+    assert read(times, 0, YEAR).requests <= 1.08 * ceil(len(times) / PAGE)
+
+
 @given(st.lists(st.tuples(st.integers(0, YEAR), st.integers(1, 30 * DAY)), max_size=30))
 def test_requests_stay_near_the_least_possible_for_any_clusters(
     clusters: list[tuple[int, int]],
