@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import tracemalloc
 import zlib
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -359,7 +360,13 @@ def test_a_proxy_that_trickles_is_given_up(
     session: requests.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("NO_PROXY")
-    slow = answering(*trickle(b"HTTP/1.1 200 " + b"x" * 200), pause=PAUSE)
+
+    def slow(connection: socket.socket) -> None:
+        read_request(connection)
+        for part in trickle(b"HTTP/1.1 200 " + b"x" * 200 + b"\r\n\r\n"):
+            connection.sendall(part)
+            Event().wait(PAUSE)
+
     with listening(slow) as (host, port):
         proxies = {"https": f"http://{host}:{port}"}
         with pytest.raises(requests.RequestException, match=r"timed out|in time"):
