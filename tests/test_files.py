@@ -106,7 +106,10 @@ def test_a_config_that_is_no_utf_8(tmp_path: Path) -> None:
 @each_entry
 @pytest.mark.parametrize("number", NUMBERS)
 def test_a_number_out_of_reach(
-    tmp_path: Path, number: str, arguments: list[str]
+    tmp_path: Path,
+    requests_mock: requests_mock.Mocker,
+    number: str,
+    arguments: list[str],
 ) -> None:
     path = tmp_path / "config.json"
     path.write_text(f"{TEXT[:-1]}, {number}}}", encoding="utf-8")
@@ -114,6 +117,7 @@ def test_a_number_out_of_reach(
     for line in failed("--config", str(path), *arguments):
         assert line.startswith(f"Error: {name}: ")
         assert len(line) < 300
+    assert not requests_mock.called
 
 
 def test_later_files_override_earlier_ones(tmp_path: Path) -> None:
