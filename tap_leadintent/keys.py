@@ -30,19 +30,6 @@ def own_id(record: dict[str, Any], entity: str) -> str | None:
     return None
 
 
-def record_key(record: dict[str, Any], entity: str) -> str:
-    """Make the key of a record.
-
-    Args:
-        record: The record as the API gave it.
-        entity: What the record is, singular, such as `observation`.
-
-    Returns:
-        Its `own_id`, else a SHA-256 over its canonical JSON.
-    """
-    return own_id(record, entity) or content_key(record)
-
-
 def content_key(record: dict[str, Any]) -> str:
     """Make a key from all that a record says.
 

@@ -10,10 +10,26 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from singer_sdk.singerlib import SelectionMask
 
-from tap_leadintent.keys import record_key
+from tap_leadintent.openapi import RECORD_KEY, TAP_COLUMNS
+from tap_leadintent.records import RecordShaper
 
 from .helpers import exact_json
+from .shaping import LOGGER
+
+
+def record_key(record: dict[str, Any], entity: str) -> str:
+    """Give the key that a record of a stream gets."""
+    shaper = RecordShaper(
+        columns={RECORD_KEY: TAP_COLUMNS[RECORD_KEY]},
+        key_properties=[RECORD_KEY],
+        entity=entity,
+        mask=SelectionMask(),
+        logger=LOGGER,
+    )
+    key: str = shaper.shape(record)[RECORD_KEY]
+    return key
 
 
 @pytest.mark.parametrize(
