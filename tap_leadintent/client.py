@@ -1,17 +1,14 @@
-"""One endpoint of the API as an SDK stream: its requests, and how they are repeated.
+"""One endpoint of the API as an SDK stream: its requests and cursor chains.
 
 API description: "Endpoints", "Authentication".
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
-from threading import local
 from typing import TYPE_CHECKING, Any
 
-import requests
 from singer_sdk import RESTStream
 from singer_sdk.authenticators import BearerTokenAuthenticator
 from singer_sdk.exceptions import RetriableAPIError
@@ -19,46 +16,26 @@ from singer_sdk.streams.rest import PageContext
 
 from tap_leadintent import __version__, answers
 from tap_leadintent.errors import RefusedError, StreamError
-from tap_leadintent.pacing import LONGEST_RETRY_AFTER, backoff, retry_after
 from tap_leadintent.pagination import CursorPaginator, read_page
 from tap_leadintent.secret import Secret
-from tap_leadintent.times import parse_http_date
-from tap_leadintent.transport import cause, environment, new_session
+from tap_leadintent.sending import Sender, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import requests
+    from requests.adapters import HTTPAdapter
     from singer_sdk import Tap
     from singer_sdk.helpers.types import Context
 
-    from tap_leadintent.decoding import Page
-    from tap_leadintent.pacing import Pace
+    from tap_leadintent.decoding import Page, Records
+    from tap_leadintent.pacing import Check, Pace
 
 _CURSOR_REFUSALS = frozenset({400, 404, 409, 410, 422})
-
-_REST_FOR_ALL = frozenset({429, 503})
-
-_PASSING = (
-    RetriableAPIError,
-    requests.exceptions.ChunkedEncodingError,
-    requests.exceptions.ConnectionError,
-    requests.exceptions.ContentDecodingError,
-    requests.exceptions.Timeout,
-)
 
 
 class CursorRefusedError(StreamError):
     """The API refused a request with a cursor, which may have expired."""
-
-
-@dataclass
-class Tally:
-    """What a stream's sync came to."""
-
-    records: int = 0
-    requests: int = 0
-    retries: int = 0
-    seconds_waited: float = 0.0
 
 
 class EndpointStream(RESTStream[str | None]):
@@ -66,28 +43,41 @@ class EndpointStream(RESTStream[str | None]):
 
     http_method = "POST"
 
-    def __init__(self, tap: Tap, *, pace: Pace) -> None:
+    def __init__(self, tap: Tap, *, pace: Pace, adapter: HTTPAdapter) -> None:
         """Bind the endpoint to a run.
 
         Args:
             tap: The tap, with its settings.
             pace: Asked before each request.
+            adapter: Keeps the connections, which all threads and streams share.
         """
         super().__init__(tap)
         self._pace = pace
-        self._sessions = local()
+        self._adapter = adapter
         self.request_counter = self.get_http_request_counter()
         self.tally = Tally()
-        self.server_time: int | None = None
-        """The server's clock at its first answer, in UTC seconds since 1970."""
+
+    @cached_property
+    def sender(self) -> Sender:
+        """What sends the requests."""
+        return Sender(
+            name=self.name,
+            url=self.get_url(None),
+            pace=self._pace,
+            adapter=self._adapter,
+            timeout=self.timeout,
+            retries=int(self.config["max_retries"]),
+            accept=self.validate_response,
+            secret=self._secret,
+            counter=self.request_counter,
+            tally=self.tally,
+            logger=self.logger,
+        )
 
     @property
     def requests_session(self) -> requests.Session:
         """The session of this thread."""
-        if not hasattr(self._sessions, "session"):
-            self._sessions.session = new_session()
-        session: requests.Session = self._sessions.session
-        return session
+        return self.sender.session
 
     @property
     def url_base(self) -> str:
@@ -140,11 +130,14 @@ class EndpointStream(RESTStream[str | None]):
             cursor["after"] = next_page_token
         return {**self.filters, **(context or {}), "cursor": cursor}
 
-    def request_pages(self, fields: dict[str, Any]) -> Iterator[Page]:
+    def request_pages(
+        self, fields: dict[str, Any], check: Check | None = None
+    ) -> Iterator[Page]:
         """Read one cursor chain.
 
         Args:
             fields: The request fields of a window, empty for all records.
+            check: Called before each request and in waits; raises to end the chain.
 
         Yields:
             Each page, as it arrives.
@@ -154,17 +147,15 @@ class EndpointStream(RESTStream[str | None]):
             StreamError: The chain cannot go on; see `answers`, `pagination`.
         """
         paginator = self.get_new_paginator()
+        first = self._prepare(fields)
         while not paginator.finished:
             after = paginator.current_value
-            request = self.get_http_request(page=PageContext(fields, after))
-            prepared = self.build_prepared_request(
-                method=request.method,
-                url=request.url,
-                headers=request.headers,
-                json=request.data,
-            )
+            # The pages of a chain differ in the body alone.
+            prepared = first.copy()
+            body = self.prepare_request_payload(fields, after)
+            prepared.prepare_body(data=None, files=None, json=body)
             try:
-                response = self._fetch(prepared)
+                response = self.sender.fetch(prepared, check or self._pace.check)
             except RefusedError as error:
                 msg = f"{self.name}: {error}"
                 if after is not None and error.status in _CURSOR_REFUSALS:
@@ -176,63 +167,40 @@ class EndpointStream(RESTStream[str | None]):
             yield read_page(response)
             paginator.advance(response)
 
-    def _fetch(self, prepared: requests.PreparedRequest) -> requests.Response:
-        most = int(self.config["max_retries"])
-        for attempt in count(1):
-            self.tally.seconds_waited += self._pace.wait_for_turn()
-            try:
-                return self._send(prepared)
-            except _PASSING as error:
-                reason = self._secret.summarize(cause(error))
-                if _is_distrust(error):
-                    msg = (
-                        "the server's certificate is not trusted; set REQUESTS_CA_"
-                        f"BUNDLE if it is your own: {reason}"
-                    )
-                    raise StreamError(msg) from None
-                seconds, told = self._plan_wait(error, attempt)
-                if attempt > most:
-                    msg = f"gave up after {attempt} tries: {reason}"
-                    raise StreamError(msg) from None
-                again = f"{reason}; try {attempt + 1} of {most + 1} in {told}"
-                self.logger.warning("%s: %s", self.name, again)
-                self.tally.retries += 1
-                self.tally.seconds_waited += seconds
-                self._pace.wait(seconds)
-            except requests.RequestException as error:
-                raise StreamError(self._secret.summarize(error)) from None
-        raise AssertionError  # count() has no end
-
-    def _send(self, prepared: requests.PreparedRequest) -> requests.Response:
-        self.request_counter.increment()
-        self.tally.requests += 1
-        response = self.requests_session.send(
-            prepared,
-            timeout=self.timeout,
-            allow_redirects=False,
-            **self._environment,
+    def _prepare(self, fields: dict[str, Any]) -> requests.PreparedRequest:
+        request = self.get_http_request(page=PageContext(fields, None))
+        return self.build_prepared_request(
+            method=request.method,
+            url=request.url,
+            headers=request.headers,
+            json=request.data,
         )
-        self.validate_response(response)
-        if self.server_time is None:
-            self.server_time = parse_http_date(response.headers.get("Date", ""))
-        return response
 
-    @cached_property
-    def _environment(self) -> dict[str, Any]:
-        return environment(self.get_url(None))
+    def decode(self, page: Page) -> Records:
+        """Decode a page; one that turns out to be none is asked for again.
 
-    def _plan_wait(self, error: Exception, attempt: int) -> tuple[float, str]:
-        """Choose the wait before another try; all wait where the server wants rest."""
-        seconds = backoff(attempt)
-        said = ""
-        response = getattr(error, "response", None)
-        if response is not None and response.status_code in _REST_FOR_ALL:
-            if (wanted := retry_after(response.headers)) is not None:
-                seconds = min(wanted, LONGEST_RETRY_AFTER)
-                cut = ", which is cut" if wanted > seconds else ""
-                said = f" (the server asked for {wanted:.1f} s{cut})"
-            self._pace.rest(seconds)
-        return seconds, f"{seconds:.1f} s{said}"
+        Args:
+            page: A page of `request_pages`.
+
+        Returns:
+            Its records.
+
+        Raises:
+            StreamError: It cannot be had.
+        """
+        check = self._pace.check
+        for attempt in count(1):
+            try:
+                return page.decode()
+            except ValueError as error:
+                trouble = RetriableAPIError(f"no page of records ({error})")
+            try:
+                self.sender.wait_for_retry(trouble, attempt, check)
+                page = read_page(self.sender.fetch(page.request, check))
+            except StreamError as error:
+                msg = f"{self.name}: {error}"
+                raise StreamError(msg) from None
+        raise AssertionError  # count() has no end
 
     def get_new_paginator(self) -> CursorPaginator:
         """Begin a chain."""
@@ -249,9 +217,3 @@ class EndpointStream(RESTStream[str | None]):
     @cached_property
     def _secret(self) -> Secret:
         return Secret(self.config["api_key"])
-
-
-def _is_distrust(error: Exception) -> bool:
-    return isinstance(
-        error, requests.exceptions.SSLError
-    ) and "CERTIFICATE_VERIFY_FAILED" in str(error)

@@ -8,10 +8,16 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import requests
 
 TEXT_REPAIRED = "U+0000 or a lone surrogate, which became U+FFFD"
 NO_NUMBER = "NaN or an infinity, which became null"
@@ -26,6 +32,8 @@ _MOST_DIGITS = 4_300
 # PostgreSQL's numeric type, which also holds the numbers of its jsonb, has no more.
 _MOST_DECIMALS = 16_383
 
+_BYTES_OF_A_PAGE = 4_096
+
 
 class Cursor(msgspec.Struct):
     """The envelope's `cursor` object."""
@@ -34,43 +42,99 @@ class Cursor(msgspec.Struct):
     next: str | None = None
 
 
-class Page(NamedTuple):
-    """One response: its records and where the next ones are."""
+class Records(NamedTuple):
+    """What a page holds."""
 
     data: list[dict[str, Any]]
-    cursor: Cursor
+    raw: Sequence[bytes | msgspec.Raw]
+    """The JSON of each record, which tells whether it has changed."""
     repairs: tuple[str, ...] = ()
-    """What had to be replaced in its records, in words."""
+    """What had to be replaced, in words."""
 
 
-class _Envelope(msgspec.Struct):
+class _Light(msgspec.Struct):
+    data: list[msgspec.Raw]
+    cursor: Cursor
+
+
+class _Whole(msgspec.Struct):
     data: list[dict[str, Any]]
     cursor: Cursor
 
 
-def decode_page(content: bytes) -> Page:
-    """Decode the body of a response.
+class Page:
+    """One response, whose records are not decoded before they are needed."""
 
-    Args:
-        content: The body.
+    cursor: Cursor
+    """Where the next page is."""
 
-    Returns:
-        Its page.
+    count: int
+    """How many records it holds."""
 
-    Raises:
-        ValueError: It is no page envelope; the message says where it differs.
-    """
+    size: int
+    """How many bytes it takes, about."""
+
+    request: requests.PreparedRequest
+    """What it is the answer to."""
+
+    def __init__(self, content: bytes) -> None:
+        """Decode the envelope.
+
+        Args:
+            content: The body of a response.
+
+        Raises:
+            ValueError: It is no page envelope; the message says where it differs.
+        """
+        self._content = content
+        self._raw: list[msgspec.Raw] | None = None
+        envelope: _Light | _Whole | None = _look_at(content)
+        if isinstance(envelope, _Light):
+            self._raw = envelope.data
+        else:
+            envelope, _ = _decode(content)
+        self.cursor = envelope.cursor
+        self.count = len(envelope.data)
+        self.size = len(content) + _BYTES_OF_A_PAGE
+
+    def decode(self) -> Records:
+        """Decode the records.
+
+        Returns:
+            The records, in the page's order.
+
+        Raises:
+            ValueError: The body is no JSON after all; the message says where.
+        """
+        if self._raw is not None and rb"\u0000" not in self._content:
+            decode = _record.decode
+            with suppress(ValueError, InvalidOperation, RecursionError):
+                return Records([decode(raw) for raw in self._raw], self._raw)
+        whole, repairs = _decode(self._content)
+        encoded = [msgspec.json.encode(record) for record in whole.data]
+        return Records(whole.data, encoded, repairs)
+
+
+def _look_at(content: bytes) -> _Light | None:
+    """Decode the envelope alone, if that is as good as decoding everything."""
+    try:
+        envelope = _light.decode(content)
+    except (ValueError, RecursionError):
+        return None
+    are_objects = all(bytes(record)[:1] == b"{" for record in envelope.data)
+    return envelope if are_objects else None
+
+
+def _decode(content: bytes) -> tuple[_Whole, tuple[str, ...]]:
     try:
         try:
-            envelope = _decoder.decode(content)
+            whole = _whole.decode(content)
         except (ValueError, InvalidOperation) as refusal:
             return _decode_leniently(content, refusal)
-        if rb"\u0000" in content:
-            return _repaired(envelope, set())
+        return _repaired(whole, set()) if rb"\u0000" in content else (whole, ())
     except RecursionError as error:
         msg = "JSON is nested too deeply"
         raise ValueError(msg) from error
-    return Page(envelope.data, envelope.cursor)
 
 
 def _number(text: str) -> Decimal:
@@ -82,10 +146,14 @@ def _number(text: str) -> Decimal:
     return number
 
 
-_decoder = msgspec.json.Decoder(_Envelope, float_hook=_number)
+_light = msgspec.json.Decoder(_Light)
+_whole = msgspec.json.Decoder(_Whole, float_hook=_number)
+_record = msgspec.json.Decoder(dict[str, Any], float_hook=_number)
 
 
-def _decode_leniently(content: bytes, refusal: Exception) -> Page:
+def _decode_leniently(
+    content: bytes, refusal: Exception
+) -> tuple[_Whole, tuple[str, ...]]:
     """Take what the strict decoder refuses, if it is only about a value."""
     repairs: set[str] = set()
 
@@ -109,14 +177,14 @@ def _decode_leniently(content: bytes, refusal: Exception) -> Page:
             parse_int=integer,
             parse_constant=lambda _: repairs.add(NO_NUMBER),
         )
-        return _repaired(msgspec.convert(decoded, _Envelope), repairs)
+        return _repaired(msgspec.convert(decoded, _Whole), repairs)
     except ValueError as error:
         raise (refusal if isinstance(refusal, ValueError) else error) from None
 
 
-def _repaired(envelope: _Envelope, repairs: set[str]) -> Page:
-    data = [_fit(record, repairs) for record in envelope.data]
-    return Page(data, envelope.cursor, tuple(sorted(repairs)))
+def _repaired(whole: _Whole, repairs: set[str]) -> tuple[_Whole, tuple[str, ...]]:
+    data = [_fit(record, repairs) for record in whole.data]
+    return _Whole(data, whole.cursor), tuple(sorted(repairs))
 
 
 def _fit(value: Any, repairs: set[str]) -> Any:  # noqa: ANN401 - any JSON

@@ -18,6 +18,7 @@ from tap_leadintent.client import EndpointStream
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from requests.adapters import HTTPAdapter
     from singer_sdk import Tap
     from singer_sdk.helpers._batch import BatchConfig
     from singer_sdk.helpers.types import Context
@@ -61,14 +62,15 @@ class _Batch:
 class EmittingStream(EndpointStream):
     """An endpoint whose STATE says only what has been written before it."""
 
-    def __init__(self, tap: Tap, *, pace: Pace) -> None:
+    def __init__(self, tap: Tap, *, pace: Pace, adapter: HTTPAdapter) -> None:
         """Bind the stream to a run.
 
         Args:
             tap: The tap, with its settings and state.
-            pace: Asked before each request.
+            pace: See `EndpointStream`.
+            adapter: Likewise.
         """
-        super().__init__(tap, pace=pace)
+        super().__init__(tap, pace=pace, adapter=adapter)
         self._batch: _Batch | None = None
         self._bookmark: list[dict[str, str]] | None = None
         self._records_since_state = 0

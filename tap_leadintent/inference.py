@@ -78,7 +78,7 @@ def add_columns(stream: LeadIntentStream) -> None:
         )
         return
     declared = stream.schema["properties"]
-    columns, unsafe_names = infer(page.data[:_MOST_RECORDS], declared)
+    columns, unsafe_names = infer(stream.decode(page).data[:_MOST_RECORDS], declared)
     if unsafe_names:
         stream.logger.warning(
             "Fields whose names warehouses may not take, or not tell apart, stay in "

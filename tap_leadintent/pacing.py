@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import random
 import time
-from threading import Lock
+from contextlib import contextmanager
+from threading import Condition
 from typing import TYPE_CHECKING
 
 from tap_leadintent.times import parse_http_date
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from pyrate_limiter import Limiter, RateItem
 
     from tap_leadintent.interruption import Interruption
+
+    Check = Callable[[], None]
 
 LONGEST_BACKOFF = 60.0
 """Seconds."""
@@ -23,6 +26,9 @@ LONGEST_RETRY_AFTER = 600.0
 """Seconds that a server may ask for; more is cut to this."""
 
 _NAP = 0.1
+
+_RISE = 0.05
+"""How many more requests may be under way after an answer."""
 
 
 def backoff(attempt: int) -> float:
@@ -63,21 +69,32 @@ def _seconds_until(text: str, now: str) -> float:
 
 
 class Pace:
-    """Lets requests go: not while the server wants rest, nor faster than allowed."""
+    """Lets requests go: not while the server wants rest, nor faster than allowed.
+
+    Who asks a server for rest is asking for fewer requests at once, too: each rest
+    halves how many may be under way, and answers raise it again slowly.
+    """
 
     def __init__(
-        self, interruption: Interruption, requests_per_minute: int | None = None
+        self,
+        interruption: Interruption,
+        *,
+        at_once: int = 1,
+        requests_per_minute: int | None = None,
     ) -> None:
         """Begin without a wait.
 
         Args:
             interruption: Ends waits early.
+            at_once: Most requests under way.
             requests_per_minute: Most requests in a minute, evenly spread.
         """
         self._interruption = interruption
         self._limiter = _limiter(requests_per_minute) if requests_per_minute else None
-        self._lock = Lock()
+        self._changed = Condition()
         self._rest_until = 0.0
+        self._most = self._at_once = float(at_once)
+        self._under_way = 0
 
     def check(self) -> None:
         """End the run if a signal has come.
@@ -93,39 +110,69 @@ class Pace:
         Args:
             seconds: How long from now.
         """
-        with self._lock:
-            self._rest_until = max(self._rest_until, time.monotonic() + seconds)
+        now = time.monotonic()
+        with self._changed:
+            # Whoever is refused during a rest had been sent before it.
+            if now >= self._rest_until:
+                self._most = max(1.0, self._most / 2)
+            self._rest_until = max(self._rest_until, now + seconds)
 
-    def wait(self, seconds: float) -> None:
+    def wait(self, seconds: float, check: Check | None = None) -> None:
         """Sleep, but not through a signal.
 
         Args:
             seconds: How long.
+            check: Called now and then; what it raises ends the wait.
 
         Raises:
             SystemExit: A signal came.
         """
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
-            self.check()
+            (check or self.check)()
             time.sleep(min(left, _NAP))
 
-    def wait_for_turn(self) -> float:
-        """Wait until a request may be sent.
+    @contextmanager
+    def turn(self, check: Check | None = None) -> Iterator[float]:
+        """Wait until a request may be sent, which is then sent inside the context.
 
-        Returns:
-            The seconds that this took.
+        Args:
+            check: Called now and then; what it raises ends the wait.
+
+        Yields:
+            The seconds that the wait took.
 
         Raises:
             SystemExit: A signal came.
         """
+        check = check or self.check
         begun = time.monotonic()
-        self.check()
-        while (left := self._rest_until - time.monotonic()) > 0:
-            self.wait(left)
-        while self._limiter and not self._limiter.try_acquire("api", blocking=False):
-            self.wait(_NAP / 10)
-        return time.monotonic() - begun
+        self._await_place(check)
+        rise = 0.0
+        try:
+            while self._limiter and not self._limiter.try_acquire(
+                "api", blocking=False
+            ):
+                self.wait(_NAP / 10, check)
+            while (left := self._rest_until - time.monotonic()) > 0:
+                self.wait(left, check)
+            yield time.monotonic() - begun
+            rise = _RISE
+        finally:
+            with self._changed:
+                self._under_way -= 1
+                self._most = min(self._at_once, self._most + rise)
+                self._changed.notify_all()
+
+    def _await_place(self, check: Check) -> None:
+        while True:
+            check()
+            self.wait(self._rest_until - time.monotonic(), check)
+            with self._changed:
+                if self._under_way < int(self._most):
+                    self._under_way += 1
+                    return
+                self._changed.wait(_NAP)
 
 
 def _limiter(requests_per_minute: int) -> Limiter:

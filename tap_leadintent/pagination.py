@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING
 
 from singer_sdk.pagination import BaseAPIPaginator
 
-from tap_leadintent.decoding import decode_page
+from tap_leadintent.decoding import Page
 from tap_leadintent.errors import StreamError
 
 if TYPE_CHECKING:
     import requests
-
-    from tap_leadintent.decoding import Page
 
 
 def read_page(response: requests.Response) -> Page:
@@ -33,7 +31,8 @@ def read_page(response: requests.Response) -> Page:
     """
     attributes = vars(response)
     if "page" not in attributes:
-        attributes["page"] = decode_page(response.content)
+        attributes["page"] = Page(response.content)
+        attributes["page"].request = response.request
     page: Page = attributes["page"]
     return page
 

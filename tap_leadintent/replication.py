@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from singer_sdk.helpers.conform import TypeConformanceLevel
 from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL
 
-from tap_leadintent.client import CursorRefusedError
 from tap_leadintent.coverage import SINCE_EVER, Coverage, filters_hash
-from tap_leadintent.emission import COVERAGE, EmittingStream
+from tap_leadintent.emission import COVERAGE
 from tap_leadintent.errors import StreamError
-from tap_leadintent.records import RecordShaper
+from tap_leadintent.reading import ReadingStream
 from tap_leadintent.safeguards import RangeGuard, Repeats
 from tap_leadintent.times import format_instant, parse_instant
 from tap_leadintent.windows import Windows
@@ -22,10 +18,11 @@ from tap_leadintent.windows import Windows
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from requests.adapters import HTTPAdapter
     from singer_sdk import Tap
     from singer_sdk.helpers.types import Context
 
-    from tap_leadintent.decoding import Page
+    from tap_leadintent.decoding import Records
     from tap_leadintent.intervals import Interval
     from tap_leadintent.pacing import Pace
     from tap_leadintent.windows import Window
@@ -33,10 +30,9 @@ if TYPE_CHECKING:
     Record = dict[str, Any]
 
 _METHODS = (REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL)
-_RESTARTS = 3
 
 
-class LeadIntentStream(EmittingStream):
+class LeadIntentStream(ReadingStream):
     """A stream that is read whole, or by the time ranges that its endpoint offers.
 
     Its state says which intervals of each range have been read and written. A run
@@ -44,47 +40,23 @@ class LeadIntentStream(EmittingStream):
     `lookback_minutes` before the newest of it.
     """
 
-    TYPE_CONFORMANCE_LEVEL = TypeConformanceLevel.NONE  # `RecordShaper` does it once
-
-    entity: str
-    """What a record is, singular; the record's own id may be named after it."""
-
     ranges: tuple[str, ...] = ()
     """Time ranges of the endpoint. The first load reads the first, later runs all."""
 
     promised_times: Mapping[str, Callable[[Record], str | None]] = MappingProxyType({})
     """Where a record shows the time that a range is about, for the ranges it does."""
 
-    def __init__(self, tap: Tap, *, pace: Pace) -> None:
+    def __init__(self, tap: Tap, *, pace: Pace, adapter: HTTPAdapter) -> None:
         """Bind the stream to a run.
 
         Args:
             tap: The tap, with its settings and state.
-            pace: Asked before each request.
+            pace: See `EndpointStream`.
+            adapter: Likewise.
         """
-        super().__init__(tap, pace=pace)
+        super().__init__(tap, pace=pace, adapter=adapter)
         self._now = tap.initialized_at // 1000
         self._repeats = Repeats()
-
-    @cached_property
-    def _shaper(self) -> RecordShaper:
-        return RecordShaper(
-            columns=self.effective_schema["properties"],
-            key_properties=self.primary_keys,
-            entity=self.entity,
-            mask=self.mask,
-            logger=self.logger,
-        )
-
-    def add_columns(self, columns: dict[str, dict[str, Any]]) -> None:
-        """Declare more columns than the stream's class does.
-
-        Args:
-            columns: The schema of each, by name.
-        """
-        properties = {**self.schema["properties"], **columns}
-        # An instance's own value comes before that of its class's descriptor.
-        vars(self)["schema"] = {**self.schema, "properties": properties}
 
     @property
     def is_incremental(self) -> bool:
@@ -143,8 +115,13 @@ class LeadIntentStream(EmittingStream):
         if versioned:
             # Private, for want of a public hook: records must carry the version.
             self._stream_version = self._now
-        for number, page in enumerate(self._chain({}), start=1):
-            yield from self._emitted(self._shape_page(page, number, None))
+        whole = Windows(
+            [(SINCE_EVER, self._now)], page_size=self.page_size, length=self._now
+        )
+        for _, pages in self.read(whole, lambda _: {}, readers=1):
+            for number, page in enumerate(pages, start=1):
+                records = self.decode(page)
+                yield from self.emit(self.shape_page(records, number))
         if versioned:
             self.activate_version(self._now)
 
@@ -169,89 +146,53 @@ class LeadIntentStream(EmittingStream):
         unfiltered = (
             stretches == [(SINCE_EVER, self._now)] and "end_date" not in self.config
         )
+        readers = 1 if unfiltered else self.config["concurrency"]
         windows = Windows(
             stretches,
             page_size=self.page_size,
+            readers=readers,
             length=self._now if unfiltered else self._window_seconds,
         )
+        reading = self.read(
+            windows,
+            lambda window: {} if unfiltered else window.request_fields(name),
+            readers=readers,
+        )
         guard = RangeGuard(self.name, name)
-        while window := windows.next():
-            pages = self._pages(
-                {} if unfiltered else window.request_fields(name), window
-            )
-            if pages is None:
-                windows.give_up(window)
-                continue
+        for window, pages in reading:
             self._repeats.next_window()
-            requests = records = 0
-            for requests, page in enumerate(pages, start=1):
-                self._learn_clock(coverage, windows)
-                records += len(page.data)
-                yield from self._read_page(page, requests, name, window, guard)
-            windows.done(window, records=records, requests=requests)
+            count = 0
+            for number, page in enumerate(pages, start=1):
+                self._learn_clock(coverage)
+                records = self.decode(page)
+                count += len(records.data)
+                yield from self._read_page(records, number, name, window, guard)
             end = min(window.end, self._now)
             if end > window.start:
                 coverage.add(name, (window.start, end))
-            self.checkpoint(coverage.to_state(), records=records)
+            self.checkpoint(coverage.to_state(), records=count)
 
     def _read_page(
         self,
-        page: Page,
+        records: Records,
         number: int,
         name: str,
         window: Window,
         guard: RangeGuard,
     ) -> Iterator[Record]:
         end = f"{format_instant(min(window.end, self._now))[:-1]}.000000Z"
-        shaped = self._shape_page(page, number, end)
+        shaped = self.shape_page(records, number, end)
         keys = [tuple(record[key] for key in self.primary_keys) for record in shaped]
         if number == 1:
             guard.window_begins(keys)
         if time_of := self.promised_times.get(name):
-            guard.page(window, page.data, time_of)
+            guard.page(window, records.data, time_of)
         fresh = (
             record
-            for record, key, raw in zip(shaped, keys, page.data, strict=True)
+            for record, key, raw in zip(shaped, keys, records.raw, strict=True)
             if self._repeats.is_new(key, raw)
         )
-        yield from self._emitted(fresh)
-
-    def _pages(self, fields: dict[str, Any], window: Window) -> Iterable[Page] | None:
-        chain = self._chain(fields)
-        if window.most_pages is None:
-            return chain
-        trial = list(islice(chain, window.most_pages))
-        return None if trial[-1].cursor.has_more else trial
-
-    def _chain(self, fields: dict[str, Any]) -> Iterator[Page]:
-        for restart in range(_RESTARTS + 1):
-            try:
-                yield from self.request_pages(fields)
-            except CursorRefusedError as error:
-                if restart == _RESTARTS:
-                    raise
-                self.logger.warning(
-                    "The API refused its cursor; the window starts again: %s", error
-                )
-            else:
-                return
-
-    def _emitted(self, records: Iterable[Record]) -> Iterator[Record]:
-        for record in records:
-            self._pace.check()
-            self.tally.records += 1
-            yield record
-
-    def _shape_page(
-        self, page: Page, number: int, window_end: str | None
-    ) -> list[Record]:
-        try:
-            for repair in page.repairs:
-                self._shaper.notices.tell(repair, "A record held %s", repair)
-            return [self._shaper.shape(record, window_end) for record in page.data]
-        except ValueError as error:
-            msg = f"{self.name}: page {number}: {error}"
-            raise StreamError(msg) from None
+        yield from self.emit(fresh)
 
     @property
     def _lookback(self) -> int:
@@ -273,11 +214,11 @@ class LeadIntentStream(EmittingStream):
             else min(self._now, parse_instant(end, round_up=True)),
         )
 
-    def _learn_clock(self, coverage: Coverage, windows: Windows) -> None:
-        if self.server_time is not None and self.server_time < self._now:
-            self._now = self.server_time
+    def _learn_clock(self, coverage: Coverage) -> None:
+        if self.sender.server_time is not None and self.sender.server_time < self._now:
+            self._now = self.sender.server_time
             coverage.clip(self._now)
-            windows.end_by(self._now)
+            self.read_no_further(self._now)
 
     def _load_coverage(self) -> Coverage:
         filters = filters_hash(self.filters)

@@ -66,6 +66,9 @@ def _sync(stream: LeadIntentStream, logger: logging.Logger) -> str | None:
     except Exception as error:
         logger.exception("%s: this should not happen", stream.name)
         return f"{type(error).__name__}: {error}"
+    finally:
+        # A traceback may hold what is read, and with it the threads that read.
+        stream.stop_reading()
     return None
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from tap_leadintent.errors import StreamError
 from tap_leadintent.times import parse_instant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
+
+    import msgspec
 
     from tap_leadintent.windows import Window
 
@@ -33,17 +33,17 @@ class Repeats:
         """Begin another window."""
         self._before, self._now = self._now, {}
 
-    def is_new(self, key: Hashable, record: dict[str, Any]) -> bool:
+    def is_new(self, key: Hashable, raw: bytes | msgspec.Raw) -> bool:
         """Tell whether a record says something that was not emitted just before.
 
         Args:
             key: The values of the record's key columns.
-            record: The record as the API gave it.
+            raw: The record's JSON.
 
         Returns:
             False when this window or the one before held the same record, unchanged.
         """
-        digest = hash(msgspec.json.encode(record))
+        digest = hash(bytes(raw))
         last = self._now.get(key, self._before.get(key))
         self._now[key] = digest
         if len(self._now) > _REMEMBERED:

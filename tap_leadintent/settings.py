@@ -50,6 +50,13 @@ SCHEMA = th.PropertiesList(
         description="Days in one time window; by default the tap sizes windows itself",
     ),
     th.Property(
+        "concurrency",
+        th.IntegerType(minimum=1, maximum=32),
+        default=4,
+        title="Concurrency",
+        description="Time windows of a stream that are read at once, 1 to 32",
+    ),
+    th.Property(
         "page_size",
         th.IntegerType(minimum=1, maximum=100),
         default=100,

@@ -16,6 +16,7 @@ from tap_leadintent.pacing import Pace
 from tap_leadintent.run import ending_well, sync_streams
 from tap_leadintent.streams import STREAMS
 from tap_leadintent.summary import describe_failures
+from tap_leadintent.transport import BoundedAdapter
 from tap_leadintent.writer import Writer
 
 if TYPE_CHECKING:
@@ -40,9 +41,14 @@ class TapLeadIntent(Tap):
         Returns:
             One stream for each endpoint.
         """
-        limit = self.config.get("max_requests_per_minute")
-        pace = Pace(self._interruption, limit)
-        streams = [stream(self, pace=pace) for stream in STREAMS]
+        readers = self.config["concurrency"]
+        pace = Pace(
+            self._interruption,
+            at_once=readers,
+            requests_per_minute=self.config.get("max_requests_per_minute"),
+        )
+        adapter = BoundedAdapter(pool_maxsize=readers + 1)
+        streams = [stream(self, pace=pace, adapter=adapter) for stream in STREAMS]
         if self._infers_columns:
             for stream in streams:
                 if not is_documented(stream.name):

@@ -7,8 +7,11 @@ import logging
 import os
 import ssl
 import time
+from contextlib import suppress
 from http.client import HTTPResponse
+from socket import SHUT_RDWR
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 import requests
 from requests.adapters import HTTPAdapter
@@ -46,6 +49,7 @@ class _Deadline(io.RawIOBase):
         self._socket = sock
         self._raw = raw
         self._end = time.monotonic() + (sock.gettimeout() or float("inf"))
+        _awaited[id(self)] = self
 
     def readable(self) -> bool:
         return True
@@ -58,9 +62,25 @@ class _Deadline(io.RawIOBase):
         self._socket.settimeout(None if left == float("inf") else left)
         return self._raw.readinto(buffer)
 
+    def hang_up(self) -> None:
+        # What stands in for a socket inside a proxy's TLS has no such method.
+        with suppress(AttributeError, OSError):
+            self._socket.shutdown(SHUT_RDWR)
+
     def close(self) -> None:
+        _awaited.pop(id(self), None)
         self._raw.close()
         super().close()
+
+
+_awaited: WeakValueDictionary[int, _Deadline] = WeakValueDictionary()
+
+
+def hang_up() -> None:
+    """End all waiting for answers, whichever threads wait."""
+    for reference in _awaited.valuerefs():
+        if (answer := reference()) is not None:
+            answer.hang_up()
 
 
 class _Response(HTTPResponse):
@@ -199,8 +219,11 @@ class _Session(requests.Session):
         return None
 
 
-def new_session() -> requests.Session:
-    """Open a session that keeps the bounds.
+def new_session(adapter: HTTPAdapter) -> requests.Session:
+    """Open a session.
+
+    Args:
+        adapter: Keeps the connections; other threads' sessions may share it.
 
     Returns:
         The session, for one thread.
@@ -208,8 +231,8 @@ def new_session() -> requests.Session:
     # Else each answer with a malformed header would be worth a traceback.
     logging.getLogger("urllib3.connection").setLevel(logging.ERROR)
     session = _Session()
-    session.mount("https://", BoundedAdapter())
-    session.mount("http://", BoundedAdapter())
+    session.mount("https://", adapter)
+    session.mount("http://", adapter)
     return session
 
 

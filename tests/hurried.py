@@ -6,5 +6,5 @@ from unittest import mock
 
 from tap_leadintent.tap import TapLeadIntent
 
-with mock.patch("tap_leadintent.client.backoff", return_value=0.01):
+with mock.patch("tap_leadintent.sending.backoff", return_value=0.01):
     TapLeadIntent.cli()

@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import format_datetime
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
 
 HOUR = 3600
 DAY = 24 * HOUR
+
+DEFAULTS: dict[str, Any] = {
+    "base_url": "https://api.example.com",
+    "api_key": "model-key",
+}
+"""Settings of every run that does not say otherwise."""
 
 EPOCH = int(datetime(2026, 3, 1, tzinfo=UTC).timestamp())
 """The second that the model's own times count from."""
@@ -146,10 +153,16 @@ class Adapter(BaseAdapter):
     def __init__(self, api: Api) -> None:
         super().__init__()
         self.api = api
+        self._lock = Lock()
 
     def send(
         self, request: requests.PreparedRequest, *_args: Any, **_kwargs: Any
     ) -> requests.Response:
+        """Answer one request after the other, however many threads ask."""
+        with self._lock:
+            return self._answer(request)
+
+    def _answer(self, request: requests.PreparedRequest) -> requests.Response:
         assert request.body is not None
         response = requests.Response()
         response.status_code = 200
@@ -231,11 +244,10 @@ def run(  # noqa: PLR0913
         Whether it came to its end.
     """
     store.begin(killed_after)
-    settings = {"base_url": "https://api.example.com", "api_key": "model-key", **config}
     now = EPOCH + api.now + clock_ahead
     with mock.patch("singer_sdk.plugin_base.time.time", return_value=now):
         tap = TapLeadIntent(
-            config=settings,
+            config={**DEFAULTS, **config},
             state=json.loads(json.dumps(store.state)),
             catalog=catalog,
             message_writer=store,  # type: ignore[arg-type]
@@ -245,7 +257,7 @@ def run(  # noqa: PLR0913
     session = requests.Session()
     session.mount("https://", Adapter(api))
     try:
-        with mock.patch("tap_leadintent.client.new_session", return_value=session):
+        with mock.patch("tap_leadintent.sending.new_session", return_value=session):
             tap.sync_all()
     except KilledError:
         return False

@@ -64,7 +64,7 @@ REFUSED: dict[str, dict[str, Any]] = {
 def _backoff(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait three seconds for each try that failed."""
     del clock
-    monkeypatch.setattr("tap_leadintent.client.backoff", lambda attempt: 3.0 * attempt)
+    monkeypatch.setattr("tap_leadintent.sending.backoff", lambda attempt: 3.0 * attempt)
 
 
 def tap(**config: Any) -> TapLeadIntent:
@@ -90,7 +90,7 @@ def test_what_passes_is_tried_again(
 ) -> None:
     requests_mock.post(AGENTS, [answer, answer, {"json": PAGE}])
     (page,) = pages(tap())
-    assert page.data == [{"id": "a"}]
+    assert page.decode().data == [{"id": "a"}]
     assert clock.now == pytest.approx(1000 + 3 + 6)
     first, second = waits(caplog)
     assert first.startswith("signal_agents: ")
@@ -122,7 +122,7 @@ def test_tries_are_counted_for_each_request(
     down: dict[str, Any] = {"status_code": 500, "text": "out of order"}
     requests_mock.post(AGENTS, [*[down] * retries, {"json": MORE}, down])
     read = pages(tap(max_retries=retries))
-    assert next(read).data == [{"id": "a"}]
+    assert next(read).decode().data == [{"id": "a"}]
     problem = f"page 2: gave up after {retries + 1} tries: HTTP 500: out of order"
     with pytest.raises(StreamError, match=problem):
         next(read)
@@ -242,7 +242,7 @@ def test_the_servers_clock(
     requests_mock.post(AGENTS, json=PAGE, headers=headers)
     stream: Any = tap().streams["signal_agents"]
     list(stream.request_pages({}))
-    assert stream.server_time == seconds
+    assert stream.sender.server_time == seconds
 
 
 def test_no_request_is_worth_a_line(

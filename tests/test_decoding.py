@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tap_leadintent.decoding import HUGE_NUMBER, NO_NUMBER, TEXT_REPAIRED, decode_page
+from tap_leadintent.decoding import HUGE_NUMBER, NO_NUMBER, TEXT_REPAIRED, Page
 
 END = b'}], "cursor": {"has_more": true, "next": "\\ud800\\u0000"}}'
 
@@ -18,10 +18,11 @@ END = b'}], "cursor": {"has_more": true, "next": "\\ud800\\u0000"}}'
 def decode(text: str | bytes) -> tuple[Any, tuple[str, ...]]:
     """Decode a page with one record whose one field is given as JSON."""
     content = text if isinstance(text, bytes) else text.encode()
-    page = decode_page(b'{"data": [{"x": ' + content + b'}], "cursor": '
-                       b'{"has_more": false}}')  # fmt: skip
-    (record,) = page.data
-    return record["x"], page.repairs
+    page = Page(b'{"data": [{"x": ' + content + b'}], "cursor": {"has_more": false}}')
+    records = page.decode()
+    (record,) = records.data
+    assert page.count == len(records.raw) == 1
+    return record["x"], records.repairs
 
 
 @pytest.mark.parametrize(
@@ -82,7 +83,7 @@ def test_fields_whose_repaired_names_are_the_same_all_stay() -> None:
 
 
 def test_a_cursor_is_passed_back_unchanged() -> None:
-    page = decode_page(b'{"data": [{"id": "\\u0000"' + END)
+    page = Page(b'{"data": [{"id": "\\u0000"' + END)
     assert page.cursor.next == "\ud800\0"
     assert json.dumps(page.cursor.next) == r'"\ud800\u0000"'
 
@@ -105,7 +106,7 @@ def test_a_cursor_is_passed_back_unchanged() -> None:
 )
 def test_what_is_no_page_stays_an_error(content: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
-        decode_page(content)
+        Page(content).decode()
 
 
 json_values = st.recursive(

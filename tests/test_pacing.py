@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from contextlib import ExitStack, suppress
 from email.utils import formatdate
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -19,6 +20,13 @@ from .helpers import EPOCH
 
 if TYPE_CHECKING:
     from .helpers import Clock
+
+
+def turn(pace: Pace) -> float:
+    """Send a request that takes no time; give the seconds that it waited."""
+    with pace.turn() as waited:
+        return waited
+
 
 NOON = "Sun, 06 Nov 1994 12:00:00 GMT"
 
@@ -85,8 +93,8 @@ def test_backoff_differs() -> None:
 def test_a_rest_holds_everyone(clock: Clock) -> None:
     pace = Pace(Interruption())
     pace.rest(30)
-    assert pace.wait_for_turn() == pytest.approx(30)
-    assert pace.wait_for_turn() == 0
+    assert turn(pace) == pytest.approx(30)
+    assert turn(pace) == 0
     assert clock.now == pytest.approx(1030)
 
 
@@ -95,17 +103,17 @@ def test_a_shorter_rest_does_not_shorten_a_longer_one(clock: Clock) -> None:
     pace.rest(30)
     clock.now += 1
     pace.rest(2)
-    assert pace.wait_for_turn() == pytest.approx(29)
+    assert turn(pace) == pytest.approx(29)
 
 
 @pytest.mark.parametrize(("limit", "gap"), [(1, 60), (60, 1), (7, 8.572), (600, 0.1)])
 def test_a_ceiling_spreads_requests_evenly(
     clock: Clock, limit: int, gap: float
 ) -> None:
-    pace = Pace(Interruption(), limit)
+    pace = Pace(Interruption(), requests_per_minute=limit)
     times = []
     for _ in range(6):
-        pace.wait_for_turn()
+        turn(pace)
         times.append(clock.now)
     gaps = [after - before for before, after in pairwise(times)]
     assert min(gaps) >= gap - 0.001
@@ -115,8 +123,8 @@ def test_a_ceiling_spreads_requests_evenly(
 @pytest.mark.parametrize("wait", ["wait", "rest", "ceiling"])
 def test_a_signal_ends_a_wait(clock: Clock, wait: str) -> None:
     interruption = Interruption()
-    pace = Pace(interruption, 1)
-    pace.wait_for_turn()
+    pace = Pace(interruption, requests_per_minute=1)
+    turn(pace)
     real = clock.sleep
 
     def sleep(seconds: float) -> None:
@@ -127,16 +135,103 @@ def test_a_signal_ends_a_wait(clock: Clock, wait: str) -> None:
     if wait == "rest":
         pace.rest(600)
     with pytest.raises(SystemExit) as caught:
-        pace.wait(600) if wait == "wait" else pace.wait_for_turn()
+        pace.wait(600) if wait == "wait" else turn(pace)
     assert caught.value.code == 128 + signal.SIGTERM
     assert clock.now < 1001
 
 
 def test_a_ceiling_needs_no_memory(clock: Clock) -> None:
     with mock.patch("pyrate_limiter.SingleBucketFactory", autospec=True) as factory:
-        Pace(Interruption(), 600)
+        Pace(Interruption(), requests_per_minute=600)
     (bucket,) = factory.call_args.args
     for _ in range(100):
         clock.now += 1
         bucket.put(mock.Mock(timestamp=clock.monotonic_ns() // 10**6, weight=1))
     assert bucket.count() < 5
+
+
+class BlockedError(Exception):
+    """Raised where a request would have to wait."""
+
+
+def places(pace: Pace) -> int:
+    """Count how many requests may be under way together."""
+    looked = number = 0
+
+    def give_up_soon() -> None:
+        nonlocal looked
+        looked += 1
+        if looked > 1:
+            raise BlockedError
+
+    # They end with the error, as answers would raise the number.
+    with suppress(BlockedError), ExitStack() as under_way:
+        while True:
+            looked = 0
+            under_way.enter_context(pace.turn(give_up_soon))
+            number += 1
+    return number
+
+
+def answers(pace: Pace, number: int) -> None:
+    for _ in range(number):
+        turn(pace)
+
+
+def test_so_many_requests_may_be_under_way(clock: Clock) -> None:
+    del clock
+    assert places(Pace(Interruption(), at_once=8)) == 8
+
+
+def test_a_rest_halves_the_requests_under_way(clock: Clock) -> None:
+    pace = Pace(Interruption(), at_once=8)
+    for expected in (4, 2, 1, 1):
+        pace.rest(5)
+        clock.now += 5
+        assert places(pace) == expected
+
+
+def test_refusals_of_requests_sent_before_a_rest_are_one_rest(clock: Clock) -> None:
+    pace = Pace(Interruption(), at_once=8)
+    for _ in range(5):
+        pace.rest(5)
+        clock.now += 1
+    clock.now += 5
+    assert places(pace) == 4
+
+
+def test_answers_raise_the_requests_under_way_slowly_and_only_so_far(
+    clock: Clock,
+) -> None:
+    pace = Pace(Interruption(), at_once=8)
+    pace.rest(5)
+    clock.now += 5
+    answers(pace, 10)
+    assert places(pace) == 4
+    answers(pace, 30)
+    assert places(pace) in {5, 6}
+    answers(pace, 1000)
+    assert places(pace) == 8
+
+
+def test_a_request_that_fails_raises_nothing_and_leaves_its_place(clock: Clock) -> None:
+    pace = Pace(Interruption(), at_once=2)
+    pace.rest(5)
+    clock.now += 5
+    for _ in range(100):
+        with pytest.raises(BlockedError), pace.turn():
+            raise BlockedError
+    assert places(pace) == 1
+
+
+def test_a_wait_ends_when_nobody_needs_it_any_more(clock: Clock) -> None:
+    pace = Pace(Interruption())
+    pace.rest(600)
+
+    def check() -> None:
+        if clock.now > 1003:
+            raise BlockedError
+
+    with pytest.raises(BlockedError), pace.turn(check):
+        pass
+    assert clock.now < 1004

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import requests_mock
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tap_leadintent.errors import StreamError
@@ -51,6 +51,7 @@ def read_answers(*answers: Any) -> tuple[list[str], list[Any]]:
         return ids, [request.json() for request in api.request_history]
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(
     pages=st.lists(st.lists(st.integers(), max_size=3), min_size=1, max_size=8),
     data=st.data(),
@@ -168,6 +169,28 @@ def test_a_body_without_the_envelope_is_an_error(answer: Any) -> None:
     first = envelope([1], has_more=True, after="a")
     with pytest.raises(StreamError, match=rf"^{STREAM}: .*no page of records"):
         read_answers(first, answer)
+
+
+def test_a_page_that_turns_out_to_be_none_is_asked_for_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tap_leadintent.sending.backoff", lambda _: 0.001)
+    broken: bytes = NO_ENVELOPES["not utf-8"]
+    answers: dict[str | None, list[bytes]] = {
+        None: [broken, json.dumps(envelope([1], has_more=True, after="a")).encode()],
+        "a": [broken, broken, json.dumps(envelope([2], has_more=False)).encode()],
+    }
+    # Of the first page, one half says where the second is.
+    answers[None][0] = broken.replace(b"false", b'true, "next": "a"')
+
+    def answer(request: requests.PreparedRequest, _context: object) -> bytes:
+        after = json.loads(request.body or "")["cursor"].get("after")
+        return answers[after].pop(0)
+
+    with requests_mock.Mocker() as api:
+        api.post(URL, content=answer)
+        assert read(max_retries=2) == ["1", "2"]
+    assert answers == {None: [], "a": []}
 
 
 def test_an_envelope_error_names_the_page() -> None:

@@ -17,7 +17,7 @@ from singer_sdk.helpers._typing import conform_record_data_types
 from singer_sdk.helpers.conform import TypeConformanceLevel
 from singer_sdk.singerlib import SelectionMask
 
-from tap_leadintent.decoding import decode_page
+from tap_leadintent.decoding import Page
 from tap_leadintent.keys import canonical_json
 from tap_leadintent.records import RecordShaper
 
@@ -174,7 +174,7 @@ def test_nothing_is_dropped_and_nothing_contradicts_the_schema(
     columns = {**stream.schema["properties"], **catalog}
     schema = {**stream.schema, "properties": columns}
     content = f'{{"data": [{spelled(record)}], "cursor": {{"has_more": false}}}}'
-    (decoded,) = decode_page(content.encode()).data
+    (decoded,) = Page(content.encode()).decode().data
     shaped = RecordShaper(
         columns=columns,
         key_properties=stream.primary_keys,

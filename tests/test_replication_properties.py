@@ -76,6 +76,7 @@ def steps(draw: st.DrawFn) -> Step:
     """Draw a run: its settings, and whether and when it is killed."""
     config: dict[str, Any] = {
         "page_size": 3,
+        "concurrency": draw(st.sampled_from([1, 2, 8])),
         "lookback_minutes": draw(st.sampled_from([LOOKBACK_MINUTES, 180])),
     }
     start = draw(st.sampled_from([None, 0, 0, 0, -1 * DAY, 1 * DAY, 1777]))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tap_leadintent.client import Tally
+from tap_leadintent.sending import Tally
 from tap_leadintent.summary import WarningCounter, describe, describe_failures
 
 from .helpers import declared_stream

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import tracemalloc
 import zlib
-from threading import Event
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 CONFIG = {"api_key": API_KEY, "max_retries": 0}
 CHUNKED = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 # Far slower than the timeout as a whole, never slow from one byte to the next.
-PAUSE, TIMEOUT = 0.02, 0.2
+PAUSE, TIMEOUT, PATIENCE = 0.02, 0.2, 60
 
 
 @pytest.fixture
 def session() -> Iterator[requests.Session]:
-    with transport.new_session() as session:
+    with transport.new_session(transport.BoundedAdapter()) as session:
         yield session
 
 
@@ -90,6 +90,50 @@ def test_silence_is_given_up(session: requests.Session) -> None:
 
     with listening(handle) as (host, port), pytest.raises(requests.ReadTimeout):
         session.post(f"http://{host}:{port}/", json={}, timeout=TIMEOUT)
+
+
+@pytest.mark.parametrize("part", [b"", response()[:-1]], ids=len)
+def test_waiting_can_be_ended_from_another_thread(
+    session: requests.Session, part: bytes
+) -> None:
+    waited_for, ended = Event(), Event()
+
+    def handle(connection: socket.socket) -> None:
+        read_request(connection)
+        connection.sendall(part)
+        waited_for.set()
+        connection.recv(1)
+
+    def hang_up_until_it_ends() -> None:
+        waited_for.wait(PATIENCE)
+        while not ended.wait(0.01):
+            transport.hang_up()
+
+    other = Thread(target=hang_up_until_it_ends, daemon=True)
+    other.start()
+    with listening(handle) as (host, port):
+        url = f"http://{host}:{port}/"
+        with pytest.raises(requests.RequestException, match=r"aborted|broken"):
+            session.post(url, json={}, timeout=PATIENCE)
+        ended.set()
+        other.join()
+
+
+def test_sessions_of_one_adapter_share_their_connections() -> None:
+    connections = 0
+    serve = answering(response())
+
+    def handle(connection: socket.socket) -> None:
+        nonlocal connections
+        connections += 1
+        serve(connection)
+
+    adapter = transport.BoundedAdapter(pool_maxsize=2)
+    with listening(handle) as address:
+        for _ in range(3):
+            post(transport.new_session(adapter), address)
+        adapter.close()
+    assert connections == 1
 
 
 @pytest.mark.parametrize(
@@ -202,7 +246,7 @@ def test_what_is_no_http_is_worth_another_try(answer: bytes) -> None:
         connection.sendall(response() if calls > 1 else answer)
 
     with listening(handle) as (host, port), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tap_leadintent.client.backoff", lambda _: 0.0)
+        patch.setattr("tap_leadintent.sending.backoff", lambda _: 0.0)
         # One try more, as the server may have closed the connection that is kept.
         config = {**CONFIG, "base_url": f"http://{host}:{port}", "max_retries": 2}
         stream: Any = TapLeadIntent(config=config).streams["custom_signals"]

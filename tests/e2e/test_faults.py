@@ -16,6 +16,7 @@ from tests.helpers import API_KEY
 from tests.servers import answering, listening
 
 from .faults import (
+    CONFIG,
     ECHOES,
     HARMLESS,
     LEADS,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from .faults import Rule
 
-pytestmark = pytest.mark.usefixtures("_in_a_hurry")
+pytestmark = pytest.mark.usefixtures("_in_a_hurry", "concurrency")
 
 ONE_OR_SEVERAL = ("one chain", "several windows")
 ALL_RULES: dict[str, Rule] = {
@@ -49,8 +50,15 @@ ALL_RULES: dict[str, Rule] = {
 
 @pytest.fixture
 def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tap_leadintent.client.backoff", lambda _: 0.001)
+    monkeypatch.setattr("tap_leadintent.sending.backoff", lambda _: 0.001)
     monkeypatch.setattr("tap_leadintent.transport.LARGEST_BODY", 2**20)
+
+
+@pytest.fixture(params=[1, 8], ids="{} at once".format)
+def concurrency(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Read one window at a time, and several."""
+    monkeypatch.setitem(CONFIG, "concurrency", request.param)
+    return int(request.param)
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +110,10 @@ def test_a_fault_that_passes(
     positions = struck(sandbox)
     assert len(positions) == 3 or rule in HARMLESS.values()
     assert positions
-    assert all((page == 1) == (pages == "first") for page in positions)
+    # The last page of a window may be its first, too.
+    assert pages == "last" or all(
+        (page == 1) == (pages == "first") for page in positions
+    )
     retries = 0 if rule in HARMLESS.values() else 3
     assert run.log.count("; try ") == retries
     assert f"{retries} retries" in run.log
@@ -195,12 +206,12 @@ def test_a_cursor_that_expires(
 @matrix(LOST_CURSORS)
 @each_plan
 def test_a_cursor_that_always_expires(
-    sandbox: Sandbox, expected: set[str], plan: str, rule: Rule
+    sandbox: Sandbox, expected: set[str], plan: str, rule: Rule, concurrency: int
 ) -> None:
     sandbox.faults(rule)
     first = read_leads(sandbox, PLANS[plan])
     assert f"HTTP {rule['status']}" in str(first.error)
-    assert len(struck(sandbox)) == 4
+    assert 4 <= len(struck(sandbox)) <= 4 * concurrency
     sandbox.faults()
     second = read_leads(sandbox, PLANS[plan], first.state)
     assert {*first.ids, *second.ids} == expected
