@@ -161,7 +161,7 @@ class EmittingStream(EndpointStream):
 
     def _write_state_message(self) -> None:
         super()._write_state_message()
-        # Also when there is no other state than before, as at the end of `--test`.
+        # Also when the state is as before: this may be the end.
         self.flush()
 
     def generate_child_contexts(
