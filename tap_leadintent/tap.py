@@ -74,7 +74,6 @@ class TapLeadIntent(Tap):
         with ending_well(self._write_state):
             self._write_state()
             failures = sync_streams(selected, self.logger, self._write_state)
-            flush(self.message_writer)
         if failures:
             told = describe_failures(failures, len(selected))
             raise RunError(self._secret.redact(told))

@@ -19,11 +19,13 @@ from tap_leadintent.emission import EmittingStream
 from tap_leadintent.errors import RunError
 from tap_leadintent.tap import TapLeadIntent
 
-from .helpers import STREAMS
+from .helpers import STREAMS, only
 from .model import DAY, Api, Store, catalog, iso, run, second, steady
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tap_leadintent.sandbox import Sandbox
 
     from .helpers import Run
 
@@ -126,6 +128,20 @@ def test_batches_carry_what_stream_maps_and_selection_leave(tmp_path: Path) -> N
     assert {record["full_name"] for record in batch} == {"masked"}
     assert all("signal" not in record for record in batch)
     assert {message["stream"] for message in store.of_type("BATCH")} == {"people"}
+
+
+def test_what_came_before_a_failure_is_written(
+    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+) -> None:
+    sandbox.faults(
+        {"kind": "status", "status": 403, "stream": "signal_agents", "skip": 2}
+    )
+    # With an old state there is no new one to write.
+    state: dict[str, Any] = {"bookmarks": {"signal_agents": {"coverage": []}}}
+    agents = only("signal_agents")
+    run = tap({**config, "page_size": 1}, catalog=agents, state=state)
+    assert "signal_agents: HTTP 403" in run.failed()
+    assert len(run.records("signal_agents")) == 2
 
 
 # Past the SDK's passes over each record
