@@ -1,22 +1,28 @@
-"""STATE, BATCH and ACTIVATE_VERSION messages, in an order that can be trusted.
+"""A stream's messages, in an order that can be trusted, at little cost a record.
 
 The SDK would keep a bookmark made from the records, which says nothing about what has
-been read; would let STATE overtake an unwritten BATCH; and would announce a version
-before its records. It has no public hooks for these, so its private methods are
-overridden here and nowhere else.
+been read; would let STATE overtake an unwritten BATCH; would announce a version before
+its records; and would look through each record for what is deselected, where nothing
+is. It has no public hooks for these, so its private methods are overridden here and
+nowhere else.
 """
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from singer_sdk.batch import Batcher
 from singer_sdk.helpers._batch import SDKBatchMessage
+from singer_sdk.mapper import SameRecordTransform
+from singer_sdk.singerlib import RecordMessage
 
 from tap_leadintent.client import EndpointStream
+from tap_leadintent.writer import flush
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator, Iterable
 
     from requests.adapters import HTTPAdapter
     from singer_sdk import Tap
@@ -97,6 +103,16 @@ class EmittingStream(EndpointStream):
         if due:
             self._settle()
 
+    def flush(self) -> None:
+        """Hand over the records that wait to be written in one block.
+
+        To be called before a wait; STATE and all other messages do not wait.
+
+        Raises:
+            OSError: Standard output cannot be written.
+        """
+        flush(self._tap.message_writer)
+
     def activate_version(self, version: int) -> None:
         """Tell the target that a version is complete, if its records carried one.
 
@@ -120,6 +136,51 @@ class EmittingStream(EndpointStream):
         # A window without records leaves it set, though the state has changed.
         self.state_manager.is_flushed = False
         self._write_state_message()
+
+    @cached_property
+    def _emits_as_is(self) -> bool:
+        """Whether nothing is deselected, mapped or flattened."""
+        first, *others = self.stream_maps
+        return (
+            not others
+            and type(first) is SameRecordTransform
+            and not first.flattening_enabled
+            and all(self.mask.values())
+        )
+
+    def _generate_record_messages(
+        self, record: Record
+    ) -> Generator[RecordMessage, None, None]:
+        if not self._emits_as_is:
+            yield from super()._generate_record_messages(record)
+            return
+        yield RecordMessage(
+            stream=self.name,
+            record=record,
+            version=self._stream_version,
+            time_extracted=datetime.now(UTC),
+        )
+
+    def _write_state_message(self) -> None:
+        super()._write_state_message()
+        # Also when the state is as before: this may be the end.
+        self.flush()
+
+    def generate_child_contexts(
+        self,
+        record: Record,  # noqa: ARG002
+        context: Context | None,  # noqa: ARG002
+    ) -> Iterable[Context | None]:
+        """Give none: there are no child streams for which to copy each record.
+
+        Args:
+            record: Not used.
+            context: Not used.
+
+        Returns:
+            Nothing.
+        """
+        return ()
 
     def _sync_batches(
         self,

@@ -11,8 +11,6 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from genson import SchemaBuilder  # type: ignore[import-untyped]
-
 from tap_leadintent.errors import RefusedError
 from tap_leadintent.openapi import TAP_COLUMNS
 from tap_leadintent.times import utc_timestamp
@@ -98,6 +96,9 @@ def infer(records: Sequence[Record], declared: Iterable[str]) -> Inference:
     Returns:
         The columns to add, the same for any order of the records.
     """
+    # Imported late: most runs need none.
+    from genson import SchemaBuilder  # type: ignore[import-untyped]  # noqa: PLC0415
+
     builder = SchemaBuilder(schema_uri=None)
     for record in records:
         builder.add_object({name: _hollow(value) for name, value in record.items()})

@@ -138,7 +138,7 @@ class ReadingStream(EmittingStream):
             raise StreamError(msg) from None
 
     def emit(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Hand records over, unless a signal has come.
+        """Hand a page's records over, unless a signal has come.
 
         Args:
             records: Shaped records.
@@ -153,3 +153,5 @@ class ReadingStream(EmittingStream):
             self._pace.check()
             self.tally.records += 1
             yield record
+        # The next page may have to be waited for.
+        self.flush()

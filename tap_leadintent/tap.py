@@ -17,7 +17,7 @@ from tap_leadintent.run import ending_well, sync_streams
 from tap_leadintent.streams import STREAMS
 from tap_leadintent.summary import describe_failures
 from tap_leadintent.transport import BoundedAdapter
-from tap_leadintent.writer import Writer
+from tap_leadintent.writer import Writer, flush
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -80,7 +80,6 @@ class TapLeadIntent(Tap):
         with ending_well(self._write_state):
             self._write_state()
             failures = sync_streams(selected, self.logger, self._write_state)
-            sys.stdout.flush()
         if failures:
             told = describe_failures(failures, len(selected))
             raise RunError(self._secret.redact(told))
@@ -88,7 +87,7 @@ class TapLeadIntent(Tap):
     def _write_state(self) -> None:
         if self.state:
             self.state_writer.write_state(self.state)
-        sys.stdout.flush()
+        flush(self.message_writer)
 
     @property
     def _own_streams(self) -> list[LeadIntentStream]:

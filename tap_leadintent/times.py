@@ -6,8 +6,10 @@ import re
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
+import msgspec
+
 _LONGEST_DATE = len("2026-W01-1")
-_WIDTH = len("2026-01-01T00:00:00.000000")
+_WIDTH = len("2026-01-01T00:00:00.000000Z")
 _MICROSECONDS = len("20260101T000000.000000")
 _FINER = re.compile(r"[.,]\d{6}\d*[1-9]")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -81,7 +83,9 @@ def utc_timestamp(value: object) -> str | None:
             instant = instant.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-    return f"{instant.isoformat(timespec='microseconds')[:_WIDTH]}Z"
+    # Several times faster than `isoformat`; whole seconds come without a fraction.
+    text: str = msgspec.to_builtins(instant)
+    return text if len(text) == _WIDTH else f"{text[:-1]}.000000Z"
 
 
 def is_finer(text: str) -> bool:

@@ -20,6 +20,8 @@ OVERRIDDEN: list[tuple[type, type, str]] = [
     (EmittingStream, RESTStream, "_sync_batches"),
     (EmittingStream, RESTStream, "_increment_stream_state"),
     (EmittingStream, RESTStream, "_write_starting_replication_value"),
+    (EmittingStream, RESTStream, "_generate_record_messages"),
+    (EmittingStream, RESTStream, "_write_state_message"),
     (TapLeadIntent, Tap, "_validate_config"),
     (TapLeadIntent, Tap, "_handle_termination"),
     (TapLeadIntent, Tap, "sync_all"),

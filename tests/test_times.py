@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta, timezone
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tap_leadintent.times import format_instant, parse_instant
+from tap_leadintent.times import format_instant, parse_instant, utc_timestamp
 
 
 @pytest.mark.parametrize(
@@ -43,3 +45,22 @@ def test_what_is_written_is_read_back(seconds: int) -> None:
     text = format_instant(seconds)
     assert parse_instant(text) == seconds
     assert len(text) == len("2026-01-01T00:00:00Z")
+
+
+@given(
+    st.datetimes(datetime(2, 1, 1), datetime(9998, 1, 1)),  # noqa: DTZ001 - a bound
+    st.integers(-1439, 1439).map(lambda n: timezone(timedelta(minutes=n))),
+)
+def test_a_records_time_is_written_in_utc_at_full_width(
+    local: datetime, zone: timezone
+) -> None:
+    instant = local.replace(tzinfo=zone)
+    written = utc_timestamp(instant.isoformat())
+    assert written is not None
+    assert len(written) == len("2026-01-01T00:00:00.000000Z")
+    assert written.endswith("Z")
+    assert datetime.fromisoformat(written) == instant.astimezone(UTC)
+
+
+def test_a_whole_second_has_a_fraction_too() -> None:
+    assert utc_timestamp("2026-01-01T01:00:00+01:00") == "2026-01-01T00:00:00.000000Z"
