@@ -1,25 +1,53 @@
-"""Cuts a time range into windows that hold a few pages each."""
+"""Cuts a time range into windows that hold a few pages each, read several at once."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from math import ceil, sqrt
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tap_leadintent import intervals
 from tap_leadintent.times import format_instant
 
 if TYPE_CHECKING:
     from tap_leadintent.intervals import Interval
 
 _OVERLAP_SECONDS = 1
-_MOST_PAGES = 8
-_FEWEST_PAGES = 4
-_GROWTH = 8
-_FIRST_SECONDS = 1777
 _LEAST_SECONDS = 61
+
+# A scheduled run mostly finds little: what is shorter than this is first tried whole.
 _LONG_STRETCH_SECONDS = 30 * 86400
 _TRIAL_PAGES = 4
-_FORGETTING = 0.5
-_SPARE_REQUESTS = 6.0
-_SPARE_SHARE = 0.1
+
+# A probe is as long as a day in a year: it sees both day and night, and a page there
+# means an amount worth the haste. All but the first are far ahead of what is written,
+# so they must hold little; one that holds more may as well hold half as much again.
+_PROBES = 3
+_PROBE_SHARE = 365
+_PROBE_PAGES = 2
+_GIVEN_UP_PAGES = 3.0
+
+# A window is a reader's share of what is left. Larger ones waste fewer part-filled
+# pages; smaller ones take less memory and let the readers finish together.
+_FEWEST_PAGES = 2
+_MOST_PAGES = 8
+_PAGES_AT_ONCE = 96
+
+# How fast old windows are forgotten, how far recent ones may belie the probes, and
+# how much longer than the last ones a window may be where those were as good as empty.
+_FORGETTING = 0.7
+_DOUBT = 1.5
+_GROWTH = 8
+
+# Requests beyond the least possible: so many in any history, and for each page. Every
+# window that is out may turn out to be one. When few are left, each one fewer makes
+# windows longer by `_GROWTH`, so that they last for whatever is to come.
+_SPARE_REQUESTS = 10
+_SPARE_MARGIN = 2
+_SPARE_SHARE = 0.12
+_FEW_SPARE = 3
+_MOST_PRESSURE = 10
 
 
 class Window(NamedTuple):
@@ -45,12 +73,12 @@ class Window(NamedTuple):
 
 
 class Windows:
-    """The windows of one time range, oldest first.
+    """The windows of one time range, for several readers, as good as oldest first.
 
-    Without a fixed length, a stretch is first tried whole: a quiet one costs one
-    request. Then the length follows the density seen so far. A window costs up to one
-    request more than its records need, so when that adds up, windows grow until the
-    surplus is small again, whatever the history looks like.
+    With a fixed length, a window is given to whoever asks. Without, a short stretch is
+    first tried whole, and in a long one a few probes find out how dense it is; they are
+    the only windows that may leave something older behind. Then the length follows the
+    density, and a reader waits where its window would be one guess too many.
     """
 
     def __init__(
@@ -58,48 +86,74 @@ class Windows:
         stretches: list[Interval],
         *,
         page_size: int,
+        readers: int = 1,
         length: int | None = None,
     ) -> None:
-        """Begin with the oldest stretch.
+        """Begin with everything left to hand out.
 
         Args:
             stretches: What is to be read, oldest first.
             page_size: Records in a full page.
+            readers: How many windows are read at once.
             length: Seconds in a window, or None to follow the density.
         """
-        self._stretches = list(stretches)
+        self._left = list(stretches)
         self._page_size = page_size
+        self._readers = readers
         self._fixed = length
-        self._length: int | None = None
-        self._records = 0.0
-        self._seconds = 0.0
-        self._surplus = 0.0
+        self._out: set[Window] = set()
+        self._trial: Window | None = None
+        self._planned: list[Interval] = []
+        self._probes: set[Window] = set()
+        self._densities: dict[int, float] = {}
         self._pages = 0.0
+        self._seconds = 0.0
+        self._spare = float(max(_SPARE_REQUESTS, readers + _SPARE_MARGIN))
+
+    @property
+    def oldest_left(self) -> int | None:
+        """Where the oldest piece begins that is not handed out, if there is any."""
+        return self._left[0][0] if self._left else None
+
+    @property
+    def finished(self) -> bool:
+        """Whether everything has been handed out and read."""
+        return not self._left and not self._out
 
     def end_by(self, latest: int) -> None:
-        """Read nothing beyond an instant.
+        """Hand out nothing beyond an instant.
 
         Args:
             latest: The instant, in seconds since 1970.
         """
-        self._stretches = [
-            (a, min(b, latest)) for a, b in self._stretches if a < latest
-        ]
+        self._left = [(a, min(b, latest)) for a, b in self._left if a < latest]
+        self._planned = [(a, min(b, latest)) for a, b in self._planned if a < latest]
 
     def next(self) -> Window | None:
-        """Take the next window.
+        """Hand out a window.
 
         Returns:
-            The window, or None when everything is read.
+            The window, or None when there is none to give now: everything is handed
+            out, or something that is out has to come back first.
         """
-        if not self._stretches:
+        if not self._left:
             return None
-        start, end = self._stretches[0]
-        length = self._fixed or self._length
-        if length is None:
-            long = end - start > _LONG_STRETCH_SECONDS
-            return Window(start, end, 1 if long else _TRIAL_PAGES)
-        return Window(start, min(end, start + length))
+        start, end = self._left[0]
+        if self._fixed:
+            return self._hand_out(start, min(end, start + self._fixed))
+        if not self._planned:
+            if self._trial or self._probes:
+                return None
+            if self._densities:
+                return self._next_by_density(start, end)
+            if pages := self._trial_pages(end - start):
+                self._trial = self._hand_out(start, end, pages)
+                return self._trial
+            self._plan_probes(start, end)
+        probe = self._planned.pop(0)
+        window = self._hand_out(*probe, None if probe[0] == start else _PROBE_PAGES)
+        self._probes.add(window)
+        return window
 
     def give_up(self, window: Window) -> None:
         """Learn that a window on trial holds too much.
@@ -107,40 +161,91 @@ class Windows:
         Args:
             window: The window, which will be read in smaller ones.
         """
-        self._surplus += window.most_pages or 0
-        share = (window.end - window.start) // 64
-        self._length = max(_LEAST_SECONDS, min(_FIRST_SECONDS, share))
+        self._out.remove(window)
+        self._left = intervals.add(self._left, (window.start, window.end))
+        self._spare -= window.most_pages or 0
+        if window == self._trial:
+            self._trial = None
+            self._plan_probes(window.start, window.end)
+        else:
+            self._learn(window, _GIVEN_UP_PAGES)
 
     def done(self, window: Window, *, records: int, requests: int) -> None:
         """Learn that a window has been read whole.
 
         Args:
-            window: The window that `next` gave last.
+            window: The window.
             records: How many records it held.
             requests: How many requests it took.
         """
-        self._stretches = [
-            (max(a, window.end), b) for a, b in self._stretches if b > window.end
-        ]
+        self._out.remove(window)
         pages = records / self._page_size
-        self._pages += pages
-        self._surplus += requests - pages
-        seconds = window.end - window.start
-        self._records = self._records * _FORGETTING + records
-        self._seconds = self._seconds * _FORGETTING + seconds
+        self._spare += _SPARE_SHARE * pages - (requests - pages)
+        if window == self._trial:
+            self._trial = None
+        elif window in self._probes:
+            self._learn(window, pages)
         if window.most_pages is None:
-            self._length = self._next_length(seconds)
+            self._pages = self._pages * _FORGETTING + pages
+            self._seconds = self._seconds * _FORGETTING + window.end - window.start
 
-    def _next_length(self, seconds: int) -> int:
-        seconds = max(seconds, self._length or 0)
-        if self._surplus > _SPARE_REQUESTS + _SPARE_SHARE * self._pages:
-            return seconds * _GROWTH * _GROWTH
-        density = self._records / self._seconds / self._page_size
-        left = sum(b - a for a, b in self._stretches)
-        wanted = min(_MOST_PAGES, max(_FEWEST_PAGES, density * left / 2))
-        expected = density * seconds
-        if expected * _GROWTH**2 <= wanted:
-            return seconds * _GROWTH
+    def _hand_out(self, start: int, end: int, most_pages: int | None = None) -> Window:
+        window = Window(start, end, most_pages)
+        self._left = intervals.subtract(self._left, (start, end))
+        self._out.add(window)
+        return window
+
+    def _trial_pages(self, seconds: int) -> int:
+        if seconds < _LONG_STRETCH_SECONDS:
+            return _TRIAL_PAGES
+        # Without other readers beside it, no probe could be quicker.
+        return 1 if self._readers == 1 else 0
+
+    def _plan_probes(self, start: int, end: int) -> None:
+        seconds = max(_LEAST_SECONDS, (end - start) // _PROBE_SHARE)
+        count = max(1, min(_PROBES, self._readers, (end - start) // seconds))
+        room = max(0, end - start - seconds)
+        starts = [start + room * n // max(1, count - 1) for n in range(count)]
+        self._planned = [(at, min(end, at + seconds)) for at in starts]
+
+    def _learn(self, probe: Window, pages: float) -> None:
+        self._probes.remove(probe)
+        self._densities[probe.start] = pages / (probe.end - probe.start)
+
+    def _next_by_density(self, start: int, end: int) -> Window | None:
+        something = self._pages or any(self._densities.values())
+        if self._out and (self._spare < len(self._out) + 1 or not something):
+            return None
+        pressure = min(_MOST_PRESSURE, max(0.0, _FEW_SPARE - self._spare))
+        length = max(_LEAST_SECONDS, self._length(start) * _GROWTH**pressure)
+        count = max(1, round((end - start) / length))
+        return self._hand_out(start, start + ceil((end - start) / count))
+
+    def _length(self, start: int) -> float:
+        wanted = self._wanted_pages()
+        recent = self._pages / self._seconds
+        forecast = self._forecast(start)
+        if forecast and len(self._densities) > 1:
+            return wanted / max(recent, forecast / _DOUBT)
+        if self._pages * _GROWTH**2 <= wanted:
+            return self._seconds * _GROWTH
         # Growing by the square root holds even where the density grows with time.
-        change = wanted / expected
-        return max(_LEAST_SECONDS, int(seconds * min(change, change**0.5)))
+        change = wanted / self._pages
+        return self._seconds * min(change, sqrt(change))
+
+    def _wanted_pages(self) -> float:
+        recent = self._pages / self._seconds
+        density = max(recent, fmean(self._densities.values()))
+        left = density * sum(end - start for start, end in self._left)
+        most = min(_MOST_PAGES, _PAGES_AT_ONCE // self._readers)
+        pages = round(min(most, max(_FEWEST_PAGES, left / self._readers)))
+        # Chance adds a few records; they should not cost a page.
+        return pages - sqrt(pages / self._page_size)
+
+    def _forecast(self, start: int) -> float:
+        """Guess the density from the probes before and after an instant."""
+        starts = sorted(self._densities)
+        after = bisect_right(starts, start)
+        return fmean(
+            self._densities[at] for at in starts[max(0, after - 1) : after + 1]
+        )

@@ -1,49 +1,100 @@
-"""How a time range is cut: few requests, small windows, whatever the history."""
+"""How a range is cut for several readers: quickly, in few requests, in order."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from math import ceil
 from random import Random
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tap_leadintent.sandbox.endpoints import ENDPOINTS
+from tap_leadintent.sandbox.options import Options
+from tap_leadintent.sandbox.shelf import Shelf
 from tap_leadintent.windows import Window, Windows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 DAY = 86400
 YEAR = 365 * DAY
 PAGE = 100
+READERS = [1, 4, 8, 16]
 
 
 @dataclass
 class Reading:
-    """What it took to read a history."""
+    """What it took to read a history; a round is the time that one request takes."""
 
-    requests: int
-    windows: list[Window]
-    pages: list[int]
+    requests: int = 0
+    rounds: int = 0
+    windows: list[Window] = field(default_factory=list)
+    pages: list[int] = field(default_factory=list)
 
 
-def read(times: list[int], start: int, end: int, length: int | None = None) -> Reading:
-    """Read a history as the tap does, windows overlapping by a second."""
-    times = sorted(times)
-    windows = Windows([(start, end)], page_size=PAGE, length=length)
-    reading = Reading(0, [], [])
-    while window := windows.next():
-        held = bisect_right(times, window.end) - bisect_left(times, window.start - 1)
-        pages = max(1, ceil(held / PAGE))
-        if window.most_pages is not None and pages > window.most_pages:
-            reading.requests += window.most_pages
-            windows.give_up(window)
-            continue
-        reading.requests += pages
-        reading.windows.append(window)
-        reading.pages.append(pages)
-        windows.done(window, records=held, requests=pages)
+class History:
+    """Times of records; windows overlap by a second, as they do for the tap."""
+
+    def __init__(self, times: list[int]) -> None:
+        self.times = sorted(times)
+        self.pages = ceil(len(times) / PAGE)
+
+    def held(self, window: Window) -> int:
+        after = bisect_right(self.times, window.end)
+        return after - bisect_left(self.times, window.start - 1)
+
+
+def come_back(windows: Windows, window: Window, held: int) -> int:
+    """Tell what a reader found, and give the requests that took."""
+    pages = max(1, ceil(held / PAGE))
+    if window.most_pages is not None and pages > window.most_pages:
+        windows.give_up(window)
+        return window.most_pages
+    windows.done(window, records=held, requests=pages)
+    return pages
+
+
+def read(
+    times: list[int] | History,
+    start: int,
+    end: int,
+    readers: int = 1,
+    length: int | None = None,
+) -> Reading:
+    """Read a history with readers that take a round for a page and never stall."""
+    history = times if isinstance(times, History) else History(times)
+    windows = Windows([(start, end)], page_size=PAGE, readers=readers, length=length)
+    reading = Reading()
+    events: list[tuple[int, int, Window, int]] = []
+    handed_out = 0
+    while True:
+        while len(events) < readers and (window := windows.next()):
+            handed_out += 1
+            held = history.held(window)
+            pages = max(1, ceil(held / PAGE))
+            took = min(pages, window.most_pages or pages)
+            heappush(events, (reading.rounds + took, handed_out, window, held))
+        if not events:
+            break
+        reading.rounds, _, window, held = heappop(events)
+        requests = come_back(windows, window, held)
+        reading.requests += requests
+        if requests >= held / PAGE:
+            reading.windows.append(window)
+            reading.pages.append(requests)
+    assert windows.finished
+    assert windows.oldest_left is None
     return reading
+
+
+def most_requests(history: History, readers: int) -> float:
+    """Beyond 8 readers, each may hold one more window that turns out to be empty."""
+    return 1.15 * history.pages + 12 + max(0, readers - 8)
 
 
 def uniform(count: int, seed: int = 1, span: int = YEAR) -> list[int]:
@@ -54,6 +105,22 @@ def uniform(count: int, seed: int = 1, span: int = YEAR) -> list[int]:
 def growing(count: int) -> list[int]:
     draw = Random(1)  # noqa: S311
     return [int(YEAR * draw.random() ** 0.5) for _ in range(count)]
+
+
+def gently_growing(count: int, seed: int = 1, span: int = YEAR) -> list[int]:
+    """At the end there are twice as many as at the beginning."""
+    draw = Random(seed)  # noqa: S311
+    return [int(span * ((1 + 3 * draw.random()) ** 0.5 - 1)) for _ in range(count)]
+
+
+def office_hours(count: int, seed: int = 1, span: int = YEAR) -> list[int]:
+    draw = Random(seed)  # noqa: S311
+    return [
+        draw.randrange(span // (7 * DAY)) * 7 * DAY
+        + draw.randrange(5) * DAY
+        + draw.randrange(8 * 3600, 18 * 3600)
+        for _ in range(count)
+    ]
 
 
 def bursts(count: int) -> list[int]:
@@ -72,93 +139,260 @@ def daily(count: int) -> list[int]:
     return [n % 365 * DAY + 30_000 + draw.randrange(300) for n in range(count)]
 
 
+def clustered(clusters: list[tuple[int, int]]) -> History:
+    return History(
+        [
+            start + time
+            for seed, (start, span) in enumerate(clusters)
+            for time in uniform(300, seed, span)
+        ]
+    )
+
+
 HISTORIES = {
-    **{f"uniform {n}": uniform(n) for n in (0, 1, 99, 100, 101, 500, 5000, 200_000)},
-    "growing": growing(100_000),
-    "bursts": bursts(50_000),
-    "bursts every day": daily(100_000),
-    "all in one second": [YEAR // 2 + 17] * 20_000,
+    name: History(times)
+    for name, times in {
+        **{f"uniform {n}": uniform(n) for n in (0, 1, 99, 100, 101, 500, 5000)},
+        "uniform 200_000": uniform(200_000),
+        "growing": growing(100_000),
+        "bursts": bursts(50_000),
+        "bursts every day": daily(100_000),
+        "all in one second": [YEAR // 2 + 17] * 20_000,
+    }.items()
 }
 
-
-@pytest.mark.parametrize("history", HISTORIES)
-def test_requests_stay_near_the_least_possible(history: str) -> None:
-    times = HISTORIES[history]
-    assert read(times, 0, YEAR).requests <= 1.15 * ceil(len(times) / PAGE) + 12
+CLUSTERS = st.lists(
+    st.tuples(st.integers(0, YEAR), st.integers(1, 30 * DAY)), max_size=30
+)
 
 
-def test_windows_grow_when_part_filled_pages_add_up() -> None:
-    draw = Random(114)  # noqa: S311
-    times = [
-        draw.randrange(20) * YEAR // 20 + draw.randrange(7200) for _ in range(18_000)
-    ]
-    assert read(times, 0, YEAR).requests <= 1.08 * ceil(len(times) / PAGE)
+@pytest.mark.parametrize("readers", READERS)
+@pytest.mark.parametrize("history", HISTORIES.values(), ids=HISTORIES)
+def test_requests_stay_near_the_least_possible(history: History, readers: int) -> None:
+    requests = read(history, 0, YEAR, readers).requests
+    assert requests <= most_requests(history, readers)
 
 
-@given(st.lists(st.tuples(st.integers(0, YEAR), st.integers(1, 30 * DAY)), max_size=30))
+@given(CLUSTERS, st.integers(1, 16))
 def test_requests_stay_near_the_least_possible_for_any_clusters(
-    clusters: list[tuple[int, int]],
+    clusters: list[tuple[int, int]], readers: int
 ) -> None:
-    times = [
-        start + time
-        for seed, (start, span) in enumerate(clusters)
-        for time in uniform(300, seed, span)
-    ]
-    end = YEAR + 30 * DAY
-    assert read(times, 0, end).requests <= 1.15 * ceil(len(times) / PAGE) + 12
+    history = clustered(clusters)
+    requests = read(history, 0, YEAR + 30 * DAY, readers).requests
+    assert requests <= most_requests(history, readers)
 
 
+@pytest.mark.parametrize("readers", READERS)
+def test_windows_grow_when_part_filled_pages_add_up(readers: int) -> None:
+    draw = Random(114)  # noqa: S311
+    history = History(
+        [draw.randrange(20) * YEAR // 20 + draw.randrange(7200) for _ in range(18_000)]
+    )
+    assert read(history, 0, YEAR, readers).requests <= 1.15 * history.pages
+
+
+@pytest.mark.parametrize("span", [30 * DAY, 90 * DAY, YEAR, 3 * YEAR])
+@pytest.mark.parametrize("times", [uniform, gently_growing])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_readers_share_the_work(
+    seed: int, times: Callable[[int, int, int], list[int]], span: int
+) -> None:
+    history = History(times(20_000, seed, span))
+    reading = read(history, 0, span, 8)
+    assert reading.rounds <= 1.2 * 200 / 8 + (times is gently_growing)
+    assert reading.requests <= 1.15 * 200
+    assert read(history, 0, span, 16).rounds <= 1.4 * 200 / 16
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_nights_and_weekends_do_not_mislead(seed: int) -> None:
+    reading = read(office_hours(20_000, seed), 0, YEAR, 8)
+    assert reading.rounds <= 1.25 * 200 / 8
+
+
+@pytest.mark.parametrize("quiet_days", [0, 31])
+def test_readers_share_the_sandboxes_leads(quiet_days: int) -> None:
+    options = Options(sizes={"leads": 20_000})
+    shelf = Shelf(ENDPOINTS["leads"], options)
+    times = [entry.found // 1_000_000 for entry in shelf.entries.values()]
+    start, end = options.begin // 1_000_000, options.start // 1_000_000
+    reading = read(times, start - quiet_days * DAY, end, 8)
+    assert reading.rounds <= 1.2 * 200 / 8
+    assert reading.requests <= 1.15 * 200
+
+
+def test_a_long_quiet_beginning_leaves_work_for_all_readers() -> None:
+    times = [YEAR + time for time in uniform(20_000)]
+    assert read(times, 0, 2 * YEAR, 8).rounds <= 2 * 200 / 8
+
+
+@pytest.mark.parametrize("readers", READERS)
 @pytest.mark.parametrize("history", [h for h in HISTORIES if h[0] in "ug"])
 def test_no_window_of_a_history_without_bursts_holds_more_than_20_pages(
-    history: str,
+    history: str, readers: int
 ) -> None:
-    assert max(read(HISTORIES[history], 0, YEAR).pages) <= 20
+    assert max(read(HISTORIES[history], 0, YEAR, readers).pages) <= 20
 
 
-def test_windows_shrink_towards_the_end() -> None:
-    pages = read(uniform(20_000), 0, YEAR).pages
-    assert pages[-1] < max(pages)
+@pytest.mark.parametrize(("readers", "most"), [(1, 9), (8, 9), (16, 7), (32, 4)])
+def test_what_all_readers_hold_at_once_is_bounded(readers: int, most: int) -> None:
+    assert max(read(uniform(50_000), 0, YEAR, readers).pages) <= most
 
 
-def test_a_quiet_stretch_costs_one_request() -> None:
-    assert read([], 0, 10 * YEAR).requests == 1
+@pytest.mark.parametrize("readers", READERS[1:])
+def test_windows_shrink_towards_the_end(readers: int) -> None:
+    pages = read(uniform(20_000), 0, YEAR, readers).pages
+    assert max(pages[-3:]) <= 3 < max(pages)
+
+
+@pytest.mark.parametrize("readers", READERS)
+def test_a_quiet_stretch_costs_one_request(readers: int) -> None:
+    for records in (0, 5, 400):
+        reading = read(uniform(records, span=29 * DAY), 0, 29 * DAY, readers)
+        assert len(reading.windows) == 1
+
+
+@pytest.mark.parametrize(("readers", "most"), [(1, 1), (2, 6), (8, 7), (32, 7)])
+def test_a_long_quiet_stretch_costs_a_few(readers: int, most: int) -> None:
+    assert read([], 0, 10 * YEAR, readers).requests <= most
 
 
 @given(
-    st.lists(st.integers(0, 30 * DAY), max_size=400),
-    st.integers(1, 30 * DAY),
+    st.lists(st.integers(0, 60 * DAY), max_size=2000),
+    st.integers(1, 60 * DAY),
+    st.integers(1, 16),
     st.one_of(st.none(), st.integers(DAY // 10, 9 * DAY)),
 )
-def test_windows_cover_the_range_without_gap_oldest_first(
-    times: list[int], end: int, length: int | None
+def test_windows_cover_the_range_without_gap_or_overlap(
+    times: list[int], end: int, readers: int, length: int | None
 ) -> None:
-    windows = read(times, 0, end, length).windows
+    windows = sorted(read(times, 0, end, readers, length).windows)
     edges = [window.start for window in windows] + [end]
     assert edges[0] == 0
     assert [window.end for window in windows] == edges[1:]
-    assert edges == sorted(edges)
+    assert all(window.start < window.end for window in windows)
 
 
-def test_a_fixed_length_is_kept() -> None:
-    windows = read(uniform(5000), 0, YEAR, 7 * DAY).windows
-    assert {w.end - w.start for w in windows[:-1]} == {7 * DAY}
-    assert windows[-1].end - windows[-1].start <= 7 * DAY
+@given(CLUSTERS, st.integers(1, 16), st.sampled_from([None, 7 * DAY]))
+def test_nothing_stands_still_while_readers_wait_for_older_windows(
+    clusters: list[tuple[int, int]], readers: int, length: int | None
+) -> None:
+    history = clustered(clusters)
+    end = YEAR + 30 * DAY
+    windows = Windows([(0, end)], page_size=PAGE, readers=readers, length=length)
+    out: list[Window] = []
+    ahead: list[Window] = []
+    while not windows.finished:
+        while len(out) < readers and (window := windows.next()):
+            out.append(window)
+            left = windows.oldest_left
+            if left is not None and left < window.start:
+                ahead.append(window)
+        front = min(out, key=lambda window: window.start)
+        left = windows.oldest_left
+        moving = [window for window in out if window.most_pages is not None]
+        if left is None or left > front.start:
+            moving.append(front)
+        assert moving
+        out.remove(moving[0])
+        come_back(windows, moving[0], history.held(moving[0]))
+    assert len(ahead) <= 2
+    assert all((window.most_pages or 99) <= 2 for window in ahead)
 
 
-def test_several_stretches_are_read_oldest_first() -> None:
-    windows = Windows([(0, DAY), (5 * DAY, 6 * DAY)], page_size=PAGE)
-    for stretch in [(0, DAY), (5 * DAY, 6 * DAY)]:
+def test_a_short_stretch_is_first_tried_whole_with_nothing_beside_it() -> None:
+    windows = Windows([(0, DAY)], page_size=PAGE, readers=4)
+    trial = windows.next()
+    assert trial == Window(0, DAY, 4)
+    assert windows.next() is None
+    assert not windows.finished
+    assert windows.oldest_left is None
+    windows.done(trial, records=400, requests=4)
+    assert windows.next() is None
+    assert windows.finished
+
+
+def test_what_is_given_up_is_left_again() -> None:
+    windows = Windows([(0, DAY)], page_size=PAGE, readers=4)
+    trial = windows.next()
+    assert trial is not None
+    windows.give_up(trial)
+    assert windows.oldest_left == 0
+    front = windows.next()
+    assert front is not None
+    assert (front.start, front.most_pages) == (0, None)
+    assert windows.oldest_left == front.end
+    far = windows.next()
+    assert far is not None
+    assert far.start > front.end
+    windows.done(front, records=90, requests=1)
+    assert windows.oldest_left == front.end
+    windows.give_up(far)
+    assert windows.oldest_left == front.end
+
+
+def test_probes_lie_far_apart_and_the_first_at_the_front() -> None:
+    windows = Windows([(0, YEAR)], page_size=PAGE, readers=4)
+    probes = [windows.next() for _ in range(3)]
+    assert [probe and probe.start // DAY for probe in probes] == [0, 182, 364]
+    assert windows.next() is None
+
+
+def test_until_something_is_found_one_window_is_out() -> None:
+    windows = Windows([(0, YEAR)], page_size=PAGE, readers=4)
+    for probe in [windows.next() for _ in range(3)]:
+        assert probe is not None
+        windows.done(probe, records=0, requests=1)
+    assert windows.next() is not None
+    assert windows.next() is None
+
+
+@pytest.mark.parametrize("readers", [1, 5])
+def test_a_fixed_length_is_kept_and_all_readers_are_served(readers: int) -> None:
+    windows = Windows([(0, 30 * DAY)], page_size=PAGE, readers=1, length=7 * DAY)
+    out = [windows.next() for _ in range(readers)]
+    starts = [0, 7, 14, 21, 28][:readers]
+    ends = [7, 14, 21, 28, 30][:readers]
+    assert out == [Window(a * DAY, b * DAY) for a, b in zip(starts, ends, strict=True)]
+
+
+@pytest.mark.parametrize("readers", [1, 4])
+def test_several_stretches_are_read_oldest_first(readers: int) -> None:
+    stretches = [(0, DAY), (5 * DAY, 6 * DAY)]
+    windows = Windows(stretches, page_size=PAGE, readers=readers)
+    for stretch in stretches:
         window = windows.next()
         assert window is not None
         assert (window.start, window.end) == stretch
         windows.done(window, records=3, requests=1)
     assert windows.next() is None
+    assert windows.finished
 
 
-def test_nothing_is_read_beyond_the_servers_clock() -> None:
+def test_windows_of_the_next_stretch_need_not_wait() -> None:
+    stretches = [(0, DAY), (5 * DAY, 6 * DAY)]
+    windows = Windows(stretches, page_size=PAGE, readers=2, length=DAY)
+    assert [windows.next(), windows.next()] == [Window(*s) for s in stretches]
+
+
+def test_nothing_is_handed_out_beyond_the_servers_clock() -> None:
     windows = Windows([(0, DAY), (5 * DAY, 6 * DAY)], page_size=PAGE, length=DAY)
     first = windows.next()
     assert first is not None
     windows.end_by(DAY // 2)
+    assert windows.oldest_left is None
+    assert not windows.finished
     windows.done(first, records=0, requests=1)
     assert windows.next() is None
+    assert windows.finished
+
+
+def test_no_probe_lies_beyond_the_servers_clock() -> None:
+    windows = Windows([(0, YEAR)], page_size=PAGE, readers=4)
+    front = windows.next()
+    assert front is not None
+    windows.end_by(100 * DAY)
+    assert windows.next() is None
+    windows.done(front, records=0, requests=1)
+    windows.end_by(3600)
+    assert windows.finished
