@@ -62,7 +62,7 @@ def checked(option: str, file: IO[str] | None, form: type) -> IO[str] | None:
         text = file.read()
         msgspec.json.decode(text, type=form)
     except (OSError, RecursionError, ValueError, msgspec.DecodeError) as error:
-        raise ConfigError([_told(option, file.name, error)]) from None
+        raise ConfigError([problem(option, file.name, error)]) from None
     return io.StringIO(text)
 
 
@@ -85,9 +85,19 @@ def read_config(path: str) -> dict[str, Any]:
         error: Exception = ValueError("must be a JSON object of settings")
     except (OSError, RecursionError, ValueError) as unreadable:
         error = unreadable
-    raise ConfigError([_told("--config", path, error)]) from None
+    raise ConfigError([problem("--config", path, error)]) from None
 
 
-def _told(option: str, path: str, error: Exception) -> str:
+def problem(option: str, path: str, error: Exception) -> str:
+    """Say why a file cannot be used.
+
+    Args:
+        option: The option that asks for the file.
+        path: The file.
+        error: What came of reading it.
+
+    Returns:
+        One line.
+    """
     what = getattr(error, "strerror", None) or str(error).partition("\n")[0]
     return f"{option}: {path}: {what}"

@@ -8,7 +8,14 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 from singer_sdk import Tap
 
-from tap_leadintent import files, inference, secret, settings, validation
+from tap_leadintent import (
+    environment,
+    files,
+    inference,
+    secret,
+    settings,
+    validation,
+)
 from tap_leadintent.errors import ConfigError, RunError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.openapi import is_documented
@@ -106,13 +113,23 @@ class TapLeadIntent(Tap):
         # handler, where a line may be half written, and exit with code 0.
         self._interruption.signal(signum)
 
+    @property
+    def _schema(self) -> dict[str, Any]:
+        self.append_builtin_config(self.config_jsonschema)
+        return self.config_jsonschema
+
+    @property
+    def _env_var_config(self) -> dict[str, Any]:
+        # Private, for want of a public hook: the SDK's leaves fractions text, takes
+        # any text for a boolean, and ends in a traceback at what it cannot decode.
+        return environment.read_config(self._schema, self._env_var_prefix, self.logger)
+
     def _validate_config(self, *, raise_errors: bool = True) -> list[str]:
         # Private, for want of a public hook: the SDK does not validate `--discover`,
         # knows no cross-field rules, and quotes values, the key's among them.
-        self.append_builtin_config(self.config_jsonschema)
         errors = validation.validate(
             self._config,
-            self.config_jsonschema,
+            self._schema,
             complete=raise_errors,
         )
         if errors:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from decimal import Decimal
-from difflib import get_close_matches
 from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
@@ -14,6 +12,7 @@ from jsonschema import Draft202012Validator
 from singer_sdk.plugin_base import JSONSchemaValidator
 
 from tap_leadintent.openapi import request_fields, stream_names
+from tap_leadintent.spelling import did_you_mean
 from tap_leadintent.times import parse_instant
 
 if TYPE_CHECKING:
@@ -29,7 +28,6 @@ _SET_BY_THE_TAP = (
     "observed_at",
 )
 _SHOWN_CHARACTERS = 200
-_MOST_DIGITS = 18
 _MOST_DAYS = 36_525
 """A hundred years: more is a slip, and beyond what clocks can count."""
 
@@ -44,7 +42,7 @@ def validate(
 
     Args:
         config: The settings as given; defaults are added to it, nulls are removed, and
-            `Decimal` numbers become plain ones.
+            whole numbers become integers where the schema wants them.
         schema: JSON schema of all settings, the SDK's own among them.
         complete: Whether the required settings must be there.
 
@@ -52,11 +50,7 @@ def validate(
         A line for each problem, beginning with the setting's name. The value of
         `api_key` is in none of them.
     """
-    for name, value in list(config.items()):
-        if value is None:
-            del config[name]
-        else:
-            config[name] = _without_decimals(value)
+    _normalise(config, schema["properties"])
     required = schema["required"] if complete else []
     validator = JSONSchemaValidator({**schema, "required": []})
     errors = [
@@ -103,29 +97,20 @@ def undocumented_filters(config: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _without_decimals(value: Any) -> Any:  # noqa: ANN401 - any JSON
-    """Undo what the SDK makes of fractions in files: sockets and `json` refuse it."""
-    if isinstance(value, dict):
-        return {name: _without_decimals(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_without_decimals(item) for item in value]
-    if isinstance(value, Decimal):
-        # Not of 1e999999999, which would fill the memory with digits.
-        whole = value.adjusted() < _MOST_DIGITS and value == value.to_integral_value()
-        return int(value) if whole else float(value)
-    return value
+def _normalise(config: dict[str, Any], settings: Mapping[str, Any]) -> None:
+    for name, value in list(config.items()):
+        integer = "integer" in settings.get(name, {}).get("type", ())
+        if value is None:
+            del config[name]
+        elif integer and isinstance(value, float) and value.is_integer():
+            config[name] = int(value)
 
 
 def _unknown_settings(config: Iterable[str], known: Iterable[str]) -> Iterator[str]:
     known = list(known)
     for name in config:
         if name not in known:
-            yield f"{name}: there is no such setting{_nearest(name, known)}"
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    matches = get_close_matches(name, list(known), n=1, cutoff=0.75)
-    return f"; did you mean {matches[0]}?" if matches else ""
+            yield f"{name}: there is no such setting{did_you_mean(name, known)}"
 
 
 def _described(error: ValidationError) -> str:
@@ -201,7 +186,7 @@ def _filter_problems(filters: Mapping[str, Any]) -> Iterator[str]:
     streams = stream_names()
     for stream, fields in filters.items():
         if stream not in streams:
-            yield f".{stream}: there is no such stream{_nearest(stream, streams)}"
+            yield f".{stream}: there is no such stream{did_you_mean(stream, streams)}"
         elif not isinstance(fields, dict):
             yield f".{stream}: must be an object of request fields"
         else:
@@ -217,5 +202,5 @@ def _field_problems(stream: str, field: str, value: object) -> Iterator[str]:
     elif field in documented:
         for error in Draft202012Validator(documented[field]).iter_errors(value):
             yield _bounded(error.message)
-    elif nearest := _nearest(field, documented):
+    elif nearest := did_you_mean(field, documented):
         yield f"there is no such request field{nearest}"

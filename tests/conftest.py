@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from tap_leadintent.sandbox import Sandbox, running_sandbox
 
-from .helpers import API_KEY, STREAMS, Clock, run_tap
+from .helpers import API_KEY, PREFIX, STREAMS, Clock, run_tap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,3 +60,12 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def tap(tmp_path: Path) -> Callable[..., Run]:
     """Run the tap as a process; see `run_tap`."""
     return partial(run_tap, tmp_path)
+
+
+@pytest.fixture
+def bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keep the variables and the `.env` of whoever runs the tests out of them."""
+    for variable in os.environ:
+        if variable.startswith(PREFIX):
+            monkeypatch.delenv(variable)
+    monkeypatch.chdir(tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 API_KEY = "secret-5b1f0c7e"
 """The key that the sandbox expects; no output may ever hold it."""
+
+PREFIX = "TAP_LEADINTENT_"
+"""What the names of the tap's environment variables begin with."""
 
 STREAMS = (
     "signal_agents",
@@ -172,7 +176,7 @@ def run_tap(
     module: str = "tap_leadintent",
 ) -> Run:
     """Run the tap as a user does, and assert that it keeps the key to itself."""
-    command = [sys.executable, "-m", module]
+    command = []
     files = {"config": config, "catalog": catalog, "state": state}
     for name, content in files.items():
         if content is None:
@@ -180,14 +184,31 @@ def run_tap(
         path = folder / f"{name}.json"
         path.write_text(json.dumps(content), encoding="utf-8")
         command += [f"--{name}", str(path)]
+    return _run([module, *command, *arguments], config.get("api_key"))
+
+
+def run_with_variables(folder: Path, variables: dict[str, str], *arguments: str) -> Run:
+    """Run the tap in a folder, with its settings in the environment."""
+    command = ["tap_leadintent", "--config=ENV", *arguments]
+    env = {**os.environ, **prefixed(variables)}
+    return _run(command, variables.get("API_KEY"), cwd=folder, env=env)
+
+
+def prefixed(variables: dict[str, str]) -> dict[str, str]:
+    """Give variables the names under which the tap knows them."""
+    return {f"{PREFIX}{name}": text for name, text in variables.items()}
+
+
+def _run(command: list[str], api_key: object, **options: Any) -> Run:
     done = subprocess.run(  # noqa: S603 - our own module
-        [*command, *arguments],
+        [sys.executable, "-m", *command],
         capture_output=True,
         check=False,
         encoding="utf-8",
         timeout=TIMEOUT,
+        **options,
     )
-    assert_keeps_secret(config.get("api_key"), done.stdout, done.stderr)
+    assert_keeps_secret(api_key, done.stdout, done.stderr)
     return Run(done.returncode, done.stdout, done.stderr)
 
 

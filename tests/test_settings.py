@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from tap_leadintent.errors import ConfigError
 from tap_leadintent.tap import TapLeadIntent
 
-from .helpers import API_KEY, STREAMS, assert_keeps_secret
+from .helpers import API_KEY, STREAMS, assert_keeps_secret, declared_tap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,6 +150,13 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
         {"filters": {"leads": {"sheet_ids": [1]}}},
         "filters.leads.sheet_ids: 1 is not of type 'string'",
     ),
+]
+
+
+INTEGERS = [
+    name
+    for name, setting in declared_tap().config_jsonschema["properties"].items()
+    if "integer" in setting["type"]
 ]
 
 
@@ -336,10 +343,17 @@ def test_a_number_that_is_not_finite(name: str, number: str) -> None:
         TapLeadIntent(config={**VALID, name: float(number)})
 
 
+@pytest.mark.parametrize("name", INTEGERS)
+def test_a_whole_number_is_an_integer(name: str) -> None:
+    """JSON makes no difference between 3 and 3.0, but much of Python does."""
+    value = TapLeadIntent(config={**VALID, name: 3.0}).config[name]
+    assert (value, type(value)) == (3, int)
+
+
 def test_fractions_in_a_file(
     tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
 ) -> None:
-    """The SDK reads them as `Decimal`, which sockets and `json` refuse."""
+    """The SDK would read them as `Decimal`, which sockets and `json` refuse."""
     filters = {"signal_agents": {"threshold": 0.25}}
     changes = {"request_timeout_seconds": 59.5, "page_size": 2.0, "filters": filters}
     run = tap({**config, **changes}, "--test")

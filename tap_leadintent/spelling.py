@@ -1,0 +1,23 @@
+"""Guesses what a misspelt name was meant to be."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Suggest another name, to be put behind the message that refuses this one.
+
+    Args:
+        name: A name that is not known.
+        known: Those that are.
+
+    Returns:
+        A clause with the nearest known name, or nothing if none is near.
+    """
+    matches = get_close_matches(name, list(known), n=1, cutoff=0.75)
+    return f"; did you mean {matches[0]}?" if matches else ""
