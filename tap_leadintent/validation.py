@@ -8,6 +8,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import requests
 from jsonschema import Draft202012Validator
 from singer_sdk.plugin_base import JSONSchemaValidator
 
@@ -128,9 +129,9 @@ def _bounded(text: str) -> str:
 def _base_url_problems(url: str) -> Iterator[str]:
     try:
         parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        host = None
+        host = _host_to_connect_to(url)
+    except (OSError, ValueError):
+        host = ""
     if not host or parts.scheme not in {"http", "https"} or url != url.strip():
         yield ": must be a URL such as https://api.example.com"
     elif parts.username is not None or parts.password is not None:
@@ -141,6 +142,15 @@ def _base_url_problems(url: str) -> Iterator[str]:
         yield ": must not carry a query or a fragment"
     elif parts.path.rstrip("/").endswith("/v1"):
         yield ": must be given without /v1, which the tap adds"
+
+
+def _host_to_connect_to(url: str) -> str:
+    """Give the host as a request names it; fail where no request could be made."""
+    sent = requests.Request("POST", url).prepare().url
+    host = urlsplit(sent or "").hostname or ""
+    # What the connection does, which wants labels of 1 to 63 characters.
+    host.encode("idna")
+    return host
 
 
 def _is_loopback(host: str) -> bool:
