@@ -13,11 +13,12 @@ from jsonschema import Draft202012Validator
 from singer_sdk.plugin_base import JSONSchemaValidator
 
 from tap_leadintent.openapi import request_fields, stream_names
-from tap_leadintent.spelling import did_you_mean
+from tap_leadintent.sdk_settings import batch_problems, flattening_problems, repaired
+from tap_leadintent.spelling import did_you_mean, unknown_settings
 from tap_leadintent.times import parse_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from jsonschema import ValidationError
 
@@ -53,9 +54,9 @@ def validate(
     """
     _normalise(config, schema["properties"])
     required = schema["required"] if complete else []
-    validator = JSONSchemaValidator({**schema, "required": []})
+    validator = JSONSchemaValidator({**repaired(schema), "required": []})
     errors = [
-        *_unknown_settings(config, schema["properties"]),
+        *unknown_settings(config, schema["properties"]),
         *(f"{name}: is required" for name in required if name not in config),
         *map(_described, validator.iter_errors(config)),
     ]
@@ -71,6 +72,7 @@ def validate(
         "lookback_minutes": partial(_number_problems, most=_MOST_DAYS * 1440),
         "request_timeout_seconds": partial(_number_problems, most=86_400),
         "filters": _filter_problems,
+        "batch_config": batch_problems,
     }
     errors = [
         f"{name}{problem}"
@@ -78,7 +80,7 @@ def validate(
         if name in config
         for problem in check(config[name])
     ]
-    return errors or list(_order_problems(config))
+    return errors or [*_order_problems(config), *flattening_problems(config)]
 
 
 def undocumented_filters(config: Mapping[str, Any]) -> list[str]:
@@ -105,13 +107,6 @@ def _normalise(config: dict[str, Any], settings: Mapping[str, Any]) -> None:
             del config[name]
         elif integer and isinstance(value, float) and value.is_integer():
             config[name] = int(value)
-
-
-def _unknown_settings(config: Iterable[str], known: Iterable[str]) -> Iterator[str]:
-    known = list(known)
-    for name in config:
-        if name not in known:
-            yield f"{name}: there is no such setting{did_you_mean(name, known)}"
 
 
 def _described(error: ValidationError) -> str:

@@ -7,16 +7,14 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from click.testing import CliRunner
 
 from tap_leadintent.errors import ConfigError
 from tap_leadintent.tap import TapLeadIntent
 
-from .helpers import API_KEY, STREAMS, assert_keeps_secret, declared_tap
+from .helpers import API_KEY, STREAMS, declared_tap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     import requests_mock
     from click.testing import Result
@@ -164,21 +162,6 @@ INTEGERS = [
     for name, setting in declared_tap().config_jsonschema["properties"].items()
     if "integer" in setting["type"]
 ]
-
-
-@pytest.fixture
-def cli(tmp_path: Path) -> Callable[..., Result]:
-    """Enter the tap in this process, with a configuration file."""
-
-    def run(config: dict[str, Any], *arguments: str) -> Result:
-        path = tmp_path / "config.json"
-        path.write_text(json.dumps(config), encoding="utf-8")
-        runner = CliRunner()
-        result = runner.invoke(TapLeadIntent.cli, ["--config", str(path), *arguments])
-        assert_keeps_secret(config.get("api_key") or None, result.output)
-        return result
-
-    return run
 
 
 @pytest.mark.parametrize("arguments", ENTRIES.values(), ids=ENTRIES)
