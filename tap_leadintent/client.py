@@ -5,6 +5,8 @@ API description: "Endpoints", "Authentication".
 
 from __future__ import annotations
 
+import logging
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import requests
 from singer_sdk import RESTStream
 from singer_sdk.authenticators import BearerTokenAuthenticator
-from singer_sdk.exceptions import RetriableAPIError
+from singer_sdk.exceptions import RetriableAPIError, SingerSDKError
 from singer_sdk.streams.rest import PageContext
 
 from tap_leadintent import __version__, answers
@@ -80,6 +82,21 @@ class EndpointStream(RESTStream[str | None]):
         self.tally = Tally()
         self.server_time: int | None = None
         """The server's clock at its first answer, in UTC seconds since 1970."""
+
+    def log(
+        self, message: str, *args: Any, level: int = logging.INFO, **options: Any
+    ) -> None:
+        """Log, but not that an error is unhandled which the tap reports itself.
+
+        Args:
+            message: As for `logging`, with `args` to be formatted into it.
+            args: See `message`.
+            level: As for `logging`.
+            options: As for `logging`.
+        """
+        reported = isinstance(sys.exception(), SingerSDKError)
+        if not (reported and level == logging.ERROR):
+            super().log(message, *args, level=level, **options)
 
     @property
     def requests_session(self) -> requests.Session:
