@@ -5,13 +5,15 @@ API description: "Endpoints", "Authentication".
 
 from __future__ import annotations
 
+import logging
+import sys
 from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from singer_sdk import RESTStream
 from singer_sdk.authenticators import BearerTokenAuthenticator
-from singer_sdk.exceptions import RetriableAPIError
+from singer_sdk.exceptions import RetriableAPIError, SingerSDKError
 from singer_sdk.streams.rest import PageContext
 
 from tap_leadintent import __version__, answers
@@ -73,6 +75,21 @@ class EndpointStream(RESTStream[str | None]):
             tally=self.tally,
             logger=self.logger,
         )
+
+    def log(
+        self, message: str, *args: Any, level: int = logging.INFO, **options: Any
+    ) -> None:
+        """Log, but not that an error is unhandled which the tap reports itself.
+
+        Args:
+            message: As for `logging`, with `args` to be formatted into it.
+            args: See `message`.
+            level: As for `logging`.
+            options: As for `logging`.
+        """
+        reported = isinstance(sys.exception(), SingerSDKError)
+        if not (reported and level == logging.ERROR):
+            super().log(message, *args, level=level, **options)
 
     @property
     def requests_session(self) -> requests.Session:

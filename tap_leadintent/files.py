@@ -10,6 +10,8 @@ from typing import IO, Any
 import msgspec
 
 from tap_leadintent.errors import ConfigError
+from tap_leadintent.openapi import stream_names
+from tap_leadintent.spelling import did_you_mean
 
 
 class StateFile(msgspec.Struct):
@@ -34,6 +36,13 @@ class _Entry(msgspec.Struct):
     key_properties: list[str] | None = None
     replication_key: str | None = None
     replication_method: str | None = None
+
+    def __post_init__(self) -> None:
+        # The SDK would ignore it, and leave out the stream that was meant.
+        name, known = self.tap_stream_id, stream_names()
+        if name not in known:
+            msg = f"{name}: there is no such stream{did_you_mean(name, known)}"
+            raise ValueError(msg)
 
 
 class CatalogFile(msgspec.Struct):

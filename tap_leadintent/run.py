@@ -60,6 +60,7 @@ def _sync(stream: LeadIntentStream, logger: logging.Logger) -> str | None:
         stream.sync()
         stream.finalize_state_progress_markers()
     except SingerSDKError as error:
+        stream.logger.error("%s", error)  # noqa: TRY400 - it says all there is
         return str(error)
     except OSError:
         raise

@@ -25,7 +25,7 @@ class Secret:
             json.dumps(secret)[1:-1],
             repr(secret)[1:-1],
             html.escape(secret),
-            quote(secret, safe=""),
+            quote(secret, safe="", errors="replace"),
         }
         self._spellings = sorted(spellings - {""}, key=len, reverse=True)
 

@@ -1,4 +1,4 @@
-"""Guesses what a misspelt name was meant to be."""
+"""Finds misspelt names, and guesses what they were meant to be."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -21,3 +21,19 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """
     matches = get_close_matches(name, list(known), n=1, cutoff=0.75)
     return f"; did you mean {matches[0]}?" if matches else ""
+
+
+def unknown_settings(names: Iterable[str], known: Iterable[str]) -> Iterator[str]:
+    """Look for settings that there are not.
+
+    Args:
+        names: Names of settings, as given.
+        known: Those that there are.
+
+    Yields:
+        A line for each that there is not, beginning with its name.
+    """
+    known = list(known)
+    for name in names:
+        if name not in known:
+            yield f"{name}: there is no such setting{did_you_mean(name, known)}"

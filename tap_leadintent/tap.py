@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from singer_sdk import Tap
+from singer_sdk.exceptions import MappingError
 
 from tap_leadintent import (
     environment,
@@ -138,6 +139,18 @@ class TapLeadIntent(Tap):
         for field in validation.undocumented_filters(self._config):
             self.logger.warning("filters.%s is passed on, though undocumented", field)
         return errors
+
+    def setup_mapper(self) -> None:
+        """Prepare the stream maps.
+
+        Raises:
+            ConfigError: One of them cannot work.
+        """
+        try:
+            super().setup_mapper()
+        except MappingError as error:
+            problem = f"stream_maps: {self._secret.summarize(error)}"
+            raise ConfigError([problem]) from None
 
     @cached_property
     def _secret(self) -> secret.Secret:

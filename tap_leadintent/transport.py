@@ -21,7 +21,7 @@ from urllib3.exceptions import DecodeError, HTTPError, MaxRetryError
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from urllib3 import BaseHTTPResponse, PoolManager
 
@@ -197,8 +197,15 @@ class BoundedAdapter(HTTPAdapter):
             ) from error
         finally:
             response.raw.close()
-        response.raw = io.BytesIO(body)
+        response.raw = _Body(body)
         return response
+
+
+class _Body(io.BytesIO):
+    """A body that `requests` takes as it is, rather than copy it in small pieces."""
+
+    def stream(self, *_args: object, **_kwargs: object) -> Iterator[bytes]:
+        yield self.read()
 
 
 def _read(raw: BaseHTTPResponse) -> bytes:

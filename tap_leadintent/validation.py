@@ -8,15 +8,17 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import requests
 from jsonschema import Draft202012Validator
 from singer_sdk.plugin_base import JSONSchemaValidator
 
 from tap_leadintent.openapi import request_fields, stream_names
-from tap_leadintent.spelling import did_you_mean
+from tap_leadintent.sdk_settings import batch_problems, flattening_problems, repaired
+from tap_leadintent.spelling import did_you_mean, unknown_settings
 from tap_leadintent.times import parse_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from jsonschema import ValidationError
 
@@ -52,9 +54,9 @@ def validate(
     """
     _normalise(config, schema["properties"])
     required = schema["required"] if complete else []
-    validator = JSONSchemaValidator({**schema, "required": []})
+    validator = JSONSchemaValidator({**repaired(schema), "required": []})
     errors = [
-        *_unknown_settings(config, schema["properties"]),
+        *unknown_settings(config, schema["properties"]),
         *(f"{name}: is required" for name in required if name not in config),
         *map(_described, validator.iter_errors(config)),
     ]
@@ -70,6 +72,7 @@ def validate(
         "lookback_minutes": partial(_number_problems, most=_MOST_DAYS * 1440),
         "request_timeout_seconds": partial(_number_problems, most=86_400),
         "filters": _filter_problems,
+        "batch_config": batch_problems,
     }
     errors = [
         f"{name}{problem}"
@@ -77,7 +80,7 @@ def validate(
         if name in config
         for problem in check(config[name])
     ]
-    return errors or list(_order_problems(config))
+    return errors or [*_order_problems(config), *flattening_problems(config)]
 
 
 def undocumented_filters(config: Mapping[str, Any]) -> list[str]:
@@ -106,13 +109,6 @@ def _normalise(config: dict[str, Any], settings: Mapping[str, Any]) -> None:
             config[name] = int(value)
 
 
-def _unknown_settings(config: Iterable[str], known: Iterable[str]) -> Iterator[str]:
-    known = list(known)
-    for name in config:
-        if name not in known:
-            yield f"{name}: there is no such setting{did_you_mean(name, known)}"
-
-
 def _described(error: ValidationError) -> str:
     name = ".".join(map(str, error.absolute_path))
     if name == "api_key":
@@ -128,9 +124,9 @@ def _bounded(text: str) -> str:
 def _base_url_problems(url: str) -> Iterator[str]:
     try:
         parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        host = None
+        host = _host_to_connect_to(url)
+    except (OSError, ValueError):
+        host = ""
     if not host or parts.scheme not in {"http", "https"} or url != url.strip():
         yield ": must be a URL such as https://api.example.com"
     elif parts.username is not None or parts.password is not None:
@@ -141,6 +137,15 @@ def _base_url_problems(url: str) -> Iterator[str]:
         yield ": must not carry a query or a fragment"
     elif parts.path.rstrip("/").endswith("/v1"):
         yield ": must be given without /v1, which the tap adds"
+
+
+def _host_to_connect_to(url: str) -> str:
+    """Give the host as a request names it; fail where no request could be made."""
+    sent = requests.Request("POST", url).prepare().url
+    host = urlsplit(sent or "").hostname or ""
+    # What the connection does, which wants labels of 1 to 63 characters.
+    host.encode("idna")
+    return host
 
 
 def _is_loopback(host: str) -> bool:

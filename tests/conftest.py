@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from click.testing import CliRunner
 
 from tap_leadintent.sandbox import Sandbox, running_sandbox
+from tap_leadintent.tap import TapLeadIntent
 
-from .helpers import API_KEY, PREFIX, STREAMS, Clock, run_tap
+from .helpers import API_KEY, PREFIX, STREAMS, Clock, assert_keeps_secret, run_tap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from click.testing import Result
 
     from .helpers import Run
 
@@ -69,3 +74,18 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         if variable.startswith(PREFIX):
             monkeypatch.delenv(variable)
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Callable[..., Result]:
+    """Enter the tap in this process, with a configuration file."""
+
+    def run(config: dict[str, Any], *arguments: str) -> Result:
+        path = tmp_path / "config.json"
+        path.write_text(json.dumps(config), encoding="utf-8")
+        runner = CliRunner()
+        result = runner.invoke(TapLeadIntent.cli, ["--config", str(path), *arguments])
+        assert_keeps_secret(config.get("api_key") or None, result.output)
+        return result
+
+    return run

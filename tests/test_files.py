@@ -172,6 +172,27 @@ def test_a_catalog_or_state_that_is_none(
 
 
 @pytest.mark.parametrize(
+    ("name", "hint"), [("lead", "; did you mean leads?"), ("invoices", "")]
+)
+def test_a_catalog_with_a_stream_that_there_is_not(
+    tmp_path: Path, requests_mock: requests_mock.Mocker, name: str, hint: str
+) -> None:
+    """The SDK would ignore it, and leave out the stream that was meant."""
+    catalog = only("leads")
+    (entry,) = (e for e in catalog["streams"] if e["tap_stream_id"] == "leads")
+    entry["tap_stream_id"] = name
+    config, path = tmp_path / "config.json", tmp_path / "catalog.json"
+    config.write_text(TEXT, encoding="utf-8")
+    path.write_text(json.dumps(catalog), encoding="utf-8")
+    line = run("--config", str(config), "--catalog", str(path))
+    where = f"`$.streams[{catalog['streams'].index(entry)}]`"
+    assert line == (
+        f"Error: --catalog: {path}: {name}: there is no such stream{hint} - at {where}"
+    )
+    assert not requests_mock.called
+
+
+@pytest.mark.parametrize(
     "coverage",
     [
         "all",

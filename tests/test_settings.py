@@ -7,16 +7,14 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from click.testing import CliRunner
 
 from tap_leadintent.errors import ConfigError
 from tap_leadintent.tap import TapLeadIntent
 
-from .helpers import API_KEY, STREAMS, assert_keeps_secret, declared_tap
+from .helpers import API_KEY, STREAMS, declared_tap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     import requests_mock
     from click.testing import Result
@@ -48,6 +46,11 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"base_url": "https:///path"}, NO_URL),
     ({"base_url": "https://[::1"}, NO_URL),
     ({"base_url": "https://api.example.com:70000"}, NO_URL),
+    ({"base_url": "https://api example.com"}, NO_URL),
+    ({"base_url": "https://*.example.com"}, NO_URL),
+    ({"base_url": "https://api..example.com"}, NO_URL),
+    ({"base_url": f"https://{'a' * 64}.example.com"}, NO_URL),
+    ({"base_url": "https://\udcff.example.com"}, NO_URL),
     ({"base_url": f" {BASE_URL}"}, NO_URL),
     ({"base_url": f"{BASE_URL}\n"}, NO_URL),
     ({"base_url": "http://api.example.com"}, IN_CLEAR),
@@ -67,6 +70,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"api_key": f"{API_KEY}\n"}, NO_KEY),
     ({"api_key": f"{API_KEY}\x00"}, NO_KEY),
     ({"api_key": f"{API_KEY}é"}, NO_KEY),
+    ({"api_key": f"{API_KEY}\udcff"}, NO_KEY),
     ({"api_key": 314159265}, KEY_TYPE),
     ({"api_key": 2.718281828}, KEY_TYPE),
     ({"api_key": True}, KEY_TYPE),
@@ -158,21 +162,6 @@ INTEGERS = [
     for name, setting in declared_tap().config_jsonschema["properties"].items()
     if "integer" in setting["type"]
 ]
-
-
-@pytest.fixture
-def cli(tmp_path: Path) -> Callable[..., Result]:
-    """Enter the tap in this process, with a configuration file."""
-
-    def run(config: dict[str, Any], *arguments: str) -> Result:
-        path = tmp_path / "config.json"
-        path.write_text(json.dumps(config), encoding="utf-8")
-        runner = CliRunner()
-        result = runner.invoke(TapLeadIntent.cli, ["--config", str(path), *arguments])
-        assert_keeps_secret(config.get("api_key") or None, result.output)
-        return result
-
-    return run
 
 
 @pytest.mark.parametrize("arguments", ENTRIES.values(), ids=ENTRIES)
@@ -291,6 +280,8 @@ def test_defaults(config: dict[str, Any]) -> None:
         {"base_url": "http://[::1]:8000"},
         {"base_url": f"{BASE_URL}:8443/root/"},
         {"base_url": f"{BASE_URL}/v1beta"},
+        {"base_url": "https://äpi.example.com"},
+        {"base_url": "https://api_1.example.com."},
         {"page_size": 1},
         {"page_size": 100},
         {"max_retries": 0},
