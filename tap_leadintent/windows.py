@@ -34,15 +34,15 @@ _FEWEST_PAGES = 2
 _MOST_PAGES = 8
 _PAGES_AT_ONCE = 96
 
-# How fast old windows are forgotten, how far recent ones may belie the probes, and
-# how much longer than the last ones a window may be where those were as good as empty.
-_FORGETTING = 0.7
+# How far windows may belie what the probes made expect: they may have met a gap.
 _DOUBT = 1.5
+
+# How much longer windows get after an empty one, or for want of requests to spare.
 _GROWTH = 8
 
 # Requests beyond the least possible: so many in any history, and for each page. Every
 # window that is out may turn out to be one. When few are left, each one fewer makes
-# windows longer by `_GROWTH`, so that they last for whatever is to come.
+# windows longer, so that they last for whatever is to come.
 _SPARE_REQUESTS = 10
 _SPARE_MARGIN = 2
 _SPARE_SHARE = 0.12
@@ -106,8 +106,8 @@ class Windows:
         self._planned: list[Interval] = []
         self._probes: set[Window] = set()
         self._densities: dict[int, float] = {}
-        self._pages = 0.0
-        self._seconds = 0.0
+        self._last_pages = 0.0
+        self._last_seconds = 0
         self._spare = float(max(_SPARE_REQUESTS, readers + _SPARE_MARGIN))
 
     @property
@@ -186,8 +186,8 @@ class Windows:
         elif window in self._probes:
             self._learn(window, pages)
         if window.most_pages is None:
-            self._pages = self._pages * _FORGETTING + pages
-            self._seconds = self._seconds * _FORGETTING + window.end - window.start
+            self._last_pages = pages
+            self._last_seconds = window.end - window.start
 
     def _hand_out(self, start: int, end: int, most_pages: int | None = None) -> Window:
         window = Window(start, end, most_pages)
@@ -213,29 +213,27 @@ class Windows:
         self._densities[probe.start] = pages / (probe.end - probe.start)
 
     def _next_by_density(self, start: int, end: int) -> Window | None:
-        something = self._pages or any(self._densities.values())
-        if self._out and (self._spare < len(self._out) + 1 or not something):
+        found = self._last_pages or any(self._densities.values())
+        if self._out and (self._spare < len(self._out) + 1 or not found):
             return None
         pressure = min(_MOST_PRESSURE, max(0.0, _FEW_SPARE - self._spare))
         length = max(_LEAST_SECONDS, self._length(start) * _GROWTH**pressure)
-        count = max(1, round((end - start) / length))
-        return self._hand_out(start, start + ceil((end - start) / count))
+        return self._hand_out(start, min(end, start + ceil(length)))
 
     def _length(self, start: int) -> float:
-        wanted = self._wanted_pages()
-        recent = self._pages / self._seconds
+        density = self._last_pages / self._last_seconds
+        wanted = self._wanted_pages(density)
         forecast = self._forecast(start)
         if forecast and len(self._densities) > 1:
-            return wanted / max(recent, forecast / _DOUBT)
-        if self._pages * _GROWTH**2 <= wanted:
-            return self._seconds * _GROWTH
+            return wanted / max(density, forecast / _DOUBT)
+        if not self._last_pages:
+            return self._last_seconds * _GROWTH
         # Growing by the square root holds even where the density grows with time.
-        change = wanted / self._pages
-        return self._seconds * min(change, sqrt(change))
+        change = wanted / self._last_pages
+        return self._last_seconds * min(change, sqrt(change))
 
-    def _wanted_pages(self) -> float:
-        recent = self._pages / self._seconds
-        density = max(recent, fmean(self._densities.values()))
+    def _wanted_pages(self, density: float) -> float:
+        density = max(density, fmean(self._densities.values()))
         left = density * sum(end - start for start, end in self._left)
         most = min(_MOST_PAGES, _PAGES_AT_ONCE // self._readers)
         pages = round(min(most, max(_FEWEST_PAGES, left / self._readers)))
