@@ -221,6 +221,10 @@ def test_on_average_a_seventh_of_the_time_is_lost() -> None:
     assert sum(rounds) <= 1.16 * 200 / 8 * len(rounds)
 
 
+def test_one_reader_takes_large_windows_as_the_history_grows() -> None:
+    assert read(growing(20_000), 0, YEAR).requests <= 1.1 * 200
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_nights_and_weekends_do_not_mislead(seed: int) -> None:
     reading = read(office_hours(20_000, seed), 0, YEAR, 8)
