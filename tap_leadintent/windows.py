@@ -13,6 +13,7 @@ from tap_leadintent.times import format_instant
 if TYPE_CHECKING:
     from tap_leadintent.intervals import Interval
 
+# What an edge's second holds is read twice, so windows must be far longer.
 _OVERLAP_SECONDS = 1
 _LEAST_SECONDS = 61
 
@@ -40,9 +41,10 @@ _DOUBT = 1.5
 # How much longer windows get after an empty one, or for want of requests to spare.
 _GROWTH = 8
 
-# Requests beyond the least possible: so many in any history, and for each page. Every
-# window that is out may turn out to be one. When few are left, each one fewer makes
-# windows longer, so that they last for whatever is to come.
+# Requests beyond the least possible: so many in any history (more for many readers),
+# and a share of each page. Every window that is out may turn out to be one. When few
+# are left, each one fewer makes windows `_GROWTH` times longer, so that they last for
+# whatever is to come; without a limit that would leave the range of numbers.
 _SPARE_REQUESTS = 10
 _SPARE_MARGIN = 2
 _SPARE_SHARE = 0.12
@@ -237,7 +239,7 @@ class Windows:
         left = density * sum(end - start for start, end in self._left)
         most = min(_MOST_PAGES, _PAGES_AT_ONCE // self._readers)
         pages = round(min(most, max(_FEWEST_PAGES, left / self._readers)))
-        # Chance adds a few records; they should not cost a page.
+        # Of whole pages, less what chance adds: a few records should not cost a page.
         return pages - sqrt(pages / self._page_size)
 
     def _forecast(self, start: int) -> float:
