@@ -49,9 +49,9 @@ def read_config(
     config: dict[str, Any] = {}
     errors = []
     for variable, text in sorted(os.environ.items()):
-        name = variable.removeprefix(prefix).lower()
-        if name == variable.lower() or not text:
+        if not variable.startswith(prefix) or not text:
             continue
+        name = variable.removeprefix(prefix).lower()
         if name in settings:
             try:
                 config[name] = _decoded(text, settings[name]["type"])
