@@ -1,0 +1,221 @@
+"""What is measured, each experiment with a sandbox of its own."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from bisect import bisect_left
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+from tap_leadintent.sandbox import running_sandbox
+
+from .measure import interleaved, own_peak_bytes, run, run_command
+from .table import Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tap_leadintent.sandbox import Sandbox
+
+    from .clients import Client, Clients
+    from .measure import Usage
+
+_LATENCY = 0.2
+_RATE = 15
+_THREADS = 8
+
+
+class Scale(NamedTuple):
+    """How much is measured.
+
+    Attributes:
+        leads: Leads of an ordinary history; others have 2 and 10 times as many.
+        rounds: How often each client runs.
+    """
+
+    leads: int
+    rounds: int
+
+
+class _Pace(NamedTuple):
+    """What a lead costs once a client is under way."""
+
+    microseconds: float
+    a_second: float
+
+
+def measure_latency(clients: Clients, scale: Scale) -> Iterator[Row]:
+    """Measure wall time where each request takes 200 ms."""
+    plain = clients.plain_sdk()
+    others = {
+        clients.tap(_THREADS): _THREADS,
+        clients.tap(2 * _THREADS): 2 * _THREADS,
+        clients.bare(_THREADS): _THREADS,
+        clients.airbyte(_THREADS): _THREADS,
+        clients.dlt(_THREADS, files=False): _THREADS,
+    }
+    with running_sandbox("--leads", "0") as empty:
+        starts = interleaved(
+            scale.rounds, {c: partial(run, c, empty.url, 0) for c in (*others, plain)}
+        )
+    leads = scale.leads
+    latency = ("--latency", str(_LATENCY))
+    with running_sandbox("--leads", str(leads), *latency) as sandbox:
+        runs = interleaved(
+            scale.rounds, {c: partial(_counted, c, sandbox, leads) for c in others}
+        )
+        runs[plain] = [_counted(plain, sandbox, leads)]
+    for client, results in runs.items():
+        threads = others.get(client, 1)
+        ideal = math.ceil(leads / 100) / threads * _LATENCY
+        start = median(usage.seconds for usage in starts[client])
+        seconds = [usage.seconds for usage, _ in results]
+        requests = median(requests for _, requests in results)
+        yield Row(
+            measure=f"Seconds for {leads:,} leads, 200 ms a request",
+            client=client.name,
+            values=seconds,
+            ratio=f"{(median(seconds) - start) / ideal:.2f} x ideal after start-up",
+            notes=f"ideal {ideal:.1f}, start-up {start:.2f}, {requests:.0f} requests",
+        )
+
+
+def measure_work(clients: Clients, scale: Scale) -> Iterator[Row]:
+    """Measure processor time for each lead where requests take none."""
+    leads = scale.leads
+    bare, unread = clients.bare(), clients.undecoded()
+    taps = {clients.tap(1): 2.5, clients.tap(_THREADS): 3.0}
+    peers = [
+        clients.plain_sdk(),
+        clients.dlt(files=True),
+        clients.dlt(files=False),
+        clients.airbyte(),
+    ]
+    with (
+        running_sandbox("--leads", str(leads)) as small,
+        running_sandbox("--leads", str(2 * leads)) as large,
+    ):
+        everyone = (bare, *taps, *peers, unread)
+        step = {c: partial(_step, c, small, large, leads) for c in everyone}
+        paces = interleaved(scale.rounds, step)
+    costs = {c: [pace.microseconds for pace in paces[c]] for c in everyone}
+    speeds = {c: median(pace.a_second for pace in paces[c]) for c in everyone}
+    tap = median(costs[next(iter(taps))])
+    for client in (bare, *taps, *peers):
+        cost = median(costs[client])
+        notes = f"{speeds[client]:,.0f} leads a second"
+        if client in taps:
+            notes += f"; target: at most {taps[client]} x bare"
+        elif client in peers:
+            notes += f"; {cost / tap:.1f} x this tap, target: at least 5"
+        yield Row(
+            measure="Microseconds of processor a lead, no latency",
+            client=client.name,
+            values=costs[client],
+            ratio=f"{cost / median(costs[bare]):.2f} x bare",
+            notes=notes,
+        )
+    yield Row(
+        measure="Leads a second that the sandbox serves",
+        client=unread.name,
+        values=[pace.a_second for pace in paces[unread]],
+        ratio=f"{speeds[unread] / speeds[bare]:.1f} x the bare loop's",
+        notes=f"{speeds[unread] / max(speeds[c] for c in taps):.1f} x this tap's",
+    )
+
+
+def measure_memory(clients: Clients, scale: Scale) -> Iterator[Row]:
+    """Measure peak memory as the history grows."""
+    tap = clients.tap(_THREADS)
+    sizes = (scale.leads, 10 * scale.leads)
+    first = 0.0
+    for leads in sizes:
+        with running_sandbox("--leads", str(leads)) as sandbox:
+            usages = interleaved(1, {0: partial(run, tap, sandbox.url, leads)})[0]
+        peaks = [usage.peak_bytes for usage in usages]
+        if min(peaks) <= own_peak_bytes():
+            msg = "the benchmark itself is larger than the tap, so its peak is unknown"
+            raise RuntimeError(msg)
+        first = first or median(peaks)
+        yield Row(
+            measure="Peak memory in MB",
+            client=f"{tap.name}, {leads:,} leads",
+            values=[peak / 1e6 for peak in peaks],
+            ratio=f"{median(peaks) / first:.2f} x that of {sizes[0]:,}",
+            notes="target: within 10 %, under 90 MB",
+        )
+
+
+def measure_start(clients: Clients, scale: Scale) -> Iterator[Row]:
+    """Measure what the tap takes to say anything."""
+    tap = str(clients.tap_program)
+    bare = 'python -c "import singer_sdk"'
+    commands = {
+        bare: [str(clients.tap_environment.python), "-c", "import singer_sdk"],
+        "tap-leadintent --version": [tap, "--version"],
+        "tap-leadintent --help": [tap, "--help"],
+    }
+    with tempfile.TemporaryDirectory() as name:
+        runs = {
+            shown: partial(run_command, command, Path(name))
+            for shown, command in commands.items()
+        }
+        usages = interleaved(3 * scale.rounds, runs)
+    seconds = {shown: [u.seconds for u in usages[shown]] for shown in commands}
+    for shown, values in seconds.items():
+        yield Row(
+            measure="Seconds to start",
+            client=f"`{shown}`",
+            values=values,
+            ratio=f"{median(values) / median(seconds[bare]):.2f} x the import",
+            notes="" if shown == bare else "target: at most 1.2",
+        )
+
+
+def measure_throttling(clients: Clients, scale: Scale) -> Iterator[Row]:
+    """Count the refusals of a server that allows few requests a second."""
+    below = 60 * (_RATE - 1)
+    paced = clients.tap(_THREADS, max_requests_per_minute=below)
+    limit = {"requests_per_second": _RATE, "retry_after": 1}
+    with running_sandbox("--leads", str(scale.leads)) as sandbox:
+        for client, setting, allowed in (
+            (clients.tap(_THREADS), "", f"{_THREADS} in any second"),
+            (paced, f", `max_requests_per_minute` {below}", "none"),
+        ):
+            sandbox.configure(rate_limit=limit)
+            usage = run(client, sandbox.url, scale.leads)
+            log = sandbox.requests()
+            refused = [entry["time"] for entry in log if entry["status"] == 429]
+            yield Row(
+                measure=f"429s at {_RATE} requests a second, `Retry-After: 1`",
+                client=client.name + setting,
+                values=[len(refused)],
+                ratio=f"at most {_most_in_a_second(refused)} in any second",
+                notes=f"{len(log)} requests in {usage.seconds:.1f} s; "
+                f"target: {allowed}",
+            )
+
+
+def _counted(client: Client, sandbox: Sandbox, leads: int) -> tuple[Usage, int]:
+    """Run a client; give its usage and the number of its requests."""
+    sandbox.clear_requests()
+    usage = run(client, sandbox.url, leads)
+    return usage, len(sandbox.requests())
+
+
+def _step(client: Client, small: Sandbox, large: Sandbox, leads: int) -> _Pace:
+    """Compare two histories that differ by some leads, so that the start cancels."""
+    first = run(client, small.url, leads)
+    second = run(client, large.url, 2 * leads)
+    return _Pace(
+        (second.cpu_seconds - first.cpu_seconds) / leads * 1e6,
+        leads / (second.seconds - first.seconds),
+    )
+
+
+def _most_in_a_second(times: list[float]) -> int:
+    """Give the largest number of ascending instants within one second."""
+    return max((bisect_left(times, t + 1) - n for n, t in enumerate(times)), default=0)
