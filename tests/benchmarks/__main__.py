@@ -6,7 +6,6 @@ Prints a table in Markdown. With `--quick`, less is measured, and less exactly.
 from __future__ import annotations
 
 import argparse
-import sys
 import tempfile
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from .experiments import (
     measure_throttling,
     measure_work,
 )
-from .table import Row, markdown
+from .table import markdown
 
 _EXPERIMENTS = (
     measure_latency,
@@ -37,14 +36,10 @@ def main() -> None:
     quick = parser.parse_args().quick
     scale = Scale(leads=2_000, rounds=1) if quick else Scale(leads=20_000, rounds=5)
     with tempfile.TemporaryDirectory() as folder:
-        print("building the environments", file=sys.stderr)
         clients = Clients(Path(folder))
-        versions = clients.versions()
-        rows: list[Row] = []
-        for experiment in _EXPERIMENTS:
-            print(experiment.__name__.replace("_", " "), file=sys.stderr)
-            rows += experiment(clients, scale)
-    print(markdown(rows, versions))
+        rows = (row for measure in _EXPERIMENTS for row in measure(clients, scale))
+        for line in markdown(rows, clients.versions()):
+            print(line, flush=True)
 
 
 if __name__ == "__main__":

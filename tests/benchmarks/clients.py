@@ -111,9 +111,10 @@ class Clients:
         name = "bare loop" + _threads(threads)
         return Client(name, self._bare, _sliced(threads))
 
-    def undecoded(self) -> Client:
+    def undecoded(self, threads: int) -> Client:
         """Give the loop that decodes nothing, to show what the sandbox can serve."""
-        return Client("nothing decoded", self._bare, {"decode": False})
+        name = "nothing decoded" + _threads(threads)
+        return Client(name, self._bare, {**_sliced(threads), "decode": False})
 
     def plain_sdk(self) -> Client:
         """Give the tap as the SDK's template makes it, one chain."""

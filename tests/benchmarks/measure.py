@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 import resource
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping
+    from collections.abc import Callable, Hashable, Mapping
 
     from .clients import Client
 
 _Key = TypeVar("_Key", bound="Hashable")
 _Result = TypeVar("_Result")
 
-_LEAD = re.compile(rb'"id": ?"(lead_[^"]+)"')
+_COUNT = Path(__file__).with_name("count.py")
 _MAXRSS_BYTES = 1 if platform.system() == "Darwin" else 1024
 
 
@@ -56,9 +56,9 @@ def run(client: Client, url: str, leads: int) -> Usage:
         folder = Path(name)
         command = client.prepare(folder, url)
         usage = run_command(command, folder)
-        ids = list(_lead_ids(folder))
-        if not len(ids) == len(set(ids)) == leads:
-            msg = f"{client.name}: {len(set(ids))} of {leads} leads in {len(ids)} lines"
+        count, different = _count(folder)
+        if not count == different == leads:
+            msg = f"{client.name} gave {different} of {leads} leads in {count} lines"
             raise RuntimeError(msg)
     return usage
 
@@ -126,8 +126,7 @@ def interleaved(
     return results
 
 
-def _lead_ids(folder: Path) -> Iterator[bytes]:
-    for path in folder.rglob("*.jsonl"):
-        with path.open("rb") as lines:
-            for line in lines:
-                yield from _LEAD.findall(line)
+def _count(folder: Path) -> tuple[int, int]:
+    command = [sys.executable, _COUNT, folder]
+    count, different = subprocess.check_output(command, text=True).split()
+    return int(count), int(different)

@@ -10,7 +10,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _HEAD = ("", "Client", "Median", "Spread", "Ratio", "Notes")
 
@@ -33,15 +33,19 @@ class Row:
     ratio: str = ""
     notes: str = ""
 
-    @property
-    def median(self) -> float:
-        """The value that counts."""
-        return median(self.values)
 
+def markdown(rows: Iterable[Row], versions: Mapping[str, str]) -> Iterator[str]:
+    """Give the table in Markdown, with the date, the machine and the versions.
 
-def markdown(rows: Iterable[Row], versions: Mapping[str, str]) -> str:
-    """Give the table in Markdown, with the date, the machine and the versions."""
-    lines = [_line(_HEAD), _line(["---"] * len(_HEAD))]
+    Args:
+        rows: What was measured; each is waited for only when it is due.
+        versions: Versions of what took part, by name.
+
+    Yields:
+        Line after line.
+    """
+    yield from (_circumstances(versions), "")
+    yield from (_line(_HEAD), _line(["---"] * len(_HEAD)))
     said = ""
     for row in rows:
         shown = "" if row.measure == said else row.measure
@@ -49,9 +53,8 @@ def markdown(rows: Iterable[Row], versions: Mapping[str, str]) -> str:
         spread = f"{_number(min(row.values))} to {_number(max(row.values))}"
         if len(row.values) == 1:
             spread = "one run"
-        cells = (shown, row.client, _number(row.median), spread, row.ratio, row.notes)
-        lines.append(_line(cells))
-    return "\n".join([_circumstances(versions), "", *lines])
+        middle = _number(median(row.values))
+        yield _line((shown, row.client, middle, spread, row.ratio, row.notes))
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -64,7 +64,7 @@ class _Reader:
             if isinstance(page, _Page):
                 sys.stdout.buffer.write(encoder.encode_lines(page.data))
             else:
-                sys.stdout.buffer.write(page.data)
+                sys.stdout.buffer.writelines((page.data, b"\n"))
 
     def _fetch(self, body: bytes) -> bytes:
         response = self._pool.urlopen(
