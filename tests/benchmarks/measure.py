@@ -127,6 +127,6 @@ def interleaved(
 
 
 def _count(folder: Path) -> tuple[int, int]:
-    command = [sys.executable, _COUNT, folder]
+    command = [sys.executable, str(_COUNT), str(folder)]
     count, different = subprocess.check_output(command, text=True).split()
     return int(count), int(different)
