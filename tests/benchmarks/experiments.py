@@ -1,0 +1,232 @@
+"""What is measured, each experiment with a sandbox of its own."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from bisect import bisect_left
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+from tap_leadintent.sandbox import running_sandbox
+
+from .measure import interleaved, own_peak_bytes, run, run_command
+from .table import Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tap_leadintent.sandbox import Sandbox
+
+    from .clients import Client, Clients
+    from .measure import Usage
+
+_LATENCY = 0.2
+_RATE = 15
+_THREADS = 8
+
+
+class Scale(NamedTuple):
+    """How much is measured.
+
+    Attributes:
+        leads: Leads of an ordinary history; others have 2 and 10 times as many.
+        rounds: How often each client runs.
+    """
+
+    leads: int
+    rounds: int
+
+
+class _Pace(NamedTuple):
+    """How fast a client is.
+
+    Attributes:
+        microseconds: Processor time of one more lead.
+        a_second: Leads read in a second, start-up included.
+    """
+
+    microseconds: float
+    a_second: float
+
+
+def measure_latency(clients: Clients, scale: Scale) -> Iterator[Row]:
+    """Measure wall time where each request takes 200 ms."""
+    plain = clients.plain_sdk()
+    taps = {clients.tap(n): n for n in (_THREADS, 2 * _THREADS)}
+    others = {
+        **taps,
+        clients.bare(_THREADS): _THREADS,
+        clients.airbyte(_THREADS): _THREADS,
+        clients.dlt(_THREADS, files=False): _THREADS,
+    }
+    with running_sandbox("--leads", "0") as empty:
+        starts = interleaved(
+            scale.rounds, {c: partial(run, c, empty.url, 0) for c in (*others, plain)}
+        )
+    leads = scale.leads
+    latency = ("--latency", str(_LATENCY))
+    with running_sandbox("--leads", str(leads), *latency) as sandbox:
+        runs = interleaved(
+            scale.rounds, {c: partial(_counted, c, sandbox, leads) for c in others}
+        )
+        runs[plain] = [_counted(plain, sandbox, leads)]
+    for client, results in runs.items():
+        threads = others.get(client, 1)
+        ideal = math.ceil(leads / 100) / threads * _LATENCY
+        start = median(usage.seconds for usage in starts[client])
+        seconds = [usage.seconds for usage, _ in results]
+        requests = median(requests for _, requests in results)
+        target = "; target: at most 1.2" if client in taps else ""
+        yield Row(
+            measure=f"Seconds for {leads:,} leads, 200 ms a request",
+            client=client.name,
+            values=seconds,
+            ratio=f"{(median(seconds) - start) / ideal:.2f} x ideal after start-up",
+            notes=f"ideal {ideal:.1f}, start-up {start:.2f}, {requests:.0f} requests"
+            + target,
+        )
+
+
+def measure_work(clients: Clients, scale: Scale) -> Iterator[Row]:
+    """Measure processor time for each lead where requests take none."""
+    bare, unread = clients.bare(), clients.undecoded(2)
+    tap, windowed = clients.tap(1), clients.tap(_THREADS)
+    peers = [
+        clients.plain_sdk(),
+        clients.dlt(files=True),
+        clients.dlt(files=False),
+        clients.airbyte(),
+    ]
+    everyone = (bare, tap, windowed, *peers, unread)
+    leads = scale.leads
+    with (
+        running_sandbox("--leads", str(leads)) as small,
+        running_sandbox("--leads", str(2 * leads)) as large,
+    ):
+        steps = {c: partial(_step, c, small, large, leads) for c in everyone}
+        paces = interleaved(scale.rounds, steps)
+    costs = {c: median(pace.microseconds for pace in paces[c]) for c in everyone}
+    speeds = {c: median(pace.a_second for pace in paces[c]) for c in everyone}
+    notes = {bare: "the reference", tap: "target: at most 2.5", windowed: "at most 3"}
+    for peer in peers:
+        notes[peer] = f"{costs[peer] / costs[tap]:.1f} x this tap, target: at least 5"
+    for client, note in notes.items():
+        yield Row(
+            measure="Microseconds of processor time a lead, no latency",
+            client=client.name,
+            values=[pace.microseconds for pace in paces[client]],
+            ratio=f"{costs[client] / costs[bare]:.2f} x bare",
+            notes=f"{note}; {speeds[client]:,.0f} leads a second",
+        )
+    fastest = max(speeds[client] for client in notes if client is not bare)
+    yield Row(
+        measure="Leads a second that the sandbox can serve",
+        client=unread.name,
+        values=[pace.a_second for pace in paces[unread]],
+        ratio=f"{speeds[unread] / speeds[bare]:.1f} x the bare loop",
+        notes=f"{speeds[unread] / fastest:.1f} x the fastest other client",
+    )
+
+
+def measure_memory(clients: Clients, scale: Scale) -> Iterator[Row]:
+    """Measure peak memory as the history grows."""
+    tap = clients.tap(_THREADS)
+    few, many = scale.leads, 10 * scale.leads
+    with (
+        running_sandbox("--leads", str(few)) as small,
+        running_sandbox("--leads", str(many)) as large,
+    ):
+        usages = interleaved(
+            scale.rounds,
+            {
+                few: partial(run, tap, small.url, few),
+                many: partial(run, tap, large.url, many),
+            },
+        )
+    peaks = {n: [u.peak_bytes / 1e6 for u in usages[n]] for n in usages}
+    if min(peaks[few]) <= own_peak_bytes() / 1e6:
+        msg = "the benchmark itself is larger than the tap, so its peak is unknown"
+        raise RuntimeError(msg)
+    for leads, values in peaks.items():
+        yield Row(
+            measure="Peak memory in MB",
+            client=f"{tap.name}, {leads:,} leads",
+            values=values,
+            ratio=f"{median(values) / median(peaks[few]):.2f} x that of {few:,}",
+            notes="target: within 10 %, under 90 MB",
+        )
+
+
+def measure_start(clients: Clients, scale: Scale) -> Iterator[Row]:
+    """Measure what the tap takes to say anything."""
+    tap = str(clients.tap_program)
+    bare = 'python -c "import singer_sdk"'
+    commands = {
+        bare: [str(clients.tap_environment.python), "-c", "import singer_sdk"],
+        "tap-leadintent --version": [tap, "--version"],
+        "tap-leadintent --help": [tap, "--help"],
+    }
+    with tempfile.TemporaryDirectory() as name:
+        runs = {
+            shown: partial(run_command, command, Path(name))
+            for shown, command in commands.items()
+        }
+        usages = interleaved(3 * scale.rounds, runs)
+    seconds = {shown: [u.seconds for u in usages[shown]] for shown in commands}
+    for shown, values in seconds.items():
+        yield Row(
+            measure="Seconds to start",
+            client=f"`{shown}`",
+            values=values,
+            ratio=f"{median(values) / median(seconds[bare]):.2f} x the import",
+            notes="" if shown == bare else "target: at most 1.2",
+        )
+
+
+def measure_throttling(clients: Clients, scale: Scale) -> Iterator[Row]:
+    """Count the refusals of a server that allows few requests a second."""
+    below = 60 * (_RATE - 1)
+    paced = clients.tap(_THREADS, max_requests_per_minute=below)
+    limit = {"requests_per_second": _RATE, "retry_after": 1}
+    with running_sandbox("--leads", str(scale.leads)) as sandbox:
+        for client, setting, allowed in (
+            (clients.tap(_THREADS), "", f"{_THREADS} in any second"),
+            (paced, f", `max_requests_per_minute` {below}", "none"),
+        ):
+            sandbox.configure(rate_limit=limit)
+            usage = run(client, sandbox.url, scale.leads)
+            log = sandbox.requests()
+            refused = [entry["time"] for entry in log if entry["status"] == 429]
+            yield Row(
+                measure=f"429s at {_RATE} requests a second, `Retry-After: 1`",
+                client=client.name + setting,
+                values=[len(refused)],
+                ratio=f"at most {_most_in_a_second(refused)} in any second",
+                notes=f"{len(log)} requests in {usage.seconds:.1f} s; "
+                f"target: {allowed}",
+            )
+
+
+def _counted(client: Client, sandbox: Sandbox, leads: int) -> tuple[Usage, int]:
+    """Run a client; give its usage and the number of its requests."""
+    sandbox.clear_requests()
+    usage = run(client, sandbox.url, leads)
+    return usage, len(sandbox.requests())
+
+
+def _step(client: Client, small: Sandbox, large: Sandbox, leads: int) -> _Pace:
+    """Read two histories; in the difference of what they take, the start cancels."""
+    first = run(client, small.url, leads)
+    second = run(client, large.url, 2 * leads)
+    return _Pace(
+        (second.cpu_seconds - first.cpu_seconds) / leads * 1e6,
+        2 * leads / second.seconds,
+    )
+
+
+def _most_in_a_second(times: list[float]) -> int:
+    """Give the largest number of ascending instants within one second."""
+    return max((bisect_left(times, t + 1) - n for n, t in enumerate(times)), default=0)

@@ -1,0 +1,132 @@
+"""Runs a program as a user would, and says what that took."""
+
+from __future__ import annotations
+
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping
+
+    from .clients import Client
+
+_Key = TypeVar("_Key", bound="Hashable")
+_Result = TypeVar("_Result")
+
+_COUNT = Path(__file__).with_name("count.py")
+_MAXRSS_BYTES = 1 if platform.system() == "Darwin" else 1024
+
+
+class Usage(NamedTuple):
+    """What a run took, with all its child processes.
+
+    Attributes:
+        seconds: Wall time.
+        cpu_seconds: Processor time, of the user and of the system.
+        peak_bytes: Largest resident memory.
+    """
+
+    seconds: float
+    cpu_seconds: float
+    peak_bytes: int
+
+
+def run(client: Client, url: str, leads: int) -> Usage:
+    """Run a client to its end. What it prints goes to a file, which is read later.
+
+    Args:
+        client: What to run.
+        url: The sandbox's address.
+        leads: How many leads the sandbox has, each of which the client must give once.
+
+    Returns:
+        What it took.
+
+    Raises:
+        RuntimeError: The client failed, or did not give each lead once.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        command = client.prepare(folder, url)
+        usage = run_command(command, folder)
+        count, different = _count(folder)
+        if not count == different == leads:
+            msg = f"{client.name} gave {different} of {leads} leads in {count} lines"
+            raise RuntimeError(msg)
+    return usage
+
+
+def run_command(command: list[str], folder: Path) -> Usage:
+    """Run a command to its end.
+
+    Args:
+        command: Program and arguments.
+        folder: Where it runs; its output is kept there.
+
+    Returns:
+        What it took.
+
+    Raises:
+        RuntimeError: It failed.
+    """
+    errors = folder / "errors.txt"
+    with (folder / "output.jsonl").open("wb") as output, errors.open("wb") as problems:
+        began = time.perf_counter()
+        process = subprocess.Popen(
+            command, cwd=folder, env=_environment(), stdout=output, stderr=problems
+        )
+        _, status, used = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - began
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        told = errors.read_text(encoding="utf-8", errors="replace")[-2000:]
+        msg = f"{' '.join(command)}: exit code {process.returncode}\n{told}"
+        raise RuntimeError(msg)
+    return Usage(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss * _MAXRSS_BYTES)
+
+
+def _environment() -> dict[str, str]:
+    # Variables such as PYTHONUNBUFFERED would change what is measured.
+    return {n: v for n, v in os.environ.items() if not n.startswith("PYTHON")}
+
+
+def own_peak_bytes() -> int:
+    """Give this process's own largest memory, below which no child's is known.
+
+    A child begins as a copy of this process, and the kernel counts that too.
+    """
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _MAXRSS_BYTES
+
+
+def interleaved(
+    rounds: int, runs: Mapping[_Key, Callable[[], _Result]]
+) -> dict[_Key, list[_Result]]:
+    """Run everything once to warm up, then everything in turn, several times.
+
+    Args:
+        rounds: How many times.
+        runs: What to run, by any key.
+
+    Returns:
+        The results of each, without those of the warm-up.
+    """
+    for once in runs.values():
+        once()
+    results: dict[_Key, list[_Result]] = {key: [] for key in runs}
+    for _ in range(rounds):
+        for key, once in runs.items():
+            results[key].append(once())
+    return results
+
+
+def _count(folder: Path) -> tuple[int, int]:
+    command = [sys.executable, str(_COUNT), str(folder)]
+    count, different = subprocess.check_output(command, text=True).split()
+    return int(count), int(different)

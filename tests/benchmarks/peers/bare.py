@@ -1,0 +1,87 @@
+"""The reference: what it costs at the very least to read the leads as JSON lines.
+
+With `decode` false in the configuration, the pages are printed as they came.
+"""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import urllib3
+
+
+class _Config(msgspec.Struct):
+    base_url: str
+    api_key: str
+    slices: list[str] = []
+    decode: bool = True
+
+
+class _Cursor(msgspec.Struct):
+    next: str
+    has_more: bool
+
+
+class _Page(msgspec.Struct):
+    data: list[dict[str, Any]]
+    cursor: _Cursor
+
+
+class _RawPage(msgspec.Struct):
+    data: msgspec.Raw
+    cursor: _Cursor
+
+
+class _Reader:
+    def __init__(self, config: _Config) -> None:
+        self._decode = config.decode
+        threads = max(1, len(config.slices))
+        self._pool = urllib3.connection_from_url(config.base_url, maxsize=threads)
+        self._headers = {
+            "Authorization": f"Bearer {config.api_key}",
+            "Content-Type": "application/json",
+        }
+
+    def read(self, text: str | None) -> None:
+        """Print the leads of a slice, or all."""
+        form: type[_Page | _RawPage] = _Page if self._decode else _RawPage
+        decoder = msgspec.json.Decoder(form)
+        encoder = msgspec.json.Encoder()
+        cursor: dict[str, Any] = {"limit": 100}
+        fields: dict[str, Any] = {"cursor": cursor}
+        if text is not None:
+            start, end = text.split("/")
+            fields["date_found"] = {"start_time": start, "end_time": end}
+        more = True
+        while more:
+            page = decoder.decode(self._fetch(encoder.encode(fields)))
+            cursor["after"] = page.cursor.next
+            more = page.cursor.has_more
+            if isinstance(page, _Page):
+                sys.stdout.buffer.write(encoder.encode_lines(page.data))
+            else:
+                sys.stdout.buffer.writelines((page.data, b"\n"))
+
+    def _fetch(self, body: bytes) -> bytes:
+        response = self._pool.urlopen(
+            "POST", "/v1/signals/leads", body=body, headers=self._headers
+        )
+        return response.data
+
+
+def main(path: str) -> None:
+    """Print all leads."""
+    config = msgspec.json.decode(Path(path).read_bytes(), type=_Config)
+    slices: list[str | None] = [*config.slices] or [None]
+    reader = _Reader(config)
+    with ThreadPoolExecutor(len(slices)) as threads:
+        for _ in threads.map(reader.read, slices):
+            pass
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
