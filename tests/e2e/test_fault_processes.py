@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from contextlib import contextmanager
+from itertools import islice
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
@@ -261,13 +262,16 @@ def test_a_signal_during_a_long_wait(
     busy = status(429, headers={"Retry-After": "600"})
     # Its first window is covered, yet not worth a STATE of its own; and what is
     # written until then fits into the pipe.
-    sandbox.faults({**busy, "stream": "leads", "skip": 2})
-    with running(tmp_path, config | PLANS["several windows"]) as process:
+    sandbox.faults({**busy, "stream": "leads", "skip": 3})
+    config |= PLANS["several windows"] | {"concurrency": 1}
+    with running(tmp_path, config) as process:
         assert process.stdout
         assert process.stderr
         for line in process.stderr:
             if "; try 2 of 9 in 600.0 s" in line:
                 break
+        lines = (line for line in process.stdout if '"stream":"leads","record"' in line)
+        assert len(list(islice(lines, 20))) == 20
         if target == "is gone":
             process.stdout.close()
         process.terminate()
