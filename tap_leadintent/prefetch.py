@@ -239,7 +239,11 @@ class Prefetch:
             reading.pages.append(page)
             self._bytes += page.size
             self._news.notify_all()
-            while page.cursor.has_more and not self._may_go_on(reading):
+            if not page.cursor.has_more:
+                return
+            self._windows.goes_on(reading.window)
+            self._room.notify_all()
+            while not self._may_go_on(reading):
                 self._await(self._room)
 
     def _may_go_on(self, reading: _Reading) -> bool:

@@ -142,6 +142,7 @@ class LeadIntentStream(ReadingStream):
     def _read_range(
         self, coverage: Coverage, name: str, asked: Interval
     ) -> Iterator[Record]:
+        was_covered = coverage.span(name) is not None
         stretches = coverage.to_read(name, asked, self._lookback)
         unfiltered = (
             stretches == [(SINCE_EVER, self._now)] and "end_date" not in self.config
@@ -152,6 +153,7 @@ class LeadIntentStream(ReadingStream):
             page_size=self.page_size,
             readers=readers,
             length=self._now if unfiltered else self._window_seconds,
+            quiet=was_covered,
         )
         reading = self.read(
             windows,

@@ -24,7 +24,7 @@ _TRIAL_PAGES = 4
 # A probe is as long as a day in a year: it sees both day and night, and a page there
 # means an amount worth the haste. All but the first are far ahead of what is written,
 # so they must hold little; one that holds more may as well hold half as much again.
-_PROBES = 3
+_PROBE_PLACES = (0.0, 1.0, 0.5)
 _PROBE_SHARE = 365
 _PROBE_PAGES = 2
 _GIVEN_UP_PAGES = 3.0
@@ -90,6 +90,7 @@ class Windows:
         page_size: int,
         readers: int = 1,
         length: int | None = None,
+        quiet: bool = False,
     ) -> None:
         """Begin with everything left to hand out.
 
@@ -98,12 +99,15 @@ class Windows:
             page_size: Records in a full page.
             readers: How many windows are read at once.
             length: Seconds in a window, or None to follow the density.
+            quiet: Whether to expect that it holds next to nothing.
         """
         self._left = list(stretches)
         self._page_size = page_size
         self._readers = readers
+        self._quiet = quiet
         self._fixed = length
-        self._out: set[Window] = set()
+        self._out: dict[Window, int] = {}
+        """The windows that are out, and how many full pages each has shown."""
         self._trial: Window | None = None
         self._planned: list[Interval] = []
         self._probes: set[Window] = set()
@@ -157,13 +161,21 @@ class Windows:
         self._probes.add(window)
         return window
 
+    def goes_on(self, window: Window) -> None:
+        """Learn that a window has shown a full page, and another is to come.
+
+        Args:
+            window: The window.
+        """
+        self._out[window] += 1
+
     def give_up(self, window: Window) -> None:
         """Learn that a window on trial holds too much.
 
         Args:
             window: The window, which will be read in smaller ones.
         """
-        self._out.remove(window)
+        del self._out[window]
         self._left = intervals.add(self._left, (window.start, window.end))
         self._spare -= window.most_pages or 0
         if window == self._trial:
@@ -180,7 +192,7 @@ class Windows:
             records: How many records it held.
             requests: How many requests it took.
         """
-        self._out.remove(window)
+        del self._out[window]
         pages = records / self._page_size
         self._spare += _SPARE_SHARE * pages - (requests - pages)
         if window == self._trial:
@@ -194,29 +206,33 @@ class Windows:
     def _hand_out(self, start: int, end: int, most_pages: int | None = None) -> Window:
         window = Window(start, end, most_pages)
         self._left = intervals.subtract(self._left, (start, end))
-        self._out.add(window)
+        self._out[window] = 0
         return window
 
     def _trial_pages(self, seconds: int) -> int:
         if seconds < _LONG_STRETCH_SECONDS:
             return _TRIAL_PAGES
         # Without other readers beside it, no probe could be quicker.
-        return 1 if self._readers == 1 else 0
+        return 1 if self._readers == 1 or self._quiet else 0
 
     def _plan_probes(self, start: int, end: int) -> None:
         seconds = max(_LEAST_SECONDS, (end - start) // _PROBE_SHARE)
-        count = max(1, min(_PROBES, self._readers, (end - start) // seconds))
+        count = max(1, min(len(_PROBE_PLACES), self._readers, (end - start) // seconds))
         room = max(0, end - start - seconds)
-        starts = [start + room * n // max(1, count - 1) for n in range(count)]
-        self._planned = [(at, min(end, at + seconds)) for at in starts]
+        starts = [start + int(room * share) for share in _PROBE_PLACES[:count]]
+        self._planned = sorted((at, min(end, at + seconds)) for at in starts)
 
     def _learn(self, probe: Window, pages: float) -> None:
         self._probes.remove(probe)
         self._densities[probe.start] = pages / (probe.end - probe.start)
 
     def _next_by_density(self, start: int, end: int) -> Window | None:
-        found = self._last_pages or any(self._densities.values())
-        if self._out and (self._spare < len(self._out) + 1 or not found):
+        found = (
+            self._last_pages or any(self._densities.values()) or any(self._out.values())
+        )
+        # What a window has shown already pays for a part of its last page.
+        at_stake = sum(max(0.0, 1 - _SPARE_SHARE * full) for full in self._out.values())
+        if self._out and (self._spare < at_stake + 1 or not found):
             return None
         pressure = min(_MOST_PRESSURE, max(0.0, _FEW_SPARE - self._spare))
         length = max(_LEAST_SECONDS, self._length(start) * _GROWTH**pressure)
@@ -229,7 +245,7 @@ class Windows:
         if forecast and len(self._densities) > 1:
             return wanted / max(density, forecast / _DOUBT)
         if not self._last_pages:
-            return self._last_seconds * _GROWTH
+            return max(self._last_seconds * _GROWTH, self._empty_until(start) - start)
         # Growing by the square root holds even where the density grows with time.
         change = wanted / self._last_pages
         return self._last_seconds * min(change, sqrt(change))
@@ -241,6 +257,16 @@ class Windows:
         pages = round(min(most, max(_FEWEST_PAGES, left / self._readers)))
         # Of whole pages, less what chance adds: a few records should not cost a page.
         return pages - sqrt(pages / self._page_size)
+
+    def _empty_until(self, start: int) -> int:
+        """Find the last probe before the first one ahead that held anything."""
+        end = start
+        for at, density in sorted(self._densities.items()):
+            if at > start:
+                if density:
+                    break
+                end = at
+        return end
 
     def _forecast(self, start: int) -> float:
         """Guess the density from the probes before and after an instant."""

@@ -50,45 +50,42 @@ class History:
         return after - bisect_left(self.times, window.start - 1)
 
 
-def come_back(windows: Windows, window: Window, held: int) -> int:
-    """Tell what a reader found, and give the requests that took."""
-    pages = max(1, ceil(held / PAGE))
-    if window.most_pages is not None and pages > window.most_pages:
-        windows.give_up(window)
-        return window.most_pages
-    windows.done(window, records=held, requests=pages)
-    return pages
-
-
-def read(
+def read(  # noqa: PLR0913
     times: list[int] | History,
     start: int,
     end: int,
     readers: int = 1,
     length: int | None = None,
+    *,
+    quiet: bool = False,
 ) -> Reading:
     """Read a history with readers that take a round for a page and never stall."""
     history = times if isinstance(times, History) else History(times)
-    windows = Windows([(start, end)], page_size=PAGE, readers=readers, length=length)
+    windows = Windows(
+        [(start, end)], page_size=PAGE, readers=readers, length=length, quiet=quiet
+    )
     reading = Reading()
     events: list[tuple[int, int, Window, int]] = []
     handed_out = 0
     while True:
         while len(events) < readers and (window := windows.next()):
             handed_out += 1
-            held = history.held(window)
-            pages = max(1, ceil(held / PAGE))
-            took = min(pages, window.most_pages or pages)
-            heappush(events, (reading.rounds + took, handed_out, window, held))
+            heappush(events, (reading.rounds + 1, handed_out, window, 1))
         if not events:
             break
-        reading.rounds, _, window, held = heappop(events)
-        requests = come_back(windows, window, held)
-        reading.requests += requests
-        if requests >= held / PAGE:
+        reading.rounds, number, window, page = heappop(events)
+        reading.requests += 1
+        held = history.held(window)
+        if held <= page * PAGE:
+            windows.done(window, records=held, requests=page)
             reading.records += held
             reading.windows.append(window)
-            reading.pages.append(requests)
+            reading.pages.append(page)
+        elif page == window.most_pages:
+            windows.give_up(window)
+        else:
+            windows.goes_on(window)
+            heappush(events, (reading.rounds + 1, number, window, page + 1))
     assert windows.finished
     assert windows.oldest_left is None
     return reading
@@ -318,9 +315,36 @@ def test_nothing_stands_still_while_readers_wait_for_older_windows(
             moving.append(front)
         assert moving
         out.remove(moving[0])
-        come_back(windows, moving[0], history.held(moving[0]))
+        held = history.held(moving[0])
+        pages = max(1, ceil(held / PAGE))
+        if pages > (moving[0].most_pages or pages):
+            windows.give_up(moving[0])
+        else:
+            windows.done(moving[0], records=held, requests=pages)
     assert len(ahead) <= 2
     assert all((window.most_pages or 99) <= 2 for window in ahead)
+
+
+@pytest.mark.parametrize("early", [30, 90, 180, 500, 730])
+def test_a_start_long_before_the_first_record_costs_little_time(early: int) -> None:
+    for seed in range(5):
+        reading = read(uniform(20_000, seed), -early * DAY, YEAR, 8)
+        assert reading.rounds <= 1.5 * 25
+        assert reading.requests <= 1.15 * 200
+
+
+@pytest.mark.parametrize("days", [1, 29, 31, 700])
+def test_a_stretch_that_is_likely_quiet_is_tried_whole_with_nothing_beside_it(
+    days: int,
+) -> None:
+    assert read([], 0, days * DAY, 8, quiet=True).requests == 1
+    windows = Windows([(0, days * DAY)], page_size=PAGE, readers=8, quiet=True)
+    trial = windows.next()
+    assert trial is not None
+    assert trial[:2] == (0, days * DAY)
+    assert windows.next() is None
+    windows.give_up(trial)
+    assert windows.next() is not None
 
 
 def test_a_short_stretch_is_first_tried_whole_with_nothing_beside_it() -> None:
