@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import zlib
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -71,9 +72,6 @@ class Page:
     count: int
     """How many records it holds."""
 
-    size: int
-    """How many bytes it takes, about."""
-
     request: requests.PreparedRequest
     """What it is the answer to."""
 
@@ -88,6 +86,7 @@ class Page:
         """
         self._content = content
         self._raw: list[msgspec.Raw] | None = None
+        self._is_packed = False
         envelope: _Light | _Whole | None = _look_at(content)
         if isinstance(envelope, _Light):
             self._raw = envelope.data
@@ -95,7 +94,18 @@ class Page:
             envelope, _ = _decode(content)
         self.cursor = envelope.cursor
         self.count = len(envelope.data)
-        self.size = len(content) + _BYTES_OF_A_PAGE
+
+    @property
+    def size(self) -> int:
+        """How many bytes it takes, about."""
+        return len(self._content) + _BYTES_OF_A_PAGE
+
+    def pack(self) -> None:
+        """Take less room until it is decoded, which then takes longer."""
+        if not self._is_packed:
+            self._content = zlib.compress(self._content, level=1)
+            self._raw = None
+            self._is_packed = True
 
     def decode(self) -> Records:
         """Decode the records.
@@ -106,11 +116,16 @@ class Page:
         Raises:
             ValueError: The body is no JSON after all; the message says where.
         """
-        if self._raw is not None and rb"\u0000" not in self._content:
+        content, raw = self._content, self._raw
+        if self._is_packed:
+            content = zlib.decompress(content)
+            light = _look_at(content)
+            raw = light.data if light else None
+        if raw is not None and rb"\u0000" not in content:
             decode = _record.decode
             with suppress(ValueError, InvalidOperation, RecursionError):
-                return Records([decode(raw) for raw in self._raw], self._raw)
-        whole, repairs = _decode(self._content)
+                return Records([decode(record) for record in raw], raw)
+        whole, repairs = _decode(content)
         encoded = [msgspec.json.encode(record) for record in whole.data]
         return Records(whole.data, encoded, repairs)
 

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from tap_leadintent.windows import Window, Windows
 
 MOST_BYTES = 16 * 2**20
-"""Bytes of undecoded pages that may wait, of all windows together."""
+"""Bytes of undecoded pages that may wait, of all windows together.
+
+When it is the network that everybody waits for, pages are packed to stay below.
+"""
 
 _NAP = 0.1
 _PATIENCE = 5.0
@@ -37,6 +40,10 @@ class _Reading:
         self.pages: deque[Page] = deque()
         self.is_whole = False
         self.error: BaseException | None = None
+
+
+def _start(reading: _Reading) -> int:
+    return reading.window.start
 
 
 class Prefetch:
@@ -169,7 +176,7 @@ class Prefetch:
         """Find the window that is to be handed over next, if it has been begun."""
         if not self._readings:
             return None
-        first = min(self._readings, key=lambda reading: reading.window.start)
+        first = min(self._readings, key=_start)
         left = self._windows.oldest_left
         return first if left is None or first.window.start < left else None
 
@@ -244,7 +251,24 @@ class Prefetch:
             self._windows.goes_on(reading.window)
             self._room.notify_all()
             while not self._may_go_on(reading):
-                self._await(self._room)
+                if not (self._is_starved() and self._pack()):
+                    self._await(self._room)
+
+    def _is_starved(self) -> bool:
+        """Tell whether whoever takes the pages waits for one."""
+        oldest = self._oldest()
+        return oldest is None or not oldest.pages
+
+    def _pack(self) -> bool:
+        """Pack the page that is needed last; tell whether there was one."""
+        for reading in sorted(self._readings, key=_start, reverse=True):
+            for page in reversed(reading.pages):
+                before = page.size
+                page.pack()
+                self._bytes += page.size - before
+                if page.size < before:
+                    return True
+        return False
 
     def _may_go_on(self, reading: _Reading) -> bool:
         if self._bytes < MOST_BYTES or reading.window.most_pages is not None:

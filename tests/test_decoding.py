@@ -20,6 +20,11 @@ def decode(text: str | bytes) -> tuple[Any, tuple[str, ...]]:
     content = text if isinstance(text, bytes) else text.encode()
     page = Page(b'{"data": [{"x": ' + content + b'}], "cursor": {"has_more": false}}')
     records = page.decode()
+    size = page.size
+    page.pack()
+    page.pack()
+    assert page.decode() == records
+    assert page.size < size or size < 4200
     (record,) = records.data
     assert page.count == len(records.raw) == 1
     return record["x"], records.repairs

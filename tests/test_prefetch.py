@@ -178,14 +178,15 @@ def test_nothing_is_begun_beyond_a_failure() -> None:
 def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch, padding: int) -> None:
     monkeypatch.setattr(prefetch, "MOST_BYTES", 100_000)
     lock = threading.Lock()
-    waiting = most = 0
+    waiting: list[Page] = []
+    most = 0
 
     def read(_window: Window, _check: Check) -> Iterator[Page]:
-        nonlocal waiting, most
+        nonlocal most
         for one in chain(20, padding):
             with lock:
-                waiting += one.size
-                most = max(most, waiting)
+                waiting.append(one)
+                most = max(most, sum(other.size for other in waiting))
             yield one
 
     count = 0
@@ -194,7 +195,7 @@ def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch, padding: int) ->
             for one in pages:
                 count += 1
                 with lock:
-                    waiting -= one.size
+                    waiting.remove(one)
     assert count == 200
     # Each thread looks before it asks for a page, and one page is in somebody's hand.
     assert most <= 100_000 + 6 * (padding + 5_000)
@@ -222,6 +223,27 @@ def test_the_window_that_is_handed_over_never_waits_for_the_others(
     with reading(fixed(5), read) as all_read:
         tell(all_read, told)
     assert len(told) == 25
+
+
+def test_nobody_stands_still_for_want_of_room_while_a_page_is_awaited(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(prefetch, "MOST_BYTES", 100_000)
+    others_are_read = Event()
+    done: list[int] = []
+
+    def read(window: Window, _check: Check) -> Iterator[Page]:
+        if window.start == 0:
+            assert others_are_read.wait(PATIENCE)
+        yield from chain(5, 50_000)
+        done.append(window.start)
+        if len(done) == 3:
+            others_are_read.set()
+
+    told: Told = []
+    with reading(fixed(4), read) as all_read:
+        tell(all_read, told)
+    assert told == [(start, number) for start in range(4) for number in range(1, 6)]
 
 
 def test_a_window_on_trial_comes_whole_or_not_at_all() -> None:
