@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from threading import Condition, Lock, Thread
+from time import monotonic, process_time
 from typing import TYPE_CHECKING
 
 from tap_leadintent.transport import hang_up
@@ -17,11 +18,14 @@ if TYPE_CHECKING:
     from tap_leadintent.pacing import Check
     from tap_leadintent.windows import Window, Windows
 
-MOST_BYTES = 16 * 2**20
+MOST_BYTES = 10 * 2**20
 """Bytes of undecoded pages that may wait, of all windows together.
 
 When it is the network that everybody waits for, pages are packed to stay below.
 """
+
+_BUSY = 0.5
+"""Share of the time from which on the processor, not the network, sets the pace."""
 
 _NAP = 0.1
 _PATIENCE = 5.0
@@ -81,6 +85,7 @@ class Prefetch:
         self._readings: list[_Reading] = []
         self._bytes = 0
         self._stopped = False
+        self._worked = self._begun = 0.0
         self._threads = [
             Thread(target=self._work, name=f"reader {number}", daemon=True)
             for number in range(1, readers + 1)
@@ -88,6 +93,7 @@ class Prefetch:
 
     def __enter__(self) -> Self:
         """Start the threads."""
+        self._worked, self._begun = process_time(), monotonic()
         for thread in self._threads:
             thread.start()
         return self
@@ -251,13 +257,16 @@ class Prefetch:
             self._windows.goes_on(reading.window)
             self._room.notify_all()
             while not self._may_go_on(reading):
-                if not (self._is_starved() and self._pack()):
+                if not (self._waits_for_the_network() and self._pack()):
                     self._await(self._room)
 
-    def _is_starved(self) -> bool:
-        """Tell whether whoever takes the pages waits for one."""
+    def _waits_for_the_network(self) -> bool:
+        """Tell whether the next page is awaited, with a processor that has time."""
         oldest = self._oldest()
-        return oldest is None or not oldest.pages
+        if oldest is not None and (oldest.pages or oldest.is_whole):
+            return False
+        worked, passed = process_time() - self._worked, monotonic() - self._begun
+        return worked < _BUSY * passed
 
     def _pack(self) -> bool:
         """Pack the page that is needed last; tell whether there was one."""
