@@ -77,10 +77,11 @@ class Window(NamedTuple):
 class Windows:
     """The windows of one time range, for several readers, as good as oldest first.
 
-    With a fixed length, a window is given to whoever asks. Without, a short stretch is
-    first tried whole, and in a long one a few probes find out how dense it is; they are
-    the only windows that may leave something older behind. Then the length follows the
-    density, and a reader waits where its window would be one guess too many.
+    With a fixed length, a window is given to whoever asks. Without, a stretch that is
+    short or likely quiet is first tried whole, and in another a few probes find out how
+    dense it is; they are the only windows that may leave something older behind. Then
+    the length follows the density, and a reader waits where its window would be one
+    guess too many.
     """
 
     def __init__(
@@ -99,7 +100,7 @@ class Windows:
             page_size: Records in a full page.
             readers: How many windows are read at once.
             length: Seconds in a window, or None to follow the density.
-            quiet: Whether to expect that it holds next to nothing.
+            quiet: Whether the stretches are likely to hold next to nothing.
         """
         self._left = list(stretches)
         self._page_size = page_size

@@ -1,0 +1,64 @@
+"""Streams that are read by threads: what is shared, and what is left of them."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+import requests
+
+from tap_leadintent.tap import TapLeadIntent
+
+from .model import DAY, DEFAULTS, Adapter, Api, Store, iso, run, steady
+
+CONFIG = {"start_date": iso(0), "page_size": 10, "concurrency": 8, "window_days": 0.2}
+
+
+def readers_alive() -> list[str]:
+    names = [thread.name for thread in threading.enumerate()]
+    return [name for name in names if name.startswith("reader")]
+
+
+def tap_on(api: Api, monkeypatch: pytest.MonkeyPatch) -> TapLeadIntent:
+    session = requests.Session()
+    session.mount("https://", Adapter(api))
+    monkeypatch.setattr("tap_leadintent.sending.new_session", lambda _: session)
+    return TapLeadIntent(config={**DEFAULTS, **CONFIG})
+
+
+def test_no_thread_outlives_a_sync() -> None:
+    assert run(Api(now=9 * DAY, leads=steady(200)), Store(), CONFIG)
+    assert readers_alive() == []
+
+
+@pytest.mark.parametrize("messages", [5, 60])
+def test_no_thread_outlives_a_target_that_is_gone(messages: int) -> None:
+    api = Api(now=9 * DAY, leads=steady(200))
+    assert not run(api, Store(), CONFIG, killed_after=messages)
+    assert readers_alive() == []
+
+
+def test_no_thread_outlives_a_connection_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    tap = tap_on(Api(now=9 * DAY, leads=steady(200)), monkeypatch)
+    assert tap.run_connection_test()
+    assert readers_alive() == []
+
+
+def test_no_thread_outlives_whoever_reads_the_records(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tap = tap_on(Api(now=9 * DAY, leads=steady(200)), monkeypatch)
+    records: Any = tap.streams["leads"].get_records(None)
+    assert next(records)["id"]
+    assert readers_alive()
+    records.close()
+    assert readers_alive() == []
+
+
+def test_all_threads_count_in_one_tally(monkeypatch: pytest.MonkeyPatch) -> None:
+    api = Api(now=9 * DAY, leads=steady(200))
+    stream: Any = tap_on(api, monkeypatch).streams["leads"]
+    assert len(list(stream.get_records(None))) == 200
+    assert stream.tally.records == 200
+    assert stream.tally.requests == len(api.requests)
