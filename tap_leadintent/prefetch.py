@@ -81,7 +81,9 @@ class Prefetch:
         self._news = Condition(self._lock)
         """Told when a page or an end has come, which the consumer waits for."""
         self._room = Condition(self._lock)
-        """Told when a thread may find something to do."""
+        """Told when there is room for pages again, which threads wait for."""
+        self._work_to_do = Condition(self._lock)
+        """Told when there may be another window, which other threads wait for."""
         self._readings: list[_Reading] = []
         self._bytes = 0
         self._stopped = False
@@ -111,8 +113,7 @@ class Prefetch:
         """End all reading at once; what has been read is forgotten."""
         with self._lock:
             self._stopped = True
-            self._news.notify_all()
-            self._room.notify_all()
+            self._tell_all()
         for _ in range(int(_PATIENCE / _NAP)):
             if not any(thread.is_alive() for thread in self._threads):
                 return
@@ -128,7 +129,7 @@ class Prefetch:
         """
         with self._lock:
             self._windows.end_by(latest)
-            self._news.notify_all()
+            self._tell_all()
 
     def __iter__(self) -> Iterator[tuple[Window, Iterator[Page]]]:
         """Give each window, oldest first, with its pages, which are to be read first.
@@ -172,6 +173,10 @@ class Prefetch:
             self._readings.remove(reading)
             self._room.notify_all()
 
+    def _tell_all(self) -> None:
+        for condition in (self._news, self._room, self._work_to_do):
+            condition.notify_all()
+
     def _await(self, condition: Condition) -> None:
         self._check()
         if self._stopped:
@@ -200,12 +205,14 @@ class Prefetch:
                 left = self._windows.oldest_left
                 if left is not None and self._is_beyond_failure(left):
                     return None
-                has_room = self._bytes < MOST_BYTES or self._oldest() is None
-                if has_room and (window := self._windows.next()) is not None:
+                if self._bytes >= MOST_BYTES and self._oldest() is not None:
+                    self._await(self._room)
+                elif (window := self._windows.next()) is not None:
                     reading = _Reading(window)
                     self._readings.append(reading)
                     return reading
-                self._await(self._room)
+                else:
+                    self._await(self._work_to_do)
         return None
 
     def _fill(self, reading: _Reading) -> None:
@@ -230,8 +237,7 @@ class Prefetch:
         with self._lock:
             reading.is_whole, reading.error = error is None, error
             self._windows.done(window, records=records, requests=requests)
-            self._news.notify_all()
-            self._room.notify_all()
+            self._tell_all()
 
     def _is_beyond_failure(self, instant: int) -> bool:
         """Tell whether what begins at an instant comes after a window that failed."""
@@ -245,7 +251,7 @@ class Prefetch:
             self._bytes -= sum(page.size for page in reading.pages)
             self._readings.remove(reading)
             self._windows.give_up(reading.window)
-            self._room.notify_all()
+            self._tell_all()
 
     def _add(self, reading: _Reading, page: Page) -> None:
         with self._lock:
@@ -255,7 +261,7 @@ class Prefetch:
             if not page.cursor.has_more:
                 return
             self._windows.goes_on(reading.window)
-            self._room.notify_all()
+            self._work_to_do.notify_all()
             while not self._may_go_on(reading):
                 if not (self._waits_for_the_network() and self._pack()):
                     self._await(self._room)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 LARGEST_BODY = 64 * 1024 * 1024
 """Bytes of a body, after decompression."""
 
-_CHUNK = 64 * 1024
+_CHUNK = 1024 * 1024
 
 _TRUST = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
 
