@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import deepcopy
 from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
@@ -107,6 +108,9 @@ def _normalise(config: dict[str, Any], settings: Mapping[str, Any]) -> None:
             del config[name]
         elif integer and isinstance(value, float) and value.is_integer():
             config[name] = int(value)
+        else:
+            # The SDK takes `__else__` out of stream maps that the caller may use again.
+            config[name] = deepcopy(value)
 
 
 def _described(error: ValidationError) -> str:
