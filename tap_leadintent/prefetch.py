@@ -206,7 +206,7 @@ class Prefetch:
                 if left is not None and self._is_beyond_failure(left):
                     return None
                 if self._bytes >= MOST_BYTES and self._oldest() is not None:
-                    self._await(self._room)
+                    self._make_room()
                 elif (window := self._windows.next()) is not None:
                     reading = _Reading(window)
                     self._readings.append(reading)
@@ -263,8 +263,11 @@ class Prefetch:
             self._windows.goes_on(reading.window)
             self._work_to_do.notify_all()
             while not self._may_go_on(reading):
-                if not (self._waits_for_the_network() and self._pack()):
-                    self._await(self._room)
+                self._make_room()
+
+    def _make_room(self) -> None:
+        if not (self._waits_for_the_network() and self._pack()):
+            self._await(self._room)
 
     def _waits_for_the_network(self) -> bool:
         """Tell whether the next page is awaited, with a processor that has time."""

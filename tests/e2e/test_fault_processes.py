@@ -95,7 +95,8 @@ def test_all_faults_that_pass(
 def test_a_refusal(
     tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any], name: str
 ) -> None:
-    config |= PLANS["several windows"]
+    # One after the other, so that the windows before the one that fails are covered.
+    config |= PLANS["several windows"] | {"concurrency": 1}
     rule, _ = REFUSED[name]
     sandbox.faults({**rule, "pages": "last", "skip": 2, "times": 1})
     first = tap(config, catalog=only("leads"))
