@@ -245,6 +245,19 @@ def test_the_servers_clock(
     assert stream.sender.server_time == seconds
 
 
+def test_of_several_clocks_the_earliest_counts(
+    requests_mock: requests_mock.Mocker,
+) -> None:
+    dates = [f"Fri, 02 Jan 2026 00:00:{second} GMT" for second in ("07", "05", "09")]
+    answers = [{"json": MORE, "headers": {"Date": date}} for date in dates]
+    answers[-1]["json"] = PAGE
+    answers[1]["json"] = {**MORE, "cursor": {"next": "d", "has_more": True}}
+    requests_mock.post(AGENTS, answers)
+    stream: Any = tap().streams["signal_agents"]
+    assert len(list(stream.request_pages({}))) == 3
+    assert stream.sender.server_time == 1767312005
+
+
 def test_no_request_is_worth_a_line(
     requests_mock: requests_mock.Mocker, caplog: pytest.LogCaptureFixture
 ) -> None:

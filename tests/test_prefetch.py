@@ -247,14 +247,49 @@ def test_nobody_stands_still_for_want_of_room_while_a_page_is_awaited(
 
 
 def test_a_window_on_trial_comes_whole_or_not_at_all() -> None:
+    taken = Event()
+
     def read(window: Window, _check: Check) -> Iterator[Page]:
-        yield from chain(1 if window.most_pages is None else 3 * window.most_pages)
+        for one in chain(1 if window.most_pages is None else 12):
+            yield one
+            # Time for whoever would take it too early.
+            assert window.most_pages is None or not taken.wait(0.05)
 
     told: Told = []
     with reading(Windows([(0, DAY)], page_size=1, readers=4), read) as all_read:
-        tell(all_read, told)
+        for window, pages in all_read:
+            if window.most_pages is not None:
+                taken.set()
+            told.extend((window.start, one.decode().data[0]["n"]) for one in pages)
+    assert not taken.is_set()
     assert {number for _, number in told} == {1}
-    assert [start for start, _ in told] == sorted({start for start, _ in told})
+    assert len(told) > 1
+
+
+def test_windows_that_are_read_ahead_wait_for_those_between() -> None:
+    def read(_window: Window, _check: Check) -> Iterator[Page]:
+        yield from chain(1)
+
+    told: Told = []
+    windows = Windows([(0, 400 * DAY)], page_size=1, readers=4)
+    with reading(windows, read) as all_read:
+        tell(all_read, told)
+    starts = [start for start, _ in told]
+    assert starts == sorted(starts)
+    assert len(starts) > 3
+
+
+def test_a_failure_of_a_window_read_ahead_comes_after_all_before_it() -> None:
+    def read(window: Window, _check: Check) -> Iterator[Page]:
+        if window.start > 390 * DAY:
+            raise TroubleError
+        yield from chain(1)
+
+    told: Told = []
+    windows = Windows([(0, 400 * DAY)], page_size=1, readers=4)
+    with pytest.raises(TroubleError), reading(windows, read) as all_read:
+        tell(all_read, told)
+    assert told[0] == (0, 1)
     assert len(told) > 1
 
 

@@ -245,6 +245,7 @@ def test_a_signal_does_not_wait_for_an_answer(
     assert_ended_cleanly(run, number)
     assert_states_are_true(run, sandbox)
     assert len(sandbox.requests()) == 2 + concurrency
+    assert "; try " not in run.stderr
 
 
 @pytest.mark.parametrize("number", SIGNALS)
