@@ -136,11 +136,9 @@ class Page:
 def _look_at(content: bytes) -> _Light | None:
     """Decode the envelope alone, if that is as good as decoding everything."""
     try:
-        envelope = _light.decode(content)
+        return _light.decode(content)
     except (ValueError, RecursionError):
         return None
-    are_objects = all(bytes(record)[:1] == b"{" for record in envelope.data)
-    return envelope if are_objects else None
 
 
 def _decode(content: bytes) -> tuple[_Whole, tuple[str, ...]]:

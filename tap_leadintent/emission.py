@@ -154,12 +154,9 @@ class EmittingStream(EndpointStream):
         if not self._emits_as_is:
             yield from super()._generate_record_messages(record)
             return
-        yield RecordMessage(
-            stream=self.name,
-            record=record,
-            version=self._stream_version,
-            time_extracted=datetime.now(UTC),
-        )
+        message = RecordMessage(self.name, record, self._stream_version)
+        message.time_extracted = datetime.now(UTC)
+        yield message
 
     def _write_state_message(self) -> None:
         super()._write_state_message()

@@ -76,13 +76,12 @@ class RecordShaper:
         """Where to warn about the stream's records."""
         fields = {n: schema for n, schema in columns.items() if n not in TAP_COLUMNS}
         self._plan = Plan(fields)
-        self._fields = list(fields)
+        self._empty: Record = dict.fromkeys(fields)
         self._hidden = {
             path[1]
             for path, selected in mask.items()
             if path[2:] == () != path and not selected
         }
-        self._known = frozenset({*fields, *self._hidden})
         makers: dict[str, Callable[[Record], str | None]] = {
             RECORD_KEY: self._record_key,
             SIGNAL_OBSERVED_AT: signal_observed_at,
@@ -112,11 +111,10 @@ class RecordShaper:
         Raises:
             ValueError: A key column has no value.
         """
-        get = record.get
-        shaped: Record = {name: get(name) for name in self._fields}
+        shaped = self._empty | record
         rest = self._fit(shaped, self._plan.doubtful(record))
-        if not self._known.issuperset(record):
-            rest |= self._unknown(record)
+        if len(shaped) > len(self._empty):
+            rest |= self._take_unknown(shaped)
         for name, make in self._made:
             shaped[name] = make(record)
         if self._has_window_end:
@@ -152,8 +150,11 @@ class RecordShaper:
             shaped[name] = fitted
         return rest
 
-    def _unknown(self, record: Record) -> Record:
-        unknown = {n: value for n, value in record.items() if n not in self._known}
+    def _take_unknown(self, shaped: Record) -> Record:
+        """Take out what has no column."""
+        names = [*shaped][len(self._empty) :]
+        taken = {name: shaped.pop(name) for name in names}
+        unknown = {n: value for n, value in taken.items() if n not in self._hidden}
         if self._keeps_rest and not self.notices.told.issuperset(unknown):
             for name in unknown:
                 self._tell(name, "has no column")

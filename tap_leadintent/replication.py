@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from itertools import compress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +18,7 @@ from tap_leadintent.times import format_instant, parse_instant
 from tap_leadintent.windows import Windows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterable, Mapping
 
     from requests.adapters import HTTPAdapter
     from singer_sdk import Tap
@@ -101,13 +103,12 @@ class LeadIntentStream(ReadingStream):
                 f"possible; choose one of {', '.join(_METHODS)}"
             )
             raise StreamError(msg)
-        with self.request_counter:
-            if self.is_incremental:
-                yield from self._read_ranges()
-            else:
-                yield from self._read_all()
+        pages = self._read_ranges() if self.is_incremental else self._read_all()
+        with self.request_counter, closing(pages):
+            for page in pages:
+                yield from self.emit(page)
 
-    def _read_all(self) -> Iterator[Record]:
+    def _read_all(self) -> Generator[list[Record]]:
         versioned = (
             self.replication_method == REPLICATION_FULL_TABLE
             and self.config["emit_activate_version_messages"]
@@ -121,11 +122,11 @@ class LeadIntentStream(ReadingStream):
         for _, pages in self.read(whole, lambda _: {}, readers=1):
             for number, page in enumerate(pages, start=1):
                 records = self.decode(page)
-                yield from self.emit(self.shape_page(records, number))
+                yield self.shape_page(records, number)
         if versioned:
             self.activate_version(self._now)
 
-    def _read_ranges(self) -> Iterator[Record]:
+    def _read_ranges(self) -> Generator[list[Record]]:
         coverage = self._load_coverage()
         first, *others = self.ranges
         begun = [name for name in others if coverage.span(name)]
@@ -141,7 +142,7 @@ class LeadIntentStream(ReadingStream):
 
     def _read_range(
         self, coverage: Coverage, name: str, asked: Interval
-    ) -> Iterator[Record]:
+    ) -> Generator[list[Record]]:
         was_covered = coverage.span(name) is not None
         stretches = coverage.to_read(name, asked, self._lookback)
         unfiltered = (
@@ -168,7 +169,7 @@ class LeadIntentStream(ReadingStream):
                 self._learn_clock(coverage)
                 records = self.decode(page)
                 count += len(records.data)
-                yield from self._read_page(records, number, name, window, guard)
+                yield self._read_page(records, number, name, window, guard)
             end = min(window.end, self._now)
             if end > window.start:
                 coverage.add(name, (window.start, end))
@@ -181,20 +182,16 @@ class LeadIntentStream(ReadingStream):
         name: str,
         window: Window,
         guard: RangeGuard,
-    ) -> Iterator[Record]:
+    ) -> list[Record]:
         end = f"{format_instant(min(window.end, self._now))[:-1]}.000000Z"
         shaped = self.shape_page(records, number, end)
-        keys = [tuple(record[key] for key in self.primary_keys) for record in shaped]
+        columns = self.primary_keys
+        keys = [tuple(map(record.__getitem__, columns)) for record in shaped]
         if number == 1:
             guard.window_begins(keys)
         if time_of := self.promised_times.get(name):
             guard.page(window, records.data, time_of)
-        fresh = (
-            record
-            for record, key, raw in zip(shaped, keys, records.raw, strict=True)
-            if self._repeats.is_new(key, raw)
-        )
-        yield from self.emit(fresh)
+        return [*compress(shaped, self._repeats.news(keys, records.raw))]
 
     @property
     def _lookback(self) -> int:

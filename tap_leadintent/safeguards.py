@@ -8,7 +8,7 @@ from tap_leadintent.errors import StreamError
 from tap_leadintent.times import parse_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Sequence
 
     import msgspec
 
@@ -33,22 +33,29 @@ class Repeats:
         """Begin another window."""
         self._before, self._now = self._now, {}
 
-    def is_new(self, key: Hashable, raw: bytes | msgspec.Raw) -> bool:
-        """Tell whether a record says something that was not emitted just before.
+    def news(
+        self,
+        keys: Iterable[Hashable],
+        raws: Iterable[bytes | msgspec.Raw],
+    ) -> list[bool]:
+        """Tell which records say something that was not emitted just before.
 
         Args:
-            key: The values of the record's key columns.
-            raw: The record's JSON.
+            keys: The values of the key columns of each record.
+            raws: The JSON of each.
 
         Returns:
-            False when this window or the one before held the same record, unchanged.
+            For each, False when this window or the one before held it, unchanged.
         """
-        digest = hash(bytes(raw))
-        last = self._now.get(key, self._before.get(key))
-        self._now[key] = digest
-        if len(self._now) > _REMEMBERED:
-            del self._now[next(iter(self._now))]
-        return digest != last
+        now, before = self._now, self._before
+        news = []
+        for key, raw in zip(keys, raws, strict=True):
+            digest = hash(bytes(raw))
+            news.append(digest != now.get(key, before.get(key)))
+            now[key] = digest
+        while len(now) > _REMEMBERED:
+            del now[next(iter(now))]
+        return news
 
 
 class RangeGuard:

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 LARGEST_BODY = 64 * 1024 * 1024
 """Bytes of a body, after decompression."""
 
-_CHUNK = 1024 * 1024
-
 _TRUST = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
 
 
@@ -209,14 +207,12 @@ class _Body(io.BytesIO):
 
 
 def _read(raw: BaseHTTPResponse) -> bytes:
-    body = bytearray()
-    while chunk := raw.read1(_CHUNK, decode_content=True):
-        body += chunk
-        if len(body) > LARGEST_BODY:
-            most = LARGEST_BODY / 2**20
-            msg = f"the answer is larger than {most:g} MiB; lower page_size"
-            raise BodyTooLargeError(msg)
-    return bytes(body)
+    body = raw.read(LARGEST_BODY + 1, decode_content=True)
+    if len(body) > LARGEST_BODY:
+        most = LARGEST_BODY / 2**20
+        msg = f"the answer is larger than {most:g} MiB; lower page_size"
+        raise BodyTooLargeError(msg)
+    return body
 
 
 class _Session(requests.Session):

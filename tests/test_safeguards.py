@@ -65,7 +65,7 @@ def test_a_record_is_new_unless_it_was_there_just_before_and_unchanged() -> None
 
     def show(*records: tuple[int, bytes]) -> None:
         repeats.next_window()
-        told.extend(repeats.is_new(key, raw) for key, raw in records)
+        told.extend(repeats.news(*zip(*records, strict=True)))
 
     show((1, b"{}"), (1, b"{}"))
     show((1, b"{}"), (1, b"{ }"), (1, b"{}"))
@@ -76,8 +76,6 @@ def test_a_record_is_new_unless_it_was_there_just_before_and_unchanged() -> None
 
 def test_memory_of_a_very_large_window_is_bounded() -> None:
     repeats = Repeats()
-    for number in range(30_000):
-        repeats.is_new(number, b"{}")
+    repeats.news(range(30_000), [b"{}"] * 30_000)
     repeats.next_window()
-    assert repeats.is_new(0, b"{}")
-    assert not repeats.is_new(29_999, b"{}")
+    assert repeats.news([0, 29_999], [b"{}"] * 2) == [True, False]
