@@ -150,12 +150,7 @@ class Pace:
         self._await_place(check)
         rise = 0.0
         try:
-            while self._limiter and not self._limiter.try_acquire(
-                "api", blocking=False
-            ):
-                self.wait(_NAP / 10, check)
-            while (left := self._rest_until - time.monotonic()) > 0:
-                self.wait(left, check)
+            self._await_leave(check)
             yield time.monotonic() - begun
             rise = _RISE
         finally:
@@ -173,6 +168,15 @@ class Pace:
                     self._under_way += 1
                     return
                 self._changed.wait(_NAP)
+
+    def _await_leave(self, check: Check) -> None:
+        while True:
+            # First the rest: leave that is kept through it would be used in a crowd.
+            while (left := self._rest_until - time.monotonic()) > 0:
+                self.wait(left, check)
+            if not self._limiter or self._limiter.try_acquire("api", blocking=False):
+                return
+            self.wait(_NAP / 10, check)
 
 
 def _limiter(requests_per_minute: int) -> Limiter:

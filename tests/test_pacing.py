@@ -120,6 +120,27 @@ def test_a_ceiling_spreads_requests_evenly(
     assert max(gaps) < gap + 0.05
 
 
+def test_a_rest_in_the_midst_of_a_wait_leaves_the_ceiling_as_it_is(
+    clock: Clock,
+) -> None:
+    pace = Pace(Interruption(), at_once=2, requests_per_minute=1)
+    turn(pace)
+    real = clock.sleep
+
+    def sleep(seconds: float) -> None:
+        clock.sleep = real  # type: ignore[method-assign]
+        pace.rest(150)
+        real(seconds)
+
+    clock.sleep = sleep  # type: ignore[method-assign]
+    times = []
+    for _ in range(2):
+        turn(pace)
+        times.append(clock.now)
+    assert times[0] >= 1150
+    assert times[1] >= times[0] + 60
+
+
 @pytest.mark.parametrize("wait", ["wait", "rest", "ceiling"])
 def test_a_signal_ends_a_wait(clock: Clock, wait: str) -> None:
     interruption = Interruption()
