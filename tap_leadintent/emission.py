@@ -37,6 +37,10 @@ COVERAGE = "coverage"
 """Key of the bookmark in a stream's state."""
 
 _RECORDS_FOR_A_STATE = 300
+"""Where records are not written in batches, whose size tells when a STATE is due."""
+
+_WINDOWS_FOR_A_STATE = 100
+"""Also windows without records are work that should not be done again."""
 
 
 class _Batch:
@@ -52,11 +56,13 @@ class _Batch:
         self._records: dict[str, list[Record]] = {}
         self._count = 0
 
+    @property
+    def is_full(self) -> bool:
+        return self._count >= self._batcher.batch_config.batch_size
+
     def add(self, stream: str, record: Record) -> None:
         self._records.setdefault(stream, []).append(record)
         self._count += 1
-        if self._count >= self._batcher.batch_config.batch_size:
-            self.write()
 
     def write(self) -> None:
         for stream, records in self._records.items():
@@ -80,6 +86,7 @@ class EmittingStream(EndpointStream):
         self._batch: _Batch | None = None
         self._bookmark: list[dict[str, str]] | None = None
         self._records_since_state = 0
+        self._windows_since_state = 0
 
     def checkpoint(
         self,
@@ -93,14 +100,18 @@ class EmittingStream(EndpointStream):
         Args:
             bookmark: The stream's coverage; all its records have been handed over.
             records: How many records have been handed over since the last call.
-            at_once: Whether to write a STATE however few records there were.
+            at_once: Whether to write a STATE however little there was.
         """
         self._bookmark = bookmark
-        self._records_since_state += records
-        due = at_once or self._records_since_state >= _RECORDS_FOR_A_STATE
+        self._windows_since_state += 1
         if self._batch is None:
+            self._records_since_state += records
             self.stream_state[COVERAGE] = bookmark
-        if due:
+        if (
+            at_once
+            or self._records_since_state >= _RECORDS_FOR_A_STATE
+            or self._windows_since_state >= _WINDOWS_FOR_A_STATE
+        ):
             self._settle()
 
     def flush(self) -> None:
@@ -132,7 +143,7 @@ class EmittingStream(EndpointStream):
             self._batch.write()
         if self._bookmark is not None:
             self.stream_state[COVERAGE] = self._bookmark
-        self._records_since_state = 0
+        self._records_since_state = self._windows_since_state = 0
         # A window without records leaves it set, though the state has changed.
         self.state_manager.is_flushed = False
         self._write_state_message()
@@ -198,6 +209,8 @@ class EmittingStream(EndpointStream):
             for record in self._sync_records(context, write_messages=False):
                 for message in self._generate_record_messages(record):
                     self._batch.add(message.stream, message.record)
+                if self._batch.is_full:
+                    self._settle()
             self._settle()
 
     def _increment_stream_state(

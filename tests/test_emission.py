@@ -92,9 +92,29 @@ def test_batches_carry_every_record_once_and_state_follows_them(tmp_path: Path) 
     run(api, store, config)
     ids = [record["id"] for batch in batched(store) for record in batch]
     assert sorted(ids) == [lead.id for lead in api.leads]
-    assert [m["type"] for m in store.messages][-2:] == ["BATCH", "STATE"]
+    assert store.messages[-1]["type"] == "STATE"
     coverage = store.state["bookmarks"]["leads"]["coverage"]
     assert coverage[1]["to"] == second(9 * DAY)
+
+
+def test_batches_are_as_large_as_asked_and_a_state_follows_each(tmp_path: Path) -> None:
+    api, store = Api(now=9 * DAY, leads=steady(1500, 300)), Store()
+    config = {
+        **CONFIG,
+        "window_days": 0.1,
+        "batch_config": batch_config(tmp_path, size=400),
+    }
+    run(api, store, config)
+    assert [len(batch) for batch in batched(store)] == [400, 400, 400, 300]
+    kinds = [m["type"] for m in store.messages]
+    first = kinds.index("BATCH")
+    assert kinds[first : first + 8] == ["BATCH", "STATE"] * 4
+    third, last = (
+        store.messages[at]["value"]["bookmarks"]["leads"]["coverage"][1]["to"]
+        for at in (first + 5, first + 7)
+    )
+    assert second(1100 * 300) < third <= second(1200 * 300)
+    assert last == second(9 * DAY)
 
 
 def test_a_stream_that_fails_leaves_no_state_ahead_of_its_batches(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tap_leadintent.errors import RunError
@@ -220,9 +222,20 @@ def test_windows_are_emitted_oldest_first() -> None:
 
 def test_a_state_follows_every_few_hundred_records() -> None:
     api, store = Api(now=9 * DAY, leads=steady(2000, 300)), Store()
-    run(api, store, {**CONFIG, "window_days": 0.01})
+    run(api, store, {**CONFIG, "window_days": 0.1})
     states = len(store.of_type("STATE"))
     assert 2000 / 600 <= states <= 2000 / 300 + 4
+
+
+def test_a_state_follows_every_hundred_windows_that_hold_nothing() -> None:
+    api, store = Api(now=10 * DAY, leads=[]), Store()
+    run(api, store, {**CONFIG, "window_days": 0.01})
+    assert len(asked(api)) == 1000
+    coverages = [
+        json.dumps(state["value"]["bookmarks"]["leads"]["coverage"])
+        for state in store.of_type("STATE")
+    ]
+    assert len({*coverages}) >= 10
 
 
 def test_a_refused_cursor_starts_its_window_again(
