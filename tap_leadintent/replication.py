@@ -33,6 +33,13 @@ if TYPE_CHECKING:
 
 _METHODS = (REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL)
 
+_MOVING = frozenset({"latest_signal", "latest_activity"})
+"""Ranges on times that move, whose windows are read one after the other.
+
+A record that moved from a window still to be read into one that has been read ahead
+would be in neither, and nobody would read it again.
+"""
+
 
 class LeadIntentStream(ReadingStream):
     """A stream that is read whole, or by the time ranges that its endpoint offers.
@@ -148,7 +155,8 @@ class LeadIntentStream(ReadingStream):
         unfiltered = (
             stretches == [(SINCE_EVER, self._now)] and "end_date" not in self.config
         )
-        readers = 1 if unfiltered else self.config["concurrency"]
+        alone = unfiltered or name in _MOVING
+        readers = 1 if alone else self.config["concurrency"]
         windows = Windows(
             stretches,
             page_size=self.page_size,

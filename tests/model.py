@@ -35,6 +35,9 @@ EPOCH = int(datetime(2026, 3, 1, tzinfo=UTC).timestamp())
 """The second that the model's own times count from."""
 
 
+RANGES = ("date_found", "latest_signal", "latest_activity")
+
+
 class KilledError(BaseException):
     """Stands for SIGKILL: nothing after it is written."""
 
@@ -99,7 +102,7 @@ class Api:
     def answer(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Serve a page and let time pass."""
         self.requests.append(dict(body))
-        time_range = next((n for n in ("date_found", "latest_signal") if n in body), "")
+        time_range = next((name for name in RANGES if name in body), "")
         rows = sorted(self._rows(time_range, body), reverse=self.newest_first)
         limit, after = body["cursor"]["limit"], body["cursor"].get("after")
         begin = 0
@@ -129,7 +132,7 @@ class Api:
             if number is None:
                 continue
             observed = lead.versions[number].observed_at
-            time = observed if name == "latest_signal" else lead.found_at
+            time = lead.found_at if name == "date_found" else observed
             if name and not self.ignores_ranges and not self._holds(body[name], time):
                 continue
             record = {

@@ -208,6 +208,17 @@ def test_a_row_of_the_window_before_is_emitted_again_when_it_has_changed() -> No
     assert versions == [0, 1]
 
 
+def test_a_row_that_moves_between_windows_while_they_are_read_arrives() -> None:
+    # From a window that is read late into one that a probe has read.
+    now, moved = 400 * DAY, 399 * DAY - 2 * HOUR
+    mover = Lead("mover", 0, [Version(0, 130 * DAY), Version(now + 5 * 60, moved)])
+    api = Api(now=now, leads=[*steady(800, DAY / 2), mover], seconds_per_request=60)
+    store = Store()
+    run(api, store, CONFIG, selected=("monitored_leads",))
+    assert store.rows["mover"] == 1
+    assert len(store.rows) == 801
+
+
 def test_windows_are_emitted_oldest_first() -> None:
     leads = [lead(n, n * HOUR + 60) for n in range(200)]
     api, store = Api(now=9 * DAY, leads=leads), Store()
