@@ -11,6 +11,7 @@ import re
 import zlib
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -52,6 +53,8 @@ class Records(NamedTuple):
     data: list[dict[str, Any]]
     raw: Sequence[bytes | msgspec.Raw]
     """The JSON of each record, which tells whether it has changed."""
+    read_at: float
+    """When the page arrived, by the monotonic clock in seconds."""
     repairs: tuple[str, ...] = ()
     """What had to be replaced, in words."""
 
@@ -87,6 +90,7 @@ class Page:
         Raises:
             ValueError: It is no page envelope; the message says where it differs.
         """
+        self._read_at = monotonic()
         self._content = content
         self._raw: list[msgspec.Raw] | None = None
         self._is_packed = False
@@ -127,10 +131,10 @@ class Page:
         if raw is not None and _SUSPECT not in content:
             decode = _record.decode
             with suppress(ValueError, InvalidOperation, RecursionError):
-                return Records([decode(record) for record in raw], raw)
+                return Records([decode(record) for record in raw], raw, self._read_at)
         whole, repairs = _decode(content)
         encoded = [msgspec.json.encode(record) for record in whole.data]
-        return Records(whole.data, encoded, repairs)
+        return Records(whole.data, encoded, self._read_at, repairs)
 
 
 def _look_at(content: bytes) -> _Light | None:

@@ -11,11 +11,12 @@ from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE, REPLICATION_INC
 
 from tap_leadintent.coverage import SINCE_EVER, Coverage, filters_hash
 from tap_leadintent.emission import COVERAGE
-from tap_leadintent.errors import StreamError
+from tap_leadintent.errors import RefusedError, StreamError
+from tap_leadintent.keys import own_id
 from tap_leadintent.reading import ReadingStream
 from tap_leadintent.safeguards import RangeGuard, Repeats
 from tap_leadintent.times import format_instant, parse_instant
-from tap_leadintent.windows import Windows
+from tap_leadintent.windows import Window, Windows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from tap_leadintent.decoding import Records
     from tap_leadintent.intervals import Interval
     from tap_leadintent.pacing import Pace
-    from tap_leadintent.windows import Window
 
     Record = dict[str, Any]
 
@@ -169,7 +169,7 @@ class LeadIntentStream(ReadingStream):
             lambda window: {} if unfiltered else window.request_fields(name),
             readers=readers,
         )
-        guard = RangeGuard(self.name, name)
+        guard = RangeGuard(self.name, name, lambda: self._holds_1970(name))
         for window, pages in reading:
             self._repeats.next_window()
             count = 0
@@ -177,6 +177,8 @@ class LeadIntentStream(ReadingStream):
                 self._learn_clock(coverage)
                 records = self.decode(page)
                 count += len(records.data)
+                if number == 1:
+                    guard.window_begins(records.raw if page.cursor.has_more else ())
                 yield self._read_page(records, number, name, window, guard)
             end = min(window.end, self._now)
             if end > window.start:
@@ -193,13 +195,26 @@ class LeadIntentStream(ReadingStream):
     ) -> list[Record]:
         end = f"{format_instant(min(window.end, self._now))[:-1]}.000000Z"
         shaped = self.shape_page(records, number, end)
-        columns = self.primary_keys
-        keys = [tuple(map(record.__getitem__, columns)) for record in shaped]
-        if number == 1:
-            guard.window_begins(keys)
+        # With the record's own id, as a catalog may declare any key, or none.
+        keys = [
+            (
+                own_id(record, self.entity) or hash(bytes(raw)),
+                *map(row.get, self.primary_keys),
+            )
+            for row, record, raw in zip(shaped, records.data, records.raw, strict=True)
+        ]
         if time_of := self.promised_times.get(name):
             guard.page(window, records.data, time_of)
-        return [*compress(shaped, self._repeats.news(keys, records.raw))]
+        news = self._repeats.news(keys, records.raw, records.read_at)
+        return [*compress(shaped, news)]
+
+    def _holds_1970(self, name: str) -> bool:
+        fields = Window(0, 1).request_fields(name)
+        try:
+            return next(self.request_pages(fields)).count > 0
+        except RefusedError:
+            # Who dislikes the range has at least looked at it.
+            return False
 
     @property
     def _lookback(self) -> int:

@@ -35,7 +35,7 @@ EPOCH = int(datetime(2026, 3, 1, tzinfo=UTC).timestamp())
 """The second that the model's own times count from."""
 
 
-RANGES = ("date_found", "latest_signal", "latest_activity")
+RANGES = ("date_found", "latest_signal", "latest_activity", "observed_at")
 
 
 class KilledError(BaseException):
@@ -87,6 +87,9 @@ class Api:
     by_offset: bool = False
     newest_first: bool = True
     ignores_ranges: bool = False
+    recurring: bool = False
+    """Whether everything happens all the time, so that every range holds it."""
+    refuses_the_past: bool = False
     refuses_cursors: int = 0
     forbidden_at: int | None = None
     requests: list[dict[str, Any]] = field(default_factory=list)
@@ -145,6 +148,8 @@ class Api:
 
     def _holds(self, asked: Mapping[str, str], time: float) -> bool:
         start, end = seconds_of(asked["start_time"]), seconds_of(asked["end_time"])
+        if self.recurring:
+            return end > 0
         after_start = start <= time if self.holds_start else start < time
         before_end = time <= end if self.holds_end else time < end
         return after_start and before_end
@@ -178,6 +183,10 @@ class Adapter(BaseAdapter):
             self.api.refuses_cursors -= 1
             response.status_code = 410
             page = {"error": "this cursor has expired"}
+        elif self.api.refuses_the_past and b'"1970-' in request.body:
+            self.api.requests.append(body)
+            response.status_code = 400
+            page = {"error": "that was long ago"}
         elif len(self.api.requests) == self.api.forbidden_at:
             self.api.forbidden_at = None
             response.status_code = 403

@@ -54,6 +54,12 @@ def covered_to(store: Store, name: str) -> str:
     return max(ends)
 
 
+def versions_of(row: str, store: Store) -> list[int]:
+    """Give the versions of a row in the order in which they were emitted."""
+    records = [message["record"] for message in store.of_type("RECORD")]
+    return [r["additional_properties"]["version"] for r in records if r["id"] == row]
+
+
 def test_a_first_load_reads_what_was_found_since_the_start_date() -> None:
     api, store = Api(now=2 * DAY, leads=steady(20)), Store()
     run(api, store, CONFIG)
@@ -201,11 +207,18 @@ def test_a_row_of_the_window_before_is_emitted_again_when_it_has_changed() -> No
     api = Api(now=2 * DAY, leads=[edge], seconds_per_request=2)
     store = Store()
     run(api, store, {**CONFIG, "window_days": 1})
-    versions = [
-        message["record"]["additional_properties"]["version"]
-        for message in store.of_type("RECORD")
-    ]
-    assert versions == [0, 1]
+    assert versions_of("edge", store)[-1] == 1
+
+
+def test_a_row_on_the_edge_of_a_window_read_ahead_ends_as_it_was_read_last() -> None:
+    # The newest probe begins with it, and is read long before the window up to there.
+    now = 400 * DAY
+    edge = now - now // 365
+    row = Lead("edge", edge, [Version(0, 0), Version(now + 5 * 60, 0)])
+    api = Api(now=now, leads=[*steady(800, DAY / 2), row], seconds_per_request=60)
+    store = Store()
+    run(api, store, CONFIG)
+    assert versions_of("edge", store) == [1]
 
 
 def test_a_row_that_moves_between_windows_while_they_are_read_arrives() -> None:
@@ -283,6 +296,32 @@ def test_a_server_that_ignores_date_found_is_noticed() -> None:
     with pytest.raises(RunError, match="same records for different time ranges"):
         run(api, store, {**CONFIG, "window_days": 1})
     assert covered_to(store, "date_found") == second(2 * DAY)
+
+
+@pytest.mark.parametrize("refuses", [False, True], ids=["empty", "refused"])
+def test_records_that_recur_in_all_windows_are_no_sign_of_that(
+    *, refuses: bool
+) -> None:
+    api = Api(now=9 * DAY, leads=steady(35), recurring=True, refuses_the_past=refuses)
+    store = Store()
+    run(api, store, {**CONFIG, "window_days": 1}, selected=("observations",))
+    assert len(store.rows) == 35
+    starts = [body["observed_at"]["start_time"] for body in api.requests]
+    assert sum(start.startswith("1970") for start in starts) == 1
+    assert len(starts) >= 9 * 4
+
+
+@pytest.mark.parametrize("key", [[], ["signal_observed_at"]], ids=["none", "not one"])
+def test_no_row_depends_on_the_key_that_a_catalog_declares(key: list[str]) -> None:
+    leads = [lead(n, n * HOUR, 0) for n in range(9 * 24)]
+    api, store = Api(now=9 * DAY, leads=leads), Store()
+    changed = catalog(key_properties=key)
+    for stream in changed["streams"]:
+        for entry in stream["metadata"]:
+            entry["metadata"].pop("table-key-properties", None)
+    run(api, store, CONFIG, catalog=changed)
+    ids = [message["record"]["id"] for message in store.of_type("RECORD")]
+    assert sorted(ids) == [lead.id for lead in leads]
 
 
 def test_strays_are_kept() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import pytest
 
 from tap_leadintent.errors import StreamError
@@ -12,10 +14,14 @@ from tap_leadintent.windows import Window
 INSIDE, OUTSIDE, UNKNOWN = 150, 999, None
 
 
+def ignored() -> bool:
+    return True
+
+
 def read(guard: RangeGuard, *windows: list[list[int | None]]) -> None:
     """Show pages of times to the guard, each list of pages a window from 100 to 200."""
     for number, pages in enumerate(windows):
-        guard.window_begins([f"key {number}"] if pages[0] else [])
+        guard.window_begins([b"%d" % number])
         for page in pages:
             guard.page(
                 Window(100, 200),
@@ -25,7 +31,7 @@ def read(guard: RangeGuard, *windows: list[list[int | None]]) -> None:
 
 
 def test_whole_pages_outside_the_range_in_two_windows_running_are_an_error() -> None:
-    guard = RangeGuard("leads", "latest_signal")
+    guard = RangeGuard("leads", "latest_signal", ignored)
     with pytest.raises(StreamError, match=r"leads: .*latest_signal.*ignore"):
         read(guard, [[INSIDE], [OUTSIDE, OUTSIDE]], [[OUTSIDE]])
 
@@ -42,21 +48,29 @@ def test_whole_pages_outside_the_range_in_two_windows_running_are_an_error() -> 
     ],
 )
 def test_anything_less_is_kept(windows: list[list[list[int | None]]]) -> None:
-    read(RangeGuard("leads", "latest_signal"), *windows)
+    read(RangeGuard("leads", "latest_signal", ignored), *windows)
 
 
 def test_windows_that_begin_with_the_same_records_are_an_error() -> None:
-    guard = RangeGuard("leads", "date_found")
-    guard.window_begins(["a", "b"])
-    guard.window_begins(["a", "b"])
+    guard = RangeGuard("leads", "date_found", ignored)
+    guard.window_begins([b"1", b"2"])
+    guard.window_begins([b"1", b"2"])
     with pytest.raises(StreamError, match="same records for different time ranges"):
-        guard.window_begins(["a", "b"])
+        guard.window_begins([b"1", b"2"])
 
 
-def test_empty_windows_and_other_records_are_none() -> None:
-    guard = RangeGuard("leads", "date_found")
-    for keys in ([], [], [], ["a"], ["a"], ["b"], ["a"], ["a"]):
-        guard.window_begins(keys)
+def test_small_windows_and_other_records_are_none() -> None:
+    guard = RangeGuard("leads", "date_found", ignored)
+    for content in ([], [], [], [b"1"], [b"1"], [b"2"], [b"1"], [b"1"], [], [b"1"]):
+        guard.window_begins(content)
+
+
+def test_a_server_that_returns_nothing_for_another_time_is_trusted_for_good() -> None:
+    is_ignored = mock.Mock(return_value=False)
+    guard = RangeGuard("leads", "date_found", is_ignored)
+    for _ in range(9):
+        guard.window_begins([b"1", b"2"])
+    assert is_ignored.call_count == 1
 
 
 def test_a_record_is_new_unless_it_was_there_just_before_and_unchanged() -> None:
@@ -65,7 +79,8 @@ def test_a_record_is_new_unless_it_was_there_just_before_and_unchanged() -> None
 
     def show(*records: tuple[int, bytes]) -> None:
         repeats.next_window()
-        told.extend(repeats.news(*zip(*records, strict=True)))
+        keys, raws = zip(*records, strict=True)
+        told.extend(repeats.news(keys, raws, 0))
 
     show((1, b"{}"), (1, b"{}"))
     show((1, b"{}"), (1, b"{ }"), (1, b"{}"))
@@ -74,8 +89,16 @@ def test_a_record_is_new_unless_it_was_there_just_before_and_unchanged() -> None
     assert told == [True, False, False, True, True, True, True]
 
 
+def test_a_version_that_was_read_earlier_is_no_news() -> None:
+    repeats = Repeats()
+    assert repeats.news([1, 2], [b"[1]", b"[1]"], 5) == [True, True]
+    repeats.next_window()
+    assert repeats.news([1, 2, 3], [b"[0]", b"[1]", b"[0]"], 4) == [False, False, True]
+    assert repeats.news([1], [b"[2]"], 6) == [True]
+
+
 def test_memory_of_a_very_large_window_is_bounded() -> None:
     repeats = Repeats()
-    repeats.news(range(30_000), [b"{}"] * 30_000)
+    repeats.news(range(30_000), [b"{}"] * 30_000, 0)
     repeats.next_window()
-    assert repeats.news([0, 29_999], [b"{}"] * 2) == [True, False]
+    assert repeats.news([0, 29_999], [b"{}"] * 2, 0) == [True, False]
