@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from datetime import timedelta
 from itertools import compress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,9 @@ _MOVING = frozenset({"latest_signal", "latest_activity"})
 A record that moved from a window still to be read into one that has been read ahead
 would be in neither, and nobody would read it again.
 """
+
+_SKEW = timedelta(minutes=1)
+"""Clocks that differ by more are worth a warning."""
 
 
 class LeadIntentStream(ReadingStream):
@@ -237,8 +241,17 @@ class LeadIntentStream(ReadingStream):
         )
 
     def _learn_clock(self, coverage: Coverage) -> None:
-        if self.sender.server_time is not None and self.sender.server_time < self._now:
-            self._now = self.sender.server_time
+        shown = self.sender.server_time
+        if shown is not None and shown < self._now:
+            behind = timedelta(seconds=self._now - shown)
+            if behind > _SKEW:
+                self.logger.warning(
+                    "By the server's clock it is %s, %s behind ours; the run reads up "
+                    "to there",
+                    format_instant(shown),
+                    behind,
+                )
+            self._now = shown
             coverage.clip(self._now)
             self.read_no_further(self._now)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
@@ -13,7 +14,7 @@ from singer_sdk.exceptions import RetriableAPIError
 
 from tap_leadintent.errors import StreamError
 from tap_leadintent.pacing import LONGEST_RETRY_AFTER, backoff, retry_after
-from tap_leadintent.times import parse_http_date
+from tap_leadintent.times import format_instant, parse_http_date
 from tap_leadintent.transport import cause, environment, new_session
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from tap_leadintent.secret import Secret
 
 _REST_FOR_ALL = frozenset({429, 503})
+
+_CLOCKS_APART = 3600
+"""Seconds. One of a server's machines may be wrong; the run must not go by it."""
 
 _PASSING = (
     RetriableAPIError,
@@ -86,6 +90,9 @@ class Sender:
 
     server_time: int | None = field(init=False, default=None)
     """The earliest clock of all answers, in UTC seconds since 1970."""
+
+    _ahead: float | None = field(init=False, default=None)
+    """Seconds that the first answer's clock was ahead of ours."""
 
     _lock: Lock = field(init=False, default_factory=Lock)
     _local: local = field(init=False, default_factory=local)
@@ -163,10 +170,20 @@ class Sender:
         )
         self.accept(response)
         shown = parse_http_date(response.headers.get("Date", ""))
-        if shown is not None:
-            with self._lock:
-                self.server_time = min(shown, self.server_time or shown)
+        if shown is not None and not self._learn_clock(shown):
+            msg = f"its clock says {format_instant(shown)}, unlike those of others"
+            raise RetriableAPIError(msg, response)
         return response
+
+    def _learn_clock(self, shown: int) -> bool:
+        """Learn what an answer's clock says, unless others contradict it."""
+        ahead = shown - time.time()
+        with self._lock:
+            self._ahead = ahead if self._ahead is None else self._ahead
+            agrees = abs(ahead - self._ahead) <= _CLOCKS_APART
+            if agrees:
+                self.server_time = min(shown, self.server_time or shown)
+        return agrees
 
     @cached_property
     def _environment(self) -> dict[str, Any]:

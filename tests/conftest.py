@@ -57,6 +57,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """A clock for all waits, on which no time passes but by sleeping."""
     clock = Clock()
     monkeypatch.setattr("tap_leadintent.pacing.time", clock)
+    monkeypatch.setattr("tap_leadintent.sending.time", clock)
     monkeypatch.setattr("pyrate_limiter.clocks.monotonic_ns", clock.monotonic_ns)
     return clock
 

@@ -258,6 +258,36 @@ def test_of_several_clocks_the_earliest_counts(
     assert stream.sender.server_time == 1767312005
 
 
+def test_an_answer_with_another_clock_is_no_answer(
+    requests_mock: requests_mock.Mocker, caplog: pytest.LogCaptureFixture
+) -> None:
+    answers = [
+        {"json": MORE, "headers": {"Date": "Fri, 02 Jan 2026 04:59:00 GMT"}},
+        {"json": PAGE, "headers": {"Date": "Tue, 02 Jan 2024 05:00:00 GMT"}},
+        {"json": PAGE, "headers": {"Date": "Fri, 02 Jan 2026 04:59:01 GMT"}},
+    ]
+    requests_mock.post(AGENTS, answers)
+    stream: Any = tap().streams["signal_agents"]
+    assert len(list(stream.request_pages({}))) == 2
+    assert stream.sender.server_time == 1767329940
+    assert "its clock says 2024-01-02T05:00:00Z, unlike those of others; try 2" in (
+        caplog.text
+    )
+
+
+@pytest.mark.parametrize("other", ["2024", "2027"])
+def test_clocks_that_go_on_to_differ_end_the_stream(
+    requests_mock: requests_mock.Mocker, other: str
+) -> None:
+    first = {"json": MORE, "headers": {"Date": "Fri, 02 Jan 2026 05:00:00 GMT"}}
+    second = {"json": PAGE, "headers": {"Date": f"Sat, 02 Jan {other} 05:00:00 GMT"}}
+    requests_mock.post(AGENTS, [first, second])
+    with pytest.raises(
+        StreamError, match=r"page 2: gave up after \d+ tries: its clock"
+    ):
+        list(pages(tap()))
+
+
 def test_no_request_is_worth_a_line(
     requests_mock: requests_mock.Mocker, caplog: pytest.LogCaptureFixture
 ) -> None:

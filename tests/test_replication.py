@@ -181,9 +181,13 @@ def test_other_filters_start_the_stream_anew(caplog: pytest.LogCaptureFixture) -
     )
 
 
-def test_coverage_never_goes_beyond_the_servers_clock() -> None:
+def test_coverage_never_goes_beyond_the_servers_clock(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     api, store = Api(now=2 * DAY, leads=steady(20)), Store()
     run(api, store, CONFIG, clock_ahead=3 * HOUR)
+    told = f"By the server's clock it is {second(2 * DAY)}, 3:00:00 behind ours"
+    assert caplog.text.count(told) == 1
     coverage = store.state["bookmarks"]["leads"]["coverage"]
     assert {entry["to"] for entry in coverage} == {second(2 * DAY)}
 
