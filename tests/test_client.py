@@ -134,7 +134,6 @@ def test_tries_are_counted_for_each_request(
 @pytest.mark.parametrize(
     ("header", "seconds", "line"),
     [
-        ("20", 20, "in 20.0 s (the server asked for 20.0 s)"),
         ("0.5", 0.5, "in 0.5 s (the server asked for 0.5 s)"),
         (
             "Fri, 02 Jan 2026 00:00:40 GMT",
@@ -146,10 +145,7 @@ def test_tries_are_counted_for_each_request(
             600,
             "in 600.0 s (the server asked for 7200.0 s, which is cut)",
         ),
-        ("0", 3, "in 3.0 s"),
         ("-20", 3, "in 3.0 s"),
-        ("Thu, 01 Jan 2026 00:00:00 GMT", 3, "in 3.0 s"),
-        ("later", 3, "in 3.0 s"),
         (None, 3, "in 3.0 s"),
     ],
 )
