@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -169,6 +171,29 @@ def test_a_column_that_the_catalog_adds_is_filled(
         for record in sandbox.records("custom_signals")
     }
     assert all("description" not in r["additional_properties"] for r in records)
+
+
+def test_a_column_whose_schema_holds_fractions(
+    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+) -> None:
+    catalog = only("custom_signals")
+    (entry,) = (
+        entry
+        for entry in catalog["streams"]
+        if entry["tap_stream_id"] == "custom_signals"
+    )
+    price = {"type": ["number", "null"], "multipleOf": 0.01, "minimum": 0.5}
+    entry["schema"]["properties"]["price"] = price
+    texts = [f'{{"id": "{p}", "price": {p}}}' for p in ("0.57", "2", "0.575", "0.49")]
+    sandbox.insert("custom_signals", texts=texts)
+    run = tap(config, catalog=catalog).succeeded()
+    prices = {record["id"]: record["price"] for record in run.records("custom_signals")}
+    assert {prices[text] for text in ("0.57", "2")} == {Decimal("0.57"), 2}
+    assert prices["0.575"] is None
+    assert prices["0.49"] is None
+    assert run.schema("custom_signals")["properties"]["price"] == exact_json(
+        json.dumps(price)
+    )
 
 
 def test_stream_maps(
