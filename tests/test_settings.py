@@ -36,6 +36,8 @@ NO_KEY = "api_key: must not hold white space, control or non-ASCII characters"
 KEY_TYPE = "api_key: must be a string"
 NO_FIELD = "there is no such request field"
 TAPS_OWN = "is set by the tap and cannot be a filter"
+AGENT_EDGES = "user_agent: must not begin or end with white space"
+NO_JSON = "holds what JSON cannot, such as NaN or half a character"
 
 # Each changes a valid configuration, and gives the one line that follows.
 MISTAKES: list[tuple[dict[str, Any], str]] = [
@@ -102,6 +104,9 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"max_retries": -1}, "max_retries: -1 is less than the minimum of 0"),
     ({"user_agent": "a\r\nb"}, "user_agent: must be printable ASCII"),
     ({"user_agent": "tap 🚰"}, "user_agent: must be printable ASCII"),
+    ({"user_agent": " acme"}, AGENT_EDGES),
+    ({"user_agent": "acme "}, AGENT_EDGES),
+    ({"user_agent": " "}, AGENT_EDGES),
     (
         {"pagesize": 100},
         "pagesize: there is no such setting; did you mean page_size?",
@@ -153,6 +158,15 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     (
         {"filters": {"leads": {"sheet_ids": [1]}}},
         "filters.leads.sheet_ids: 1 is not of type 'string'",
+    ),
+    ({"filters": {"leads": {"x": float("nan")}}}, f"filters.leads.x: {NO_JSON}"),
+    (
+        {"filters": {"leads": {"x": [{"y": float("-inf")}]}}},
+        f"filters.leads.x: {NO_JSON}",
+    ),
+    (
+        {"filters": {"leads": {"sheet_ids": ["\ud800"]}}},
+        f"filters.leads.sheet_ids: {NO_JSON}",
     ),
 ]
 
