@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from tap_leadintent.tap import TapLeadIntent
 
-from .helpers import API_KEY, assert_keeps_secret, only
+from .helpers import API_KEY, STREAMS, assert_keeps_secret, only
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -171,25 +171,59 @@ def test_a_catalog_or_state_that_is_none(
     assert not requests_mock.called
 
 
+def with_entry(name: str, *words: dict[str, Any]) -> dict[str, Any]:
+    """Give a catalog with leads, and last an entry about which its metadata says so."""
+    catalog = only("leads")
+    metadata = [{"breadcrumb": [], "metadata": said} for said in words]
+    catalog["streams"].append({"tap_stream_id": name, "metadata": metadata})
+    return catalog
+
+
+SELECTED: dict[str, list[dict[str, Any]]] = {
+    "selected": [{"selected": True}],
+    "selected by default": [{"selected-by-default": True}],
+    "automatic": [{"inclusion": "automatic", "selected": False}],
+    "nothing said": [],
+}
+DESELECTED: dict[str, list[dict[str, Any]]] = {
+    "deselected": [{"selected": False, "selected-by-default": True}],
+    "deselected by default": [{"selected": None, "selected-by-default": False}],
+    "unsupported": [{"inclusion": "unsupported", "selected": True}],
+    "no word of it": [{"inclusion": "available"}],
+}
+
+
+@pytest.mark.parametrize("words", SELECTED.values(), ids=SELECTED)
 @pytest.mark.parametrize(
     ("name", "hint"), [("lead", "; did you mean leads?"), ("invoices", "")]
 )
-def test_a_catalog_with_a_stream_that_there_is_not(
-    tmp_path: Path, requests_mock: requests_mock.Mocker, name: str, hint: str
+def test_a_catalog_that_selects_a_stream_that_there_is_not(
+    tmp_path: Path,
+    requests_mock: requests_mock.Mocker,
+    name: str,
+    hint: str,
+    words: list[dict[str, Any]],
 ) -> None:
     """The SDK would ignore it, and leave out the stream that was meant."""
-    catalog = only("leads")
-    (entry,) = (e for e in catalog["streams"] if e["tap_stream_id"] == "leads")
-    entry["tap_stream_id"] = name
     config, path = tmp_path / "config.json", tmp_path / "catalog.json"
     config.write_text(TEXT, encoding="utf-8")
-    path.write_text(json.dumps(catalog), encoding="utf-8")
+    path.write_text(json.dumps(with_entry(name, *words)), encoding="utf-8")
     line = run("--config", str(config), "--catalog", str(path))
-    where = f"`$.streams[{catalog['streams'].index(entry)}]`"
-    assert line == (
-        f"Error: --catalog: {path}: {name}: there is no such stream{hint} - at {where}"
-    )
+    told = f"{name}: there is no such stream{hint} - at `$.streams[{len(STREAMS)}]`"
+    assert line == f"Error: --catalog: {path}: {told}"
     assert not requests_mock.called
+
+
+@pytest.mark.parametrize("words", DESELECTED.values(), ids=DESELECTED)
+def test_a_catalog_that_deselects_a_stream_that_there_is_not(
+    tap: Callable[..., Run], config: dict[str, Any], words: list[dict[str, Any]]
+) -> None:
+    """It may be older than the release that dropped the stream."""
+    run = tap(config, catalog=with_entry("invoices", *words)).succeeded()
+    assert len(run.records("leads")) == 3
+    (line,) = (line for line in run.stderr.splitlines() if "invoices" in line)
+    assert "WARNING" in line
+    assert line.endswith("| Ignored in the catalog: there is no stream invoices")
 
 
 @pytest.mark.parametrize(
