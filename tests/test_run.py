@@ -14,7 +14,7 @@ import requests
 from tap_leadintent.errors import RunError
 from tap_leadintent.streams import Leads
 
-from .helpers import TIMEOUT
+from .helpers import TIMEOUT, each_reading_entry
 from .model import DAY, Api, Store, run, steady
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def test_batches_that_cannot_be_written_say_where(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
-@pytest.mark.parametrize("arguments", [[], ["--test"]], ids=["sync", "test"])
+@each_reading_entry
 def test_a_full_disk_behind_stdout_ends_the_run(
     config: dict[str, Any], tmp_path: Path, arguments: list[str]
 ) -> None:

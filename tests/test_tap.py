@@ -16,6 +16,7 @@ from .helpers import (
     API_KEY,
     STREAMS,
     assert_keeps_secret,
+    each_reading_entry,
     exact_json,
     only,
 )
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from .helpers import Run
 
-ENTRIES = {"sync": [], "test": ["--test"]}
 
 _Suite = get_tap_test_class(
     TapLeadIntent,
@@ -231,7 +231,7 @@ def test_flattening(
 # What goes wrong
 
 
-@pytest.mark.parametrize("arguments", ENTRIES.values(), ids=ENTRIES)
+@each_reading_entry
 def test_wrong_key(
     tap: Callable[..., Run], config: dict[str, Any], arguments: list[str]
 ) -> None:
@@ -242,7 +242,7 @@ def test_wrong_key(
     assert not [message for message in run.stdout.splitlines() if "RECORD" in message]
 
 
-@pytest.mark.parametrize("arguments", ENTRIES.values(), ids=ENTRIES)
+@each_reading_entry
 def test_wrong_base_url(
     tap: Callable[..., Run], config: dict[str, Any], arguments: list[str]
 ) -> None:
