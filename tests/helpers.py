@@ -93,12 +93,28 @@ def raw_records(sandbox: Sandbox, stream: str) -> list[dict[str, Any]]:
     return records
 
 
-def only(*streams: str) -> dict[str, Any]:
-    """Give a catalog in which just these streams are selected."""
-    catalog: dict[str, Any] = json.loads(declared_tap().catalog_json_text)
-    for entry in catalog["streams"]:
-        (item,) = (item for item in entry["metadata"] if not item["breadcrumb"])
-        item["metadata"]["selected"] = entry["tap_stream_id"] in streams
+def entries(catalog: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Give the entries of a catalog by stream."""
+    return {entry["tap_stream_id"]: entry for entry in catalog["streams"]}
+
+
+def select(
+    catalog: dict[str, Any], stream: str, *breadcrumb: str, selected: bool
+) -> None:
+    """Select or deselect a stream or one of its columns."""
+    (item,) = (
+        item
+        for item in entries(catalog)[stream]["metadata"]
+        if tuple(item["breadcrumb"]) == breadcrumb
+    )
+    item["metadata"]["selected"] = selected
+
+
+def only(*streams: str, of: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Give a catalog, by default the tap's own, with just these streams selected."""
+    catalog: dict[str, Any] = of or json.loads(declared_tap().catalog_json_text)
+    for name in entries(catalog):
+        select(catalog, name, selected=name in streams)
     return catalog
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -17,8 +16,10 @@ from .helpers import (
     STREAMS,
     assert_keeps_secret,
     each_reading_entry,
+    entries,
     exact_json,
     only,
+    select,
 )
 
 if TYPE_CHECKING:
@@ -48,19 +49,6 @@ class TestSingerSDK(_Suite):  # type: ignore[misc, valid-type] # made at run tim
         runner = TapTestRunner(TapLeadIntent, config=config)
         runner.sync_all()
         return runner
-
-
-def select(
-    catalog: dict[str, Any], stream: str, *breadcrumb: str, selected: bool
-) -> None:
-    """Select or deselect a stream or one of its columns."""
-    entries = {entry["tap_stream_id"]: entry for entry in catalog["streams"]}
-    (item,) = (
-        item
-        for item in entries[stream]["metadata"]
-        if tuple(item["breadcrumb"]) == breadcrumb
-    )
-    item["metadata"]["selected"] = selected
 
 
 def kinds_of(run: Run) -> set[tuple[str, str]]:
@@ -158,12 +146,8 @@ def test_a_column_that_the_catalog_adds_is_filled(
     tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
 ) -> None:
     catalog = only("custom_signals")
-    (entry,) = (
-        entry
-        for entry in catalog["streams"]
-        if entry["tap_stream_id"] == "custom_signals"
-    )
-    entry["schema"]["properties"]["description"] = {"type": ["string", "null"]}
+    columns = entries(catalog)["custom_signals"]["schema"]["properties"]
+    columns["description"] = {"type": ["string", "null"]}
     records = tap(config, catalog=catalog).succeeded().records("custom_signals")
     filled = {record["id"]: record["description"] for record in records}
     assert filled == {
@@ -177,23 +161,16 @@ def test_a_column_whose_schema_holds_fractions(
     tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
 ) -> None:
     catalog = only("custom_signals")
-    (entry,) = (
-        entry
-        for entry in catalog["streams"]
-        if entry["tap_stream_id"] == "custom_signals"
-    )
-    price = {"type": ["number", "null"], "multipleOf": 0.01, "minimum": 0.5}
-    entry["schema"]["properties"]["price"] = price
-    texts = [f'{{"id": "{p}", "price": {p}}}' for p in ("0.57", "2", "0.575", "0.49")]
+    columns = entries(catalog)["custom_signals"]["schema"]["properties"]
+    columns["price"] = {"type": ["number", "null"], "multipleOf": 0.01, "minimum": 0.5}
+    found = {"0.57": Decimal("0.57"), "2": 2, "0.575": None, "0.49": None}
+    texts = [f'{{"id": "{price}", "price": {price}}}' for price in found]
     sandbox.insert("custom_signals", texts=texts)
     run = tap(config, catalog=catalog).succeeded()
     prices = {record["id"]: record["price"] for record in run.records("custom_signals")}
-    assert {prices[text] for text in ("0.57", "2")} == {Decimal("0.57"), 2}
-    assert prices["0.575"] is None
-    assert prices["0.49"] is None
-    assert run.schema("custom_signals")["properties"]["price"] == exact_json(
-        json.dumps(price)
-    )
+    assert {price: prices[price] for price in found} == found
+    column = run.schema("custom_signals")["properties"]["price"]
+    assert column["multipleOf"] == Decimal("0.01")
 
 
 def test_stream_maps(
