@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from datetime import time
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 from jsonschema import Draft202012Validator, FormatChecker, SchemaError
+from singer_sdk.singerlib.json import deserialize_json, serialize_json
 
 from tap_leadintent.times import utc_timestamp
 
@@ -55,12 +55,12 @@ def fit_for(schema: Schema) -> Fit:
     Raises:
         ValueError: It is no JSON schema.
     """
-    return _compiled(json.dumps(schema))
+    return _compiled(serialize_json(schema))
 
 
 @lru_cache(maxsize=512)
 def _compiled(text: str) -> Fit:
-    schema: Schema = json.loads(text)
+    schema: Schema = deserialize_json(text)
     if _is_time(schema):
         return _time
     kind = _only_type(schema)
@@ -82,7 +82,12 @@ def _compiled(text: str) -> Fit:
         if plain is not None and _is_quickly(value, plain):
             return value
         fitted = value if first is None else first(value)
-        if not validator.is_valid(fitted):
+        try:
+            valid = validator.is_valid(fitted)
+        except ArithmeticError:
+            # A multiple of more digits than `Decimal` counts; a target fails on it.
+            valid = False
+        if not valid:
             raise ContradictionError
         return fitted
 

@@ -39,6 +39,10 @@ class RunError(click.ClickException):
     """A run has come to its end, but not all streams with it."""
 
 
+class OutputError(RunError, OSError):
+    """Standard output cannot be written, so that no stream can go on."""
+
+
 class StreamError(FatalAPIError, click.ClickException):
     """A stream cannot go on; the message says why and what to do."""
 

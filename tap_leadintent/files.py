@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import msgspec
+from singer_sdk.singerlib import MetadataMapping
 
 from tap_leadintent.errors import ConfigError
 from tap_leadintent.openapi import stream_names
@@ -40,9 +41,14 @@ class _Entry(msgspec.Struct):
     def __post_init__(self) -> None:
         # The SDK would ignore it, and leave out the stream that was meant.
         name, known = self.tap_stream_id, stream_names()
-        if name not in known:
+        if name not in known and self._is_selected:
             msg = f"{name}: there is no such stream{did_you_mean(name, known)}"
             raise ValueError(msg)
+
+    @property
+    def _is_selected(self) -> bool:
+        words = MetadataMapping.from_iterable(msgspec.to_builtins(self.metadata))
+        return words.resolve_selection()[()]
 
 
 class CatalogFile(msgspec.Struct):

@@ -7,9 +7,10 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import requests
 from singer_sdk.exceptions import SingerSDKError
 
-from tap_leadintent.errors import RunError
+from tap_leadintent.errors import OutputError
 from tap_leadintent.summary import WarningCounter, describe
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def sync_streams(
 
     Raises:
         SystemExit: A signal came.
-        OSError: Standard output cannot be written.
+        OutputError: Standard output cannot be written.
     """
     failures: dict[str, str] = {}
     warnings = WarningCounter()
@@ -62,9 +63,13 @@ def _sync(stream: LeadIntentStream, logger: logging.Logger) -> str | None:
     except SingerSDKError as error:
         stream.logger.error("%s", error)  # noqa: TRY400 - it says all there is
         return str(error)
-    except OSError:
+    except OutputError:
         raise
     except Exception as error:
+        if _is_of_a_batch(stream, error):
+            reason = f"batches cannot be written ({error}); check batch_config.storage"
+            stream.logger.error("%s: %s", stream.name, reason)  # noqa: TRY400
+            return reason
         logger.exception("%s: this should not happen", stream.name)
         return f"{type(error).__name__}: {error}"
     finally:
@@ -73,15 +78,24 @@ def _sync(stream: LeadIntentStream, logger: logging.Logger) -> str | None:
     return None
 
 
+def _is_of_a_batch(stream: LeadIntentStream, error: Exception) -> bool:
+    """Tell whether an error came of writing a BATCH, the only files of a stream."""
+    return (
+        bool(stream.config.get("batch_config"))
+        and isinstance(error, OSError)
+        and not isinstance(error, requests.RequestException)
+    )
+
+
 @contextmanager
 def ending_well(write_state: Callable[[], None]) -> Iterator[None]:
-    """Write the last true state on a signal, and bear a target that has gone.
+    """Write the last true state on a signal, and let go of what cannot be written.
 
     Args:
         write_state: Writes a STATE and flushes it.
 
     Raises:
-        RunError: The target stopped reading.
+        OutputError: Standard output cannot be written.
         SystemExit: A signal came.
     """
     try:
@@ -90,15 +104,14 @@ def ending_well(write_state: Callable[[], None]) -> Iterator[None]:
         # Whoever ends the run may have ended the target before.
         try:
             write_state()
-        except BrokenPipeError:
+        except OutputError:
             _let_go_of_stdout()
         raise
-    except BrokenPipeError:
+    except OutputError:
         _let_go_of_stdout()
-        msg = "the target stopped reading; its own log says why"
-        raise RunError(msg) from None
+        raise
 
 
 def _let_go_of_stdout() -> None:
-    # What Python still holds for a broken pipe must not fail again at exit.
+    # What Python still holds for it must not fail again at exit.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

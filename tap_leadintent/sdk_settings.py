@@ -72,12 +72,16 @@ def batch_problems(batch: Mapping[str, Any]) -> Iterator[str]:
     """
     if not batch:
         return
-    yield from _unknown(BatchConfig, batch, ".")
+    parts = {part: batch.get(part) or {} for part in _BATCH_PARTS}
+    unknown = [*_unknown(BatchConfig, batch, ".")]
     for part, kind in _BATCH_PARTS.items():
-        yield from _unknown(kind, batch.get(part) or {}, f".{part}.")
-    for part, name in _BATCH_NEEDS:
-        if not (batch.get(part) or {}).get(name):
-            yield f".{part}.{name}: is required"
+        unknown += _unknown(kind, parts[part], f".{part}.")
+    # What is missing may be there under a misspelt name.
+    yield from unknown or (
+        f".{part}.{name}: is required"
+        for part, name in _BATCH_NEEDS
+        if not parts[part].get(name)
+    )
 
 
 def _unknown(kind: type, given: Mapping[str, Any], prefix: str) -> Iterator[str]:

@@ -82,6 +82,9 @@ class TapLeadIntent(Tap):
                 target stopped reading.
             SystemExit: A signal came; the last true state has been written.
         """
+        if foreign := [name for name in self.catalog if name not in self.streams]:
+            told = ", ".join(foreign)
+            self.logger.warning("Ignored in the catalog: there is no stream %s", told)
         selected = [stream for stream in self._own_streams if stream.selected]
         for stream in selected:
             stream.begin_state()

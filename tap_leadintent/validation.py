@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from copy import deepcopy
 from functools import partial
@@ -169,6 +170,8 @@ def _api_key_problems(key: str) -> Iterator[str]:
 def _user_agent_problems(user_agent: str) -> Iterator[str]:
     if not (user_agent.isascii() and user_agent.isprintable()):
         yield ": must be printable ASCII"
+    elif user_agent != user_agent.strip():
+        yield ": must not begin or end with white space"
 
 
 def _number_problems(number: float, most: int) -> Iterator[str]:
@@ -213,3 +216,14 @@ def _field_problems(stream: str, field: str, value: object) -> Iterator[str]:
             yield _bounded(error.message)
     elif nearest := did_you_mean(field, documented):
         yield f"there is no such request field{nearest}"
+    if not _is_json(value):
+        yield "holds what JSON cannot, such as NaN or half a character"
+
+
+def _is_json(value: object) -> bool:
+    try:
+        text = json.dumps(value, allow_nan=False, ensure_ascii=False, default=str)
+        text.encode()
+    except ValueError:
+        return False
+    return True

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from singer_sdk.contrib.msgspec import MsgSpecWriter
 from singer_sdk.singerlib import RecordMessage
 
+from tap_leadintent.errors import OutputError
+
 if TYPE_CHECKING:
     from singer_sdk.singerlib import Message
 
@@ -33,7 +35,7 @@ class Writer(MsgSpecWriter):
             message: Any Singer message.
 
         Raises:
-            OSError: Standard output cannot be written.
+            OutputError: Standard output cannot be written.
         """
         self._block += self.format_message(message)
         if len(self._block) >= _BLOCK or not isinstance(message, RecordMessage):
@@ -43,12 +45,19 @@ class Writer(MsgSpecWriter):
         """Hand over what waits.
 
         Raises:
-            OSError: Standard output cannot be written.
+            OutputError: Standard output cannot be written.
         """
-        while self._block:
-            written = sys.stdout.buffer.write(self._block)
-            del self._block[:written]
-        sys.stdout.flush()
+        try:
+            while self._block:
+                written = sys.stdout.buffer.write(self._block)
+                del self._block[:written]
+            sys.stdout.flush()
+        except BrokenPipeError:
+            msg = "the target stopped reading; its own log says why"
+            raise OutputError(msg) from None
+        except OSError as error:
+            msg = f"standard output cannot be written: {error.strerror}"
+            raise OutputError(msg) from None
 
 
 def flush(writer: object) -> None:
@@ -58,7 +67,7 @@ def flush(writer: object) -> None:
         writer: The writer; one that somebody else has made lets nothing wait.
 
     Raises:
-        OSError: Standard output cannot be written.
+        OutputError: Standard output cannot be written.
     """
     if isinstance(writer, Writer):
         writer.flush()

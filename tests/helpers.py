@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import pytest
 import requests
 
 from tap_leadintent.tap import TapLeadIntent
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from click.testing import Result
 
     from tap_leadintent.replication import LeadIntentStream
     from tap_leadintent.sandbox import Sandbox
@@ -25,6 +28,21 @@ API_KEY = "secret-5b1f0c7e"
 
 PREFIX = "TAP_LEADINTENT_"
 """What the names of the tap's environment variables begin with."""
+
+VALID = {"base_url": "https://api.example.com", "api_key": API_KEY}
+"""The least of a configuration; no test sends anything there."""
+
+VARIABLES = {name.upper(): text for name, text in VALID.items()}
+"""The same as environment variables, without their prefix."""
+
+READING = {"sync": [], "test": ["--test"]}
+ENTRIES = {**READING, "discover": ["--discover"]}
+
+each_entry = pytest.mark.parametrize("arguments", ENTRIES.values(), ids=ENTRIES)
+"""For each way to enter the tap."""
+
+each_reading_entry = pytest.mark.parametrize("arguments", READING.values(), ids=READING)
+"""For each way to enter the tap that reads records."""
 
 STREAMS = (
     "signal_agents",
@@ -75,12 +93,28 @@ def raw_records(sandbox: Sandbox, stream: str) -> list[dict[str, Any]]:
     return records
 
 
-def only(*streams: str) -> dict[str, Any]:
-    """Give a catalog in which just these streams are selected."""
-    catalog: dict[str, Any] = json.loads(declared_tap().catalog_json_text)
-    for entry in catalog["streams"]:
-        (item,) = (item for item in entry["metadata"] if not item["breadcrumb"])
-        item["metadata"]["selected"] = entry["tap_stream_id"] in streams
+def entries(catalog: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Give the entries of a catalog by stream."""
+    return {entry["tap_stream_id"]: entry for entry in catalog["streams"]}
+
+
+def select(
+    catalog: dict[str, Any], stream: str, *breadcrumb: str, selected: bool
+) -> None:
+    """Select or deselect a stream or one of its columns."""
+    (item,) = (
+        item
+        for item in entries(catalog)[stream]["metadata"]
+        if tuple(item["breadcrumb"]) == breadcrumb
+    )
+    item["metadata"]["selected"] = selected
+
+
+def only(*streams: str, of: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Give a catalog, by default the tap's own, with just these streams selected."""
+    catalog: dict[str, Any] = of or json.loads(declared_tap().catalog_json_text)
+    for name in entries(catalog):
+        select(catalog, name, selected=name in streams)
     return catalog
 
 
@@ -210,6 +244,14 @@ def _run(command: list[str], api_key: object, **options: Any) -> Run:
     )
     assert_keeps_secret(api_key, done.stdout, done.stderr)
     return Run(done.returncode, done.stdout, done.stderr)
+
+
+def refusal(result: Result) -> list[str]:
+    """Assert that the tap refused to begin; give the lines that say why."""
+    assert result.exit_code == 1, result.output
+    assert isinstance(result.exception, SystemExit), "it would be a traceback"
+    assert result.stdout == ""
+    return result.stderr.splitlines()
 
 
 def assert_keeps_secret(api_key: object, *outputs: str) -> None:

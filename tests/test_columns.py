@@ -35,6 +35,13 @@ FITTING: list[tuple[Any, Any, Any]] = [
     ({"type": "string", "format": "date"}, "2026-03-01", "2026-03-01"),
     ({"type": "string", "enum": ["a", "b"]}, "b", "b"),
     ({"type": "number", "minimum": 0}, Decimal("0.5"), Decimal("0.5")),
+    ({"type": "number", "minimum": Decimal("0.5")}, 1, 1),
+    ({"type": "number", "minimum": Decimal("0.5")}, Decimal("0.5"), Decimal("0.5")),
+    ({"type": "number", "multipleOf": Decimal("0.01")}, Decimal("0.07"),
+     Decimal("0.07")),
+    ({"type": "number", "multipleOf": Decimal("0.01")}, 3, 3),
+    ({"type": "number", "multipleOf": 0.01}, Decimal("0.07"), Decimal("0.07")),
+    ({"type": "array", "items": {"multipleOf": Decimal("0.5")}}, [1], [1]),
 ]  # fmt: skip
 
 
@@ -72,6 +79,13 @@ CONTRADICTING: list[tuple[Any, Any]] = [
     ({"type": "string", "maxLength": 2}, "abc"),
     ({"type": "string", "enum": ["a", "b"]}, "c"),
     ({"type": "number", "minimum": 0}, Decimal("-0.5")),
+    ({"type": "number", "minimum": Decimal("0.5")}, 0),
+    ({"type": "number", "minimum": Decimal("0.5")}, Decimal("0.49")),
+    ({"type": "number", "multipleOf": Decimal("0.01")}, Decimal("0.075")),
+    ({"type": "number", "multipleOf": Decimal("1.5")}, 2),
+    # Decimal arithmetic gives up on these, in targets too.
+    ({"type": "number", "multipleOf": Decimal("0.01")}, Decimal("1e30")),
+    ({"type": "number", "multipleOf": 2}, Decimal("1e30")),
     ({"type": ["array", "null"]}, {}),
     ({"type": "array", "items": {"type": "string"}}, [1]),
     ({"type": "object"}, []),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from syrupy.extensions.json import JSONSnapshotExtension
 
-from .helpers import STREAMS, declared_tap
+from .helpers import STREAMS, declared_tap, entries
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,8 +30,7 @@ UNDOCUMENTED = (
 
 def catalog_of(run: Run) -> dict[str, Any]:
     """Give the entries of a catalog by stream."""
-    entries = json.loads(run.succeeded().stdout)["streams"]
-    return {entry["tap_stream_id"]: entry for entry in entries}
+    return entries(json.loads(run.succeeded().stdout))
 
 
 @pytest.fixture
@@ -45,8 +44,7 @@ def columns_of(entry: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture
 def declared() -> dict[str, Any]:
-    entries = json.loads(declared_tap().catalog_json_text)["streams"]
-    return {entry["tap_stream_id"]: entry for entry in entries}
+    return entries(json.loads(declared_tap().catalog_json_text))
 
 
 def test_one_page_of_each_undocumented_stream_is_read(

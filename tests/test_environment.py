@@ -11,7 +11,15 @@ from click.testing import CliRunner
 
 from tap_leadintent.tap import TapLeadIntent
 
-from .helpers import API_KEY, PREFIX, declared_tap, prefixed, run_with_variables
+from .helpers import (
+    API_KEY,
+    PREFIX,
+    VALID,
+    VARIABLES,
+    declared_tap,
+    prefixed,
+    run_with_variables,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +29,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 
-VALID = {"BASE_URL": "https://api.example.com", "API_KEY": API_KEY}
 SETTINGS: dict[str, dict[str, Any]] = declared_tap().config_jsonschema["properties"]
 
 EXAMPLES: dict[str, tuple[str, Any]] = {
@@ -83,7 +90,7 @@ def test_every_setting_arrives_as_its_schema_says(
 def test_values(
     read: Callable[..., dict[str, Any]], name: str, text: str, value: Any
 ) -> None:
-    arrived = read({**VALID, name: text})[name.lower()]
+    arrived = read({**VARIABLES, name: text})[name.lower()]
     assert arrived == value
     assert type(arrived) is type(value)
 
@@ -94,7 +101,7 @@ def test_values(
 def test_null_stands_for_the_default(
     read: Callable[..., dict[str, Any]], name: str
 ) -> None:
-    arrived = read({**VALID, name: "null"}).get(name.lower())
+    arrived = read({**VARIABLES, name: "null"}).get(name.lower())
     assert arrived == SETTINGS[name.lower()].get("default")
 
 
@@ -106,7 +113,8 @@ def test_the_environment_overrides_files_unless_it_is_empty(
 ) -> None:
     """Null is a value: it stands for the default."""
     assert (
-        read({**VALID, "PAGE_SIZE": text}, {"page_size": 50})["page_size"] == page_size
+        read({**VARIABLES, "PAGE_SIZE": text}, {"page_size": 50})["page_size"]
+        == page_size
     )
 
 
@@ -119,7 +127,7 @@ def test_the_environment_overrides_files_wherever_it_is_named(
     arguments = ["--config", str(path), "--config=ENV"]
     if order == "file last":
         arguments = [arguments[2], *arguments[:2]]
-    env = prefixed({**VALID, "PAGE_SIZE": "101"})
+    env = prefixed({**VARIABLES, "PAGE_SIZE": "101"})
     result = CliRunner().invoke(TapLeadIntent.cli, arguments, env=env)
     assert sorted(result.stderr.splitlines()) == [
         "Error: max_retries: -1 is less than the minimum of 0",
@@ -132,8 +140,7 @@ def test_without_being_asked_to_it_reads_no_environment(
 ) -> None:
     """Meltano sets the variables too, beside the file that it made of them."""
     monkeypatch.setenv(f"{PREFIX}PAGE_SIZE", "abc")
-    config = {name.lower(): text for name, text in VALID.items()}
-    assert TapLeadIntent(config=config).config["page_size"] == 100
+    assert TapLeadIntent(config=VALID).config["page_size"] == 100
 
 
 def test_all_settings_from_the_environment(tmp_path: Path, sandbox: Sandbox) -> None:
@@ -184,7 +191,7 @@ def test_a_misspelt_variable_is_a_warning(
 ) -> None:
     """No more than that: the environment is not the tap's alone."""
     with caplog.at_level(logging.WARNING):
-        config = read({**VALID, variable: API_KEY})
+        config = read({**VARIABLES, variable: API_KEY})
     assert variable.lower() not in config
     (message,) = caplog.messages
     assert message == (
@@ -200,7 +207,7 @@ def test_other_variables_are_none_of_its_business(
     variable: str,
 ) -> None:
     with caplog.at_level(logging.WARNING):
-        read({**VALID, variable: "INFO"})
+        read({**VARIABLES, variable: "INFO"})
     assert caplog.messages == []
 
 
@@ -224,7 +231,7 @@ def test_a_file_of_variables_in_the_working_folder(
 def test_what_the_shell_sets_overrides_the_file(tmp_path: Path) -> None:
     text = f"{PREFIX}PAGE_SIZE=102\n{PREFIX}MAX_RETRIES=-1\n"
     (tmp_path / ".env").write_text(text, encoding="utf-8")
-    run = run_with_variables(tmp_path, {**VALID, "PAGE_SIZE": "101"})
+    run = run_with_variables(tmp_path, {**VARIABLES, "PAGE_SIZE": "101"})
     lines = sorted(run.stderr.splitlines())
     assert [line for line in lines if line.startswith("Error")] == [
         "Error: max_retries: -1 is less than the minimum of 0",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .helpers import only
+from .helpers import each_reading_entry, only
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,13 +15,10 @@ if TYPE_CHECKING:
 
     from .helpers import Run
 
-ENTRIES = {"sync": [], "test": ["--test"]}
 UNHANDLED = "unhandled error"
 
-each_entry = pytest.mark.parametrize("arguments", ENTRIES.values(), ids=ENTRIES)
 
-
-@each_entry
+@each_reading_entry
 @pytest.mark.parametrize(
     "change",
     [{"api_key": "wrong-7c2e"}, {"base_url": "http://127.0.0.1:9", "max_retries": 0}],
@@ -58,7 +55,7 @@ def test_a_reason_is_logged_at_once(
     assert "monitored_accounts: 3 records" in after
 
 
-@each_entry
+@each_reading_entry
 def test_what_it_does_not_expect_is_not(
     tap: Callable[..., Run], config: dict[str, Any], arguments: list[str]
 ) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,7 +12,15 @@ from click.testing import CliRunner
 
 from tap_leadintent.tap import TapLeadIntent
 
-from .helpers import API_KEY, assert_keeps_secret, only
+from .helpers import (
+    API_KEY,
+    STREAMS,
+    VALID,
+    assert_keeps_secret,
+    each_entry,
+    only,
+    refusal,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,11 +32,7 @@ if TYPE_CHECKING:
 
     from .helpers import Run
 
-VALID = {"base_url": "https://api.example.com", "api_key": API_KEY}
-ENTRIES = {"sync": [], "discover": ["--discover"], "test": ["--test"]}
 TEXT = json.dumps(VALID)
-
-each_entry = pytest.mark.parametrize("arguments", ENTRIES.values(), ids=ENTRIES)
 
 NO_OBJECT = "must be a JSON object of settings"
 
@@ -60,10 +66,7 @@ def failed(*arguments: str) -> list[str]:
     """Enter the tap; give the lines with which it fails."""
     result = CliRunner().invoke(TapLeadIntent.cli, arguments)
     assert_keeps_secret(API_KEY, result.output)
-    assert result.exit_code == 1, result.output
-    assert isinstance(result.exception, SystemExit), "it would be a traceback"
-    assert result.stdout == ""
-    return result.stderr.splitlines()
+    return refusal(result)
 
 
 def run(*arguments: str) -> str:
@@ -171,25 +174,59 @@ def test_a_catalog_or_state_that_is_none(
     assert not requests_mock.called
 
 
+def with_entry(name: str, *words: dict[str, Any]) -> dict[str, Any]:
+    """Give a catalog with leads, and last an entry about which its metadata says so."""
+    catalog = only("leads")
+    metadata = [{"breadcrumb": [], "metadata": said} for said in words]
+    catalog["streams"].append({"tap_stream_id": name, "metadata": metadata})
+    return catalog
+
+
+SELECTED: dict[str, list[dict[str, Any]]] = {
+    "selected": [{"selected": True}],
+    "selected by default": [{"selected-by-default": True}],
+    "automatic": [{"inclusion": "automatic", "selected": False}],
+    "nothing said": [],
+}
+DESELECTED: dict[str, list[dict[str, Any]]] = {
+    "deselected": [{"selected": False, "selected-by-default": True}],
+    "deselected by default": [{"selected": None, "selected-by-default": False}],
+    "unsupported": [{"inclusion": "unsupported", "selected": True}],
+    "no word of it": [{"inclusion": "available"}],
+}
+
+
+@pytest.mark.parametrize("words", SELECTED.values(), ids=SELECTED)
 @pytest.mark.parametrize(
     ("name", "hint"), [("lead", "; did you mean leads?"), ("invoices", "")]
 )
-def test_a_catalog_with_a_stream_that_there_is_not(
-    tmp_path: Path, requests_mock: requests_mock.Mocker, name: str, hint: str
+def test_a_catalog_that_selects_a_stream_that_there_is_not(
+    tmp_path: Path,
+    requests_mock: requests_mock.Mocker,
+    name: str,
+    hint: str,
+    words: list[dict[str, Any]],
 ) -> None:
     """The SDK would ignore it, and leave out the stream that was meant."""
-    catalog = only("leads")
-    (entry,) = (e for e in catalog["streams"] if e["tap_stream_id"] == "leads")
-    entry["tap_stream_id"] = name
     config, path = tmp_path / "config.json", tmp_path / "catalog.json"
     config.write_text(TEXT, encoding="utf-8")
-    path.write_text(json.dumps(catalog), encoding="utf-8")
+    path.write_text(json.dumps(with_entry(name, *words)), encoding="utf-8")
     line = run("--config", str(config), "--catalog", str(path))
-    where = f"`$.streams[{catalog['streams'].index(entry)}]`"
-    assert line == (
-        f"Error: --catalog: {path}: {name}: there is no such stream{hint} - at {where}"
-    )
+    told = f"{name}: there is no such stream{hint} - at `$.streams[{len(STREAMS)}]`"
+    assert line == f"Error: --catalog: {path}: {told}"
     assert not requests_mock.called
+
+
+@pytest.mark.parametrize("words", DESELECTED.values(), ids=DESELECTED)
+def test_a_catalog_that_deselects_a_stream_that_there_is_not(
+    tap: Callable[..., Run], config: dict[str, Any], words: list[dict[str, Any]]
+) -> None:
+    """It may be older than the release that dropped the stream."""
+    run = tap(config, catalog=with_entry("invoices", *words)).succeeded()
+    assert len(run.records("leads")) == 3
+    (line,) = (line for line in run.stderr.splitlines() if "invoices" in line)
+    assert "WARNING" in line
+    assert line.endswith("| Ignored in the catalog: there is no stream invoices")
 
 
 @pytest.mark.parametrize(
@@ -237,6 +274,23 @@ class Messages:
             self.ids.append(content["record"]["id"])
 
 
-def test_files_may_be_pipes(tap: Callable[..., Run], config: dict[str, Any]) -> None:
-    run = tap(config, "--state", "/dev/null", catalog=only("leads"))
-    assert run.failed().startswith("Error: --state: /dev/null: ")
+def test_files_may_be_pipes(
+    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any], tmp_path: Path
+) -> None:
+    files = {
+        "--config": {"page_size": 1},
+        "--catalog": only("leads"),
+        "--state": {"bookmarks": {"another": {"since": 1}}},
+    }
+    arguments = []
+    for option, content in files.items():
+        pipe = tmp_path / f"pipe{option}"
+        os.mkfifo(pipe)
+        # It waits for its reader.
+        Thread(target=pipe.write_text, args=[json.dumps(content)], daemon=True).start()
+        arguments += [option, str(pipe)]
+    run = tap(config, *arguments).succeeded()
+    asked = {(r["stream"], r["body"]["cursor"]["limit"]) for r in sandbox.requests()}
+    assert asked == {("leads", 1)}
+    assert len(run.records("leads")) == 3
+    assert run.state["bookmarks"]["another"] == {"since": 1}

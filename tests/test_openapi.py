@@ -1,25 +1,23 @@
-"""The API's contract, and the schemas that streams draw from it."""
+"""The API's contract: the document, and what it says of each field."""
 
 from __future__ import annotations
 
-import json
-from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from .contract import (
+    API,
+    OPERATIONS,
+    properties,
+    request_schema,
+    resolve,
+    response_schema,
+    walk,
+)
 from .helpers import STREAMS, declared_stream
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-API: dict[str, Any] = json.loads(
-    (resources.files("tap_leadintent") / "openapi.json").read_text(encoding="utf-8")
-)
-OPERATIONS = {
-    path["post"]["operationId"]: path["post"] for path in API["paths"].values()
-}
 RECORDS = {
     "SignalAgent": "signal_agents",
     "Lead": "leads",
@@ -29,53 +27,6 @@ RECORDS = {
     "CustomSignal": "custom_signals",
     "MonitoredLead": "monitored_leads",
 }
-
-
-def walk(node: Any, where: str = "") -> Iterator[tuple[str, Any]]:
-    """Give a JSON value and all values in it, each with where it is."""
-    yield where, node
-    items = (
-        node.items()
-        if isinstance(node, dict)
-        else enumerate(node)
-        if isinstance(node, list)
-        else ()
-    )
-    for key, value in items:
-        yield from walk(value, f"{where}/{key}")
-
-
-def properties(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Give the properties at all levels of a schema by their dotted names."""
-    if schema.get("type") == "array":
-        yield from properties(schema.get("items", {}))
-    for name, value in schema.get("properties", {}).items():
-        yield name, value
-        for inner, inner_value in properties(value):
-            yield f"{name}.{inner}", inner_value
-
-
-def resolve(schema: dict[str, Any]) -> dict[str, Any]:
-    """Follow a reference, if the schema is one."""
-    reference = schema.get("$ref")
-    if reference is None:
-        return schema
-    found: Any = API
-    for step in reference.removeprefix("#/").split("/"):
-        found = found[step]
-    return dict(found)
-
-
-def request_schema(stream: str) -> dict[str, Any]:
-    content = OPERATIONS[stream]["requestBody"]["content"]
-    return dict(content["application/json"]["schema"])
-
-
-def response_schema(stream: str) -> dict[str, Any]:
-    content = OPERATIONS[stream]["responses"]["200"]["content"]
-    return dict(content["application/json"]["schema"])
-
-
 ALL_SCHEMAS = {
     **{f"request of {stream}": request_schema(stream) for stream in STREAMS},
     **{f"response of {stream}": response_schema(stream) for stream in STREAMS},
@@ -298,61 +249,3 @@ def test_envelope(component: str, stream: str) -> None:
 def test_largest_page() -> None:
     limit = API["components"]["schemas"]["CursorRequest"]["properties"]["limit"]
     assert (limit["minimum"], limit["maximum"]) == (1, 100)
-
-
-# The streams' schemas
-
-
-@pytest.fixture(params=STREAMS)
-def schema(request: pytest.FixtureRequest) -> dict[str, Any]:
-    return dict(declared_stream(request.param).schema)
-
-
-def test_only_the_key_is_not_nullable(schema: dict[str, Any]) -> None:
-    fixed = [
-        name
-        for name, column in schema["properties"].items()
-        if "null" not in column["type"]
-    ]
-    assert fixed == (["record_key"] if "record_key" in schema["properties"] else ["id"])
-
-
-def test_nested_values_are_nullable(schema: dict[str, Any]) -> None:
-    for name, value in properties(schema):
-        assert "null" in value["type"] or name in {"id", "record_key"}, name
-
-
-def test_nothing_is_required(schema: dict[str, Any]) -> None:
-    assert not [where for where, _ in walk(schema) if where.endswith("/required")]
-
-
-def test_nested_objects_are_open_and_never_empty(schema: dict[str, Any]) -> None:
-    objects = {
-        name: value for name, value in properties(schema) if "object" in value["type"]
-    }
-    assert "additional_properties" in objects
-    for name, value in objects.items():
-        assert value["additionalProperties"] is True, name
-        assert value.get("properties") != {}, name
-
-
-def test_arrays_at_the_top_have_no_items(schema: dict[str, Any]) -> None:
-    """With `items`, target-postgres makes `jsonb[]` and fails on nested arrays."""
-    for name, column in schema["properties"].items():
-        assert "items" not in column, name
-
-
-def test_few_types(schema: dict[str, Any]) -> None:
-    for name, value in properties(schema):
-        types = {value["type"]} if isinstance(value["type"], str) else value["type"]
-        assert len({*types} - {"null"}) == 1, name
-        assert "integer" not in types, name
-        assert value.get("format", "date-time") == "date-time", name
-
-
-@pytest.mark.parametrize("name", STREAMS)
-def test_schema_is_normalised_once(name: str) -> None:
-    one, other = declared_stream(name), declared_stream(name)
-    assert one is not other
-    assert one.schema is one.schema
-    assert one.schema is other.schema

@@ -12,7 +12,7 @@ from singer_sdk.singerlib import SelectionMask
 
 from tap_leadintent.records import RecordShaper
 
-from .helpers import STREAMS, declared_stream, declared_tap
+from .helpers import STREAMS, declared_stream, entries, only, select
 from .shaping import LOGGER, shape, shaper
 
 if TYPE_CHECKING:
@@ -211,17 +211,15 @@ def test_the_sdk_leaves_records_alone() -> None:
 def test_a_run_selects_and_types_without_the_sdk(
     tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
 ) -> None:
-    catalog = json.loads(declared_tap().catalog_json_text)
-    (entry,) = (e for e in catalog["streams"] if e["tap_stream_id"] == "leads")
-    entry["schema"]["properties"] |= {
+    catalog = only("leads")
+    entries(catalog)["leads"]["schema"]["properties"] |= {
         "flag": {"type": ["boolean", "null"]},
         "ratio": {"type": ["number", "null"]},
         "found_at": {"type": ["string", "null"], "format": "date-time"},
     }
-    for item in entry["metadata"]:
-        path = [part for part in item["breadcrumb"] if part != "properties"]
-        if path in (["title"], ["company", "domain"]):
-            item["metadata"]["selected"] = False
+    domain = ("properties", "company", "properties", "domain")
+    for column in (("properties", "title"), domain):
+        select(catalog, "leads", *column, selected=False)
     company = '{"name": "Example", "domain": "example.com", "size": 1.50}'
     found_at = "2026-03-01T01:00:00+05:45"
     texts = (
@@ -232,7 +230,7 @@ def test_a_run_selects_and_types_without_the_sdk(
     )
     sandbox.configure(api_key=config["api_key"], sizes={"leads": 0})
     sandbox.insert("leads", texts=texts)
-    run = tap(config, catalog={"streams": [entry]}).succeeded()
+    run = tap(config, catalog=catalog).succeeded()
     rows = {row["id"]: row for row in run.records("leads")}
     one, other = rows["a"], rows["b"]
     assert not {"title"} & {*one, *other, *run.schema("leads")["properties"]}

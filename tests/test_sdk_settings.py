@@ -6,16 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .helpers import API_KEY
+from .helpers import API_KEY, VALID, each_entry, each_reading_entry, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import requests_mock
     from click.testing import Result
-
-VALID = {"base_url": "https://api.example.com", "api_key": API_KEY}
-ENTRIES = {"sync": [], "discover": ["--discover"], "test": ["--test"]}
 
 JSONL = {"format": "jsonl"}
 FOLDER = {"root": "file:///tmp/batches"}
@@ -74,25 +71,22 @@ MAPS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize("arguments", ENTRIES.values(), ids=ENTRIES)
+@each_entry
 @pytest.mark.parametrize(
     ("change", "line"), MISTAKES, ids=[str(c) for c, _ in MISTAKES]
 )
-def test_a_mistake_is_one_line_and_no_request(
+def test_a_mistake_in_them_is_one_line_and_no_request(
     cli: Callable[..., Result],
     requests_mock: requests_mock.Mocker,
     change: dict[str, Any],
     line: str,
     arguments: list[str],
 ) -> None:
-    result = cli({**VALID, **change}, *arguments)
-    assert result.exit_code == 1
-    assert f"Error: {line}" in result.stderr.splitlines()
-    assert isinstance(result.exception, SystemExit), "it would be a traceback"
+    assert refusal(cli({**VALID, **change}, *arguments)) == [f"Error: {line}"]
     assert not requests_mock.called
 
 
-@pytest.mark.parametrize("arguments", [[], ["--test"]], ids=["sync", "test"])
+@each_reading_entry
 @pytest.mark.parametrize(("maps", "line"), MAPS, ids=[str(maps) for maps, _ in MAPS])
 def test_a_stream_map_that_cannot_work(
     cli: Callable[..., Result],
@@ -102,9 +96,6 @@ def test_a_stream_map_that_cannot_work(
     arguments: list[str],
 ) -> None:
     """Discovery cannot know: maps apply to the catalog that is made of its own."""
-    result = cli({**VALID, "stream_maps": maps}, *arguments)
-    assert result.exit_code == 1
-    (told,) = result.stderr.splitlines()
+    (told,) = refusal(cli({**VALID, "stream_maps": maps}, *arguments))
     assert told.startswith(f"Error: stream_maps: {line}")
-    assert isinstance(result.exception, SystemExit), "it would be a traceback"
     assert not requests_mock.called

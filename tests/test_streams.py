@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from syrupy.extensions.json import JSONSnapshotExtension
 
-from .helpers import STREAMS, declared_stream, declared_tap
+from .helpers import STREAMS, declared_stream, declared_tap, entries
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
@@ -18,8 +18,7 @@ FULL, NEW = "FULL_TABLE", "INCREMENTAL"
 
 @pytest.fixture(scope="module")
 def catalog() -> dict[str, Any]:
-    entries = json.loads(declared_tap().catalog_json_text)["streams"]
-    return {entry["tap_stream_id"]: entry for entry in entries}
+    return entries(json.loads(declared_tap().catalog_json_text))
 
 
 def test_names(catalog: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,8 +15,11 @@ from .helpers import (
     API_KEY,
     STREAMS,
     assert_keeps_secret,
+    each_reading_entry,
+    entries,
     exact_json,
     only,
+    select,
 )
 
 if TYPE_CHECKING:
@@ -25,7 +29,6 @@ if TYPE_CHECKING:
 
     from .helpers import Run
 
-ENTRIES = {"sync": [], "test": ["--test"]}
 
 _Suite = get_tap_test_class(
     TapLeadIntent,
@@ -46,19 +49,6 @@ class TestSingerSDK(_Suite):  # type: ignore[misc, valid-type] # made at run tim
         runner = TapTestRunner(TapLeadIntent, config=config)
         runner.sync_all()
         return runner
-
-
-def select(
-    catalog: dict[str, Any], stream: str, *breadcrumb: str, selected: bool
-) -> None:
-    """Select or deselect a stream or one of its columns."""
-    entries = {entry["tap_stream_id"]: entry for entry in catalog["streams"]}
-    (item,) = (
-        item
-        for item in entries[stream]["metadata"]
-        if tuple(item["breadcrumb"]) == breadcrumb
-    )
-    item["metadata"]["selected"] = selected
 
 
 def kinds_of(run: Run) -> set[tuple[str, str]]:
@@ -156,12 +146,8 @@ def test_a_column_that_the_catalog_adds_is_filled(
     tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
 ) -> None:
     catalog = only("custom_signals")
-    (entry,) = (
-        entry
-        for entry in catalog["streams"]
-        if entry["tap_stream_id"] == "custom_signals"
-    )
-    entry["schema"]["properties"]["description"] = {"type": ["string", "null"]}
+    columns = entries(catalog)["custom_signals"]["schema"]["properties"]
+    columns["description"] = {"type": ["string", "null"]}
     records = tap(config, catalog=catalog).succeeded().records("custom_signals")
     filled = {record["id"]: record["description"] for record in records}
     assert filled == {
@@ -169,6 +155,22 @@ def test_a_column_that_the_catalog_adds_is_filled(
         for record in sandbox.records("custom_signals")
     }
     assert all("description" not in r["additional_properties"] for r in records)
+
+
+def test_a_column_whose_schema_holds_fractions(
+    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+) -> None:
+    catalog = only("custom_signals")
+    columns = entries(catalog)["custom_signals"]["schema"]["properties"]
+    columns["price"] = {"type": ["number", "null"], "multipleOf": 0.01, "minimum": 0.5}
+    found = {"0.57": Decimal("0.57"), "2": 2, "0.575": None, "0.49": None}
+    texts = [f'{{"id": "{price}", "price": {price}}}' for price in found]
+    sandbox.insert("custom_signals", texts=texts)
+    run = tap(config, catalog=catalog).succeeded()
+    prices = {record["id"]: record["price"] for record in run.records("custom_signals")}
+    assert {price: prices[price] for price in found} == found
+    column = run.schema("custom_signals")["properties"]["price"]
+    assert column["multipleOf"] == Decimal("0.01")
 
 
 def test_stream_maps(
@@ -206,7 +208,7 @@ def test_flattening(
 # What goes wrong
 
 
-@pytest.mark.parametrize("arguments", ENTRIES.values(), ids=ENTRIES)
+@each_reading_entry
 def test_wrong_key(
     tap: Callable[..., Run], config: dict[str, Any], arguments: list[str]
 ) -> None:
@@ -217,7 +219,7 @@ def test_wrong_key(
     assert not [message for message in run.stdout.splitlines() if "RECORD" in message]
 
 
-@pytest.mark.parametrize("arguments", ENTRIES.values(), ids=ENTRIES)
+@each_reading_entry
 def test_wrong_base_url(
     tap: Callable[..., Run], config: dict[str, Any], arguments: list[str]
 ) -> None:

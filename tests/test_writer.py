@@ -18,6 +18,7 @@ from singer_sdk.singerlib import (
     StateMessage,
 )
 
+from tap_leadintent.errors import OutputError
 from tap_leadintent.writer import Writer, flush
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def test_what_a_target_took_before_it_failed_is_not_written_again(
 ) -> None:
     target, writer = stdout(Target(most=7, writes=3)), Writer()
     writer.write_message(record(1))
-    with pytest.raises(BrokenPipeError):
+    with pytest.raises(OutputError, match="the target stopped reading"):
         writer.flush()
     target.writes = None
     writer.flush()

@@ -30,8 +30,9 @@ from tests.helpers import (
     TIMEOUT,
     Run,
     assert_keeps_secret,
-    declared_tap,
+    entries,
     exact_json,
+    only,
 )
 
 if TYPE_CHECKING:
@@ -81,12 +82,9 @@ def poll(until: Callable[[], bool]) -> None:
 
 def catalog(*selected: str, **changes: Mapping[str, Any]) -> dict[str, Any]:
     """Give a catalog with these streams selected, and changes to streams' entries."""
-    made: dict[str, Any] = json.loads(declared_tap().catalog_json_text)
-    for entry in made["streams"]:
-        name = entry["tap_stream_id"]
-        entry.update(changes.get(name, {}))
-        (whole,) = (m for m in entry["metadata"] if not m["breadcrumb"])
-        whole["metadata"]["selected"] = name in selected
+    made = only(*selected)
+    for name, change in changes.items():
+        entries(made)[name].update(change)
     return made
 
 

@@ -18,7 +18,7 @@ from psycopg.rows import dict_row
 from psycopg.types.json import set_json_loads
 
 from tap_leadintent.demo.postgres import running_postgres
-from tests.helpers import TIMEOUT, declared_tap, exact_json, raw_records
+from tests.helpers import TIMEOUT, entries, exact_json, only, raw_records
 
 from .test_targets import TARGET_POSTGRES
 
@@ -83,12 +83,6 @@ def rows_in(postgres: Postgres) -> Iterator[Any]:
             yield cursor
 
 
-def only(catalog: dict[str, Any], stream: str) -> dict[str, Any]:
-    """Select one stream of a catalog."""
-    entries = [e for e in catalog["streams"] if e["tap_stream_id"] == stream]
-    return {"streams": entries}
-
-
 def is_told(value: Any, field: str, row: dict[str, Any]) -> bool:
     """Tell whether a row says what the API said of a field."""
     if value is None:
@@ -135,7 +129,7 @@ def test_a_sample_that_drifts_costs_neither_a_run_nor_a_value(
     stream: str,
 ) -> None:
     discovered = tap({**config, "infer_columns": True}, "--discover").succeeded()
-    catalog = only(json.loads(discovered.stdout), stream)
+    catalog = only(stream, of=json.loads(discovered.stdout))
     before = raw_records(sandbox, stream)
     rows = load(tap(config, catalog=catalog), stream)
     assert_all_told(rows, before)
@@ -183,7 +177,7 @@ def test_values_that_kill_pipelines(
         "leads",
         texts=[f'{{"id": "a", "title": {title}, "score": {{{fields}}}, {fields}}}'],
     )
-    run = tap(config, catalog=only(declared_tap().catalog_dict, "leads")).succeeded()
+    run = tap(config, catalog=only("leads")).succeeded()
     for output in (run.stdout, json.dumps(run.messages, default=str)):
         assert r"\u0000" not in output
         assert r"\ud800" not in output
@@ -228,9 +222,8 @@ def test_typed_columns(
     sandbox: Sandbox,
     config: dict[str, Any],
 ) -> None:
-    catalog = only(declared_tap().catalog_dict, "custom_signals")
-    catalog = json.loads(json.dumps(catalog))
-    catalog["streams"][0]["schema"]["properties"] |= {
+    catalog = only("custom_signals")
+    entries(catalog)["custom_signals"]["schema"]["properties"] |= {
         "number": {"type": ["number", "null"]},
         "integer": {"type": ["integer", "null"]},
         "time": {"type": ["string", "null"], "format": "date-time"},

@@ -1,0 +1,62 @@
+"""The API's contract as a document, and how tests find their way in it."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+API: dict[str, Any] = json.loads(
+    (resources.files("tap_leadintent") / "openapi.json").read_text(encoding="utf-8")
+)
+OPERATIONS = {
+    path["post"]["operationId"]: path["post"] for path in API["paths"].values()
+}
+
+
+def walk(node: Any, where: str = "") -> Iterator[tuple[str, Any]]:
+    """Give a JSON value and all values in it, each with where it is."""
+    yield where, node
+    items = (
+        node.items()
+        if isinstance(node, dict)
+        else enumerate(node)
+        if isinstance(node, list)
+        else ()
+    )
+    for key, value in items:
+        yield from walk(value, f"{where}/{key}")
+
+
+def properties(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Give the properties at all levels of a schema by their dotted names."""
+    if schema.get("type") == "array":
+        yield from properties(schema.get("items", {}))
+    for name, value in schema.get("properties", {}).items():
+        yield name, value
+        for inner, inner_value in properties(value):
+            yield f"{name}.{inner}", inner_value
+
+
+def resolve(schema: dict[str, Any]) -> dict[str, Any]:
+    """Follow a reference, if the schema is one."""
+    reference = schema.get("$ref")
+    if reference is None:
+        return schema
+    found: Any = API
+    for step in reference.removeprefix("#/").split("/"):
+        found = found[step]
+    return dict(found)
+
+
+def request_schema(stream: str) -> dict[str, Any]:
+    content = OPERATIONS[stream]["requestBody"]["content"]
+    return dict(content["application/json"]["schema"])
+
+
+def response_schema(stream: str) -> dict[str, Any]:
+    content = OPERATIONS[stream]["responses"]["200"]["content"]
+    return dict(content["application/json"]["schema"])
