@@ -19,6 +19,7 @@ from singer_sdk.mapper import SameRecordTransform
 from singer_sdk.singerlib import RecordMessage
 
 from tap_leadintent.client import EndpointStream
+from tap_leadintent.errors import StreamError
 from tap_leadintent.writer import flush
 
 if TYPE_CHECKING:
@@ -66,7 +67,15 @@ class _Batch:
 
     def write(self) -> None:
         for stream, records in self._records.items():
-            for manifest in self._batcher.get_batches(iter(records)):
+            try:
+                manifests = list(self._batcher.get_batches(iter(records)))
+            except OSError as error:
+                msg = (
+                    f"{stream}: batches cannot be written ({error}); check "
+                    "batch_config.storage"
+                )
+                raise StreamError(msg) from None
+            for manifest in manifests:
                 self._send(stream, manifest)
         self._records, self._count = {}, 0
 
@@ -120,7 +129,7 @@ class EmittingStream(EndpointStream):
         To be called before a wait; STATE and all other messages do not wait.
 
         Raises:
-            OSError: Standard output cannot be written.
+            OutputError: Standard output cannot be written.
         """
         flush(self._tap.message_writer)
 

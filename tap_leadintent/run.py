@@ -7,7 +7,6 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import requests
 from singer_sdk.exceptions import SingerSDKError
 
 from tap_leadintent.errors import OutputError
@@ -66,25 +65,12 @@ def _sync(stream: LeadIntentStream, logger: logging.Logger) -> str | None:
     except OutputError:
         raise
     except Exception as error:
-        if _is_of_a_batch(stream, error):
-            reason = f"batches cannot be written ({error}); check batch_config.storage"
-            stream.logger.error("%s: %s", stream.name, reason)  # noqa: TRY400
-            return reason
         logger.exception("%s: this should not happen", stream.name)
         return f"{type(error).__name__}: {error}"
     finally:
         # A traceback may hold what is read, and with it the threads that read.
         stream.stop_reading()
     return None
-
-
-def _is_of_a_batch(stream: LeadIntentStream, error: Exception) -> bool:
-    """Tell whether an error came of writing a BATCH, the only files of a stream."""
-    return (
-        bool(stream.config.get("batch_config"))
-        and isinstance(error, OSError)
-        and not isinstance(error, requests.RequestException)
-    )
 
 
 @contextmanager

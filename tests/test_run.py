@@ -54,6 +54,7 @@ def test_batches_that_cannot_be_written_say_where(
     assert reason.startswith("batches cannot be written ([Errno 20] Not a directory: ")
     assert reason.endswith(f"'{folder}'); check batch_config.storage")
     assert f"| leads: {reason}" in ended.stderr
+    assert "unhandled" not in ended.stderr
     coverage = ended.state["bookmarks"]["leads"]["coverage"]
     assert [entry["range"] for entry in coverage] == ["latest_signal"]
 
