@@ -69,11 +69,8 @@ class _Batch:
         for stream, records in self._records.items():
             try:
                 manifests = list(self._batcher.get_batches(iter(records)))
-            except OSError as error:
-                msg = (
-                    f"{stream}: batches cannot be written ({error}); check "
-                    "batch_config.storage"
-                )
+            except (OSError, ImportError) as error:
+                msg = f"{stream}: batches cannot be written ({error}); see batch_config"
                 raise StreamError(msg) from None
             for manifest in manifests:
                 self._send(stream, manifest)

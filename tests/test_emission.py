@@ -136,6 +136,17 @@ def test_a_stream_that_fails_leaves_no_state_ahead_of_its_batches(
     assert [entry["range"] for entry in coverage] == ["latest_signal"]
 
 
+def test_batches_that_need_another_package_name_it(tmp_path: Path) -> None:
+    config = {**CONFIG, "batch_config": batch_config(tmp_path)}
+    missing = mock.patch(
+        "tap_leadintent.emission.Batcher.get_batches",
+        side_effect=ImportError("Install s3fs to access S3"),
+    )
+    line = r"leads: batches cannot be written \(Install s3fs to access S3\); see batch_"
+    with missing, pytest.raises(RunError, match=line):
+        run(Api(now=DAY, leads=steady(5)), Store(), config)
+
+
 def test_batches_carry_what_stream_maps_and_selection_leave(tmp_path: Path) -> None:
     api, store = Api(now=DAY, leads=steady(5)), Store()
     config = {

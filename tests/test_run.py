@@ -52,7 +52,7 @@ def test_batches_that_cannot_be_written_say_where(
     assert line.startswith("Error: 7 of 7 streams failed: ")
     reason = line.partition("signal_agents: ")[2]
     assert reason.startswith("batches cannot be written ([Errno 20] Not a directory: ")
-    assert reason.endswith(f"'{folder}'); check batch_config.storage")
+    assert reason.endswith(f"'{folder}'); see batch_config")
     assert f"| leads: {reason}" in ended.stderr
     assert "unhandled" not in ended.stderr
     coverage = ended.state["bookmarks"]["leads"]["coverage"]
