@@ -71,7 +71,7 @@ PASSING: dict[str, Rule] = {
 
 SLOW: dict[str, Rule] = {
     "hang": {"kind": "hang", "seconds": 60},
-    "drip": {"kind": "drip", "bytes": 40, "seconds": 0.02},
+    "drip": {"kind": "drip", "bytes": 1, "seconds": 0.02},
 }
 """What only a bound on time ends."""
 
