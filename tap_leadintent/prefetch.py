@@ -7,7 +7,7 @@ from threading import Condition, Lock, Thread
 from time import monotonic, process_time
 from typing import TYPE_CHECKING
 
-from tap_leadintent.transport import hang_up
+from tap_leadintent.deadline import hang_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -117,7 +117,7 @@ class Prefetch:
         for _ in range(int(_PATIENCE / _NAP)):
             if not any(thread.is_alive() for thread in self._threads):
                 return
-            hang_up()
+            hang_up(self._threads)
             for thread in self._threads:
                 thread.join(_NAP / len(self._threads))
 

@@ -12,13 +12,16 @@ from click.testing import CliRunner
 
 from tap_leadintent.sandbox import Sandbox, running_sandbox
 from tap_leadintent.tap import TapLeadIntent
+from tap_leadintent.transport import BoundedAdapter, new_session
 
 from .helpers import API_KEY, PREFIX, STREAMS, Clock, assert_keeps_secret, run_tap
+from .servers import make_certificate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    import requests
     from click.testing import Result
 
     from .helpers import Run
@@ -50,6 +53,19 @@ def sandbox(server: Sandbox) -> Sandbox:
 def config(sandbox: Sandbox) -> dict[str, Any]:
     """What the tap needs to read the sandbox."""
     return {"base_url": sandbox.url, "api_key": API_KEY}
+
+
+@pytest.fixture
+def session() -> Iterator[requests.Session]:
+    """What sends requests for the tap."""
+    with new_session(BoundedAdapter()) as session:
+        yield session
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What servers of this machine can prove themselves with."""
+    return make_certificate(tmp_path_factory.mktemp("certificate"))
 
 
 @pytest.fixture
