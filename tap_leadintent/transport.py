@@ -6,6 +6,7 @@ import io
 import logging
 import os
 import ssl
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import requests
@@ -17,7 +18,8 @@ from urllib3.exceptions import DecodeError, HTTPError, MaxRetryError
 from tap_leadintent.deadline import BoundedResponse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+    from contextlib import AbstractContextManager
 
     from urllib3 import BaseHTTPResponse, PoolManager
 
@@ -68,6 +70,22 @@ def _bound(manager: PoolManager) -> None:
 class BoundedAdapter(HTTPAdapter):
     """Reads whole answers, and gives up on those that trickle in or never end."""
 
+    def __init__(
+        self,
+        *,
+        connections: int = 1,
+        waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        """Open nothing yet.
+
+        Args:
+            connections: How many are kept open.
+            waiting: What sending a request and waiting for its answer happen in; it
+                may end them with an exception.
+        """
+        super().__init__(pool_maxsize=connections)
+        self._waiting = waiting
+
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
         """Open connections that keep the bound of time.
 
@@ -117,15 +135,16 @@ class BoundedAdapter(HTTPAdapter):
         Raises:
             requests.RequestException: As `HTTPAdapter.send`; BodyTooLargeError.
         """
-        response = super().send(
-            request,
-            stream=True,
-            timeout=timeout,
-            verify=verify,
-            cert=cert,
-            proxies=proxies,
-        )
-        response.raw = _Body(_whole(response.raw, request))
+        with self._waiting():
+            response = super().send(
+                request,
+                stream=True,
+                timeout=timeout,
+                verify=verify,
+                cert=cert,
+                proxies=proxies,
+            )
+            response.raw = _Body(_whole(response.raw, request))
         return response
 
 

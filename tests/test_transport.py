@@ -37,7 +37,7 @@ def post(session: requests.Session, address: tuple[str, int]) -> requests.Respon
 
 def test_sessions_of_one_adapter_share_their_connections() -> None:
     serve = Counting(answering(response()))
-    adapter = transport.BoundedAdapter(pool_maxsize=2)
+    adapter = transport.BoundedAdapter(connections=2)
     with listening(serve) as address:
         for _ in range(3):
             post(transport.new_session(adapter), address)
