@@ -369,9 +369,18 @@ def test_a_window_asks_for_one_second_more_than_it_covers() -> None:
     }
 
 
-@pytest.mark.parametrize("readers", [1, 4])
-def test_pages_without_records_make_the_next_window_long(readers: int) -> None:
+@pytest.mark.parametrize(
+    ("readers", "days"),
+    [
+        (1, [(0, 1), (1, 365)]),
+        (4, [(0, 1), (182, 183), (1, 182), (183, 365)]),
+    ],
+)
+def test_pages_without_records_make_the_next_window_as_long_as_can_be(
+    readers: int, days: list[tuple[int, int]]
+) -> None:
     windows = Windows([(0, YEAR)], page_size=PAGE, readers=readers)
+    read: list[tuple[int, int]] = []
     while not windows.finished:
         window = windows.next()
         assert window is not None
@@ -379,6 +388,8 @@ def test_pages_without_records_make_the_next_window_long(readers: int) -> None:
             windows.give_up(window)
         else:
             windows.done(window, records=0, requests=10_000)
+            read.append((window.start // DAY, window.end // DAY))
+    assert read == days
     assert windows.next() is None
 
 
@@ -475,3 +486,49 @@ def test_no_probe_lies_beyond_the_servers_clock() -> None:
     windows.done(front, records=0, requests=1)
     windows.end_by(3600)
     assert windows.finished
+
+
+@pytest.mark.parametrize("latest", [0, 30, 3600, DAY // 2])
+def test_what_is_given_up_is_not_left_beyond_the_servers_clock(latest: int) -> None:
+    windows = Windows([(0, DAY)], page_size=PAGE, readers=4)
+    trial = windows.next()
+    assert trial is not None
+    windows.end_by(latest)
+    windows.give_up(trial)
+    read: list[Window] = []
+    while not windows.finished:
+        out = list(iter(windows.next, None))
+        for window in out:
+            windows.done(window, records=PAGE, requests=1)
+        read += out
+    assert sum(window.end - window.start for window in read) == latest
+    assert all(window.end <= latest for window in read)
+    assert windows.oldest_left is None
+
+
+def test_a_probe_beyond_the_servers_clock_that_is_given_up_is_left_no_more() -> None:
+    windows = Windows([(0, YEAR)], page_size=PAGE, readers=4)
+    front, middle, far = [windows.next() for _ in range(3)]
+    assert front is not None
+    assert middle is not None
+    assert far is not None
+    windows.end_by(100 * DAY)
+    windows.give_up(middle)
+    windows.give_up(far)
+    windows.done(front, records=PAGE, requests=1)
+    last = 0
+    while window := windows.next():
+        windows.done(window, records=PAGE, requests=1)
+        last = window.end
+    assert windows.finished
+    assert last == 100 * DAY
+
+
+def test_a_probe_ends_with_its_stretch() -> None:
+    windows = Windows([(0, 30), (DAY, 2 * DAY)], page_size=PAGE, readers=4)
+    trial = windows.next()
+    assert trial is not None
+    windows.give_up(trial)
+    probe = windows.next()
+    assert probe is not None
+    assert probe[:2] == (0, 30)
