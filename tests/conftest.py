@@ -14,7 +14,15 @@ from tap_leadintent.sandbox import Sandbox, running_sandbox
 from tap_leadintent.tap import TapLeadIntent
 from tap_leadintent.transport import BoundedAdapter, new_session
 
-from .helpers import API_KEY, PREFIX, STREAMS, Clock, assert_keeps_secret, run_tap
+from .helpers import (
+    API_KEY,
+    PREFIX,
+    STREAMS,
+    Clock,
+    assert_keeps_secret,
+    readers_alive,
+    run_tap,
+)
 from .servers import make_certificate
 
 if TYPE_CHECKING:
@@ -75,6 +83,13 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     monkeypatch.setattr("tap_leadintent.pacing.time", clock)
     monkeypatch.setattr("pyrate_limiter.clocks.monotonic_ns", clock.monotonic_ns)
     return clock
+
+
+@pytest.fixture
+def no_thread_is_left_behind() -> Iterator[None]:
+    """Look for threads after the test."""
+    yield
+    assert readers_alive() == []
 
 
 @pytest.fixture
