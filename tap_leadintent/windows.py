@@ -230,8 +230,7 @@ class Windows:
         count = max(1, min(len(_PROBE_PLACES), self._readers, (end - start) // seconds))
         room = max(0, end - start - seconds)
         starts = [start + int(room * share) for share in _PROBE_PLACES[:count]]
-        probes = sorted((at, min(end, at + seconds)) for at in starts)
-        self._planned = self._clipped(probes)
+        self._planned = sorted((at, min(end, at + seconds)) for at in starts)
 
     def _learn(self, probe: Window, pages: float) -> None:
         self._probes.remove(probe)

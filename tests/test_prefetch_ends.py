@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from itertools import islice
-from threading import Event, Thread
+from threading import Event, Thread, current_thread
 from typing import TYPE_CHECKING
 from unittest import mock
 
@@ -142,6 +142,27 @@ def test_whoever_wants_no_more_leaves_no_thread() -> None:
     with reading(fixed(9), read) as all_read:
         _, pages = next(iter(all_read))
         assert len(list(islice(pages, 3))) == 3
+
+
+def test_who_waits_for_an_answer_that_nobody_wants_is_hung_up_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cut_off: set[str] = set()
+
+    def hang_up(threads: list[Thread]) -> None:
+        cut_off.update(thread.name for thread in threads)
+
+    monkeypatch.setattr(prefetch, "hang_up", hang_up)
+
+    def read(_window: Window, _check: Check) -> Iterator[Page]:
+        yield page(1, has_more=True)
+        while current_thread().name not in cut_off:
+            Event().wait(0.01)
+
+    with reading(fixed(9), read) as all_read:
+        _, pages = next(iter(all_read))
+        assert next(pages).count == 1
+    assert len(cut_off) == 4
 
 
 def test_what_was_stopped_does_not_look_complete() -> None:

@@ -139,8 +139,11 @@ def test_what_nobody_took_is_forgotten_in_the_end() -> None:
         if window.start == 8:
             all_is_read.set()
 
-    with reading(fixed(9), read, readers=1):
+    all_read = reading(fixed(9), read, readers=1)
+    with all_read:
         assert all_is_read.wait(PATIENCE)
     gc.collect()
     assert len(pages) == 27
     assert not any(one() for one in pages)
+    # Who may still hold it holds no page with it.
+    assert all_read.readers == 1
