@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections import deque
 from threading import Condition, Lock, Thread
-from time import monotonic, process_time
 from typing import TYPE_CHECKING
 
-from tap_leadintent.transport import hang_up
+from tap_leadintent.backlog import Backlog
+from tap_leadintent.deadline import hang_up
+from tap_leadintent.load import Load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import TracebackType
     from typing import Self
 
+    from tap_leadintent.backlog import Reading
     from tap_leadintent.decoding import Page
     from tap_leadintent.pacing import Check
     from tap_leadintent.windows import Window, Windows
@@ -32,29 +33,16 @@ _PATIENCE = 5.0
 """Seconds that a thread has to end."""
 
 
-class _StoppedError(BaseException):
-    """Ends a thread whose window nobody wants any more."""
-
-
-class _Reading:
-    """A window that is being read, and its pages that wait."""
-
-    def __init__(self, window: Window) -> None:
-        self.window = window
-        self.pages: deque[Page] = deque()
-        self.is_whole = False
-        self.error: BaseException | None = None
-
-
-def _start(reading: _Reading) -> int:
-    return reading.window.start
+class StoppedError(BaseException):
+    """Ends whoever goes on with what nobody wants any more."""
 
 
 class Prefetch:
     """Threads that read windows, each its cursor chain from the first page to the last.
 
     What a thread runs into is raised where its window's next page is asked for, after
-    all that comes before it; nothing beyond that window is read any more.
+    all that comes before it; nothing beyond that window is read any more. What breaks
+    the reading itself is raised before the next window at the latest.
     """
 
     def __init__(
@@ -84,20 +72,29 @@ class Prefetch:
         """Told when there is room for pages again, which threads wait for."""
         self._work_to_do = Condition(self._lock)
         """Told when there may be another window, which other threads wait for."""
-        self._readings: list[_Reading] = []
-        self._bytes = 0
-        self._stopped = False
-        self._worked = self._begun = 0.0
-        self._threads = [
-            Thread(target=self._work, name=f"reader {number}", daemon=True)
-            for number in range(1, readers + 1)
-        ]
+        self._backlog = Backlog()
+        self._load = Load()
+        self._end: BaseException | type[StoppedError] | None = None
+        """Why nothing more is read or handed over, once it is so."""
+        self._readers = readers
+        self._threads: list[Thread] = []
 
     def __enter__(self) -> Self:
-        """Start the threads."""
-        self._worked, self._begun = process_time(), monotonic()
-        for thread in self._threads:
-            thread.start()
+        """Start the threads, or as many of them as the system allows.
+
+        Raises:
+            RuntimeError: It allows none.
+        """
+        for number in range(1, self._readers + 1):
+            name = f"reader {number}"
+            thread = Thread(target=self._work, name=name, daemon=True)
+            try:
+                thread.start()
+            except (MemoryError, RuntimeError):
+                if not self._threads:
+                    raise
+                break
+            self._threads.append(thread)
         return self
 
     def __exit__(
@@ -109,15 +106,21 @@ class Prefetch:
         """Stop the threads."""
         self.stop()
 
+    @property
+    def readers(self) -> int:
+        """How many threads could be started."""
+        return len(self._threads)
+
     def stop(self) -> None:
-        """End all reading at once; what has been read is forgotten."""
+        """End all reading at once; what waits to be handed over is forgotten."""
         with self._lock:
-            self._stopped = True
+            self._end = StoppedError
+            self._backlog.clear()
             self._tell_all()
         for _ in range(int(_PATIENCE / _NAP)):
             if not any(thread.is_alive() for thread in self._threads):
                 return
-            hang_up()
+            hang_up(self._threads)
             for thread in self._threads:
                 thread.join(_NAP / len(self._threads))
 
@@ -138,14 +141,16 @@ class Prefetch:
             A window and its pages as they come.
 
         Raises:
+            StoppedError: It was stopped before; what is left was never handed over.
             SystemExit: A signal came.
         """
         while (reading := self._next_reading()) is not None:
             yield reading.window, self._pages(reading)
 
-    def _next_reading(self) -> _Reading | None:
+    def _next_reading(self) -> Reading | None:
         with self._lock:
             while True:
+                self._go_on()
                 first = self._oldest()
                 if first is None and self._windows.finished:
                     return None
@@ -155,71 +160,73 @@ class Prefetch:
                     return first
                 self._await(self._news)
 
-    def _pages(self, reading: _Reading) -> Iterator[Page]:
+    def _pages(self, reading: Reading) -> Iterator[Page]:
         while True:
             with self._lock:
                 while not (reading.pages or reading.is_whole or reading.error):
                     self._await(self._news)
                 if not reading.pages:
                     break
-                page = reading.pages.popleft()
-                self._bytes -= page.size
-                if self._bytes < MOST_BYTES / 2 or not reading.pages:
+                page = self._backlog.take(reading)
+                if self._backlog.bytes < MOST_BYTES / 2 or not reading.pages:
                     self._room.notify_all()
             yield page
         if reading.error:
             raise reading.error
         with self._lock:
-            self._readings.remove(reading)
+            self._backlog.forget(reading)
             self._room.notify_all()
 
     def _tell_all(self) -> None:
         for condition in (self._news, self._room, self._work_to_do):
             condition.notify_all()
 
-    def _await(self, condition: Condition) -> None:
+    def _go_on(self) -> None:
         self._check()
-        if self._stopped:
-            raise _StoppedError
+        if self._end:
+            raise self._end
+
+    def _await(self, condition: Condition) -> None:
+        self._go_on()
         condition.wait(_NAP)
 
-    def _oldest(self) -> _Reading | None:
+    def _oldest(self) -> Reading | None:
         """Find the window that is to be handed over next, if it has been begun."""
-        if not self._readings:
-            return None
-        first = min(self._readings, key=_start)
-        left = self._windows.oldest_left
-        return first if left is None or first.window.start < left else None
+        first, left = self._backlog.oldest, self._windows.oldest_left
+        is_next = first is not None and (left is None or first.start < left)
+        return first if is_next else None
 
     def _work(self) -> None:
         try:
             while (reading := self._begin()) is not None:
                 self._fill(reading)
-        except (_StoppedError, SystemExit):
+        except (StoppedError, SystemExit):
             # Of a signal, whoever asks for pages is told, too.
             return
+        except BaseException as error:  # noqa: BLE001 - raised where it matters
+            with self._lock:
+                self._end = self._end or error
+                self._tell_all()
 
-    def _begin(self) -> _Reading | None:
+    def _begin(self) -> Reading | None:
         with self._lock:
-            while not (self._stopped or self._windows.finished):
+            while not (self._end or self._windows.finished):
                 left = self._windows.oldest_left
-                if left is not None and self._is_beyond_failure(left):
+                if left is not None and self._backlog.is_beyond_failure(left):
                     return None
-                if self._bytes >= MOST_BYTES and self._oldest() is not None:
+                if self._backlog.bytes >= MOST_BYTES and self._oldest() is not None:
                     self._make_room()
                 elif (window := self._windows.next()) is not None:
-                    reading = _Reading(window)
-                    self._readings.append(reading)
-                    return reading
+                    return self._backlog.begin(window)
                 else:
                     self._await(self._work_to_do)
         return None
 
-    def _fill(self, reading: _Reading) -> None:
+    def _fill(self, reading: Reading) -> None:
         def check() -> None:
             self._check()
-            if self._stopped or self._is_beyond_failure(reading.window.start):
-                raise _StoppedError
+            if self._end or self._backlog.is_beyond_failure(reading.start):
+                raise StoppedError
 
         window = reading.window
         requests = records = 0
@@ -239,24 +246,15 @@ class Prefetch:
             self._windows.done(window, records=records, requests=requests)
             self._tell_all()
 
-    def _is_beyond_failure(self, instant: int) -> bool:
-        """Tell whether what begins at an instant comes after a window that failed."""
-        return any(
-            reading.error is not None and reading.window.start < instant
-            for reading in self._readings
-        )
-
-    def _give_up(self, reading: _Reading) -> None:
+    def _give_up(self, reading: Reading) -> None:
         with self._lock:
-            self._bytes -= sum(page.size for page in reading.pages)
-            self._readings.remove(reading)
+            self._backlog.forget(reading)
             self._windows.give_up(reading.window)
             self._tell_all()
 
-    def _add(self, reading: _Reading, page: Page) -> None:
+    def _add(self, reading: Reading, page: Page) -> None:
         with self._lock:
-            reading.pages.append(page)
-            self._bytes += page.size
+            self._backlog.put(reading, page)
             self._news.notify_all()
             if not page.cursor.has_more:
                 return
@@ -266,7 +264,7 @@ class Prefetch:
                 self._make_room()
 
     def _make_room(self) -> None:
-        if not (self._waits_for_the_network() and self._pack()):
+        if not (self._waits_for_the_network() and self._backlog.pack()):
             self._await(self._room)
 
     def _waits_for_the_network(self) -> bool:
@@ -274,22 +272,10 @@ class Prefetch:
         oldest = self._oldest()
         if oldest is not None and (oldest.pages or oldest.is_whole):
             return False
-        worked, passed = process_time() - self._worked, monotonic() - self._begun
-        return worked < _BUSY * passed
+        return self._load.share() < _BUSY
 
-    def _pack(self) -> bool:
-        """Pack the page that is needed last; tell whether there was one."""
-        for reading in sorted(self._readings, key=_start, reverse=True):
-            for page in reversed(reading.pages):
-                before = page.size
-                page.pack()
-                self._bytes += page.size - before
-                if page.size < before:
-                    return True
-        return False
-
-    def _may_go_on(self, reading: _Reading) -> bool:
-        if self._bytes < MOST_BYTES or reading.window.most_pages is not None:
+    def _may_go_on(self, reading: Reading) -> bool:
+        if self._backlog.bytes < MOST_BYTES or reading.window.most_pages is not None:
             return True
         # The window that is handed over now frees the room that the others wait for.
         return not reading.pages and reading is self._oldest()

@@ -83,8 +83,16 @@ class ReadingStream(EmittingStream):
 
         check = self._pace.check
         _ = self.sender  # Made here, as several threads would each make one.
-        with Prefetch(windows, chain, readers=readers, check=check) as self._prefetch:
-            yield from self._prefetch
+        with Prefetch(windows, chain, readers=readers, check=check) as prefetch:
+            self._prefetch = prefetch
+            if prefetch.readers < readers:
+                self.logger.warning(
+                    "Only %d of %d windows are read at once, as the system allows no "
+                    "more threads",
+                    prefetch.readers,
+                    readers,
+                )
+            yield from prefetch
 
     def read_no_further(self, latest: int) -> None:
         """Begin no window beyond an instant.

@@ -55,7 +55,9 @@ class TapLeadIntent(Tap):
             at_once=readers,
             requests_per_minute=self.config.get("max_requests_per_minute"),
         )
-        adapter = BoundedAdapter(pool_maxsize=readers + 1)
+        adapter = BoundedAdapter(
+            connections=readers + 1, waiting=self._interruption.waiting
+        )
         streams = [stream(self, pace=pace, adapter=adapter) for stream in STREAMS]
         if self._infers_columns:
             for stream in streams:

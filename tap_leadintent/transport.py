@@ -6,12 +6,8 @@ import io
 import logging
 import os
 import ssl
-import time
-from contextlib import suppress
-from http.client import HTTPResponse
-from socket import SHUT_RDWR
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary
 
 import requests
 from requests.adapters import HTTPAdapter
@@ -19,9 +15,11 @@ from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import DecodeError, HTTPError, MaxRetryError
 
+from tap_leadintent.deadline import BoundedResponse
+
 if TYPE_CHECKING:
-    import socket
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+    from contextlib import AbstractContextManager
 
     from urllib3 import BaseHTTPResponse, PoolManager
 
@@ -39,57 +37,6 @@ class TrustError(requests.RequestException):
     """The environment names certificates that cannot be read."""
 
 
-class _Deadline(io.RawIOBase):
-    """Reads from a socket until its timeout has passed, however much arrives."""
-
-    def __init__(self, sock: socket.socket, raw: io.RawIOBase) -> None:
-        super().__init__()
-        self._socket = sock
-        self._raw = raw
-        self._end = time.monotonic() + (sock.gettimeout() or float("inf"))
-        _awaited[id(self)] = self
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any, /) -> int | None:  # noqa: ANN401
-        left = self._end - time.monotonic()
-        if left <= 0:
-            msg = "the answer did not arrive whole in time"
-            raise TimeoutError(msg)
-        self._socket.settimeout(None if left == float("inf") else left)
-        return self._raw.readinto(buffer)
-
-    def hang_up(self) -> None:
-        # What stands in for a socket inside a proxy's TLS has no such method.
-        with suppress(AttributeError, OSError):
-            self._socket.shutdown(SHUT_RDWR)
-
-    def close(self) -> None:
-        _awaited.pop(id(self), None)
-        self._raw.close()
-        super().close()
-
-
-_awaited: WeakValueDictionary[int, _Deadline] = WeakValueDictionary()
-
-
-def hang_up() -> None:
-    """End all waiting for answers, whichever threads wait."""
-    for reference in _awaited.valuerefs():
-        if (answer := reference()) is not None:
-            answer.hang_up()
-
-
-class _Response(HTTPResponse):
-    """A status line, headers and a body that arrive in time all together."""
-
-    def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
-        super().__init__(sock, *args, **kwargs)
-        raw = self.fp.detach()
-        self.fp: io.BufferedReader = io.BufferedReader(_Deadline(sock, raw))
-
-
 class _Named:
     """Appears in errors as what it is to the user."""
 
@@ -101,11 +48,11 @@ class _Named:
 
 
 class _Connection(_Named, HTTPConnection):
-    response_class = _Response
+    response_class = BoundedResponse
 
 
 class _SecureConnection(_Named, HTTPSConnection):
-    response_class = _Response
+    response_class = BoundedResponse
 
 
 class _Pool(_Named, HTTPConnectionPool):
@@ -122,6 +69,22 @@ def _bound(manager: PoolManager) -> None:
 
 class BoundedAdapter(HTTPAdapter):
     """Reads whole answers, and gives up on those that trickle in or never end."""
+
+    def __init__(
+        self,
+        *,
+        connections: int = 1,
+        waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        """Open nothing yet.
+
+        Args:
+            connections: How many are kept open.
+            waiting: What sending a request and waiting for its answer happen in; it
+                may end them with an exception.
+        """
+        super().__init__(pool_maxsize=connections)
+        self._waiting = waiting
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
         """Open connections that keep the bound of time.
@@ -172,30 +135,16 @@ class BoundedAdapter(HTTPAdapter):
         Raises:
             requests.RequestException: As `HTTPAdapter.send`; BodyTooLargeError.
         """
-        response = super().send(
-            request,
-            stream=True,
-            timeout=timeout,
-            verify=verify,
-            cert=cert,
-            proxies=proxies,
-        )
-        try:
-            body = _read(response.raw)
-        except requests.RequestException as error:
-            error.request = request
-            raise
-        except DecodeError as error:
-            raise requests.exceptions.ContentDecodingError(
-                error, request=request
-            ) from error
-        except (HTTPError, OSError) as error:
-            raise requests.exceptions.ChunkedEncodingError(
-                error, request=request
-            ) from error
-        finally:
-            response.raw.close()
-        response.raw = _Body(body)
+        with self._waiting():
+            response = super().send(
+                request,
+                stream=True,
+                timeout=timeout,
+                verify=verify,
+                cert=cert,
+                proxies=proxies,
+            )
+            response.raw = _Body(_whole(response.raw, request))
         return response
 
 
@@ -204,6 +153,24 @@ class _Body(io.BytesIO):
 
     def stream(self, *_args: object, **_kwargs: object) -> Iterator[bytes]:
         yield self.read()
+
+
+def _whole(raw: BaseHTTPResponse, request: requests.PreparedRequest) -> bytes:
+    try:
+        return _read(raw)
+    except requests.RequestException as error:
+        error.request = request
+        raise
+    except DecodeError as error:
+        raise requests.exceptions.ContentDecodingError(
+            error, request=request
+        ) from error
+    except (HTTPError, OSError) as error:
+        raise requests.exceptions.ChunkedEncodingError(
+            error, request=request
+        ) from error
+    finally:
+        raw.close()
 
 
 def _read(raw: BaseHTTPResponse) -> bytes:

@@ -103,6 +103,7 @@ class Windows:
             quiet: Whether the stretches are likely to hold next to nothing.
         """
         self._left = list(stretches)
+        self._latest = max((end for _, end in stretches), default=0)
         self._page_size = page_size
         self._readers = readers
         self._quiet = quiet
@@ -133,8 +134,9 @@ class Windows:
         Args:
             latest: The instant, in seconds since 1970.
         """
-        self._left = [(a, min(b, latest)) for a, b in self._left if a < latest]
-        self._planned = [(a, min(b, latest)) for a, b in self._planned if a < latest]
+        self._latest = min(self._latest, latest)
+        self._left = self._clipped(self._left)
+        self._planned = self._clipped(self._planned)
 
     def next(self) -> Window | None:
         """Hand out a window.
@@ -177,7 +179,9 @@ class Windows:
             window: The window, which will be read in smaller ones.
         """
         del self._out[window]
-        self._left = intervals.add(self._left, (window.start, window.end))
+        self._left = self._clipped(
+            intervals.add(self._left, (window.start, window.end))
+        )
         self._spare -= window.most_pages or 0
         if window == self._trial:
             self._trial = None
@@ -204,6 +208,10 @@ class Windows:
             self._last_pages = pages
             self._last_seconds = window.end - window.start
 
+    def _clipped(self, stretches: list[Interval]) -> list[Interval]:
+        latest = self._latest
+        return [(a, min(b, latest)) for a, b in stretches if a < latest]
+
     def _hand_out(self, start: int, end: int, most_pages: int | None = None) -> Window:
         window = Window(start, end, most_pages)
         self._left = intervals.subtract(self._left, (start, end))
@@ -217,6 +225,7 @@ class Windows:
         return 1 if self._readers == 1 or self._quiet else 0
 
     def _plan_probes(self, start: int, end: int) -> None:
+        end = min(end, self._latest)
         seconds = max(_LEAST_SECONDS, (end - start) // _PROBE_SHARE)
         count = max(1, min(len(_PROBE_PLACES), self._readers, (end - start) // seconds))
         room = max(0, end - start - seconds)

@@ -12,13 +12,24 @@ from click.testing import CliRunner
 
 from tap_leadintent.sandbox import Sandbox, running_sandbox
 from tap_leadintent.tap import TapLeadIntent
+from tap_leadintent.transport import BoundedAdapter, new_session
 
-from .helpers import API_KEY, PREFIX, STREAMS, Clock, assert_keeps_secret, run_tap
+from .helpers import (
+    API_KEY,
+    PREFIX,
+    STREAMS,
+    Clock,
+    assert_keeps_secret,
+    readers_alive,
+    run_tap,
+)
+from .servers import make_certificate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    import requests
     from click.testing import Result
 
     from .helpers import Run
@@ -53,6 +64,19 @@ def config(sandbox: Sandbox) -> dict[str, Any]:
 
 
 @pytest.fixture
+def session() -> Iterator[requests.Session]:
+    """What sends requests for the tap."""
+    with new_session(BoundedAdapter()) as session:
+        yield session
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What servers of this machine can prove themselves with."""
+    return make_certificate(tmp_path_factory.mktemp("certificate"))
+
+
+@pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """A clock for all waits, on which no time passes but by sleeping."""
     clock = Clock()
@@ -60,6 +84,13 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     monkeypatch.setattr("tap_leadintent.sending.time", clock)
     monkeypatch.setattr("pyrate_limiter.clocks.monotonic_ns", clock.monotonic_ns)
     return clock
+
+
+@pytest.fixture
+def no_thread_is_left_behind() -> Iterator[None]:
+    """Look for threads after the test."""
+    yield
+    assert readers_alive() == []
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -131,6 +132,12 @@ def markdown_table(text: str, heading: str) -> list[dict[str, str]]:
     assert len(rows) > 2, f"no table under {heading!r}"
     names = [name.lower() for name in rows[0]]
     return [dict(zip(names, row, strict=True)) for row in rows[2:]]
+
+
+def readers_alive() -> list[str]:
+    """Give the names of the threads that read windows."""
+    names = [thread.name for thread in threading.enumerate()]
+    return [name for name in names if name.startswith("reader")]
 
 
 class Clock:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     Handle = Callable[[socket.socket], None]
 
 PAGE = b'{"data": [{"id": "a"}], "cursor": {"next": "", "has_more": false}}'
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+PAUSE = 0.02
+"""Seconds between the parts of an answer that trickles in: slow only as a whole."""
 
 
 class _Server(ThreadingTCPServer):
@@ -93,9 +97,27 @@ def answering(*parts: bytes, pause: float = 0) -> Handle:
     return handle
 
 
+class Counting:
+    """Serves connections with a function, and counts them."""
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+        self.connections = 0
+
+    def __call__(self, connection: socket.socket) -> None:
+        self.connections += 1
+        self._handle(connection)
+
+
 def bytewise(content: bytes) -> Iterable[bytes]:
     """Cut into single bytes."""
     return (content[i : i + 1] for i in range(len(content)))
+
+
+def trickle(content: bytes) -> list[bytes]:
+    """Cut into enough parts to outlast any short timeout, with pauses between."""
+    parts = list(bytewise(content))
+    return [*parts[:60], b"".join(parts[60:])]
 
 
 def proxying(seen: list[str]) -> Handle:

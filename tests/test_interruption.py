@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from threading import Thread
 
 import pytest
 
@@ -24,3 +25,46 @@ def test_a_signal_ends_the_run_at_the_next_safe_point(
     with pytest.raises(SystemExit) as ended:
         interruption.check()
     assert ended.value.code == code
+
+
+def test_a_signal_ends_waiting_wherever_it_is() -> None:
+    interruption = Interruption()
+    with interruption.waiting(), pytest.raises(SystemExit, match="143"):
+        interruption.signal(signal.SIGTERM)
+
+
+def test_nobody_begins_to_wait_after_a_signal() -> None:
+    interruption = Interruption()
+    interruption.signal(signal.SIGTERM)
+    with pytest.raises(SystemExit, match="143"), interruption.waiting():
+        pytest.fail("waits")
+
+
+def test_what_follows_the_waiting_goes_on_to_the_next_safe_point() -> None:
+    interruption = Interruption()
+    with interruption.waiting():
+        pass
+    interruption.signal(signal.SIGTERM)
+    with pytest.raises(SystemExit, match="143"):
+        interruption.check()
+
+
+def test_a_thread_that_waits_leaves_the_main_one_alone() -> None:
+    interruption = Interruption()
+    ended: list[str] = []
+
+    def wait() -> None:
+        with interruption.waiting():
+            taking_signals.start()
+            taking_signals.join()
+            ended.append("waiting")
+
+    def take_signal() -> None:
+        interruption.signal(signal.SIGTERM)
+        ended.append("handler")
+
+    taking_signals = Thread(target=take_signal)
+    waiting = Thread(target=wait)
+    waiting.start()
+    waiting.join()
+    assert ended == ["handler", "waiting"]

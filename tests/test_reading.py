@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -10,14 +10,10 @@ import requests
 
 from tap_leadintent.tap import TapLeadIntent
 
+from .helpers import readers_alive
 from .model import DAY, DEFAULTS, Adapter, Api, Store, iso, run, steady
 
 CONFIG = {"start_date": iso(0), "page_size": 10, "concurrency": 8, "window_days": 0.2}
-
-
-def readers_alive() -> list[str]:
-    names = [thread.name for thread in threading.enumerate()]
-    return [name for name in names if name.startswith("reader")]
 
 
 def tap_on(api: Api, monkeypatch: pytest.MonkeyPatch) -> TapLeadIntent:
@@ -62,3 +58,26 @@ def test_all_threads_count_in_one_tally(monkeypatch: pytest.MonkeyPatch) -> None
     assert len(list(stream.get_records(None))) == 200
     assert stream.tally.records == 200
     assert stream.tally.requests == len(api.requests)
+
+
+def test_too_few_threads_are_worth_a_warning(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    started = 0
+    start = Thread.start
+
+    def start_three(thread: Thread) -> None:
+        nonlocal started
+        started += 1
+        if started > 3:
+            msg = "can't start new thread"
+            raise RuntimeError(msg)
+        start(thread)
+
+    monkeypatch.setattr(Thread, "start", start_three)
+    stream: Any = tap_on(Api(now=9 * DAY, leads=steady(200)), monkeypatch).streams[
+        "leads"
+    ]
+    assert len(list(stream.get_records(None))) == 200
+    told = "Only 3 of 8 windows are read at once, as the system allows no more threads"
+    assert caplog.messages.count(told) == 1

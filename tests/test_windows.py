@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from math import ceil
@@ -18,12 +17,22 @@ from tap_leadintent.sandbox.options import Options
 from tap_leadintent.sandbox.shelf import Shelf
 from tap_leadintent.windows import Window, Windows
 
+from .histories import (
+    DAY,
+    HISTORIES,
+    PAGE,
+    YEAR,
+    History,
+    clustered,
+    gently_growing,
+    growing,
+    office_hours,
+    uniform,
+)
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-DAY = 86400
-YEAR = 365 * DAY
-PAGE = 100
 READERS = [1, 4, 8, 16]
 
 
@@ -36,18 +45,6 @@ class Reading:
     rounds: int = 0
     windows: list[Window] = field(default_factory=list)
     pages: list[int] = field(default_factory=list)
-
-
-class History:
-    """Times of records; windows overlap by a second, as they do for the tap."""
-
-    def __init__(self, times: list[int]) -> None:
-        self.times = sorted(times)
-        self.pages = ceil(len(times) / PAGE)
-
-    def held(self, window: Window) -> int:
-        after = bisect_right(self.times, window.end)
-        return after - bisect_left(self.times, window.start - 1)
 
 
 def read(  # noqa: PLR0913
@@ -95,70 +92,6 @@ def most_requests(records: int, readers: int) -> float:
     """Beyond 8 readers, each may hold one more window that turns out to be empty."""
     return 1.15 * ceil(records / PAGE) + 12 + max(0, readers - 8)
 
-
-def uniform(count: int, seed: int = 1, span: int = YEAR) -> list[int]:
-    draw = Random(seed)  # noqa: S311
-    return [draw.randrange(span) for _ in range(count)]
-
-
-def growing(count: int) -> list[int]:
-    draw = Random(1)  # noqa: S311
-    return [int(YEAR * draw.random() ** 0.5) for _ in range(count)]
-
-
-def gently_growing(count: int, seed: int = 1, span: int = YEAR) -> list[int]:
-    """At the end there are twice as many as at the beginning."""
-    draw = Random(seed)  # noqa: S311
-    return [int(span * ((1 + 3 * draw.random()) ** 0.5 - 1)) for _ in range(count)]
-
-
-def office_hours(count: int, seed: int = 1, span: int = YEAR) -> list[int]:
-    draw = Random(seed)  # noqa: S311
-    return [
-        draw.randrange(span // (7 * DAY)) * 7 * DAY
-        + draw.randrange(5) * DAY
-        + draw.randrange(8 * 3600, 18 * 3600)
-        for _ in range(count)
-    ]
-
-
-def bursts(count: int) -> list[int]:
-    draw = Random(1)  # noqa: S311
-    days = [draw.randrange(365) for _ in range(5)]
-    return [
-        draw.choice(days) * DAY + draw.randrange(DAY)
-        if draw.random() < 0.8
-        else draw.randrange(YEAR)
-        for _ in range(count)
-    ]
-
-
-def daily(count: int) -> list[int]:
-    draw = Random(1)  # noqa: S311
-    return [n % 365 * DAY + 30_000 + draw.randrange(300) for n in range(count)]
-
-
-def clustered(clusters: list[tuple[int, int]]) -> History:
-    return History(
-        [
-            start + time
-            for seed, (start, span) in enumerate(clusters)
-            for time in uniform(300, seed, span)
-        ]
-    )
-
-
-HISTORIES = {
-    name: History(times)
-    for name, times in {
-        **{f"uniform {n}": uniform(n) for n in (0, 1, 99, 100, 101, 500, 5000)},
-        "uniform 200_000": uniform(200_000),
-        "growing": growing(100_000),
-        "bursts": bursts(50_000),
-        "bursts every day": daily(100_000),
-        "all in one second": [YEAR // 2 + 17] * 20_000,
-    }.items()
-}
 
 CLUSTERS = st.lists(
     st.tuples(st.integers(0, YEAR), st.integers(1, 30 * DAY)), max_size=30
@@ -345,133 +278,3 @@ def test_a_stretch_that_is_likely_quiet_is_tried_whole_with_nothing_beside_it(
     assert windows.next() is None
     windows.give_up(trial)
     assert windows.next() is not None
-
-
-def test_a_short_stretch_is_first_tried_whole_with_nothing_beside_it() -> None:
-    windows = Windows([(0, DAY)], page_size=PAGE, readers=4)
-    trial = windows.next()
-    assert trial == Window(0, DAY, 4)
-    assert windows.next() is None
-    assert not windows.finished
-    assert windows.oldest_left is None
-    windows.done(trial, records=400, requests=4)
-    assert windows.next() is None
-    assert windows.finished
-
-
-def test_a_window_asks_for_one_second_more_than_it_covers() -> None:
-    fields = Window(60, 120).request_fields("date_found")
-    assert fields == {
-        "date_found": {
-            "start_time": "1970-01-01T00:00:59Z",
-            "end_time": "1970-01-01T00:02:00Z",
-        }
-    }
-
-
-@pytest.mark.parametrize("readers", [1, 4])
-def test_pages_without_records_make_the_next_window_long(readers: int) -> None:
-    windows = Windows([(0, YEAR)], page_size=PAGE, readers=readers)
-    while not windows.finished:
-        window = windows.next()
-        assert window is not None
-        if window.most_pages and window.end == YEAR:
-            windows.give_up(window)
-        else:
-            windows.done(window, records=0, requests=10_000)
-    assert windows.next() is None
-
-
-def test_what_is_given_up_is_left_again() -> None:
-    windows = Windows([(0, DAY)], page_size=PAGE, readers=4)
-    trial = windows.next()
-    assert trial is not None
-    windows.give_up(trial)
-    assert windows.oldest_left == 0
-    front = windows.next()
-    assert front is not None
-    assert (front.start, front.most_pages) == (0, None)
-    assert windows.oldest_left == front.end
-    far = windows.next()
-    assert far is not None
-    assert far.start > front.end
-    windows.done(front, records=90, requests=1)
-    assert windows.oldest_left == front.end
-    windows.give_up(far)
-    assert windows.oldest_left == front.end
-
-
-def test_probes_lie_far_apart_and_the_first_at_the_front() -> None:
-    windows = Windows([(0, YEAR)], page_size=PAGE, readers=4)
-    probes = [windows.next() for _ in range(3)]
-    assert [probe and probe.start // DAY for probe in probes] == [0, 182, 364]
-    assert windows.next() is None
-
-
-def test_until_something_is_found_one_window_is_out() -> None:
-    windows = Windows([(0, YEAR)], page_size=PAGE, readers=4)
-    for probe in [windows.next() for _ in range(3)]:
-        assert probe is not None
-        windows.done(probe, records=0, requests=1)
-    assert windows.next() is not None
-    assert windows.next() is None
-
-
-@pytest.mark.parametrize("readers", [1, 5])
-def test_a_fixed_length_is_kept_and_all_readers_are_served(readers: int) -> None:
-    windows = Windows([(0, 30 * DAY)], page_size=PAGE, readers=1, length=7 * DAY)
-    out = [windows.next() for _ in range(readers)]
-    starts = [0, 7, 14, 21, 28][:readers]
-    ends = [7, 14, 21, 28, 30][:readers]
-    assert out == [Window(a * DAY, b * DAY) for a, b in zip(starts, ends, strict=True)]
-
-
-@pytest.mark.parametrize("readers", [1, 4])
-def test_several_stretches_are_read_oldest_first(readers: int) -> None:
-    stretches = [(0, DAY), (5 * DAY, 6 * DAY)]
-    windows = Windows(stretches, page_size=PAGE, readers=readers)
-    for stretch in stretches:
-        window = windows.next()
-        assert window is not None
-        assert (window.start, window.end) == stretch
-        windows.done(window, records=3, requests=1)
-    assert windows.next() is None
-    assert windows.finished
-
-
-def test_stretches_are_tried_one_after_the_other() -> None:
-    windows = Windows([(0, DAY), (5 * DAY, 6 * DAY)], page_size=PAGE, readers=4)
-    trial = windows.next()
-    assert trial is not None
-    assert windows.next() is None
-    windows.give_up(trial)
-    assert windows.oldest_left == 0
-
-
-def test_windows_of_the_next_stretch_need_not_wait() -> None:
-    stretches = [(0, DAY), (5 * DAY, 6 * DAY)]
-    windows = Windows(stretches, page_size=PAGE, readers=2, length=DAY)
-    assert [windows.next(), windows.next()] == [Window(*s) for s in stretches]
-
-
-def test_nothing_is_handed_out_beyond_the_servers_clock() -> None:
-    windows = Windows([(0, DAY), (5 * DAY, 6 * DAY)], page_size=PAGE, length=DAY)
-    first = windows.next()
-    assert first is not None
-    windows.end_by(DAY // 2)
-    assert windows.oldest_left is None
-    assert not windows.finished
-    windows.done(first, records=0, requests=1)
-    assert windows.next() is None
-    assert windows.finished
-
-
-def test_no_probe_lies_beyond_the_servers_clock() -> None:
-    windows = Windows([(0, YEAR)], page_size=PAGE, readers=4)
-    front = windows.next()
-    assert front is not None
-    windows.end_by(100 * DAY)
-    assert windows.next() is None
-    windows.done(front, records=0, requests=1)
-    windows.end_by(3600)
-    assert windows.finished

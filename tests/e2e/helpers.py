@@ -51,6 +51,9 @@ CLOCK = "2025-06-01T00:00:00Z"
 
 DAY = 86_400
 
+SIGNALS = {signal.SIGTERM: 143, signal.SIGINT: 130}
+"""What ends a run, and the exit code that tells so."""
+
 _HASTENED = """
 from singer_sdk.target_base import Target
 Target._MAX_RECORD_AGE_IN_MINUTES = 0.5 / 60
@@ -95,13 +98,13 @@ class TapProcess:
         self,
         folder: Path,
         config: Mapping[str, Any],
-        *,
-        catalog: Mapping[str, Any],
+        *arguments: str,
+        catalog: Mapping[str, Any] | None = None,
         state: object = None,
     ) -> None:
         self._lines: list[bytes] = []
         self._stderr = folder / "stderr.txt"
-        command = [sys.executable, "-m", "tap_leadintent"]
+        command = [sys.executable, "-m", "tap_leadintent", *arguments]
         files = {"config": config, "catalog": catalog, "state": state}
         for name, content in files.items():
             if content is not None:
@@ -138,6 +141,15 @@ class TapProcess:
         stderr = self._stderr.read_text(encoding="utf-8")
         assert_keeps_secret(API_KEY, output, stderr)
         return Run(code, output, stderr)
+
+    def end(self, number: signal.Signals) -> Run:
+        """Send a signal, and wait for the end while nobody reads."""
+        self.process.send_signal(number)
+        try:
+            poll(lambda: self.process.poll() is not None)
+        finally:
+            run = self.finish(None if self.process.poll() else signal.SIGKILL)
+        return run
 
     def kill(self) -> Run:
         """End it with SIGKILL; a line that was torn is not part of the output."""
@@ -212,6 +224,22 @@ def _records_in(message: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
     for url in message.get("manifest", ()):
         with gzip.open(urlsplit(url).path) as lines:
             yield from map(exact_json, lines)
+
+
+def assert_states_are_true(run: Run, sandbox: Sandbox) -> None:
+    """Assert that no STATE covers a lead that was not written before it."""
+    times = sandbox.times("leads")
+    for checkpoint in checkpoints(run, "leads"):
+        for start, end in covered(checkpoint.state, "leads", "date_found"):
+            found = ids_between(times, "found_at", start, end)
+            assert found <= checkpoint.written
+
+
+def assert_ended_cleanly(run: Run, number: signal.Signals) -> None:
+    """Assert that a signal ended it, and the output is whole."""
+    assert run.code == SIGNALS[number], run.stderr
+    assert "Traceback" not in run.stderr
+    assert run.stdout.endswith("\n")
 
 
 # Meltano and PostgreSQL

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import signal
 import termios
-import time
 from collections import Counter
 from datetime import timedelta
 from itertools import pairwise
@@ -20,9 +19,12 @@ from tests.helpers import STREAMS
 
 from .helpers import (
     CLOCK,
+    SIGNALS,
     SINCE,
     Pipeline,
     TapProcess,
+    assert_ended_cleanly,
+    assert_states_are_true,
     catalog,
     checkpoints,
     column,
@@ -41,7 +43,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tap_leadintent.sandbox import Sandbox
-    from tests.helpers import Run
 
     from .helpers import Warehouse
 
@@ -56,29 +57,11 @@ and small windows share a STATE until they have 300 records."""
 LOOKBACK = timedelta(days=1)
 OVERLAP = timedelta(seconds=1)
 
-SIGNALS = {signal.SIGTERM: 143, signal.SIGINT: 130}
-
 
 @pytest.fixture
 def load(config: dict[str, Any]) -> dict[str, Any]:
     """Configure a load of all leads since a date."""
     return {**config, "start_date": SINCE, "page_size": PAGE}
-
-
-def assert_states_are_true(run: Run, sandbox: Sandbox) -> None:
-    """Assert that no STATE covers a lead that was not written before it."""
-    times = sandbox.times("leads")
-    for checkpoint in checkpoints(run, "leads"):
-        for start, end in covered(checkpoint.state, "leads", "date_found"):
-            found = ids_between(times, "found_at", start, end)
-            assert found <= checkpoint.written
-
-
-def assert_ended_cleanly(run: Run, number: signal.Signals) -> None:
-    """Assert that a signal ended it, and the output is whole."""
-    assert run.code == SIGNALS[number], run.stderr
-    assert "Traceback" not in run.stderr
-    assert run.stdout.endswith("\n")
 
 
 # SIGKILL
@@ -213,59 +196,6 @@ def test_a_signal_into_a_full_pipe_tears_no_line_and_no_promise(
     assert_states_are_true(run, sandbox)
     assert len(run.records("leads")) < 700
     assert covered(last_state(run), "leads", "date_found")
-
-
-@pytest.mark.parametrize("concurrency", [1, 8])
-@pytest.mark.parametrize("number", SIGNALS)
-def test_a_signal_does_not_wait_for_an_answer(
-    sandbox: Sandbox,
-    load: dict[str, Any],
-    tmp_path: Path,
-    number: signal.Signals,
-    concurrency: int,
-) -> None:
-    fill(sandbox, leads=LEADS)
-    # Longer than this test waits for anything; the two pages before fit into the pipe.
-    sandbox.faults({"kind": "hang", "seconds": 900, "skip": 2})
-    load |= {"request_timeout_seconds": 1000, "window_days": 5}
-    load["concurrency"] = concurrency
-    process = TapProcess(tmp_path, load, catalog=catalog("leads"))
-
-    def all_wait() -> bool:
-        statuses = [request["status"] for request in sandbox.requests()]
-        return len(statuses) == 2 + concurrency and statuses.count(200) == 2
-
-    try:
-        poll(all_wait)
-        process.process.send_signal(number)
-        poll(lambda: process.process.poll() is not None)
-    finally:
-        run = process.finish(None if process.process.poll() else signal.SIGKILL)
-
-    assert_ended_cleanly(run, number)
-    assert_states_are_true(run, sandbox)
-    assert len(sandbox.requests()) == 2 + concurrency
-    assert "; try " not in run.stderr
-
-
-@pytest.mark.parametrize("number", SIGNALS)
-def test_a_signal_ends_the_wait_before_another_try(
-    sandbox: Sandbox, load: dict[str, Any], tmp_path: Path, number: signal.Signals
-) -> None:
-    fill(sandbox, leads=LEADS)
-    busy = {"kind": "status", "status": 503, "headers": {"Retry-After": "60"}}
-    sandbox.faults({**busy, "skip": 3})
-    process = TapProcess(tmp_path, load, catalog=catalog("leads"))
-    poll(lambda: 503 in [request["status"] for request in sandbox.requests()])
-    begun = time.monotonic()
-    process.process.send_signal(number)
-    try:
-        poll(lambda: bool(process.process.poll() or time.monotonic() > begun + 5))
-    finally:
-        run = process.finish(None if process.process.poll() else signal.SIGKILL)
-
-    assert_ended_cleanly(run, number)
-    assert_states_are_true(run, sandbox)
 
 
 @pytest.mark.parametrize("number", [*SIGNALS, None], ids=["TERM", "INT", "failure"])
