@@ -203,7 +203,7 @@ class EndpointStream(RESTStream[str | None]):
             Its records.
 
         Raises:
-            StreamError: It cannot be had.
+            StreamError: It cannot be had as it was.
         """
         check = self._pace.check
         for attempt in count(1):
@@ -213,10 +213,19 @@ class EndpointStream(RESTStream[str | None]):
                 trouble = RetriableAPIError(f"no page of records ({error})")
             try:
                 self.sender.wait_for_retry(trouble, attempt, check)
-                page = read_page(self.sender.fetch(page.request, check))
+                again = read_page(self.sender.fetch(page.request, check))
             except StreamError as error:
                 msg = f"{self.name}: {error}"
                 raise StreamError(msg) from None
+            if again.cursor.following != page.cursor.following:
+                # The chain has gone on from where the page ended at first.
+                msg = (
+                    f"{self.name}: a page could not be decoded, and ends elsewhere "
+                    "when asked for again; the stream stops rather than miss records. "
+                    "The next run reads it anew"
+                )
+                raise StreamError(msg)
+            page = again
         raise AssertionError  # count() has no end
 
     def get_new_paginator(self) -> CursorPaginator:

@@ -46,6 +46,11 @@ class Cursor(msgspec.Struct):
     has_more: bool
     next: str | None = None
 
+    @property
+    def following(self) -> str | None:
+        """Where the next page is, or None after the last."""
+        return self.next if self.has_more else None
+
 
 class Records(NamedTuple):
     """What a page holds."""

@@ -171,6 +171,18 @@ def test_a_body_without_the_envelope_is_an_error(answer: Any) -> None:
         read_answers(first, answer)
 
 
+def read_by_cursor(answers: dict[str | None, list[bytes]]) -> list[str]:
+    """Read a chain from the answers to each cursor, used up one after the other."""
+
+    def answer(request: requests.PreparedRequest, _context: object) -> bytes:
+        after = json.loads(request.body or "")["cursor"].get("after")
+        return answers[after].pop(0)
+
+    with requests_mock.Mocker() as api:
+        api.post(URL, content=answer)
+        return read(max_retries=2)
+
+
 def test_a_page_that_turns_out_to_be_none_is_asked_for_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -183,14 +195,25 @@ def test_a_page_that_turns_out_to_be_none_is_asked_for_again(
     # Of the first page, one half says where the second is.
     answers[None][0] = broken.replace(b"false", b'true, "next": "a"')
 
-    def answer(request: requests.PreparedRequest, _context: object) -> bytes:
-        after = json.loads(request.body or "")["cursor"].get("after")
-        return answers[after].pop(0)
-
-    with requests_mock.Mocker() as api:
-        api.post(URL, content=answer)
-        assert read(max_retries=2) == ["1", "2"]
+    assert read_by_cursor(answers) == ["1", "2"]
     assert answers == {None: [], "a": []}
+
+
+def test_a_page_that_ends_elsewhere_when_asked_for_again_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # The next page began where the broken one ended: what lies between is in neither.
+    monkeypatch.setattr("tap_leadintent.sending.backoff", lambda _: 0.001)
+    broken: bytes = NO_ENVELOPES["not utf-8"]
+    answers: dict[str | None, list[bytes]] = {
+        None: [
+            broken.replace(b"false", b'true, "next": "a"'),
+            json.dumps(envelope([1], has_more=True, after="b")).encode(),
+        ],
+        "a": [json.dumps(envelope([2], has_more=False)).encode()],
+    }
+    with pytest.raises(StreamError, match=rf"^{STREAM}: .*ends elsewhere"):
+        read_by_cursor(answers)
 
 
 def test_an_envelope_error_names_the_page() -> None:
