@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from contextlib import contextmanager
@@ -41,6 +42,8 @@ def sync_streams(
     failures: dict[str, str] = {}
     warnings = WarningCounter()
     logger.addHandler(warnings)
+    # What start-up has made stays; to look through it time and again takes long.
+    gc.freeze()
     try:
         for stream in streams:
             began = stream.newest_covered
@@ -50,6 +53,7 @@ def sync_streams(
                 write_state()
             logger.info(describe(stream, began, warnings))
     finally:
+        gc.unfreeze()
         logger.removeHandler(warnings)
     return failures
 
