@@ -172,6 +172,7 @@ class EmittingStream(EndpointStream):
             yield from super()._generate_record_messages(record)
             return
         message = RecordMessage(self.name, record, self._stream_version)
+        # Given to the constructor, it would be converted to UTC, which it is.
         message.time_extracted = datetime.now(UTC)
         yield message
 
