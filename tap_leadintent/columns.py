@@ -7,6 +7,8 @@ from collections.abc import Callable
 from datetime import time
 from decimal import Decimal
 from functools import lru_cache
+from itertools import repeat
+from types import GenericAlias
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
@@ -16,7 +18,7 @@ from singer_sdk.singerlib.json import deserialize_json, serialize_json
 from tap_leadintent.times import utc_timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     Schema = dict[str, Any]
 
@@ -122,17 +124,20 @@ class Plan:
         self._all = list(columns)
         self._always = [name for name in columns if name not in plain]
 
-    def doubtful(self, record: dict[str, Any]) -> list[str]:
+    def doubtful(self, records: list[dict[str, Any]]) -> Iterable[list[str]]:
         """Find the columns whose values have to go through `fits`.
 
         Args:
-            record: The record as the API gave it.
+            records: Records as the API gave them.
 
         Returns:
-            Their names; all other values fit as they are.
+            For each record their names, at least; all other values fit as they are.
         """
         # In C and all at once; only columns that no warehouse changes are in it.
-        return self._always if _is_quickly(record, self._plain) else self._all
+        if _is_quickly(records, GenericAlias(list, self._plain)):
+            return repeat(self._always)
+        plain, always = self._plain, self._always
+        return [always if _is_quickly(r, plain) else self._all for r in records]
 
 
 def may_be_null(schema: Schema) -> bool:

@@ -140,7 +140,7 @@ class ReadingStream(EmittingStream):
         try:
             for repair in records.repairs:
                 self._shaper.notices.tell(repair, "A record held %s", repair)
-            return [self._shaper.shape(record, window_end) for record in records.data]
+            return self._shaper.shape(records.data, window_end)
         except ValueError as error:
             msg = f"{self.name}: page {number}: {error}"
             raise StreamError(msg) from None

@@ -97,22 +97,33 @@ class RecordShaper:
             if name not in self._keys and not may_be_null(schema)
         ]
 
-    def shape(self, record: Record, window_end: str | None = None) -> Record:
-        """Shape one record.
+    def shape(
+        self, records: list[Record], window_end: str | None = None
+    ) -> list[Record]:
+        """Shape records.
 
         Args:
-            record: The record as the API gave it.
+            records: The records as the API gave them.
             window_end: Value of the column `window_end`, where the stream has it.
 
         Returns:
-            Every column of the schema, null where the record has no value. A column
-            that its schema does not let be null is absent instead.
+            Of each, every column of the schema, null where the record has no value. A
+            column that its schema does not let be null is absent instead.
 
         Raises:
             ValueError: A key column has no value.
         """
+        doubtful = self._plan.doubtful(records)
+        return [
+            self._shape(record, names, window_end)
+            for record, names in zip(records, doubtful, strict=False)
+        ]
+
+    def _shape(
+        self, record: Record, doubtful: Iterable[str], window_end: str | None
+    ) -> Record:
         shaped = self._empty | record
-        rest = self._fit(shaped, self._plan.doubtful(record))
+        rest = self._fit(shaped, doubtful)
         if len(shaped) > len(self._empty):
             rest |= self._take_unknown(shaped)
         for name, make in self._made:

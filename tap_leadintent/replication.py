@@ -200,11 +200,9 @@ class LeadIntentStream(ReadingStream):
         end = f"{format_instant(min(window.end, self._now))[:-1]}.000000Z"
         shaped = self.shape_page(records, number, end)
         # With the record's own id, as a catalog may declare any key, or none.
+        entity, columns = self.entity, self.primary_keys
         keys = [
-            (
-                own_id(record, self.entity) or hash(bytes(raw)),
-                *map(row.get, self.primary_keys),
-            )
+            (own_id(record, entity) or hash(bytes(raw)), *map(row.get, columns))
             for row, record, raw in zip(shaped, records.data, records.raw, strict=True)
         ]
         if time_of := self.promised_times.get(name):

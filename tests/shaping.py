@@ -37,4 +37,5 @@ def shaper(
 
 def shape(name: str, record: dict[str, Any], **options: Any) -> dict[str, Any]:
     """Shape a record of a stream."""
-    return shaper(name, **options).shape(record)
+    (shaped,) = shaper(name, **options).shape([record])
+    return shaped

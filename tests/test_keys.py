@@ -28,7 +28,8 @@ def record_key(record: dict[str, Any], entity: str) -> str:
         mask=SelectionMask(),
         logger=LOGGER,
     )
-    key: str = shaper.shape(record)[RECORD_KEY]
+    (shaped,) = shaper.shape([record])
+    key: str = shaped[RECORD_KEY]
     return key
 
 

@@ -94,8 +94,20 @@ def test_a_catalog_without_additional_properties() -> None:
         entity="signal",
         mask=SelectionMask(),
         logger=LOGGER,
-    ).shape({"id": "1", "name": "x"})
-    assert shaped == {"record_key": "1"}
+    ).shape([{"id": "1", "name": "x"}])
+    assert shaped == [{"record_key": "1"}]
+
+
+def test_each_record_of_a_page_is_shaped_as_if_it_were_alone() -> None:
+    page: list[dict[str, Any]] = [
+        {"id": "1", "title": "x"},
+        {"id": "2", "title": 2},
+        {"id": "3", "new": 3},
+    ]
+    alone = [shape("leads", record) for record in page]
+    assert [record["title"] for record in alone] == ["x", None, None]
+    assert shaper("leads").shape(page) == alone
+    assert shaper("leads").shape([]) == []
 
 
 def test_a_schema_that_is_none_is_an_error() -> None:
@@ -113,7 +125,7 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
 def test_one_warning_for_each_field(caplog: pytest.LogCaptureFixture) -> None:
     leads = shaper("leads")
     for number in range(3):
-        leads.shape({"id": str(number), "title": number, "new": number})
+        leads.shape([{"id": str(number), "title": number, "new": number}])
     contradicting, unknown = warnings(caplog)
     assert "'title' contradicts the type of its column; it is kept" in contradicting
     assert "'new' has no column; it is kept in additional_properties" in unknown
@@ -122,7 +134,7 @@ def test_one_warning_for_each_field(caplog: pytest.LogCaptureFixture) -> None:
 def test_warnings_are_bounded(caplog: pytest.LogCaptureFixture) -> None:
     leads = shaper("leads")
     for number in range(300):
-        leads.shape({"id": "1", f"{number}\n" * 500: number})
+        leads.shape([{"id": "1", f"{number}\n" * 500: number}])
     told = warnings(caplog)
     assert len(told) == 101
     assert told[-1] == "More warnings about records are left out"
@@ -135,7 +147,7 @@ def test_one_warning_where_keys_are_made_from_content(
 ) -> None:
     signals = shaper("custom_signals")
     for number in range(3):
-        signals.shape({"name": number})
+        signals.shape([{"name": number}])
     (told,) = (message for message in warnings(caplog) if "no id" in message)
     assert "becomes another row" in told
 
@@ -168,9 +180,9 @@ def test_every_part_of_an_overridden_key_is_needed() -> None:
     history = shaper("leads", "id", "signal_observed_at")
     record: dict[str, Any] = {"id": "1", "signal": {"observed_at": None}}
     with pytest.raises(ValueError, match="no signal_observed_at"):
-        history.shape(record)
+        history.shape([record])
     record["signal"]["observed_at"] = "2026-01-01T00:00:00Z"
-    assert history.shape(record)["id"] == "1"
+    assert history.shape([record])[0]["id"] == "1"
 
 
 # Selection
