@@ -16,7 +16,7 @@ from singer_sdk.authenticators import BearerTokenAuthenticator
 from singer_sdk.exceptions import RetriableAPIError, SingerSDKError
 from singer_sdk.streams.rest import PageContext
 
-from tap_leadintent import __version__, answers
+from tap_leadintent import answers
 from tap_leadintent.errors import RefusedError, StreamError
 from tap_leadintent.pagination import CursorPaginator, read_page
 from tap_leadintent.secret import Secret
@@ -125,7 +125,10 @@ class EndpointStream(RESTStream[str | None]):
     @cached_property
     def user_agent(self) -> str:
         """The setting `user_agent`, by default the tap's name and version."""
-        return self.config.get("user_agent") or f"tap-leadintent/{__version__}"
+        return (
+            self.config.get("user_agent")
+            or f"tap-leadintent/{self._tap.plugin_version}"
+        )
 
     def prepare_request_payload(
         self,

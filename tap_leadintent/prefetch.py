@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tap_leadintent.pacing import Check
     from tap_leadintent.windows import Window, Windows
 
-MOST_BYTES = 10 * 2**20
+MOST_BYTES = 8 * 2**20
 """Bytes of undecoded pages that may wait, of all windows together.
 
 When it is the network that everybody waits for, pages are packed to stay below.

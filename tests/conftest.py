@@ -23,6 +23,7 @@ from .helpers import (
     readers_alive,
     run_tap,
 )
+from .model import DEFAULTS
 from .servers import make_certificate
 
 if TYPE_CHECKING:
@@ -74,6 +75,13 @@ def session() -> Iterator[requests.Session]:
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What servers of this machine can prove themselves with."""
     return make_certificate(tmp_path_factory.mktemp("certificate"))
+
+
+@pytest.fixture(params=[1, 8], ids="{} at once".format)
+def concurrency(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Read one window at a time, and several."""
+    monkeypatch.setitem(DEFAULTS, "concurrency", request.param)
+    return int(request.param)
 
 
 @pytest.fixture
