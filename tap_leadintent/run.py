@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gc
-import os
-import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from singer_sdk.exceptions import SingerSDKError
@@ -79,29 +77,18 @@ def _sync(stream: LeadIntentStream, logger: logging.Logger) -> str | None:
 
 @contextmanager
 def ending_well(write_state: Callable[[], None]) -> Iterator[None]:
-    """Write the last true state on a signal, and let go of what cannot be written.
+    """Write the last true state on a signal.
 
     Args:
         write_state: Writes a STATE and flushes it.
 
     Raises:
-        OutputError: Standard output cannot be written.
         SystemExit: A signal came.
     """
     try:
         yield
     except SystemExit:
         # Whoever ends the run may have ended the target before.
-        try:
+        with suppress(OutputError):
             write_state()
-        except OutputError:
-            _let_go_of_stdout()
         raise
-    except OutputError:
-        _let_go_of_stdout()
-        raise
-
-
-def _let_go_of_stdout() -> None:
-    # What Python still holds for it must not fail again at exit.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

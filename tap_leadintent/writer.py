@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from singer_sdk.contrib.msgspec import MsgSpecWriter
@@ -52,12 +54,18 @@ class Writer(MsgSpecWriter):
                 written = sys.stdout.buffer.write(self._block)
                 del self._block[:written]
             sys.stdout.flush()
-        except BrokenPipeError:
-            msg = "the target stopped reading; its own log says why"
-            raise OutputError(msg) from None
         except OSError as error:
+            _let_go_of_stdout()
             msg = f"standard output cannot be written: {error.strerror}"
+            if isinstance(error, BrokenPipeError):
+                msg = "the target stopped reading; its own log says why"
             raise OutputError(msg) from None
+
+
+def _let_go_of_stdout() -> None:
+    # What Python still holds for it must not fail again at exit.
+    with suppress(OSError):  # It may be no file at all.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def flush(writer: object) -> None:

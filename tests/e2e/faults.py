@@ -30,7 +30,12 @@ CONFIG = {
 
 PLANS: dict[str, dict[str, Any]] = {
     "one chain": {},
-    "several windows": {"start_date": "2025-05-01", "window_days": 70},
+    # None of them is empty, as windows beyond the sandbox's clock would be.
+    "several windows": {
+        "start_date": "2025-05-01",
+        "end_date": "2026-06-01",
+        "window_days": 70,
+    },
     "windows as the tap likes": {"start_date": "2025-05-01"},
 }
 """How leads are read: in one cursor chain, in given windows, in windows of its own."""

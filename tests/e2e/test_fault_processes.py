@@ -293,7 +293,7 @@ def test_the_summary_of_a_run(
     lines = [line for line in run.stderr.splitlines() if " records, " in line]
     assert len(lines) == len(STREAMS)
     (line,) = (line for line in lines if "leads: 100 records" in line)
-    assert "leads: 100 records, 12 requests, 2 retries, 0.0 s waited, 2 war" in line
+    assert "leads: 100 records, 12 requests, 2 retries, 0.0 s waited, 3 war" in line
     assert line.endswith("covered to nothing before, to 2026-06-01T00:00:00Z now")
     requests = [line for line in run.stderr.splitlines() if "/v1/" in line]
     assert all("METRIC" in line for line in requests)

@@ -210,6 +210,7 @@ def test_a_batch_run_that_ends_early_covers_only_what_is_in_files(
     load["batch_config"] = {
         "encoding": {"format": "jsonl", "compression": "gzip"},
         "storage": {"root": (tmp_path / "files").as_uri()},
+        "batch_size": 400,
     }
     if number is None:
         sandbox.faults({"kind": "status", "status": 400, "skip": 234})
