@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
@@ -36,6 +37,19 @@ def test_an_error_of_requests_outside_a_request_is_one_streams_failure(
         run(api, store, {}, selected=("leads", "monitored_accounts"))
     written = {message["stream"] for message in store.of_type("RECORD")}
     assert written == {"monitored_accounts"}
+
+
+def test_garbage_of_a_run_can_be_collected_after_it() -> None:
+    frozen: list[int] = []
+
+    class Watching(Store):
+        def write_message(self, message: Any) -> None:
+            super().write_message(message)
+            frozen.append(gc.get_freeze_count())
+
+    run(Api(now=2 * DAY, leads=steady(5)), Watching(), {})
+    assert frozen[-1] > 0
+    assert gc.get_freeze_count() == 0
 
 
 def test_batches_that_cannot_be_written_say_where(
