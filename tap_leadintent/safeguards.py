@@ -26,8 +26,8 @@ class Repeats:
 
     def __init__(self) -> None:
         """Begin without a window."""
-        self._before: dict[Hashable, tuple[int, float]] = {}
-        self._now: dict[Hashable, tuple[int, float]] = {}
+        self._before: dict[Hashable, tuple[int | None, float]] = {}
+        self._now: dict[Hashable, tuple[int | None, float]] = {}
 
     def next_window(self) -> None:
         """Begin another window."""
@@ -54,13 +54,10 @@ class Repeats:
         news = []
         for key, raw in zip(keys, raws, strict=True):
             digest = hash(bytes(raw))
-            last = now.get(key) or before.get(key)
-            if last is None or (digest != last[0] and read_at >= last[1]):
-                last = (digest, read_at)
-                news.append(True)
-            else:
-                news.append(False)
-            now[key] = last
+            last = now.get(key) or before.get(key) or (None, read_at)
+            is_later = read_at >= last[1]
+            news.append(is_later and digest != last[0])
+            now[key] = (digest, read_at) if is_later else last
         while len(now) > _REMEMBERED:
             del now[next(iter(now))]
         return news

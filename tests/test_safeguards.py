@@ -97,6 +97,14 @@ def test_a_version_that_was_read_earlier_is_no_news() -> None:
     assert repeats.news([1], [b"[2]"], 6) == [True]
 
 
+def test_a_version_that_is_read_again_has_been_read_later() -> None:
+    repeats = Repeats()
+    repeats.news([1], [b"[1]"], 5)
+    repeats.news([1], [b"[1]"], 9)
+    repeats.next_window()
+    assert repeats.news([1], [b"[0]"], 7) == [False]
+
+
 def test_memory_of_a_very_large_window_is_bounded() -> None:
     repeats = Repeats()
     repeats.news(range(30_000), [b"{}"] * 30_000, 0)
