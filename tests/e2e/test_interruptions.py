@@ -13,38 +13,29 @@ from typing import TYPE_CHECKING, Any
 
 import psutil  # type: ignore[import-untyped]
 import pytest
-from psycopg import sql
-
-from tests.helpers import STREAMS
 
 from .helpers import (
     CLOCK,
     SIGNALS,
     SINCE,
-    Pipeline,
     TapProcess,
     assert_ended_cleanly,
     assert_states_are_true,
     catalog,
     checkpoints,
-    column,
     covered,
     fill,
     ids_between,
     instant,
-    kill_group,
     last_state,
     poll,
-    running_warehouse,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tap_leadintent.sandbox import Sandbox
 
-    from .helpers import Warehouse
 
 LEADS = 10_000
 PAGE = 10
@@ -237,51 +228,3 @@ def test_a_batch_run_that_ends_early_covers_only_what_is_in_files(
     assert len(written[0]) < LEADS / 4
     assert written[0] | written[1] == sandbox.times("leads").keys()
     assert len(written[0]) + len(written[1]) < LEADS / 2 + OPEN_ROWS
-
-
-# Meltano
-
-
-@pytest.fixture(scope="module")
-def warehouse() -> Iterator[Warehouse]:
-    with running_warehouse() as warehouse:
-        yield warehouse
-
-
-def test_a_full_refresh_that_is_killed_loses_nothing(
-    sandbox: Sandbox, warehouse: Warehouse
-) -> None:
-    sizes = {**dict.fromkeys(STREAMS, 120), "leads": 1500}
-    fill(sandbox, **sizes)
-    pipeline = Pipeline(warehouse, sandbox, "refreshed")
-    with warehouse.postgres.connect() as connection:
-
-        def held() -> dict[str, set[str]]:
-            tables = {s: column(connection, "refreshed", s, "id") for s in STREAMS}
-            assert all(len(ids) == len(set(ids)) for ids in tables.values())
-            return {stream: set(ids) for stream, ids in tables.items()}
-
-        pipeline.run()
-        everything = held()
-        assert {stream: len(ids) for stream, ids in everything.items()} == sizes
-        for stream in STREAMS:
-            table = sql.Identifier("refreshed", stream)
-            connection.execute(sql.SQL("TRUNCATE {}").format(table))
-        assert "coverage" not in pipeline.partial_state()
-        warehouse.hasten_states()
-        fill(sandbox, **sizes, latency=0.1)
-        with pipeline.running("--full-refresh") as process:
-            poll(lambda: "coverage" in pipeline.partial_state())
-            kill_group(process)
-        assert process.returncode == -signal.SIGKILL
-        assert 0 < sum(map(len, held().values())) < sum(sizes.values())
-        fill(sandbox, **sizes)
-        # A killed run counts as running for a few minutes.
-        pipeline.run("--force")
-        assert held() == everything
-
-    bookmarks = pipeline.state()["singer_state"]["bookmarks"]
-    assert bookmarks.keys() == set(STREAMS)
-    assert covered({"bookmarks": bookmarks}, "leads", "date_found") == [
-        (instant(SINCE), instant(CLOCK))
-    ]

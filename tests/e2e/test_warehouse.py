@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections import Counter
 from datetime import UTC
 from typing import TYPE_CHECKING
 
 import pytest
+from psycopg import sql
 
 from tap_leadintent.demo.processes import DemoError
 from tests.helpers import RANGES, STREAMS, raw_records
 
-from .helpers import (
-    CLOCK,
-    DAY,
-    SINCE,
-    Pipeline,
-    column,
-    fill,
-    instant,
-    running_warehouse,
-)
+from .helpers import CLOCK, DAY, SINCE, covered, fill, instant, poll
+from .pipelines import Pipeline, column, kill_group, running_warehouse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +23,7 @@ if TYPE_CHECKING:
 
     from tap_leadintent.sandbox import Sandbox
 
-    from .helpers import Warehouse
+    from .pipelines import Warehouse
 
 
 @pytest.fixture(scope="module")
@@ -152,4 +146,43 @@ def test_the_state_of_a_project_reads_well(
         assert ranges == set(RANGES.get(stream, ()))
     assert bookmarks["observations"]["coverage"] == [
         {"range": "observed_at", "from": SINCE, "to": CLOCK}
+    ]
+
+
+def test_a_full_refresh_that_is_killed_loses_nothing(
+    sandbox: Sandbox, warehouse: Warehouse
+) -> None:
+    sizes = {**dict.fromkeys(STREAMS, 120), "leads": 1500}
+    fill(sandbox, **sizes)
+    pipeline = Pipeline(warehouse, sandbox, "refreshed")
+    with warehouse.postgres.connect() as connection:
+
+        def held() -> dict[str, set[str]]:
+            tables = {s: column(connection, "refreshed", s, "id") for s in STREAMS}
+            assert all(len(ids) == len(set(ids)) for ids in tables.values())
+            return {stream: set(ids) for stream, ids in tables.items()}
+
+        pipeline.run()
+        everything = held()
+        assert {stream: len(ids) for stream, ids in everything.items()} == sizes
+        for stream in STREAMS:
+            table = sql.Identifier("refreshed", stream)
+            connection.execute(sql.SQL("TRUNCATE {}").format(table))
+        assert "coverage" not in pipeline.partial_state()
+        warehouse.hasten_states()
+        fill(sandbox, **sizes, latency=0.1)
+        with pipeline.running("--full-refresh") as process:
+            poll(lambda: "coverage" in pipeline.partial_state())
+            kill_group(process)
+        assert process.returncode == -signal.SIGKILL
+        assert 0 < sum(map(len, held().values())) < sum(sizes.values())
+        fill(sandbox, **sizes)
+        # A killed run counts as running for a few minutes.
+        pipeline.run("--force")
+        assert held() == everything
+
+    bookmarks = pipeline.state()["singer_state"]["bookmarks"]
+    assert bookmarks.keys() == set(STREAMS)
+    assert covered({"bookmarks": bookmarks}, "leads", "date_found") == [
+        (instant(SINCE), instant(CLOCK))
     ]
