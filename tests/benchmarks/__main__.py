@@ -14,6 +14,7 @@ from .experiments import (
     Scale,
     measure_latency,
     measure_memory,
+    measure_peers,
     measure_start,
     measure_throttling,
     measure_work,
@@ -23,6 +24,7 @@ from .table import markdown
 _EXPERIMENTS = (
     measure_latency,
     measure_work,
+    measure_peers,
     measure_memory,
     measure_start,
     measure_throttling,

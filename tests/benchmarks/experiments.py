@@ -16,7 +16,7 @@ from .measure import interleaved, own_peak_bytes, run, run_command
 from .table import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tap_leadintent.sandbox import Sandbox
 
@@ -32,7 +32,7 @@ class Scale(NamedTuple):
     """How much is measured.
 
     Attributes:
-        leads: Leads of an ordinary history; others have 2 and 10 times as many.
+        leads: Leads of an ordinary history; others have 2, 5 and 10 times as many.
         rounds: How often each client runs.
     """
 
@@ -92,36 +92,33 @@ def measure_latency(clients: Clients, scale: Scale) -> Iterator[Row]:
 
 def measure_work(clients: Clients, scale: Scale) -> Iterator[Row]:
     """Measure processor time for each lead where requests take none."""
-    bare, unread = clients.bare(), clients.undecoded(2)
-    tap, windowed = clients.tap(1), clients.tap(_THREADS)
+    bare, tap, windowed = clients.bare(), clients.tap(1), clients.tap(_THREADS)
+    notes = {
+        bare: "the reference",
+        tap: "target: at most 2.5",
+        windowed: "target: at most 3",
+    }
+    # Far apart, as the difference of two runs has the noise of both.
+    paces = _paces(2 * scale.rounds, [*notes], scale.leads, 5 * scale.leads)
+    for client, note in notes.items():
+        yield _work(client, note, paces, bare)
+
+
+def measure_peers(clients: Clients, scale: Scale) -> Iterator[Row]:
+    """Measure what others take for the same, and what the sandbox can serve."""
+    bare, tap, unread = clients.bare(), clients.tap(1), clients.undecoded(2)
     peers = [
         clients.plain_sdk(),
         clients.dlt(files=True),
         clients.dlt(files=False),
         clients.airbyte(),
     ]
-    everyone = (bare, tap, windowed, *peers, unread)
-    leads = scale.leads
-    with (
-        running_sandbox("--leads", str(leads)) as small,
-        running_sandbox("--leads", str(2 * leads)) as large,
-    ):
-        steps = {c: partial(_step, c, small, large, leads) for c in everyone}
-        paces = interleaved(scale.rounds, steps)
-    costs = {c: median(pace.microseconds for pace in paces[c]) for c in everyone}
-    speeds = {c: median(pace.a_second for pace in paces[c]) for c in everyone}
-    notes = {bare: "the reference", tap: "target: at most 2.5", windowed: "at most 3"}
+    everyone = [bare, tap, *peers, unread]
+    paces = _paces(scale.rounds, everyone, scale.leads, 2 * scale.leads)
     for peer in peers:
-        notes[peer] = f"{costs[peer] / costs[tap]:.1f} x this tap, target: at least 5"
-    for client, note in notes.items():
-        yield Row(
-            measure="Microseconds of processor time a lead, no latency",
-            client=client.name,
-            values=[pace.microseconds for pace in paces[client]],
-            ratio=f"{costs[client] / costs[bare]:.2f} x bare",
-            notes=f"{note}; {speeds[client]:,.0f} leads a second",
-        )
-    fastest = max(speeds[client] for client in notes if client is not bare)
+        yield _work(peer, "target: at least 5", paces, tap)
+    speeds = {c: median(pace.a_second for pace in paces[c]) for c in paces}
+    fastest = max(speeds[client] for client in (tap, *peers))
     yield Row(
         measure="Leads a second that the sandbox can serve",
         client=unread.name,
@@ -217,13 +214,41 @@ def _counted(client: Client, sandbox: Sandbox, leads: int) -> tuple[Usage, int]:
     return usage, len(sandbox.requests())
 
 
-def _step(client: Client, small: Sandbox, large: Sandbox, leads: int) -> _Pace:
+def _step(client: Client, histories: Mapping[str, int]) -> _Pace:
     """Read two histories; in the difference of what they take, the start cancels."""
-    first = run(client, small.url, leads)
-    second = run(client, large.url, 2 * leads)
+    first, second = (run(client, url, leads) for url, leads in histories.items())
+    few, many = histories.values()
     return _Pace(
-        (second.cpu_seconds - first.cpu_seconds) / leads * 1e6,
-        2 * leads / second.seconds,
+        (second.cpu_seconds - first.cpu_seconds) / (many - few) * 1e6,
+        many / second.seconds,
+    )
+
+
+def _paces(
+    rounds: int, clients: Sequence[Client], few: int, many: int
+) -> dict[Client, list[_Pace]]:
+    with (
+        running_sandbox("--leads", str(few)) as small,
+        running_sandbox("--leads", str(many)) as large,
+    ):
+        histories = {small.url: few, large.url: many}
+        return interleaved(rounds, {c: partial(_step, c, histories) for c in clients})
+
+
+def _work(
+    client: Client, note: str, paces: Mapping[Client, list[_Pace]], reference: Client
+) -> Row:
+    """Compare a client round by round, as the machine's own speed drifts."""
+    times = [pace.microseconds for pace in paces[client]]
+    others = [pace.microseconds for pace in paces[reference]]
+    ratios = [time / other for time, other in zip(times, others, strict=True)]
+    speed = median(pace.a_second for pace in paces[client])
+    return Row(
+        measure="Microseconds of processor time a lead, no latency",
+        client=client.name,
+        values=times,
+        ratio=f"{median(ratios):.2f} x {reference.name}",
+        notes=f"{note}; {speed:,.0f} leads a second",
     )
 
 
