@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,14 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import requests
 
 TEXT_REPAIRED = "U+0000 or a lone surrogate, which became U+FFFD"
 NO_NUMBER = "NaN or an infinity, which became null"
 HUGE_NUMBER = "a number that no warehouse can hold, which became its text"
 
+# To search for the bytes themselves takes Python longer.
+_ESCAPED_NULL = re.compile(rb"\\u0000")
 _UNFIT = re.compile("[\0\ud800-\udfff]")
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
@@ -53,7 +52,7 @@ class Records(NamedTuple):
     """What a page holds."""
 
     data: list[dict[str, Any]]
-    raw: Sequence[bytes | msgspec.Raw]
+    raw: list[msgspec.Raw]
     """The JSON of each record, which tells whether it has changed."""
     read_at: float
     """When the page arrived, by the monotonic clock in seconds."""
@@ -130,13 +129,10 @@ class Page:
             content = zlib.decompress(content)
             light = _look_at(content)
             raw = light.data if light else None
-        if raw is not None and rb"\u0000" not in content:
-            decode = _record.decode
-            with suppress(ValueError, InvalidOperation, RecursionError):
-                return Records([decode(record) for record in raw], raw, self._read_at)
         whole, repairs = _decode(content)
-        encoded = [msgspec.json.encode(record) for record in whole.data]
-        return Records(whole.data, encoded, self._read_at, repairs)
+        if raw is None:
+            raw = [msgspec.Raw(msgspec.json.encode(record)) for record in whole.data]
+        return Records(whole.data, raw, self._read_at, repairs)
 
 
 def _look_at(content: bytes) -> _Light | None:
@@ -153,7 +149,7 @@ def _decode(content: bytes) -> tuple[_Whole, tuple[str, ...]]:
             whole = _whole.decode(content)
         except (ValueError, InvalidOperation) as refusal:
             return _decode_leniently(content, refusal)
-        return _repaired(whole, set()) if rb"\u0000" in content else (whole, ())
+        return _repaired(whole, set()) if _ESCAPED_NULL.search(content) else (whole, ())
     except RecursionError as error:
         msg = "JSON is nested too deeply"
         raise ValueError(msg) from error
@@ -170,7 +166,6 @@ def _number(text: str) -> Decimal:
 
 _light = msgspec.json.Decoder(_Light)
 _whole = msgspec.json.Decoder(_Whole, float_hook=_number)
-_record = msgspec.json.Decoder(dict[str, Any], float_hook=_number)
 
 
 def _decode_leniently(

@@ -157,8 +157,9 @@ class ReadingStream(EmittingStream):
         Raises:
             SystemExit: A signal came.
         """
+        check = self._pace.check
         for record in records:
-            self._pace.check()
+            check()
             self.tally.records += 1
             yield record
         # The next page may have to be waited for.

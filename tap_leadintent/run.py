@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from tap_leadintent.replication import LeadIntentStream
 
 
+_MORE_THAN_A_PAGE = 10_000
+"""Containers, such as lists; a hundred records have a thousand or two."""
+
+
 def sync_streams(
     streams: Sequence[LeadIntentStream],
     logger: logging.Logger,
@@ -40,18 +44,16 @@ def sync_streams(
     failures: dict[str, str] = {}
     warnings = WarningCounter()
     logger.addHandler(warnings)
-    # What start-up has made stays; to look through it time and again takes long.
-    gc.freeze()
     try:
-        for stream in streams:
-            began = stream.newest_covered
-            if problem := _sync(stream, logger):
-                failures[stream.name] = problem
-                # What it has covered may not have been due for a STATE yet.
-                write_state()
-            logger.info(describe(stream, began, warnings))
+        with _rare_collections():
+            for stream in streams:
+                began = stream.newest_covered
+                if problem := _sync(stream, logger):
+                    failures[stream.name] = problem
+                    # What it has covered may not have been due for a STATE yet.
+                    write_state()
+                logger.info(describe(stream, began, warnings))
     finally:
-        gc.unfreeze()
         logger.removeHandler(warnings)
     return failures
 
@@ -73,6 +75,22 @@ def _sync(stream: LeadIntentStream, logger: logging.Logger) -> str | None:
         # A traceback may hold what is read, and with it the threads that read.
         stream.stop_reading()
     return None
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Have the garbage collector look through less, and less often.
+
+    What start-up has made stays, and a page's records go when the page is done.
+    """
+    thresholds = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(_MORE_THAN_A_PAGE)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.unfreeze()
 
 
 @contextmanager

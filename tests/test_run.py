@@ -39,17 +39,21 @@ def test_an_error_of_requests_outside_a_request_is_one_streams_failure(
     assert written == {"monitored_accounts"}
 
 
-def test_garbage_of_a_run_can_be_collected_after_it() -> None:
-    frozen: list[int] = []
+def test_garbage_is_looked_for_less_during_a_run_and_as_ever_after_it() -> None:
+    before = gc.get_threshold()
+    seen: list[tuple[int, int]] = []
 
     class Watching(Store):
         def write_message(self, message: Any) -> None:
             super().write_message(message)
-            frozen.append(gc.get_freeze_count())
+            seen.append((gc.get_freeze_count(), gc.get_threshold()[0]))
 
     run(Api(now=2 * DAY, leads=steady(5)), Watching(), {})
-    assert frozen[-1] > 0
+    frozen, threshold = seen[-1]
+    assert frozen > 0
+    assert threshold > before[0]
     assert gc.get_freeze_count() == 0
+    assert gc.get_threshold() == before
 
 
 def test_batches_that_cannot_be_written_say_where(
