@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from math import ceil, sqrt
-from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tap_leadintent import intervals
+from tap_leadintent.density import GROWTH, Density
 from tap_leadintent.times import format_instant
 
 if TYPE_CHECKING:
@@ -23,10 +22,10 @@ _TRIAL_PAGES = 4
 
 # A probe is as long as a day in a year: it sees both day and night, and a page there
 # means an amount worth the haste. All but the first are far ahead of what is written,
-# so they must hold little; one that holds more may as well hold half as much again.
+# so they must hold little; what one that holds more may hold is a guess.
 _PROBE_PLACES = (0.0, 1.0, 0.5)
 _PROBE_SHARE = 365
-_PROBE_PAGES = 2
+_PROBE_PAGES = 1
 _GIVEN_UP_PAGES = 3.0
 
 # A window is a reader's share of what is left. Larger ones waste fewer part-filled
@@ -35,19 +34,17 @@ _FEWEST_PAGES = 2
 _MOST_PAGES = 8
 _PAGES_AT_ONCE = 96
 
-# How far windows may belie what the probes made expect: they may have met a gap.
-_DOUBT = 1.5
-
-# How much longer windows get after an empty one, or for want of requests to spare.
-_GROWTH = 8
-
 # Requests beyond the least possible: so many in any history (more for many readers),
-# and a share of each page. Every window that is out may turn out to be one. When few
-# are left, each one fewer makes windows `_GROWTH` times longer, so that they last for
-# whatever is to come; without a limit that would leave the range of numbers.
+# and a share of each page. Every window that is out may turn out to be one.
 _SPARE_REQUESTS = 10
 _SPARE_MARGIN = 2
 _SPARE_SHARE = 0.12
+
+# Only with so many is it tried what a search for the beginning may make unnecessary.
+_SEARCH_SPARE = 7
+
+# When fewer are left, each one fewer makes windows so many times longer that they last
+# for whatever is to come; without a limit that would leave the range of numbers.
 _FEW_SPARE = 3
 _MOST_PRESSURE = 10
 
@@ -79,9 +76,9 @@ class Windows:
 
     With a fixed length, a window is given to whoever asks. Without, a stretch that is
     short or likely quiet is first tried whole, and in another a few probes find out how
-    dense it is; they are the only windows that may leave something older behind. Then
-    the length follows the density, and a reader waits where its window would be one
-    guess too many.
+    dense it is; they are the only windows that may leave something older behind. Where
+    it begins with nothing, a search finds the beginning. Then the length follows the
+    density, and a reader waits where its window would be one guess too many.
     """
 
     def __init__(
@@ -113,9 +110,14 @@ class Windows:
         self._trial: Window | None = None
         self._planned: list[Interval] = []
         self._probes: set[Window] = set()
-        self._densities: dict[int, float] = {}
-        self._last_pages = 0.0
-        self._last_seconds = 0
+        self._probe_seconds = 0
+        self._density = Density()
+        self._leap: Window | None = None
+        """The last window on trial of the search for where the records begin."""
+        self._alone: Window | None = None
+        """Nothing is handed out beside this window."""
+        self._is_sampling = False
+        """Whether the next window is to show how dense it is behind the beginning."""
         self._spare = float(max(_SPARE_REQUESTS, readers + _SPARE_MARGIN))
 
     @property
@@ -153,7 +155,7 @@ class Windows:
         if not self._planned:
             if self._trial or self._probes:
                 return None
-            if self._densities:
+            if self._density.probes:
                 return self._next_by_density(start, end)
             if pages := self._trial_pages(end - start):
                 self._trial = self._hand_out(start, end, pages)
@@ -183,11 +185,13 @@ class Windows:
             intervals.add(self._left, (window.start, window.end))
         )
         self._spare -= window.most_pages or 0
+        if window in self._probes:
+            self._learn_probe(window, _GIVEN_UP_PAGES)
+            return
+        self._density.learn_end(window.end)
         if window == self._trial:
             self._trial = None
             self._plan_probes(window.start, window.end)
-        else:
-            self._learn(window, _GIVEN_UP_PAGES)
 
     def done(self, window: Window, *, records: int, requests: int) -> None:
         """Learn that a window has been read whole.
@@ -203,10 +207,9 @@ class Windows:
         if window == self._trial:
             self._trial = None
         elif window in self._probes:
-            self._learn(window, pages)
-        if window.most_pages is None:
-            self._last_pages = pages
-            self._last_seconds = window.end - window.start
+            self._learn_probe(window, pages)
+        if window.most_pages is None or window == self._leap:
+            self._learn_window(window, pages)
 
     def _clipped(self, stretches: list[Interval]) -> list[Interval]:
         latest = self._latest
@@ -229,59 +232,67 @@ class Windows:
         seconds = max(_LEAST_SECONDS, (end - start) // _PROBE_SHARE)
         count = max(1, min(len(_PROBE_PLACES), self._readers, (end - start) // seconds))
         room = max(0, end - start - seconds)
+        self._probe_seconds = seconds
         starts = [start + int(room * share) for share in _PROBE_PLACES[:count]]
         self._planned = sorted((at, min(end, at + seconds)) for at in starts)
 
-    def _learn(self, probe: Window, pages: float) -> None:
+    def _learn_probe(self, probe: Window, pages: float) -> None:
         self._probes.remove(probe)
-        self._densities[probe.start] = pages / (probe.end - probe.start)
+        self._density.learn_probe(probe.start, probe.end - probe.start, pages)
+
+    def _learn_window(self, window: Window, pages: float) -> None:
+        seconds = window.end - window.start
+        if pages and self._leap and not self._density.has_begun(window.start):
+            # That was the search, but all may lie near the window's end.
+            seconds = max(1, seconds // GROWTH)
+            self._is_sampling = True
+        self._density.learn_window(window.start, seconds, pages)
 
     def _next_by_density(self, start: int, end: int) -> Window | None:
-        found = (
-            self._last_pages or any(self._densities.values()) or any(self._out.values())
-        )
         # What a window has shown already pays for a part of its last page.
         at_stake = sum(max(0.0, 1 - _SPARE_SHARE * full) for full in self._out.values())
-        if self._out and (self._spare < at_stake + 1 or not found):
+        if self._out and (self._alone in self._out or self._spare < at_stake + 1):
             return None
+        if self._is_searching(start, self._spare - at_stake):
+            return None if self._out else self._search(start, end)
+        window = self._hand_out(start, min(end, start + self._seconds(start)))
+        if self._is_sampling or self._density.is_dense_at(start):
+            self._alone, self._is_sampling = window, False
+        return window
+
+    def _is_searching(self, start: int, spare: float) -> bool:
+        if self._density.has_begun(start):
+            return False
+        # It may be near, and then a few windows at once find it sooner.
+        is_first_try = self._leap is None and spare >= _SEARCH_SPARE
+        return not (is_first_try and self._density.forecast(start))
+
+    def _search(self, start: int, end: int) -> Window:
+        """Look for where the records begin, with one request for each halving."""
+        dense = self._density.dense_after(start)
+        until = int(min(end, dense))
+        leap = until - start
+        if dense <= end:
+            leap //= 2
+            if self._leap is None:
+                leap = min(leap, self._density.last_seconds * GROWTH)
+        usual = self._seconds(start)
+        near = usual if self._density.forecast(start) else self._probe_seconds
+        if leap <= near or self._spare < _FEW_SPARE:
+            return self._hand_out(start, min(until, start + usual))
+        self._leap = self._alone = self._hand_out(start, start + leap, 1)
+        return self._leap
+
+    def _seconds(self, start: int) -> int:
+        seconds = self._density.seconds(start, self._wanted_pages())
         pressure = min(_MOST_PRESSURE, max(0.0, _FEW_SPARE - self._spare))
-        length = max(_LEAST_SECONDS, self._length(start) * _GROWTH**pressure)
-        return self._hand_out(start, min(end, start + ceil(length)))
+        if not self._density.is_dense_at(start):
+            seconds *= GROWTH**pressure
+        return max(_LEAST_SECONDS, ceil(seconds))
 
-    def _length(self, start: int) -> float:
-        density = self._last_pages / self._last_seconds
-        wanted = self._wanted_pages(density)
-        forecast = self._forecast(start)
-        if forecast and len(self._densities) > 1:
-            return wanted / max(density, forecast / _DOUBT)
-        if not self._last_pages:
-            return max(self._last_seconds * _GROWTH, self._empty_until(start) - start)
-        # Growing by the square root holds even where the density grows with time.
-        change = wanted / self._last_pages
-        return self._last_seconds * min(change, sqrt(change))
-
-    def _wanted_pages(self, density: float) -> float:
-        density = max(density, fmean(self._densities.values()))
-        left = density * sum(end - start for start, end in self._left)
+    def _wanted_pages(self) -> float:
+        left = self._density.guess * sum(end - start for start, end in self._left)
         most = min(_MOST_PAGES, _PAGES_AT_ONCE // self._readers)
         pages = round(min(most, max(_FEWEST_PAGES, left / self._readers)))
         # Of whole pages, less what chance adds: a few records should not cost a page.
         return pages - sqrt(pages / self._page_size)
-
-    def _empty_until(self, start: int) -> int:
-        """Find the last probe before the first one ahead that held anything."""
-        end = start
-        for at, density in sorted(self._densities.items()):
-            if at > start:
-                if density:
-                    break
-                end = at
-        return end
-
-    def _forecast(self, start: int) -> float:
-        """Guess the density from the probes before and after an instant."""
-        starts = sorted(self._densities)
-        after = bisect_right(starts, start)
-        return fmean(
-            self._densities[at] for at in starts[max(0, after - 1) : after + 1]
-        )
