@@ -178,7 +178,7 @@ def measure_start(clients: Clients, scale: Scale) -> Iterator[Row]:
             measure="Seconds to start",
             client=f"`{shown}`",
             values=values,
-            ratio=f"{median(values) / median(seconds[bare]):.2f} x the import",
+            ratio=f"{_ratio(values, seconds[bare]):.2f} x the import",
             notes="" if shown == bare else "target: at most 1.2",
         )
 
@@ -238,18 +238,21 @@ def _paces(
 def _work(
     client: Client, note: str, paces: Mapping[Client, list[_Pace]], reference: Client
 ) -> Row:
-    """Compare a client round by round, as the machine's own speed drifts."""
     times = [pace.microseconds for pace in paces[client]]
     others = [pace.microseconds for pace in paces[reference]]
-    ratios = [time / other for time, other in zip(times, others, strict=True)]
     speed = median(pace.a_second for pace in paces[client])
     return Row(
         measure="Microseconds of processor time a lead, no latency",
         client=client.name,
         values=times,
-        ratio=f"{median(ratios):.2f} x {reference.name}",
+        ratio=f"{_ratio(times, others):.2f} x {reference.name}",
         notes=f"{note}; {speed:,.0f} leads a second",
     )
+
+
+def _ratio(values: Sequence[float], others: Sequence[float]) -> float:
+    """Compare round by round, as the machine's own speed drifts."""
+    return median(value / other for value, other in zip(values, others, strict=True))
 
 
 def _most_in_a_second(times: list[float]) -> int:
