@@ -21,10 +21,9 @@ class Density:
         self._probes: dict[int, float] = {}
         self._oldest = inf
         self._end = -inf
-        self.last_pages = 0.0
-        """How many pages the window held that was read last."""
+        self._last_pages = 0.0
         self.last_seconds = 0
-        """How long it was."""
+        """How long the window was that was read last."""
 
     @property
     def probes(self) -> int:
@@ -33,9 +32,12 @@ class Density:
 
     @property
     def guess(self) -> float:
-        """The density of the whole range: of the last window, or what probes found."""
-        last = self.last_pages / self.last_seconds
-        return max(last, fmean(self._probes.values()))
+        """The last window's density, or the probes' average if that is more."""
+        return max(self._last, fmean(self._probes.values()))
+
+    @property
+    def _last(self) -> float:
+        return self._last_pages / self.last_seconds
 
     def learn_probe(self, start: int, seconds: int, pages: float) -> None:
         """Learn what a probe held.
@@ -56,7 +58,7 @@ class Density:
             seconds: How long it is.
             pages: How many pages it held.
         """
-        self.last_pages, self.last_seconds = pages, seconds
+        self._last_pages, self.last_seconds = pages, seconds
         self._note(start, pages)
 
     def learn_end(self, end: int) -> None:
@@ -131,10 +133,9 @@ class Density:
         """
         forecast = self.forecast(instant)
         if forecast and self.probes > 1:
-            last = self.last_pages / self.last_seconds
-            return pages / max(last, forecast / _DOUBT)
-        if not self.last_pages:
+            return pages / max(self._last, forecast / _DOUBT)
+        if not self._last_pages:
             return self.last_seconds * GROWTH
         # Growing by the square root holds even where the density grows with time.
-        change = pages / self.last_pages
+        change = pages / self._last_pages
         return self.last_seconds * min(change, sqrt(change))

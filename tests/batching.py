@@ -5,10 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from .model import Store, catalog
+from .model import catalog
+
+if TYPE_CHECKING:
+    from .store import Store
 
 
 def batch_config(folder: Path, size: int = 10) -> dict[str, Any]:

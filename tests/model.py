@@ -19,6 +19,8 @@ from requests.adapters import BaseAdapter
 
 from tap_leadintent.tap import TapLeadIntent
 
+from .store import KilledError, Store
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
@@ -38,10 +40,6 @@ EPOCH = int(datetime(2026, 3, 1, tzinfo=UTC).timestamp())
 RANGES = ("date_found", "latest_signal", "latest_activity", "observed_at")
 
 
-class KilledError(BaseException):
-    """Stands for SIGKILL: nothing after it is written."""
-
-
 def iso(seconds: float) -> str:
     """Write a time of the model."""
     instant = datetime.fromtimestamp(EPOCH + seconds, tz=UTC)
@@ -51,6 +49,10 @@ def iso(seconds: float) -> str:
 def seconds_of(text: str) -> float:
     """Read a time of the model."""
     return datetime.fromisoformat(text).timestamp() - EPOCH
+
+
+CONFIG = {"start_date": iso(0), "page_size": 10}
+"""Settings of a run in windows, from the model's first second on."""
 
 
 @dataclass(frozen=True)
@@ -198,46 +200,6 @@ class Adapter(BaseAdapter):
 
     def close(self) -> None:
         """Nothing is open."""
-
-
-class Store:
-    """An upsert target that keeps only what a STATE has sealed when it is killed."""
-
-    def __init__(self) -> None:
-        self.rows: dict[str, Any] = {}
-        self.state: dict[str, Any] = {}
-        self.messages: list[dict[str, Any]] = []
-        self._open: dict[str, Any] = {}
-        self._left: int | None = None
-
-    def begin(self, killed_after: int | None) -> None:
-        """Begin a run, killed after so many messages."""
-        self._open, self._left, self.messages = {}, killed_after, []
-
-    def write_message(self, message: Any) -> None:
-        """Take a message of the tap."""
-        if self._left is not None:
-            if self._left == 0:
-                raise KilledError
-            self._left -= 1
-        content = json.loads(json.dumps(message.to_dict(), default=str))
-        self.messages.append(content)
-        if content["type"] == "RECORD":
-            record = content["record"]
-            version = record["additional_properties"]["version"]
-            self._open[record["id"]] = version
-        elif content["type"] == "STATE":
-            self.rows |= self._open
-            self._open = {}
-            self.state = content["value"]
-
-    def of_type(self, kind: str) -> list[dict[str, Any]]:
-        """Give the messages of one type of the last run."""
-        return [message for message in self.messages if message["type"] == kind]
-
-    def end(self) -> None:
-        """End a run that came to its end."""
-        self.rows |= self._open
 
 
 def run(  # noqa: PLR0913

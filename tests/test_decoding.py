@@ -123,6 +123,15 @@ json_values = st.recursive(
 )  # fmt: skip
 
 
+def test_the_json_of_a_record_stays_as_the_api_spelled_it() -> None:
+    """A record whose page came in another way must not look changed."""
+    text = rb'{"x": "\u00e9\u0000", "y" : 1.50}'
+    page = Page(b'{"data": [' + text + b'], "cursor": {"has_more": false}}')
+    assert [bytes(raw) for raw in page.decode().raw] == [text]
+    page.pack()
+    assert [bytes(raw) for raw in page.decode().raw] == [text]
+
+
 def test_a_packed_page_takes_less_room() -> None:
     page = Page(
         b'{"data": [{"x": "%b"}], "cursor": {"has_more": false}}' % (b"ab" * 9999)

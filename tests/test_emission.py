@@ -14,7 +14,8 @@ from tap_leadintent.tap import TapLeadIntent
 
 from .batching import batch_config, batched, deselecting
 from .helpers import STREAMS, only
-from .model import DAY, Api, Store, catalog, iso, run, second, steady
+from .model import CONFIG, DAY, Api, catalog, run, second, steady
+from .store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from tap_leadintent.sandbox import Sandbox
 
     from .helpers import Run
-
-CONFIG = {"start_date": iso(0), "page_size": 10}
 
 
 def test_a_version_is_activated_after_the_last_record_and_only_then() -> None:

@@ -13,7 +13,8 @@ from singer_sdk.metrics import Metric, Point
 
 from tap_leadintent.emission import EmittingStream
 
-from .model import DAY, Api, Store, catalog, iso, run, steady
+from .model import CONFIG, DAY, Api, catalog, run, steady
+from .store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 
 from .batching import batch_config, batched, deselecting
-
-CONFIG = {"start_date": iso(0), "page_size": 10}
 
 
 class Recorder(Store):

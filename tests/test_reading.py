@@ -11,7 +11,8 @@ import requests
 from tap_leadintent.tap import TapLeadIntent
 
 from .helpers import readers_alive
-from .model import DAY, DEFAULTS, Adapter, Api, Store, iso, run, steady
+from .model import DAY, DEFAULTS, Adapter, Api, iso, run, steady
+from .store import Store
 
 CONFIG = {"start_date": iso(0), "page_size": 10, "concurrency": 8, "window_days": 0.2}
 

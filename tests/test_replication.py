@@ -6,20 +6,8 @@ import pytest
 
 from tap_leadintent.errors import RunError
 
-from .model import (
-    DAY,
-    HOUR,
-    Api,
-    Store,
-    catalog,
-    iso,
-    lead,
-    run,
-    second,
-    steady,
-)
-
-CONFIG = {"start_date": iso(0), "page_size": 10}
+from .model import CONFIG, DAY, HOUR, Api, catalog, iso, lead, run, second, steady
+from .store import Store
 
 pytestmark = pytest.mark.usefixtures("concurrency")
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from .model import Api, Lead, Store, Version, iso, run
+from .model import Api, Lead, Version, iso, run
+from .store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,21 +9,19 @@ import pytest
 from tap_leadintent.errors import RunError
 
 from .model import (
+    CONFIG,
     DAY,
     HOUR,
     Api,
     Lead,
-    Store,
     Version,
     catalog,
-    iso,
     lead,
     run,
     second,
     steady,
 )
-
-CONFIG = {"start_date": iso(0), "page_size": 10}
+from .store import Store
 
 pytestmark = pytest.mark.usefixtures("concurrency")
 

@@ -16,7 +16,8 @@ from tap_leadintent.errors import RunError
 from tap_leadintent.streams import Leads
 
 from .helpers import TIMEOUT, each_reading_entry
-from .model import DAY, Api, Store, run, steady
+from .model import DAY, Api, run, steady
+from .store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,8 @@ from singer_sdk import RESTStream, Tap
 from tap_leadintent.emission import EmittingStream
 from tap_leadintent.tap import TapLeadIntent
 
-from .model import Api, Store, run
+from .model import Api, run
+from .store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,8 @@ from tap_leadintent.sending import Tally
 from tap_leadintent.summary import WarningCounter, describe, describe_failures
 
 from .helpers import declared_stream
-from .model import Api, Lead, Store, Version, iso, run
+from .model import Api, Lead, Version, iso, run
+from .store import Store
 
 DAY = 86400
 

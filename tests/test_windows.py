@@ -105,6 +105,9 @@ def test_requests_stay_near_the_least_possible(history: History, readers: int) -
     assert requests <= most_requests(len(history.times), readers)
 
 
+@example([(3_224_466, 3600)], 16, 1)
+@example([(0, 1), (0, 145_333), (759, 180_983), (0, 168_792)], 3, 1)
+@example([(93_501, 745)], 3, 1)
 @given(CLUSTERS, st.integers(1, 16), st.sampled_from([1, 20, 200]))
 def test_requests_stay_near_the_least_possible_for_any_clusters(
     clusters: list[tuple[int, int]], readers: int, shrinking: int
@@ -172,6 +175,14 @@ def test_readers_share_the_sandboxes_leads(quiet_days: int) -> None:
     assert reading.requests <= 1.15 * 200
 
 
+@pytest.mark.parametrize("early", [30, 90, 180, 365, 500, 730])
+def test_a_start_long_before_the_first_record_costs_few_requests(early: int) -> None:
+    for seed in range(5):
+        reading = read(uniform(20_000, seed), -early * DAY, YEAR, 8)
+        assert reading.requests <= 1.15 * 200
+        assert early != 365 or reading.rounds <= 2 * 200 / 8
+
+
 @pytest.mark.parametrize("readers", READERS)
 @pytest.mark.parametrize("history", [h for h in HISTORIES if h[0] in "ug"])
 def test_no_window_of_a_history_without_bursts_holds_more_than_20_pages(
@@ -184,6 +195,8 @@ def test_no_window_of_a_history_without_bursts_holds_more_than_20_pages(
 def test_what_all_readers_hold_at_once_is_bounded(readers: int, most: int) -> None:
     pages = sorted(read(uniform(50_000), 0, YEAR, readers).pages)
     assert sum(pages[-readers:]) <= most * readers
+    # Of so many readers, the last windows are few but may be longer.
+    assert pages[-1] <= (20 if readers == 32 else most)
 
 
 @pytest.mark.parametrize("readers", READERS[1:])
@@ -256,7 +269,7 @@ def test_nothing_stands_still_while_readers_wait_for_older_windows(
 
 @pytest.mark.parametrize("years", [0.1, 0.5, 1, 2, 3, 5, 8, 26])
 @pytest.mark.parametrize("times", [uniform, gently_growing, office_hours])
-@pytest.mark.parametrize(("count", "most"), [(20_000, 3), (200_000, 2.5)])
+@pytest.mark.parametrize(("count", "most"), [(20_000, 2.7), (200_000, 2.25)])
 def test_a_start_long_before_the_first_record_leaves_work_for_all_readers(
     count: int, most: float, times: Callable[[int], list[int]], years: float
 ) -> None:
