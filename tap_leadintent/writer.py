@@ -15,8 +15,8 @@ from tap_leadintent.errors import OutputError
 if TYPE_CHECKING:
     from singer_sdk.singerlib import Message
 
-_BLOCK = 64 * 1024
-"""Bytes that a pipe takes at once."""
+_BLOCK = 256 * 1024
+"""Bytes, about a page. Each write lets go of the interpreter, which costs a switch."""
 
 
 class Writer(MsgSpecWriter):

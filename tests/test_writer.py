@@ -24,7 +24,7 @@ from tap_leadintent.writer import Writer, flush
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-BLOCK = 64 * 1024
+BLOCK = 256 * 1024
 
 
 class Target(io.RawIOBase):
@@ -104,14 +104,14 @@ def test_records_wait_for_no_more_than_a_block(
 ) -> None:
     target, writer = stdout(Target()), Writer()
     written = 0
-    for number in range(1000):
+    for number in range(3000):
         message = record(number, text="x" * (number % 300))
         writer.write_message(message)
         written += len(writer.format_message(message))
         assert written - len(target.taken) < BLOCK
     assert target.taken
     writer.flush()
-    assert ids(target) == list(range(1000))
+    assert ids(target) == list(range(3000))
 
 
 @pytest.mark.parametrize("most", [1, 7, BLOCK - 1])
