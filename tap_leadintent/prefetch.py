@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tap_leadintent.backlog import Backlog
 from tap_leadintent.deadline import hang_up
+from tap_leadintent.errors import StreamError
 from tap_leadintent.load import Load
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class Prefetch:
         """Start the threads, or as many of them as the system allows.
 
         Raises:
-            RuntimeError: It allows none.
+            StreamError: It allows none.
         """
         for number in range(1, self._readers + 1):
             name = f"reader {number}"
@@ -91,10 +92,11 @@ class Prefetch:
             try:
                 thread.start()
             except (MemoryError, RuntimeError):
-                if not self._threads:
-                    raise
                 break
             self._threads.append(thread)
+        if not self._threads:
+            msg = "the system allows no thread to read with; raise its limit of threads"
+            raise StreamError(msg)
         return self
 
     def __exit__(

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tap_leadintent import prefetch
+from tap_leadintent.errors import StreamError
 from tap_leadintent.windows import Window, Windows
 
 from .helpers import readers_alive
@@ -258,7 +259,7 @@ def test_without_any_thread_nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(prefetch, "Thread", thread_failing_from(1))
     never_read = mock.Mock()
     with (
-        pytest.raises(RuntimeError, match="can't start new thread"),
+        pytest.raises(StreamError, match="the system allows no thread to read with"),
         reading(fixed(9), never_read),
     ):
         pytest.fail("reads")
