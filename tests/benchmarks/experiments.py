@@ -98,8 +98,8 @@ def measure_work(clients: Clients, scale: Scale) -> Iterator[Row]:
         tap: "target: at most 2.5",
         windowed: "target: at most 3",
     }
-    # Far apart, as the difference of two runs has the noise of both.
-    paces = _paces(2 * scale.rounds, [*notes], scale.leads, 5 * scale.leads)
+    # Far apart and often, as the difference of two runs has the noise of both.
+    paces = _paces(4 * scale.rounds, [*notes], scale.leads, 5 * scale.leads)
     for client, note in notes.items():
         yield _work(client, note, paces, bare)
 
@@ -171,7 +171,7 @@ def measure_start(clients: Clients, scale: Scale) -> Iterator[Row]:
             shown: partial(run_command, command, Path(name))
             for shown, command in commands.items()
         }
-        usages = interleaved(3 * scale.rounds, runs)
+        usages = interleaved(8 * scale.rounds, runs)
     seconds = {shown: [u.seconds for u in usages[shown]] for shown in commands}
     for shown, values in seconds.items():
         yield Row(
