@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from threading import Thread
 from typing import Any
 
 import pytest
 import requests
+from singer_sdk.singerlib import RecordMessage
 
 from tap_leadintent.tap import TapLeadIntent
 
@@ -53,6 +55,18 @@ def test_no_thread_outlives_whoever_reads_the_records(
     assert readers_alive()
     records.close()
     assert readers_alive() == []
+
+
+def test_a_page_is_written_before_the_next_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tap = tap_on(Api(now=DAY), monkeypatch)
+    stream: Any = tap.streams["leads"]
+    for record in stream.emit([{"id": "first"}, {"id": "last"}]):
+        tap.write_message(RecordMessage("leads", record))
+        assert not capsys.readouterr().out
+    written = capsys.readouterr().out.splitlines()
+    assert [json.loads(line)["record"]["id"] for line in written] == ["first", "last"]
 
 
 def test_all_threads_count_in_one_tally(monkeypatch: pytest.MonkeyPatch) -> None:
