@@ -1,248 +1,267 @@
-"""One endpoint of the API as an SDK stream: its requests and cursor chains.
-
-API description: "Endpoints", "Authentication".
-"""
+"""What a run reads of a stream, in which order, and what its bookmark then says."""
 
 from __future__ import annotations
 
-import logging
-import sys
-from functools import cached_property
-from itertools import count
+from contextlib import closing
+from datetime import timedelta
+from itertools import compress
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from singer_sdk import RESTStream
-from singer_sdk.authenticators import BearerTokenAuthenticator
-from singer_sdk.exceptions import RetriableAPIError, SingerSDKError
-from singer_sdk.streams.rest import PageContext
+from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL
 
-from tap_leadintent import answers
 from tap_leadintent.errors import RefusedError, StreamError
-from tap_leadintent.pagination import CursorPaginator, read_page
-from tap_leadintent.secret import Secret
-from tap_leadintent.sending import Sender, Tally
+from tap_leadintent.records.keys import own_id
+from tap_leadintent.replication.coverage import SINCE_EVER, Coverage, filters_hash
+from tap_leadintent.replication.overlap import Repeats
+from tap_leadintent.replication.range_guard import RangeGuard
+from tap_leadintent.replication.reading import ReadingStream
+from tap_leadintent.replication.windows import Window, Windows
+from tap_leadintent.singer.stream import COVERAGE
+from tap_leadintent.times import format_instant, parse_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Generator, Iterable, Mapping
 
-    import requests
     from requests.adapters import HTTPAdapter
     from singer_sdk import Tap
     from singer_sdk.helpers.types import Context
 
-    from tap_leadintent.decoding import Page, Records
-    from tap_leadintent.pacing import Check, Pace
+    from tap_leadintent.api.page import Records
+    from tap_leadintent.api.rate_limit import Pace
+    from tap_leadintent.replication.intervals import Interval
 
-_CURSOR_REFUSALS = frozenset({400, 404, 409, 410, 422})
+    Record = dict[str, Any]
+
+_METHODS = (REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL)
+
+_MOVING = frozenset({"latest_signal", "latest_activity"})
+"""Ranges on times that move, whose windows are read one after the other.
+
+A record that moved from a window still to be read into one that has been read ahead
+would be in neither, and nobody would read it again.
+"""
+
+_SKEW = timedelta(minutes=1)
+"""Clocks that differ by more are worth a warning."""
 
 
-class CursorRefusedError(StreamError):
-    """The API refused a request with a cursor, which may have expired."""
+class LeadIntentStream(ReadingStream):
+    """A stream that is read whole, or by the time ranges that its endpoint offers.
 
+    Its state says which intervals of each range have been read and written. A run
+    reads what is asked for and missing there, and again what lies up to
+    `lookback_minutes` before the newest of it.
+    """
 
-class EndpointStream(RESTStream[str | None]):
-    """A list endpoint that is read page by page with POST requests."""
+    ranges: tuple[str, ...] = ()
+    """Time ranges of the endpoint. The first load reads the first, later runs all."""
 
-    http_method = "POST"
+    promised_times: Mapping[str, Callable[[Record], str | None]] = MappingProxyType({})
+    """Where a record shows the time that a range is about, for the ranges it does."""
 
     def __init__(self, tap: Tap, *, pace: Pace, adapter: HTTPAdapter) -> None:
-        """Bind the endpoint to a run.
+        """Bind the stream to a run.
 
         Args:
-            tap: The tap, with its settings.
-            pace: Asked before each request.
-            adapter: Keeps the connections, which all threads and streams share.
+            tap: The tap, with its settings and state.
+            pace: See `EndpointStream`.
+            adapter: Likewise.
         """
-        super().__init__(tap)
-        self._pace = pace
-        self._adapter = adapter
-        self.request_counter = self.get_http_request_counter()
-        self.tally = Tally()
+        super().__init__(tap, pace=pace, adapter=adapter)
+        self._now = tap.initialized_at // 1000
+        self._repeats = Repeats()
 
-    @cached_property
-    def sender(self) -> Sender:
-        """What sends the requests."""
-        return Sender(
-            name=self.name,
-            url=self.get_url(None),
-            pace=self._pace,
-            adapter=self._adapter,
-            timeout=self.timeout,
-            retries=int(self.config["max_retries"]),
-            accept=self.validate_response,
-            secret=self._secret,
-            counter=self.request_counter,
-            tally=self.tally,
-            logger=self.logger,
-        )
+    @property
+    def is_incremental(self) -> bool:
+        """Whether the stream is read by time ranges and keeps a bookmark."""
+        return self.replication_method == REPLICATION_INCREMENTAL and bool(self.ranges)
 
-    def log(
-        self, message: str, *args: Any, level: int = logging.INFO, **options: Any
-    ) -> None:
-        """Log, but not that an error is unhandled which the tap reports itself.
+    @property
+    def newest_covered(self) -> str | None:
+        """The newest instant of the first range that its bookmark covers."""
+        first = self.ranges[:1]
+        try:
+            entries = self.stream_state.get(COVERAGE, [])
+            return max((e["to"] for e in entries if e["range"] in first), default=None)
+        except (KeyError, TypeError):
+            # A state that somebody wrote by hand; reading it says what is wrong.
+            return None
 
-        Args:
-            message: As for `logging`, with `args` to be formatted into it.
-            args: See `message`.
-            level: As for `logging`.
-            options: As for `logging`.
+    def begin_state(self) -> None:
+        """Make sure that the run's first STATE says what is covered, if only nothing.
+
+        A loader may merge a run's states into those of former runs: were the stream
+        absent, its old coverage would survive a full refresh that is cut short.
         """
-        reported = isinstance(sys.exception(), SingerSDKError)
-        if not (reported and level == logging.ERROR):
-            super().log(message, *args, level=level, **options)
+        if self.is_incremental and not self.stream_state:
+            self.stream_state[COVERAGE] = []
 
-    @property
-    def requests_session(self) -> requests.Session:
-        """The session of this thread."""
-        return self.sender.session
-
-    @property
-    def url_base(self) -> str:
-        """The setting `base_url`."""
-        return str(self.config["base_url"]).rstrip("/")
-
-    @property
-    def authenticator(self) -> BearerTokenAuthenticator:
-        """The setting `api_key` as a bearer token."""
-        return BearerTokenAuthenticator(token=self.config["api_key"])
-
-    @property
-    def page_size(self) -> int:
-        """The setting `page_size`: records in a full page."""
-        return int(self.config["page_size"])
-
-    @property
-    def filters(self) -> dict[str, Any]:
-        """The request fields that the setting `filters` has for this stream."""
-        fields: dict[str, Any] = self.config["filters"].get(self.name, {})
-        return fields
-
-    @property
-    def timeout(self) -> int:
-        """Seconds for a connection, for each pause, and for the whole answer."""
-        return self.config["request_timeout_seconds"]  # type: ignore[no-any-return]
-
-    @cached_property
-    def user_agent(self) -> str:
-        """The setting `user_agent`, by default the tap's name and version."""
-        return (
-            self.config.get("user_agent")
-            or f"tap-leadintent/{self._tap.plugin_version}"
-        )
-
-    def prepare_request_payload(
-        self,
-        context: Context | None,
-        next_page_token: str | None,
-    ) -> dict[str, Any]:
-        """Build the request's body.
+    def get_records(self, context: Context | None) -> Iterable[Record]:  # noqa: ARG002
+        """Read what this run has to read.
 
         Args:
-            context: The request fields of the window that is read, if any.
-            next_page_token: The `cursor.after` to send, absent on the first page.
-
-        Returns:
-            The stream's `filters`, the fields and the `cursor` object, the same for
-            all pages of a chain but for `after`.
-        """
-        cursor: dict[str, Any] = {"limit": self.page_size}
-        if next_page_token is not None:
-            cursor["after"] = next_page_token
-        return {**self.filters, **(context or {}), "cursor": cursor}
-
-    def request_pages(
-        self, fields: dict[str, Any], check: Check | None = None
-    ) -> Iterator[Page]:
-        """Read one cursor chain.
-
-        Args:
-            fields: The request fields of a window, empty for all records.
-            check: Called before each request and in waits; raises to end the chain.
+            context: Not used: the stream keeps its own partitions, by time.
 
         Yields:
-            Each page, as it arrives.
+            Records as the target gets them, oldest window first.
 
         Raises:
-            CursorRefusedError: The API refused its own cursor.
-            StreamError: The chain cannot go on; see `answers`, `pagination`.
+            StreamError: The stream cannot go on; the message says why.
         """
-        paginator = self.get_new_paginator()
-        first = self._prepare(fields)
-        while not paginator.finished:
-            after = paginator.current_value
-            # The pages of a chain differ in the body alone.
-            prepared = first.copy()
-            body = self.prepare_request_payload(fields, after)
-            prepared.prepare_body(data=None, files=None, json=body)
-            try:
-                response = self.sender.fetch(prepared, check or self._pace.check)
-            except RefusedError as error:
-                msg = f"{self.name}: {error}"
-                if after is not None and error.status in _CURSOR_REFUSALS:
-                    raise CursorRefusedError(msg) from None
-                raise RefusedError(msg, error.status) from None
-            except StreamError as error:
-                msg = f"{self.name}: page {paginator.count + 1}: {error}"
-                raise StreamError(msg) from None
-            yield read_page(response)
-            paginator.advance(response)
+        if self.replication_method not in _METHODS:
+            msg = (
+                f"{self.name}: replication method {self.replication_method} is not "
+                f"possible; choose one of {', '.join(_METHODS)}"
+            )
+            raise StreamError(msg)
+        pages = self._read_ranges() if self.is_incremental else self._read_all()
+        with self.request_counter, closing(pages):
+            for page in pages:
+                yield from self.emit(page)
 
-    def _prepare(self, fields: dict[str, Any]) -> requests.PreparedRequest:
-        request = self.get_http_request(page=PageContext(fields, None))
-        return self.build_prepared_request(
-            method=request.method,
-            url=request.url,
-            headers=request.headers,
-            json=request.data,
+    def _read_all(self) -> Generator[list[Record]]:
+        versioned = (
+            self.replication_method == REPLICATION_FULL_TABLE
+            and self.config["emit_activate_version_messages"]
+        )
+        if versioned:
+            # Private, for want of a public hook: records must carry the version.
+            self._stream_version = self._now
+        whole = Windows(
+            [(SINCE_EVER, self._now)], page_size=self.page_size, length=self._now
+        )
+        for _, pages in self.read(whole, lambda _: {}, readers=1):
+            for number, page in enumerate(pages, start=1):
+                records = self.decode(page)
+                yield self.shape_page(records, number)
+        if versioned:
+            self.activate_version(self._now)
+
+    def _read_ranges(self) -> Generator[list[Record]]:
+        coverage = self._load_coverage()
+        first, *others = self.ranges
+        begun = [name for name in others if coverage.span(name)]
+        for name in others:
+            if name not in begun:
+                coverage.add(name, (self._now, self._now))
+        self.checkpoint(coverage.to_state(), at_once=True)
+        yield from self._read_range(coverage, first, self._asked())
+        for name in begun:
+            oldest, newest = coverage.span(name) or (self._now, self._now)
+            asked = (min(oldest, newest - self._lookback), self._now)
+            yield from self._read_range(coverage, name, asked)
+
+    def _read_range(
+        self, coverage: Coverage, name: str, asked: Interval
+    ) -> Generator[list[Record]]:
+        was_covered = coverage.span(name) is not None
+        stretches = coverage.to_read(name, asked, self._lookback)
+        unfiltered = (
+            stretches == [(SINCE_EVER, self._now)] and "end_date" not in self.config
+        )
+        alone = unfiltered or name in _MOVING
+        readers = 1 if alone else self.config["concurrency"]
+        windows = Windows(
+            stretches,
+            page_size=self.page_size,
+            readers=readers,
+            length=self._now if unfiltered else self._window_seconds,
+            quiet=was_covered,
+        )
+        reading = self.read(
+            windows,
+            lambda window: {} if unfiltered else window.request_fields(name),
+            readers=readers,
+        )
+        guard = RangeGuard(self.name, name, lambda: self._holds_1970(name))
+        for window, pages in reading:
+            self._repeats.next_window()
+            count = 0
+            for number, page in enumerate(pages, start=1):
+                self._learn_clock(coverage)
+                records = self.decode(page)
+                count += len(records.data)
+                if number == 1:
+                    guard.window_begins(records.raw if page.cursor.has_more else ())
+                yield self._read_page(records, number, name, window, guard)
+            end = min(window.end, self._now)
+            if end > window.start:
+                coverage.add(name, (window.start, end))
+            self.checkpoint(coverage.to_state(), records=count)
+
+    def _read_page(
+        self,
+        records: Records,
+        number: int,
+        name: str,
+        window: Window,
+        guard: RangeGuard,
+    ) -> list[Record]:
+        end = f"{format_instant(min(window.end, self._now))[:-1]}.000000Z"
+        shaped = self.shape_page(records, number, end)
+        # With the record's own id, as a catalog may declare any key, or none.
+        entity, columns = self.entity, self.primary_keys
+        keys = [
+            (own_id(record, entity) or hash(bytes(raw)), *map(row.get, columns))
+            for row, record, raw in zip(shaped, records.data, records.raw, strict=True)
+        ]
+        if time_of := self.promised_times.get(name):
+            guard.page(window, records.data, time_of)
+        news = self._repeats.news(keys, records.raw, records.read_at)
+        return [*compress(shaped, news)]
+
+    def _holds_1970(self, name: str) -> bool:
+        fields = Window(0, 1).request_fields(name)
+        try:
+            return next(self.request_pages(fields)).count > 0
+        except RefusedError:
+            # Who dislikes the range has at least looked at it.
+            return False
+
+    @property
+    def _lookback(self) -> int:
+        return int(self.config["lookback_minutes"]) * 60
+
+    @property
+    def _window_seconds(self) -> int | None:
+        days = self.config.get("window_days")
+        if days is None or "start_date" not in self.config:
+            return None
+        return max(1, int(days * 86400))
+
+    def _asked(self) -> Interval:
+        start, end = self.config.get("start_date"), self.config.get("end_date")
+        return (
+            SINCE_EVER if start is None else parse_instant(start),
+            self._now
+            if end is None
+            else min(self._now, parse_instant(end, round_up=True)),
         )
 
-    def decode(self, page: Page) -> Records:
-        """Decode a page; one that turns out to be none is asked for again.
-
-        Args:
-            page: A page of `request_pages`.
-
-        Returns:
-            Its records.
-
-        Raises:
-            StreamError: It cannot be had as it was.
-        """
-        check = self._pace.check
-        for attempt in count(1):
-            try:
-                return page.decode()
-            except ValueError as error:
-                trouble = RetriableAPIError(f"no page of records ({error})")
-            try:
-                self.sender.wait_for_retry(trouble, attempt, check)
-                again = read_page(self.sender.fetch(page.request, check))
-            except StreamError as error:
-                msg = f"{self.name}: {error}"
-                raise StreamError(msg) from None
-            if again.cursor.following != page.cursor.following:
-                # The chain has gone on from where the page ended at first.
-                msg = (
-                    f"{self.name}: a page could not be decoded, and ends elsewhere "
-                    "when asked for again; the stream stops rather than miss records. "
-                    "The next run reads it anew"
+    def _learn_clock(self, coverage: Coverage) -> None:
+        shown = self.sender.server_time
+        if shown is not None and shown < self._now:
+            behind = timedelta(seconds=self._now - shown)
+            if behind > _SKEW:
+                self.logger.warning(
+                    "By the server's clock it is %s, %s behind ours; the run reads up "
+                    "to there",
+                    format_instant(shown),
+                    behind,
                 )
-                raise StreamError(msg)
-            page = again
-        raise AssertionError  # count() has no end
+            self._now = shown
+            coverage.clip(self._now)
+            self.read_no_further(self._now)
 
-    def get_new_paginator(self) -> CursorPaginator:
-        """Begin a chain."""
-        return CursorPaginator(self.name)
-
-    def validate_response(self, response: requests.Response) -> None:
-        """Accept a page, and nothing else; see `answers.check`.
-
-        Args:
-            response: Any response.
-        """
-        answers.check(response, self._secret)
-
-    @cached_property
-    def _secret(self) -> Secret:
-        return Secret(self.config["api_key"])
+    def _load_coverage(self) -> Coverage:
+        filters = filters_hash(self.filters)
+        try:
+            coverage = Coverage.from_stream_state(
+                self.stream_state, filters, self.ranges, self._asked()[0]
+            )
+        except ValueError as error:
+            self.logger.warning("The stream starts anew: %s", error)
+            return Coverage(filters)
+        coverage.clip(self._now)
+        return coverage

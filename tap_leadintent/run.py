@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import logging
     from collections.abc import Callable, Iterator, Sequence
 
-    from tap_leadintent.replication import LeadIntentStream
+    from tap_leadintent.client import LeadIntentStream
 
 
 _MORE_THAN_A_PAGE = 10_000

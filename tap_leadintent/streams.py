@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.openapi import (
     RECORD_KEY,
     SIGNAL_OBSERVED_AT,
     WINDOW_END,
     RecordSchema,
 )
-from tap_leadintent.records import signal_observed_at
-from tap_leadintent.replication import LeadIntentStream
+from tap_leadintent.records.shaper import signal_observed_at
 
 
 class SignalAgents(LeadIntentStream):

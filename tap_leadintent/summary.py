@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tap_leadintent.replication import LeadIntentStream
+    from tap_leadintent.client import LeadIntentStream
 
 
 class WarningCounter(logging.Handler):

@@ -9,23 +9,18 @@ from typing import IO, TYPE_CHECKING, Any, cast
 from singer_sdk import Tap
 from singer_sdk.exceptions import MappingError
 
-from tap_leadintent import (
-    environment,
-    files,
-    inference,
-    secret,
-    settings,
-    validation,
-)
+from tap_leadintent import redaction
+from tap_leadintent.api.rate_limit import Pace
+from tap_leadintent.api.session import BoundedAdapter
+from tap_leadintent.config import environment, files, settings, validation
 from tap_leadintent.errors import ConfigError, RunError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.openapi import is_documented
-from tap_leadintent.pacing import Pace
+from tap_leadintent.records import inference
 from tap_leadintent.run import ending_well, sync_streams
+from tap_leadintent.singer.writer import Writer, flush
 from tap_leadintent.streams import STREAMS
 from tap_leadintent.summary import describe_failures
-from tap_leadintent.transport import BoundedAdapter
-from tap_leadintent.writer import Writer, flush
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -33,7 +28,7 @@ if TYPE_CHECKING:
     import click
     from singer_sdk.plugin_base import SingerCommand, _ConfigInput
 
-    from tap_leadintent.replication import LeadIntentStream
+    from tap_leadintent.client import LeadIntentStream
 
 
 class TapLeadIntent(Tap):
@@ -140,7 +135,7 @@ class TapLeadIntent(Tap):
         )
         if errors:
             raise ConfigError([self._secret.redact(error) for error in errors])
-        secret.keep_out_of_logs(self._secret)
+        redaction.keep_out_of_logs(self._secret)
         for field in validation.undocumented_filters(self._config):
             self.logger.warning("filters.%s is passed on, though undocumented", field)
         return errors
@@ -158,9 +153,9 @@ class TapLeadIntent(Tap):
             raise ConfigError([problem]) from None
 
     @cached_property
-    def _secret(self) -> secret.Secret:
+    def _secret(self) -> redaction.Secret:
         key = self._config.get("api_key")
-        return secret.Secret(key if isinstance(key, str) else "")
+        return redaction.Secret(key if isinstance(key, str) else "")
 
     @classmethod
     def get_singer_command(cls) -> click.Command:

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 
+from tap_leadintent.api.session import BoundedAdapter, new_session
 from tap_leadintent.sandbox import Sandbox, running_sandbox
 from tap_leadintent.tap import TapLeadIntent
-from tap_leadintent.transport import BoundedAdapter, new_session
-
-from .helpers import (
+from tests.support.helpers import (
     API_KEY,
     PREFIX,
     STREAMS,
@@ -23,8 +22,8 @@ from .helpers import (
     readers_alive,
     run_tap,
 )
-from .model import DEFAULTS
-from .servers import make_certificate
+from tests.support.model import DEFAULTS
+from tests.support.servers import make_certificate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     import requests
     from click.testing import Result
 
-    from .helpers import Run
+    from tests.support.helpers import Run
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -88,8 +87,8 @@ def concurrency(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """A clock for all waits, on which no time passes but by sleeping."""
     clock = Clock()
-    monkeypatch.setattr("tap_leadintent.pacing.time", clock)
-    monkeypatch.setattr("tap_leadintent.sending.time", clock)
+    monkeypatch.setattr("tap_leadintent.api.rate_limit.time", clock)
+    monkeypatch.setattr("tap_leadintent.api.retry.time", clock)
     monkeypatch.setattr("pyrate_limiter.clocks.monotonic_ns", clock.monotonic_ns)
     return clock
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from syrupy.extensions.json import JSONSnapshotExtension
 
-from .helpers import STREAMS, declared_tap, entries
+from tests.support.helpers import STREAMS, declared_tap, entries
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
     from tap_leadintent.sandbox import Sandbox
-
-    from .helpers import Run
+    from tests.support.helpers import Run
 
 UNDOCUMENTED = (
     "signal_accounts",

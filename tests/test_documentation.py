@@ -10,10 +10,9 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from tap_leadintent.settings import SCHEMA
+from tap_leadintent.config.settings import SCHEMA
 from tap_leadintent.tap import TapLeadIntent
-
-from .helpers import STREAMS, declared_stream, markdown_table
+from tests.support.helpers import STREAMS, declared_stream, markdown_table
 
 ROOT = Path(__file__).parents[1]
 # The SDK adds its own settings to the schema as soon as a tap is made.

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .helpers import each_reading_entry, only
+from tests.support.helpers import each_reading_entry, only
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tap_leadintent.sandbox import Sandbox
-
-    from .helpers import Run
+    from tests.support.helpers import Run
 
 UNHANDLED = "unhandled error"
 
@@ -60,7 +59,7 @@ def test_what_it_does_not_expect_is_not(
     tap: Callable[..., Run], config: dict[str, Any], arguments: list[str]
 ) -> None:
     catalog = only("leads")
-    run = tap(config, *arguments, catalog=catalog, module="tests.exploding")
+    run = tap(config, *arguments, catalog=catalog, module="tests.support.exploding")
     assert run.code == 1
     assert "ZeroDivisionError" in run.stderr
     assert f"{UNHANDLED} occurred while syncing 'leads'" in run.stderr

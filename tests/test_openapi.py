@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from .contract import (
+from tests.support.contract import (
     API,
     OPERATIONS,
     properties,
@@ -16,7 +16,7 @@ from .contract import (
     response_schema,
     walk,
 )
-from .helpers import STREAMS, declared_stream
+from tests.support.helpers import STREAMS, declared_stream
 
 RECORDS = {
     "SignalAgent": "signal_agents",

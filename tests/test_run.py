@@ -14,15 +14,14 @@ import requests
 
 from tap_leadintent.errors import RunError
 from tap_leadintent.streams import Leads
-
-from .helpers import TIMEOUT, each_reading_entry
-from .model import DAY, Api, run, steady
-from .store import Store
+from tests.support.helpers import TIMEOUT, each_reading_entry
+from tests.support.model import DAY, Api, run, steady
+from tests.support.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .helpers import Run
+    from tests.support.helpers import Run
 
 
 def test_an_error_of_requests_outside_a_request_is_one_streams_failure(

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from .contract import properties, walk
-from .helpers import STREAMS, declared_stream
+from tests.support.contract import properties, walk
+from tests.support.helpers import STREAMS, declared_stream
 
 
 @pytest.fixture(params=STREAMS)

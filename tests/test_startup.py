@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from .helpers import TIMEOUT
+from tests.support.helpers import TIMEOUT
 
 NEEDED_LATER = {
     "genson",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from syrupy.extensions.json import JSONSnapshotExtension
 
-from .helpers import STREAMS, declared_stream, declared_tap, entries
+from tests.support.helpers import STREAMS, declared_stream, declared_tap, entries
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from tap_leadintent.sending import Tally
+from tap_leadintent.api.retry import Tally
 from tap_leadintent.summary import WarningCounter, describe, describe_failures
-
-from .helpers import declared_stream
-from .model import Api, Lead, Version, iso, run
-from .store import Store
+from tests.support.helpers import declared_stream
+from tests.support.model import Api, Lead, Version, iso, run
+from tests.support.store import Store
 
 DAY = 86400
 

@@ -10,8 +10,7 @@ import pytest
 from singer_sdk.testing import TapTestRunner, get_tap_test_class
 
 from tap_leadintent.tap import TapLeadIntent
-
-from .helpers import (
+from tests.support.helpers import (
     API_KEY,
     STREAMS,
     entries,
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tap_leadintent.sandbox import Sandbox
-
-    from .helpers import Run
+    from tests.support.helpers import Run
 
 
 _Suite = get_tap_test_class(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .helpers import (
+from tests.support.helpers import (
     API_KEY,
     STREAMS,
     assert_keeps_secret,
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tap_leadintent.sandbox import Sandbox
-
-    from .helpers import Run
+    from tests.support.helpers import Run
 
 
 @each_reading_entry

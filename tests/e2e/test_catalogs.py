@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .helpers import (
+from tests.support.runs import (
     CLOCK,
     SINCE,
     TapProcess,

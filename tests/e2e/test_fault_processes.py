@@ -15,7 +15,8 @@ from singer_sdk.testing import TapTestRunner
 
 from tap_leadintent.errors import StreamError
 from tap_leadintent.tap import TapLeadIntent
-from tests.helpers import (
+from tests.support.faults import PASSING, PLANS, REFUSED, status
+from tests.support.helpers import (
     API_KEY,
     STREAMS,
     TIMEOUT,
@@ -23,18 +24,15 @@ from tests.helpers import (
     only,
 )
 
-from .faults import PASSING, PLANS, REFUSED, status
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tap_leadintent.sandbox import Sandbox
-    from tests.helpers import Run
+    from tests.support.faults import Rule
+    from tests.support.helpers import Run
 
-    from .faults import Rule
-
-HURRIED = "tests.hurried"
+HURRIED = "tests.support.hurried"
 SIZES = {**dict.fromkeys(STREAMS, 12), "leads": 100}
 
 STRUCTURED_LOGS = """
@@ -189,7 +187,7 @@ def test_a_traceback_without_the_key(  # noqa: PLR0913, PLR0917 - fixtures
         path = tmp_path / "logs.yaml"
         path.write_text(STRUCTURED_LOGS, encoding="utf-8")
         monkeypatch.setenv("SINGER_SDK_LOG_CONFIG", str(path))
-    run = tap(config, *arguments, module="tests.exploding")
+    run = tap(config, *arguments, module="tests.support.exploding")
     assert run.code == 1
     assert "ZeroDivisionError" in run.stderr
     if not arguments:

@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.helpers import API_KEY
-from tests.servers import answering, listening
-
-from .faults import (
+from tests.support.faults import (
     CONFIG,
     ECHOES,
     HARMLESS,
@@ -30,11 +27,12 @@ from .faults import (
     read_leads,
     struck,
 )
+from tests.support.helpers import API_KEY
+from tests.support.servers import answering, listening
 
 if TYPE_CHECKING:
     from tap_leadintent.sandbox import Sandbox
-
-    from .faults import Rule
+    from tests.support.faults import Rule
 
 pytestmark = pytest.mark.usefixtures("_in_a_hurry", "concurrency")
 
@@ -50,8 +48,8 @@ ALL_RULES: dict[str, Rule] = {
 
 @pytest.fixture
 def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tap_leadintent.sending.backoff", lambda _: 0.001)
-    monkeypatch.setattr("tap_leadintent.transport.LARGEST_BODY", 2**20)
+    monkeypatch.setattr("tap_leadintent.api.retry.backoff", lambda _: 0.001)
+    monkeypatch.setattr("tap_leadintent.api.session.LARGEST_BODY", 2**20)
 
 
 @pytest.fixture(params=[1, 8], ids="{} at once".format)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import psutil  # type: ignore[import-untyped]
 import pytest
 
-from .helpers import (
+from tests.support.runs import (
     CLOCK,
     SIGNALS,
     SINCE,

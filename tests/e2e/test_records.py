@@ -18,16 +18,15 @@ from psycopg.rows import dict_row
 from psycopg.types.json import set_json_loads
 
 from tap_leadintent.demo.postgres import running_postgres
-from tests.helpers import TIMEOUT, entries, exact_json, only, raw_records
-
-from .test_targets import TARGET_POSTGRES
+from tests.e2e.test_targets import TARGET_POSTGRES
+from tests.support.helpers import TIMEOUT, entries, exact_json, only, raw_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tap_leadintent.demo.postgres import Postgres
     from tap_leadintent.sandbox import Sandbox
-    from tests.helpers import Run
+    from tests.support.helpers import Run
 
 Rows = dict[str, dict[str, Any]]
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.helpers import RANGES
-
-from .helpers import (
+from tests.support.helpers import RANGES
+from tests.support.runs import (
     CLOCK,
     DAY,
     SINCE,
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tap_leadintent.sandbox import Sandbox
-    from tests.helpers import Run
+    from tests.support.helpers import Run
 
 
 LOOKBACK = timedelta(days=1)

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.helpers import API_KEY, TIMEOUT
-from tests.servers import listening
-
-from .helpers import (
+from tests.support.helpers import API_KEY, TIMEOUT
+from tests.support.runs import (
     SIGNALS,
     SINCE,
     TapProcess,
@@ -20,6 +18,7 @@ from .helpers import (
     fill,
     poll,
 )
+from tests.support.servers import listening
 
 if TYPE_CHECKING:
     import signal

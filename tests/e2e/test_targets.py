@@ -18,7 +18,7 @@ from psycopg.rows import dict_row
 from psycopg.types.json import set_json_loads
 
 from tap_leadintent.demo.postgres import running_postgres
-from tests.helpers import (
+from tests.support.helpers import (
     API_KEY,
     STREAMS,
     TIMEOUT,

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.helpers import API_KEY
-
-from .faults import PLANS, read_leads
+from tests.support.faults import PLANS, read_leads
+from tests.support.helpers import API_KEY
 
 if TYPE_CHECKING:
     from tap_leadintent.sandbox import Sandbox

@@ -12,18 +12,16 @@ import pytest
 from psycopg import sql
 
 from tap_leadintent.demo.processes import DemoError
-from tests.helpers import RANGES, STREAMS, raw_records
-
-from .helpers import CLOCK, DAY, SINCE, covered, fill, instant, poll
-from .pipelines import Pipeline, column, kill_group, running_warehouse
+from tests.support.helpers import RANGES, STREAMS, raw_records
+from tests.support.pipelines import Pipeline, column, kill_group, running_warehouse
+from tests.support.runs import CLOCK, DAY, SINCE, covered, fill, instant, poll
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from tap_leadintent.sandbox import Sandbox
-
-    from .pipelines import Warehouse
+    from tests.support.pipelines import Warehouse
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tap_leadintent.sandbox import Sandbox, running_sandbox
-
-from .asking import SESSION
+from tests.support.asking import SESSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

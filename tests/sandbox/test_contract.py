@@ -11,8 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
-
-from .asking import page
+from tests.support.asking import page
 
 if TYPE_CHECKING:
     from tap_leadintent.sandbox import Sandbox

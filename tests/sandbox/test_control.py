@@ -10,8 +10,7 @@ import pytest
 import requests
 
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
-
-from .asking import page, post, read
+from tests.support.asking import page, post, read
 
 if TYPE_CHECKING:
     from tap_leadintent.sandbox import Sandbox

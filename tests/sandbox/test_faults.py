@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import requests
 
-from .asking import HEADERS, chain, page, post, read
+from tests.support.asking import HEADERS, chain, page, post, read
 
 if TYPE_CHECKING:
     from tap_leadintent.sandbox import Sandbox

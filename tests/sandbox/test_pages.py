@@ -8,8 +8,7 @@ import pytest
 
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
 from tap_leadintent.sandbox.times import parse_time
-
-from .asking import EVER, chain, page, read
+from tests.support.asking import EVER, chain, page, read
 
 if TYPE_CHECKING:
     from tap_leadintent.sandbox import Sandbox

@@ -11,8 +11,7 @@ import requests
 
 from tap_leadintent.sandbox import running_sandbox
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
-
-from .asking import HEADERS
+from tests.support.asking import HEADERS
 
 COMMAND = [sys.executable, "-m", "tap_leadintent.sandbox"]
 

@@ -8,8 +8,7 @@ import pytest
 import requests
 
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
-
-from .asking import EVER, HEADERS, page, post
+from tests.support.asking import EVER, HEADERS, page, post
 
 if TYPE_CHECKING:
     from tap_leadintent.sandbox import Sandbox

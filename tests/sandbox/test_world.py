@@ -12,9 +12,8 @@ import pytest
 from tap_leadintent.sandbox import running_sandbox
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
 from tap_leadintent.sandbox.times import DAY, SECOND, parse_time
-
-from .asking import read
-from .conftest import SIZES
+from tests.sandbox.conftest import SIZES
+from tests.support.asking import read
 
 if TYPE_CHECKING:
     from tap_leadintent.sandbox import Sandbox

@@ -1,0 +1,1 @@
+"""One request and one cursor chain: address, key, body, envelope, retries, waiting."""

@@ -1,0 +1,97 @@
+"""The page envelope and the cursor that travels in the request body.
+
+API description: "Page envelope", "Pagination and ordering".
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from singer_sdk.pagination import BaseAPIPaginator
+
+from tap_leadintent.api.page import Page
+from tap_leadintent.errors import StreamError
+
+if TYPE_CHECKING:
+    import requests
+
+
+def read_page(response: requests.Response) -> Page:
+    """Decode a response's envelope, once for each response.
+
+    Args:
+        response: A successful response of a list endpoint.
+
+    Returns:
+        Its page.
+
+    Raises:
+        ValueError: The body is no page envelope; the message says where it differs.
+    """
+    attributes = vars(response)
+    if "page" not in attributes:
+        attributes["page"] = Page(response.content)
+        attributes["page"].request = response.request
+    page: Page = attributes["page"]
+    return page
+
+
+class CursorPaginator(BaseAPIPaginator[str | None]):
+    """Follows `cursor.next` until `cursor.has_more` is false.
+
+    The value is the `cursor.after` to send, absent for the first page. An empty page
+    is no end. A chain that cannot go on, or that leads back to where it has been, is
+    an error and never an end.
+    """
+
+    def __init__(self, stream_name: str) -> None:
+        """Begin before the first page.
+
+        Args:
+            stream_name: Named in errors.
+        """
+        super().__init__(None)
+        self._stream_name = stream_name
+        self._seen: set[bytes] = set()
+
+    def has_more(self, response: requests.Response) -> bool:
+        """Tell whether the envelope announces another page.
+
+        Args:
+            response: The response just read.
+
+        Returns:
+            Its `cursor.has_more`.
+        """
+        return read_page(response).cursor.has_more
+
+    def get_next(self, response: requests.Response) -> str:
+        """Take the cursor of the next page.
+
+        Args:
+            response: The response just read, whose `has_more` is true.
+
+        Returns:
+            Its `cursor.next`, unchanged.
+
+        Raises:
+            StreamError: There is none, or this chain has been there before.
+        """
+        after = read_page(response).cursor.next
+        if not after:
+            problem = "says has_more but carries no next cursor"
+            raise self._error(problem)
+        # Kept as digests: a cursor can be long and a chain can have many pages.
+        digest = blake2b(after.encode(errors="surrogatepass"), digest_size=16).digest()
+        if digest in self._seen:
+            problem = "repeats a cursor that this chain has followed before"
+            raise self._error(problem)
+        self._seen.add(digest)
+        return after
+
+    def _error(self, problem: str) -> StreamError:
+        return StreamError(
+            f"{self._stream_name}: page {self.count} {problem}; the stream stops "
+            "rather than miss records. Report it to the API's support."
+        )

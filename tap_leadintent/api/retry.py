@@ -1,0 +1,218 @@
+"""Sends a stream's requests, and repeats those that failed for a passing reason."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import count
+from threading import Lock, local
+from typing import TYPE_CHECKING, Any
+
+import requests
+from singer_sdk.exceptions import RetriableAPIError
+
+from tap_leadintent.api.rate_limit import LONGEST_RETRY_AFTER, backoff, retry_after
+from tap_leadintent.api.session import cause, environment, new_session
+from tap_leadintent.errors import StreamError
+from tap_leadintent.times import format_instant, parse_http_date
+
+if TYPE_CHECKING:
+    import logging
+    from collections.abc import Callable
+
+    from requests.adapters import HTTPAdapter
+    from singer_sdk.metrics import Counter
+
+    from tap_leadintent.api.rate_limit import Check, Pace
+    from tap_leadintent.redaction import Secret
+
+_REST_FOR_ALL = frozenset({429, 503})
+
+_CLOCKS_APART = 3600
+"""Seconds. One of a server's machines may be wrong; the run must not go by it."""
+
+_PASSING = (
+    RetriableAPIError,
+    requests.exceptions.ChunkedEncodingError,
+    requests.exceptions.ConnectionError,
+    requests.exceptions.ContentDecodingError,
+    requests.exceptions.Timeout,
+)
+
+
+@dataclass
+class Tally:
+    """What a stream's sync came to."""
+
+    records: int = 0
+    requests: int = 0
+    retries: int = 0
+    seconds_waited: float = 0.0
+
+
+@dataclass(eq=False, kw_only=True, repr=False)
+class Sender:
+    """Sends requests to one address, from any number of threads."""
+
+    name: str
+    """The stream's, which stands in its warnings."""
+
+    url: str
+    """The address."""
+
+    pace: Pace
+    """Asked before each request."""
+
+    adapter: HTTPAdapter
+    """Keeps the connections, which others may share."""
+
+    timeout: float
+    """Seconds for a connection, for each pause, and for the whole answer."""
+
+    retries: int
+    """How often a request is repeated at most."""
+
+    accept: Callable[[requests.Response], None]
+    """Raises RetriableAPIError or RefusedError where an answer is none."""
+
+    secret: Secret
+    """Hides the key in messages."""
+
+    counter: Counter
+    """Counts the requests for the SDK's metrics."""
+
+    tally: Tally
+    """Counts what the summary tells."""
+
+    logger: logging.Logger
+    """Gets a line for each repetition."""
+
+    server_time: int | None = field(init=False, default=None)
+    """The earliest clock of all answers, in UTC seconds since 1970."""
+
+    _ahead: float | None = field(init=False, default=None)
+    """Seconds that the first answer's clock was ahead of ours."""
+
+    _lock: Lock = field(init=False, default_factory=Lock)
+    _local: local = field(init=False, default_factory=local)
+
+    @property
+    def session(self) -> requests.Session:
+        """The session of this thread."""
+        if not hasattr(self._local, "session"):
+            self._local.session = new_session(self.adapter)
+        session: requests.Session = self._local.session
+        return session
+
+    def fetch(
+        self, prepared: requests.PreparedRequest, check: Check
+    ) -> requests.Response:
+        """Send a request until its answer is accepted.
+
+        Args:
+            prepared: The request.
+            check: Called now and then; what it raises ends the waiting.
+
+        Returns:
+            The answer.
+
+        Raises:
+            RefusedError: The API would refuse it again.
+            StreamError: It failed once too often, or for a reason that stays.
+        """
+        for attempt in count(1):
+            try:
+                with self.pace.turn(check) as waited:
+                    self._count(requests=1, seconds_waited=waited)
+                    return self._send(prepared)
+            except _PASSING as error:
+                check()  # A connection that was cut to end the waiting did not fail.
+                self.wait_for_retry(error, attempt, check)
+            except requests.RequestException as error:
+                raise StreamError(self.secret.summarize(error)) from None
+        raise AssertionError  # count() has no end
+
+    def wait_for_retry(self, error: Exception, attempt: int, check: Check) -> None:
+        """Say why a request is repeated, and wait.
+
+        Args:
+            error: What happened.
+            attempt: How many tries have failed, from 1.
+            check: Called now and then; what it raises ends the waiting.
+
+        Raises:
+            StreamError: It is not to be repeated.
+        """
+        reason = self.secret.summarize(cause(error))
+        if _is_distrust(error):
+            msg = (
+                "the server's certificate is not trusted; set REQUESTS_CA_"
+                f"BUNDLE if it is your own: {reason}"
+            )
+            raise StreamError(msg) from None
+        seconds, told = self._plan_wait(error, attempt)
+        most = self.retries
+        if attempt > most:
+            msg = f"gave up after {attempt} tries: {reason}"
+            raise StreamError(msg) from None
+        again = f"{reason}; try {attempt + 1} of {most + 1} in {told}"
+        self.logger.warning("%s: %s", self.name, again)
+        self._count(retries=1, seconds_waited=seconds)
+        self.pace.wait(seconds, check)
+
+    def _send(self, prepared: requests.PreparedRequest) -> requests.Response:
+        response = self.session.send(
+            prepared,
+            timeout=self.timeout,
+            allow_redirects=False,
+            **self._environment,
+        )
+        self.accept(response)
+        shown = parse_http_date(response.headers.get("Date", ""))
+        if shown is not None and not self._learn_clock(shown):
+            msg = f"its clock says {format_instant(shown)}, unlike those of others"
+            raise RetriableAPIError(msg, response)
+        return response
+
+    def _learn_clock(self, shown: int) -> bool:
+        """Learn what an answer's clock says, unless others contradict it."""
+        ahead = shown - time.time()
+        with self._lock:
+            self._ahead = ahead if self._ahead is None else self._ahead
+            agrees = abs(ahead - self._ahead) <= _CLOCKS_APART
+            if agrees:
+                self.server_time = min(shown, self.server_time or shown)
+        return agrees
+
+    @cached_property
+    def _environment(self) -> dict[str, Any]:
+        return environment(self.url)
+
+    def _plan_wait(self, error: Exception, attempt: int) -> tuple[float, str]:
+        """Choose the wait before another try; all wait where the server wants rest."""
+        seconds = backoff(attempt)
+        said = ""
+        response = getattr(error, "response", None)
+        if response is not None and response.status_code in _REST_FOR_ALL:
+            if (wanted := retry_after(response.headers)) is not None:
+                seconds = min(wanted, LONGEST_RETRY_AFTER)
+                cut = ", which is cut" if wanted > seconds else ""
+                said = f" (the server asked for {wanted:.1f} s{cut})"
+            self.pace.rest(seconds)
+        return seconds, f"{seconds:.1f} s{said}"
+
+    def _count(
+        self, *, requests: int = 0, retries: int = 0, seconds_waited: float = 0.0
+    ) -> None:
+        with self._lock:
+            self.tally.requests += requests
+            self.tally.retries += retries
+            self.tally.seconds_waited += seconds_waited
+            self.counter.increment(requests)
+
+
+def _is_distrust(error: Exception) -> bool:
+    return isinstance(
+        error, requests.exceptions.SSLError
+    ) and "CERTIFICATE_VERIFY_FAILED" in str(error)

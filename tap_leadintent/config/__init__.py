@@ -1,0 +1,1 @@
+"""What a user may say, and whether it makes sense."""

@@ -1,0 +1,85 @@
+"""Reads the settings from environment variables, by the settings' schema."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from dotenv import find_dotenv, load_dotenv
+
+from tap_leadintent.config.files import problem
+from tap_leadintent.config.suggestions import did_you_mean
+from tap_leadintent.errors import ConfigError
+
+if TYPE_CHECKING:
+    import logging
+    from collections.abc import Mapping
+
+_BOOLEANS = {
+    **dict.fromkeys(("true", "1", "yes", "on"), True),
+    **dict.fromkeys(("false", "0", "no", "off"), False),
+}
+
+
+def read_config(
+    schema: Mapping[str, Any], prefix: str, logger: logging.Logger
+) -> dict[str, Any]:
+    """Read the settings that are set in the environment, or in a `.env` file.
+
+    The file is looked for in the working folder and above it; the environment comes
+    before it. Text is taken as it is, booleans as shells spell them, and all else as
+    JSON. An empty variable sets nothing.
+
+    Args:
+        schema: JSON schema of all settings.
+        prefix: What the names of the variables begin with.
+        logger: Gets a warning for each variable whose name is nearly a setting's.
+
+    Returns:
+        The settings. One whose text cannot be decoded keeps it, for the schema to
+        refuse.
+
+    Raises:
+        ConfigError: A setting that is an object is no JSON, or the `.env` file cannot
+            be read; the message quotes nothing of it.
+    """
+    _load_dotenv()
+    settings = schema["properties"]
+    config: dict[str, Any] = {}
+    errors = []
+    for variable, text in sorted(os.environ.items()):
+        if not variable.startswith(prefix) or not text:
+            continue
+        name = variable.removeprefix(prefix).lower()
+        if name in settings:
+            try:
+                config[name] = _decoded(text, settings[name]["type"])
+            except (RecursionError, ValueError) as error:
+                errors.append(f"{name}: is no JSON: {error}")
+        elif hint := did_you_mean(name, settings):
+            logger.warning("%s is ignored: there is no such setting%s", variable, hint)
+    if errors:
+        raise ConfigError(errors)
+    return config
+
+
+def _load_dotenv() -> None:
+    path = find_dotenv(usecwd=True)
+    try:
+        load_dotenv(path)
+    except (OSError, ValueError) as error:
+        raise ConfigError([problem("--config", path, error)]) from None
+
+
+def _decoded(text: str, types: list[str]) -> Any:  # noqa: ANN401 - any JSON
+    if "string" in types:
+        return text
+    if "boolean" in types and text.lower() in _BOOLEANS:
+        return _BOOLEANS[text.lower()]
+    try:
+        return json.loads(text)
+    except (RecursionError, ValueError):
+        if "object" in types:
+            raise
+        return text

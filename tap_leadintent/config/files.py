@@ -1,0 +1,118 @@
+"""Reads the files of the command line, which the SDK takes for granted."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+from singer_sdk.singerlib import MetadataMapping
+
+from tap_leadintent.config.suggestions import did_you_mean
+from tap_leadintent.errors import ConfigError
+from tap_leadintent.openapi import stream_names
+
+
+class StateFile(msgspec.Struct):
+    """A state, as far as its form is known."""
+
+    bookmarks: dict[str, dict[str, Any]] = {}
+
+
+class _Metadata(msgspec.Struct):
+    breadcrumb: list[str]
+    metadata: dict[str, Any]
+
+
+class _Schema(msgspec.Struct):
+    properties: dict[str, dict[str, Any]] = {}
+
+
+class _Entry(msgspec.Struct):
+    tap_stream_id: str
+    schema: _Schema = msgspec.field(default_factory=_Schema)
+    metadata: list[_Metadata] = []
+    key_properties: list[str] | None = None
+    replication_key: str | None = None
+    replication_method: str | None = None
+
+    def __post_init__(self) -> None:
+        # The SDK would ignore it, and leave out the stream that was meant.
+        name, known = self.tap_stream_id, stream_names()
+        if name not in known and self._is_selected:
+            msg = f"{name}: there is no such stream{did_you_mean(name, known)}"
+            raise ValueError(msg)
+
+    @property
+    def _is_selected(self) -> bool:
+        words = MetadataMapping.from_iterable(msgspec.to_builtins(self.metadata))
+        return words.resolve_selection()[()]
+
+
+class CatalogFile(msgspec.Struct):
+    """A catalog, as far as the tap relies on its form."""
+
+    streams: list[_Entry]
+
+
+def checked(option: str, file: IO[str] | None, form: type) -> IO[str] | None:
+    """Read a file whole and check its form.
+
+    Args:
+        option: The option that names the file.
+        file: The file, which may be a pipe; None when there is none.
+        form: What it must decode to.
+
+    Returns:
+        The same text, to be read again.
+
+    Raises:
+        ConfigError: It is no such JSON; the message says where.
+    """
+    if file is None:
+        return None
+    try:
+        text = file.read()
+        msgspec.json.decode(text, type=form)
+    except (OSError, RecursionError, ValueError, msgspec.DecodeError) as error:
+        raise ConfigError([problem(option, file.name, error)]) from None
+    return io.StringIO(text)
+
+
+def read_config(path: str) -> dict[str, Any]:
+    """Read a configuration file.
+
+    Args:
+        path: The file, which may be a pipe.
+
+    Returns:
+        The settings.
+
+    Raises:
+        ConfigError: It is no JSON object; the message quotes nothing of it.
+    """
+    try:
+        config = json.loads(Path(path).read_text(encoding="utf-8"))
+        if isinstance(config, dict):
+            return config
+        error: Exception = ValueError("must be a JSON object of settings")
+    except (OSError, RecursionError, ValueError) as unreadable:
+        error = unreadable
+    raise ConfigError([problem("--config", path, error)]) from None
+
+
+def problem(option: str, path: str, error: Exception) -> str:
+    """Say why a file cannot be used.
+
+    Args:
+        option: The option that asks for the file.
+        path: The file.
+        error: What came of reading it.
+
+    Returns:
+        One line.
+    """
+    what = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+    return f"{option}: {path}: {what}"

@@ -1,0 +1,233 @@
+"""What is checked of a configuration before anything is sent."""
+
+from __future__ import annotations
+
+import json
+import math
+from copy import deepcopy
+from functools import partial
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import requests
+from jsonschema import Draft202012Validator
+from singer_sdk.plugin_base import JSONSchemaValidator
+
+from tap_leadintent.config.sdk_settings import (
+    batch_problems,
+    flattening_problems,
+    repaired,
+)
+from tap_leadintent.config.suggestions import did_you_mean, unknown_settings
+from tap_leadintent.openapi import request_fields, stream_names
+from tap_leadintent.times import parse_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from jsonschema import ValidationError
+
+_SET_BY_THE_TAP = (
+    "cursor",
+    "date_found",
+    "latest_activity",
+    "latest_signal",
+    "observed_at",
+)
+_SHOWN_CHARACTERS = 200
+_MOST_DAYS = 36_525
+"""A hundred years: more is a slip, and beyond what clocks can count."""
+
+
+def validate(
+    config: dict[str, Any],
+    schema: Mapping[str, Any],
+    *,
+    complete: bool,
+) -> list[str]:
+    """Check a configuration and fill in the defaults.
+
+    Args:
+        config: The settings as given; defaults are added to it, nulls are removed, and
+            whole numbers become integers where the schema wants them.
+        schema: JSON schema of all settings, the SDK's own among them.
+        complete: Whether the required settings must be there.
+
+    Returns:
+        A line for each problem, beginning with the setting's name. The value of
+        `api_key` is in none of them.
+    """
+    _normalise(config, schema["properties"])
+    required = schema["required"] if complete else []
+    validator = JSONSchemaValidator({**repaired(schema), "required": []})
+    errors = [
+        *unknown_settings(config, schema["properties"]),
+        *(f"{name}: is required" for name in required if name not in config),
+        *map(_described, validator.iter_errors(config)),
+    ]
+    if errors:
+        return errors
+    checks: dict[str, Callable[[Any], Iterator[str]]] = {
+        "base_url": _base_url_problems,
+        "api_key": _api_key_problems,
+        "user_agent": _user_agent_problems,
+        "start_date": _instant_problems,
+        "end_date": _instant_problems,
+        "window_days": partial(_number_problems, most=_MOST_DAYS),
+        "lookback_minutes": partial(_number_problems, most=_MOST_DAYS * 1440),
+        "request_timeout_seconds": partial(_number_problems, most=86_400),
+        "filters": _filter_problems,
+        "batch_config": batch_problems,
+    }
+    errors = [
+        f"{name}{problem}"
+        for name, check in checks.items()
+        if name in config
+        for problem in check(config[name])
+    ]
+    return errors or [*_order_problems(config), *flattening_problems(config)]
+
+
+def undocumented_filters(config: Mapping[str, Any]) -> list[str]:
+    """List the request fields in `filters` that the API description does not show.
+
+    Args:
+        config: A valid configuration.
+
+    Returns:
+        Each as `<stream>.<field>`.
+    """
+    return [
+        f"{stream}.{field}"
+        for stream, fields in config["filters"].items()
+        for field in fields
+        if field not in request_fields(stream)
+    ]
+
+
+def _normalise(config: dict[str, Any], settings: Mapping[str, Any]) -> None:
+    for name, value in list(config.items()):
+        integer = "integer" in settings.get(name, {}).get("type", ())
+        if value is None:
+            del config[name]
+        elif integer and isinstance(value, float) and value.is_integer():
+            config[name] = int(value)
+        else:
+            # The SDK takes `__else__` out of stream maps that the caller may use again.
+            config[name] = deepcopy(value)
+
+
+def _described(error: ValidationError) -> str:
+    name = ".".join(map(str, error.absolute_path))
+    if name == "api_key":
+        return "api_key: must be a string"
+    return f"{name}: {_bounded(error.message)}"
+
+
+def _bounded(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
+
+
+def _base_url_problems(url: str) -> Iterator[str]:
+    try:
+        parts = urlsplit(url)
+        host = _host_to_connect_to(url)
+    except (OSError, ValueError):
+        host = ""
+    if not host or parts.scheme not in {"http", "https"} or url != url.strip():
+        yield ": must be a URL such as https://api.example.com"
+    elif parts.username is not None or parts.password is not None:
+        yield ": must not carry credentials; the key goes into api_key"
+    elif parts.scheme == "http" and not _is_loopback(host):
+        yield ": must begin with https://, as the key would travel in clear"
+    elif parts.query or parts.fragment:
+        yield ": must not carry a query or a fragment"
+    elif parts.path.rstrip("/").endswith("/v1"):
+        yield ": must be given without /v1, which the tap adds"
+
+
+def _host_to_connect_to(url: str) -> str:
+    """Give the host as a request names it; fail where no request could be made."""
+    sent = requests.Request("POST", url).prepare().url
+    host = urlsplit(sent or "").hostname or ""
+    # What the connection does, which wants labels of 1 to 63 characters.
+    host.encode("idna")
+    return host
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _api_key_problems(key: str) -> Iterator[str]:
+    if not key:
+        yield ": is empty"
+    elif not (key.isascii() and key.isprintable()) or " " in key:
+        yield ": must not hold white space, control or non-ASCII characters"
+
+
+def _user_agent_problems(user_agent: str) -> Iterator[str]:
+    if not (user_agent.isascii() and user_agent.isprintable()):
+        yield ": must be printable ASCII"
+    elif user_agent != user_agent.strip():
+        yield ": must not begin or end with white space"
+
+
+def _number_problems(number: float, most: int) -> Iterator[str]:
+    if not math.isfinite(number):
+        yield ": must be a finite number"
+    elif number > most:
+        yield f": must be at most {most}"
+
+
+def _instant_problems(text: str) -> Iterator[str]:
+    try:
+        parse_instant(text)
+    except (ValueError, OverflowError):
+        yield f": {_bounded(repr(text))} is no date or date-time, such as 2026-01-31"
+
+
+def _order_problems(config: Mapping[str, Any]) -> Iterator[str]:
+    start, end = config.get("start_date"), config.get("end_date")
+    if start and end and parse_instant(end) < parse_instant(start):
+        yield "end_date: comes before start_date"
+
+
+def _filter_problems(filters: Mapping[str, Any]) -> Iterator[str]:
+    streams = stream_names()
+    for stream, fields in filters.items():
+        if stream not in streams:
+            yield f".{stream}: there is no such stream{did_you_mean(stream, streams)}"
+        elif not isinstance(fields, dict):
+            yield f".{stream}: must be an object of request fields"
+        else:
+            for field, value in fields.items():
+                for problem in _field_problems(stream, field, value):
+                    yield f".{stream}.{field}: {problem}"
+
+
+def _field_problems(stream: str, field: str, value: object) -> Iterator[str]:
+    documented = request_fields(stream)
+    if field in _SET_BY_THE_TAP:
+        yield "is set by the tap and cannot be a filter"
+    elif field in documented:
+        for error in Draft202012Validator(documented[field]).iter_errors(value):
+            yield _bounded(error.message)
+    elif nearest := did_you_mean(field, documented):
+        yield f"there is no such request field{nearest}"
+    if not _is_json(value):
+        yield "holds what JSON cannot, such as NaN or half a character"
+
+
+def _is_json(value: object) -> bool:
+    try:
+        text = json.dumps(value, allow_nan=False, ensure_ascii=False, default=str)
+        text.encode()
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""From the API's record to the target's."""

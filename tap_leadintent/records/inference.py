@@ -1,0 +1,161 @@
+"""Columns for streams whose fields nobody documents, inferred from a sample.
+
+A column outlives its sample by years, so only what is plain becomes one: what is mixed,
+always null, or named in a way that warehouses do not tell apart stays in
+`additional_properties`, where nothing is lost.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tap_leadintent.errors import RefusedError
+from tap_leadintent.openapi import TAP_COLUMNS
+from tap_leadintent.times import utc_timestamp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from tap_leadintent.client import LeadIntentStream
+
+    Record = Mapping[str, Any]
+
+_MOST_RECORDS = 100
+_FORBIDDEN = 403
+
+_LONGEST_NAME = 63
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PREFIX_OF_TARGETS = "_sdc_"
+_TIME_NAMES = ("_at", "_time")
+_INSTANT = re.compile(
+    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)", re.ASCII
+)
+
+_TYPES: dict[str, dict[str, Any]] = {
+    "string": {"type": ["string", "null"]},
+    "boolean": {"type": ["boolean", "null"]},
+    # A column of integers would round the first fraction that comes.
+    "integer": {"type": ["number", "null"]},
+    "number": {"type": ["number", "null"]},
+    "object": {"type": ["object", "null"], "additionalProperties": True},
+    "array": {"type": ["array", "null"]},
+}
+
+
+class Inference(NamedTuple):
+    """What a sample says about a stream."""
+
+    columns: dict[str, dict[str, Any]]
+    """The schema of each new column, sorted by name."""
+
+    unsafe_names: list[str]
+    """Fields that could be columns but for their names, sorted."""
+
+
+def add_columns(stream: LeadIntentStream) -> None:
+    """Give a stream typed columns for the fields on its first page.
+
+    A stream that the key may not read keeps its columns, and is deselected.
+
+    Args:
+        stream: A stream whose fields nobody documents.
+
+    Raises:
+        StreamError: It could not be read.
+    """
+    try:
+        page = next(iter(stream.request_pages({})))
+    except RefusedError as error:
+        if error.status != _FORBIDDEN:
+            raise
+        stream.selected_by_default = False
+        stream.logger.warning(
+            "%s; it is deselected, and its columns are not inferred", error.message
+        )
+        return
+    declared = stream.schema["properties"]
+    columns, unsafe_names = infer(stream.decode(page).data[:_MOST_RECORDS], declared)
+    if unsafe_names:
+        stream.logger.warning(
+            "Fields whose names warehouses may not take, or not tell apart, stay in "
+            "additional_properties: %s",
+            ", ".join(repr(name[:100]) for name in unsafe_names),
+        )
+    stream.add_columns(columns)
+
+
+def infer(records: Sequence[Record], declared: Iterable[str]) -> Inference:
+    """Infer columns from records.
+
+    Args:
+        records: The sample, in any order.
+        declared: The columns that the stream has anyway.
+
+    Returns:
+        The columns to add, the same for any order of the records.
+    """
+    # Imported late: most runs need none.
+    from genson import SchemaBuilder  # type: ignore[import-untyped]  # noqa: PLC0415
+
+    builder = SchemaBuilder(schema_uri=None)
+    for record in records:
+        builder.add_object({name: _hollow(value) for name, value in record.items()})
+    fields: dict[str, dict[str, Any]] = builder.to_schema().get("properties", {})
+    unsafe = set(_unsafe_names(fields, declared))
+    columns: dict[str, dict[str, Any]] = {}
+    unsafe_names: list[str] = []
+    for name in sorted(fields.keys() - (set(declared) - TAP_COLUMNS.keys())):
+        column = _column(name, fields[name], records)
+        if column is not None and name in unsafe:
+            unsafe_names.append(name)
+        elif column is not None:
+            columns[name] = column
+    return Inference(columns, unsafe_names)
+
+
+def _hollow(value: object) -> object:
+    """Reduce a value to what tells its type; what is inside does not matter."""
+    if isinstance(value, dict):
+        return {}
+    if isinstance(value, list):
+        return []
+    if value is None or isinstance(value, str | bool):
+        return value
+    return 0
+
+
+def _column(
+    name: str, field: dict[str, Any], records: Iterable[Record]
+) -> dict[str, Any] | None:
+    types = field.get("type", [])
+    kinds = {types} if isinstance(types, str) else {*types}
+    kinds.discard("null")
+    if len(kinds) != 1:
+        return None
+    column = dict(_TYPES[kinds.pop()])
+    if column == _TYPES["string"] and name.endswith(_TIME_NAMES):
+        values = [record.get(name) for record in records]
+        if all(value is None or _is_instant(value) for value in values):
+            column["format"] = "date-time"
+    column["description"] = "Not shown in the API description; type inferred from data."
+    return column
+
+
+def _is_instant(text: str) -> bool:
+    return bool(_INSTANT.fullmatch(text)) and utc_timestamp(text) is not None
+
+
+def _unsafe_names(fields: Iterable[str], declared: Iterable[str]) -> Iterator[str]:
+    reserved = {*TAP_COLUMNS, *declared}
+    spellings = Counter(name.lower() for name in {*fields, *reserved})
+    for name in fields:
+        if (
+            name in TAP_COLUMNS
+            or spellings[name.lower()] > 1
+            or len(name) > _LONGEST_NAME
+            or not _PLAIN_NAME.fullmatch(name)
+            or name.lower().startswith(_PREFIX_OF_TARGETS)
+        ):
+            yield name

@@ -1,0 +1,1 @@
+"""What to read: ranges, coverage, windows; several at once, in order."""

@@ -1,0 +1,99 @@
+"""Notices a server that ignores the time range it was asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tap_leadintent.errors import StreamError
+from tap_leadintent.times import parse_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import msgspec
+
+    from tap_leadintent.replication.windows import Window
+
+
+class RangeGuard:
+    """Notices a server that ignores the time range it was asked for."""
+
+    def __init__(
+        self, stream: str, range_name: str, is_ignored: Callable[[], bool]
+    ) -> None:
+        """Watch one range of one stream.
+
+        Args:
+            stream: Named in the error.
+            range_name: Named in the error.
+            is_ignored: Asks the server for a time of which there can be nothing, and
+                tells whether it returns something all the same.
+        """
+        self._stream = stream
+        self._range = range_name
+        self._is_ignored = is_ignored
+        self._is_trusted = False
+        self._strays = 0
+        self._strayed = False
+        self._repeats = 0
+        self._first_page: int | None = None
+
+    def page(
+        self,
+        window: Window,
+        page: list[dict[str, Any]],
+        time_of: Callable[[dict[str, Any]], str | None],
+    ) -> None:
+        """Look at a page whose records carry the time that the range is about.
+
+        Args:
+            window: The window that the page was asked for.
+            page: Its records.
+            time_of: Gives the instant that must lie inside the window, if known.
+
+        Raises:
+            StreamError: Whole pages lay outside the window, in two windows running.
+        """
+        times = [time_of(record) for record in page]
+        inside = (
+            time is None or window.start - 1 <= parse_instant(time) <= window.end
+            for time in times
+        )
+        if self._strayed or not times or any(inside):
+            return
+        self._strayed = True
+        self._strays += 1
+        if self._strays > 1:
+            what = "returns records from outside the time range"
+            raise self._error(what)
+
+    def window_begins(self, first_page: Sequence[bytes | msgspec.Raw]) -> None:
+        """Look at a window's first page.
+
+        Args:
+            first_page: The JSON of its records, or nothing when there is no other page:
+                what little there is may well be there at all times.
+
+        Raises:
+            StreamError: Three windows running began with the very same records, and
+                so does a time of which there can be none.
+        """
+        content = hash(tuple(map(bytes, first_page))) if first_page else None
+        same = content is not None and content == self._first_page
+        self._repeats = self._repeats + 1 if same else 0
+        self._first_page = content
+        if not self._strayed:
+            self._strays = 0
+        self._strayed = False
+        if self._repeats > 1 and not self._is_trusted:
+            if self._is_ignored():
+                what = "returns the same records for different time ranges"
+                raise self._error(what)
+            self._is_trusted = True
+
+    def _error(self, what: str) -> StreamError:
+        return StreamError(
+            f"{self._stream}: the API {what} of {self._range}; it seems to ignore "
+            "the range. The stream stops rather than read everything once for each "
+            "window. Report it to the API's support."
+        )

@@ -1,0 +1,1 @@
+"""The SDK's side: messages, STATE, the writer."""

@@ -1,0 +1,237 @@
+"""A stream's messages, in an order that can be trusted, at little cost a record.
+
+The SDK would keep a bookmark made from the records, which says nothing about what has
+been read; would let STATE overtake an unwritten BATCH; would announce a version before
+its records; and would look through each record for what is deselected, where nothing
+is. It has no public hooks for these, so its private methods are overridden here and
+nowhere else.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from singer_sdk.batch import Batcher
+from singer_sdk.helpers._batch import SDKBatchMessage
+from singer_sdk.mapper import SameRecordTransform
+from singer_sdk.singerlib import RecordMessage
+
+from tap_leadintent.api.endpoint import EndpointStream
+from tap_leadintent.errors import StreamError
+from tap_leadintent.singer.writer import flush
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable
+
+    from requests.adapters import HTTPAdapter
+    from singer_sdk import Tap
+    from singer_sdk.helpers._batch import BatchConfig
+    from singer_sdk.helpers.types import Context
+
+    from tap_leadintent.api.rate_limit import Pace
+
+    Record = dict[str, Any]
+
+COVERAGE = "coverage"
+"""Key of the bookmark in a stream's state."""
+
+_RECORDS_FOR_A_STATE = 300
+"""Where records are not written in batches, whose size tells when a STATE is due."""
+
+_WINDOWS_FOR_A_STATE = 100
+"""Also windows without records are work that should not be done again."""
+
+
+class _Batch:
+    """Records that wait for their BATCH message, by the stream they go to."""
+
+    def __init__(
+        self,
+        batcher: Batcher,
+        send: Callable[[str, list[str]], None],
+    ) -> None:
+        self._batcher = batcher
+        self._send = send
+        self._records: dict[str, list[Record]] = {}
+        self._count = 0
+
+    @property
+    def is_full(self) -> bool:
+        return self._count >= self._batcher.batch_config.batch_size
+
+    def add(self, stream: str, record: Record) -> None:
+        self._records.setdefault(stream, []).append(record)
+        self._count += 1
+
+    def write(self) -> None:
+        for stream, records in self._records.items():
+            try:
+                manifests = list(self._batcher.get_batches(iter(records)))
+            except (OSError, ImportError) as error:
+                msg = f"{stream}: batches cannot be written ({error}); see batch_config"
+                raise StreamError(msg) from None
+            for manifest in manifests:
+                self._send(stream, manifest)
+        self._records, self._count = {}, 0
+
+
+class EmittingStream(EndpointStream):
+    """An endpoint whose STATE says only what has been written before it."""
+
+    def __init__(self, tap: Tap, *, pace: Pace, adapter: HTTPAdapter) -> None:
+        """Bind the stream to a run.
+
+        Args:
+            tap: The tap, with its settings and state.
+            pace: See `EndpointStream`.
+            adapter: Likewise.
+        """
+        super().__init__(tap, pace=pace, adapter=adapter)
+        self._batch: _Batch | None = None
+        self._bookmark: list[dict[str, str]] | None = None
+        self._records_since_state = 0
+        self._windows_since_state = 0
+
+    def checkpoint(
+        self,
+        bookmark: list[dict[str, str]],
+        *,
+        records: int = 0,
+        at_once: bool = False,
+    ) -> None:
+        """Note what has been read whole, and write a STATE if one is due.
+
+        Args:
+            bookmark: The stream's coverage; all its records have been handed over.
+            records: How many records have been handed over since the last call.
+            at_once: Whether to write a STATE however little there was.
+        """
+        self._bookmark = bookmark
+        self._windows_since_state += 1
+        if self._batch is None:
+            self._records_since_state += records
+            self.stream_state[COVERAGE] = bookmark
+        if (
+            at_once
+            or self._records_since_state >= _RECORDS_FOR_A_STATE
+            or self._windows_since_state >= _WINDOWS_FOR_A_STATE
+        ):
+            self._settle()
+
+    def flush(self) -> None:
+        """Hand over the records that wait to be written in one block.
+
+        To be called before a wait; STATE and all other messages do not wait.
+
+        Raises:
+            OutputError: Standard output cannot be written.
+        """
+        flush(self._tap.message_writer)
+
+    def activate_version(self, version: int) -> None:
+        """Tell the target that a version is complete, if its records carried one.
+
+        Args:
+            version: The version of the stream's records.
+        """
+        if self._batch is None:
+            self._write_activate_version_message(version)
+        else:
+            self.logger.warning(
+                "No version is activated: records in a BATCH carry none, so a target "
+                "would retire all of them"
+            )
+
+    def _settle(self) -> None:
+        if self._batch is not None:
+            self._batch.write()
+        if self._bookmark is not None:
+            self.stream_state[COVERAGE] = self._bookmark
+        self._records_since_state = self._windows_since_state = 0
+        # A window without records leaves it set, though the state has changed.
+        self.state_manager.is_flushed = False
+        self._write_state_message()
+
+    @cached_property
+    def _emits_as_is(self) -> bool:
+        """Whether nothing is deselected, mapped or flattened."""
+        first, *others = self.stream_maps
+        return (
+            not others
+            and type(first) is SameRecordTransform
+            and not first.flattening_enabled
+            and all(self.mask.values())
+        )
+
+    def _generate_record_messages(
+        self, record: Record
+    ) -> Generator[RecordMessage, None, None]:
+        if not self._emits_as_is:
+            yield from super()._generate_record_messages(record)
+            return
+        message = RecordMessage(self.name, record, self._stream_version)
+        # Given to the constructor, it would be converted to UTC, which it is.
+        message.time_extracted = datetime.now(UTC)
+        yield message
+
+    def _write_state_message(self) -> None:
+        super()._write_state_message()
+        # Also when the state is as before: this may be the end.
+        self.flush()
+
+    def generate_child_contexts(
+        self,
+        record: Record,  # noqa: ARG002
+        context: Context | None,  # noqa: ARG002
+    ) -> Iterable[Context | None]:
+        """Give none: there are no child streams for which to copy each record.
+
+        Args:
+            record: Not used.
+            context: Not used.
+
+        Returns:
+            Nothing.
+        """
+        return ()
+
+    def _sync_batches(
+        self,
+        batch_config: BatchConfig,
+        context: Context | None = None,
+    ) -> None:
+        with self.get_batch_counter() as counter:
+
+            def send(stream: str, manifest: list[str]) -> None:
+                counter.increment()
+                message = SDKBatchMessage(
+                    stream=stream, encoding=batch_config.encoding, manifest=manifest
+                )
+                self._tap.write_message(message)
+
+            batcher = Batcher(self.tap_name, self.name, batch_config)
+            self._batch = _Batch(batcher, send)
+            for record in self._sync_records(context, write_messages=False):
+                for message in self._generate_record_messages(record):
+                    self._batch.add(message.stream, message.record)
+                if self._batch.is_full:
+                    self._settle()
+            self._settle()
+
+    def _increment_stream_state(
+        self, latest_record: Record, *, context: Context | None = None
+    ) -> None:
+        del latest_record, context
+
+    def _write_starting_replication_value(self, context: Context | None) -> None:
+        del context
+
+    def get_replication_key_signpost(self, context: Context | None = None) -> None:
+        """Set no signpost: the stream keeps its own bookmark."""
+
+    @property
+    def emit_activate_version_messages(self) -> bool:
+        """Keep the SDK from sending ACTIVATE_VERSION, which it does too early."""
+        return False

@@ -1,0 +1,150 @@
+"""From the bytes of a response to values that every warehouse can hold."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tap_leadintent.api.page import HUGE_NUMBER, NO_NUMBER, TEXT_REPAIRED, Page
+
+END = b'}], "cursor": {"has_more": true, "next": "\\ud800\\u0000"}}'
+
+
+def decode(text: str | bytes) -> tuple[Any, tuple[str, ...]]:
+    """Decode a page with one record whose one field is given as JSON."""
+    content = text if isinstance(text, bytes) else text.encode()
+    page = Page(b'{"data": [{"x": ' + content + b'}], "cursor": {"has_more": false}}')
+    records = page.decode()
+    page.pack()
+    page.pack()
+    assert page.decode() == records
+    (record,) = records.data
+    assert page.count == len(records.raw) == 1
+    return record["x"], records.repairs
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("12345678901234567890123", 12345678901234567890123),
+        ("9" * 4300, int("9" * 4300)),
+        ("0.1000", Decimal("0.1000")),
+        ("-0.0", Decimal("-0.0")),
+        ("1e400", Decimal("1E+400")),
+        ("-1E-16383", Decimal("-1E-16383")),
+        ("9e4299", Decimal("9E+4299")),
+        ("0." + "1" * 5000, Decimal("0." + "1" * 5000)),
+        (r'"\\u0000 \\ud800"', r"\u0000 \ud800"),
+        (r'"\ud83d\ude80"', "🚀"),
+        ('"\u2028\uffff\ufffd"', "\u2028\uffff\ufffd"),
+    ],
+    ids=lambda value: str(value)[:20] if isinstance(value, str) else "",
+)
+def test_what_is_left_alone(text: str, value: object) -> None:
+    found, repairs = decode(text)
+    assert (found, str(found)[:9000]) == (value, str(value)[:9000])
+    assert repairs == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "repair"),
+    [
+        (r'"a\u0000b"', "a\ufffdb", TEXT_REPAIRED),
+        (r'"\ud800"', "\ufffd", TEXT_REPAIRED),
+        (r'"\uDFFF\uD83D x"', "\ufffd\ufffd x", TEXT_REPAIRED),
+        (b'"\xed\xa0\x80"', "\ufffd", TEXT_REPAIRED),
+        (r'[{"\u0000k": ["\u0000"]}]', [{"\ufffdk": ["\ufffd"]}], TEXT_REPAIRED),
+        (r'{"\ud800": {"\ud800": 1}}', {"\ufffd": {"\ufffd": 1}}, TEXT_REPAIRED),
+        ("NaN", None, NO_NUMBER),
+        ("[Infinity, -Infinity, 0.10]", [None, None, Decimal("0.10")], NO_NUMBER),
+        ("1e4300", "1e4300", HUGE_NUMBER),
+        ("-1E-16384", "-1E-16384", HUGE_NUMBER),
+        ("[1e99999999999999999999]", ["1e99999999999999999999"], HUGE_NUMBER),
+        ("9" * 4301, "9" * 4301, HUGE_NUMBER),
+    ],
+    ids=lambda value: repr(value)[:20],
+)
+def test_what_is_replaced(text: str | bytes, value: object, repair: str) -> None:
+    found, repairs = decode(text)
+    assert (found, str(found)) == (value, str(value))
+    assert repairs == (repair,)
+
+
+def test_fields_whose_repaired_names_are_the_same_all_stay() -> None:
+    for text in (
+        r'{"a\u0000": 1, "a\ufffd": 2, "a\ud800": 3}',
+        r'{"a\ufffd": 2, "a\ufffd\ufffd": 4, "a\ud800": 3, "a\u0000": 1}',
+    ):
+        found, _ = decode(text)
+        assert sorted(found.values()) == sorted(json.loads(text).values())
+        assert found["a\ufffd"] == 2
+
+
+def test_a_cursor_is_passed_back_unchanged() -> None:
+    page = Page(b'{"data": [{"id": "\\u0000"' + END)
+    assert page.cursor.next == "\ud800\0"
+    assert json.dumps(page.cursor.next) == r'"\ud800\u0000"'
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"data": [{"id": "\\ud800"}], "cursor": {"has_more": 1}}',
+        b'{"data": ["\\ud800"], "cursor": {"has_more": false}}',
+        b'{"data": [NaN], "cursor": {"has_more": false}}',
+        b'{"data": [{"id": 1e99999999999999999999',
+        b'{"data": [{"id": 1e99999999999999999999}]}',
+        b'{"data": [{"id": "\xff"}], "cursor": {"has_more": false}}',
+        b'{"data": [{"id": "\x00"}], "cursor": {"has_more": false}}',
+        b'{"data": [{"id": %b}], "cursor": {"has_more": false}}'
+        % (b"[" * 9999 + b"]" * 9999),
+        b"NaN",
+        b"",
+    ],
+)
+def test_what_is_no_page_stays_an_error(content: bytes) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        Page(content).decode()
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(
+        st.characters(exclude_categories=())
+    ),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4)
+    ),
+    max_leaves=10,
+)  # fmt: skip
+
+
+def test_the_json_of_a_record_stays_as_the_api_spelled_it() -> None:
+    """A record whose page came in another way must not look changed."""
+    text = rb'{"x": "\u00e9\u0000", "y" : 1.50}'
+    page = Page(b'{"data": [' + text + b'], "cursor": {"has_more": false}}')
+    assert [bytes(raw) for raw in page.decode().raw] == [text]
+    page.pack()
+    assert [bytes(raw) for raw in page.decode().raw] == [text]
+
+
+def test_a_packed_page_takes_less_room() -> None:
+    page = Page(
+        b'{"data": [{"x": "%b"}], "cursor": {"has_more": false}}' % (b"ab" * 9999)
+    )
+    size = page.size
+    page.pack()
+    assert page.size < size / 2
+    assert page.decode().data == [{"x": "ab" * 9999}]
+
+
+@settings(deadline=None)  # the machine may be busy
+@given(json_values)
+def test_whatever_is_decoded_can_be_encoded(value: Any) -> None:
+    """Python's own encoder writes what is hard: NaN, infinities, lone surrogates."""
+    found, _ = decode(json.dumps(value))
+    json.dumps(found, ensure_ascii=False, allow_nan=False, default=float).encode()

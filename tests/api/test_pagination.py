@@ -1,0 +1,222 @@
+"""The page envelope and the cursor chain, read through a real stream."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import requests_mock
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tap_leadintent.errors import StreamError
+from tap_leadintent.tap import TapLeadIntent
+
+if TYPE_CHECKING:
+    import requests
+
+BASE_URL = "https://api.example.com"
+STREAM = "signal_agents"
+URL = f"{BASE_URL}/v1/signals/agents"
+ABSENT = object()
+
+cursors = st.text(min_size=1)
+
+
+def envelope(ids: list[int], *, has_more: bool, after: object = "") -> dict[str, Any]:
+    """Build a page as the API answers it."""
+    cursor: dict[str, Any] = {"has_more": has_more}
+    if after is not ABSENT:
+        cursor["next"] = after
+    return {"data": [{"id": str(number)} for number in ids], "cursor": cursor}
+
+
+def read(**config: Any) -> list[str]:
+    """Read the stream to its end; give the records' ids."""
+    config = {"base_url": BASE_URL, "api_key": "k", "max_retries": 0, **config}
+    records: Any = TapLeadIntent(config=config).streams[STREAM].get_records(None)
+    return [record["id"] for record in records]
+
+
+def read_answers(*answers: Any) -> tuple[list[str], list[Any]]:
+    """Read a chain of answers (JSON or bytes); give ids and request bodies."""
+    contents = [
+        answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+        for answer in answers
+    ]
+    with requests_mock.Mocker() as api:
+        api.post(URL, [{"content": content} for content in contents])
+        ids = read()
+        return ids, [request.json() for request in api.request_history]
+
+
+@settings(deadline=None)  # the machine may be busy
+@given(
+    pages=st.lists(st.lists(st.integers(), max_size=3), min_size=1, max_size=8),
+    data=st.data(),
+)
+def test_reads_every_page_once_and_in_order(
+    pages: list[list[int]], data: st.DataObject
+) -> None:
+    """However records are split, wherever pages are empty, whatever cursors hold."""
+    count = len(pages) - 1
+    issued = data.draw(
+        st.lists(cursors, unique=True, min_size=count, max_size=count), "cursors"
+    )
+    last = data.draw(st.none() | st.just(ABSENT) | st.text(), "next of the last page")
+    answers = [
+        envelope(ids, has_more=True, after=after)
+        for ids, after in zip(pages, issued, strict=False)
+    ]
+    answers.append(envelope(pages[-1], has_more=False, after=last))
+    # `None` stands for the first page, which is asked for without a cursor.
+    by_cursor = dict(zip([None, *issued], answers, strict=True))
+
+    def answer(request: requests.PreparedRequest, _context: object) -> Any:
+        body = json.loads(request.body or "")
+        return by_cursor.pop(body["cursor"].get("after"))
+
+    with requests_mock.Mocker() as api:
+        api.post(URL, json=answer)
+        ids = read()
+    assert ids == [str(number) for page in pages for number in page]
+    assert not by_cursor, "not every page was asked for"
+
+
+def test_bodies_differ_in_the_cursor_alone() -> None:
+    answers = [
+        envelope([1], has_more=True, after="é+/=%2B \u0000\u2028'\""),
+        envelope([2], has_more=False),
+    ]
+    config = {"page_size": 7, "filters": {STREAM: {"x": ["1"], "sort": {"by": 1}}}}
+    with requests_mock.Mocker() as api:
+        api.post(URL, [{"json": answer} for answer in answers])
+        read(**config)
+    first, second = (request.json() for request in api.request_history)
+    assert first == {"x": ["1"], "sort": {"by": 1}, "cursor": {"limit": 7}}
+    after = answers[0]["cursor"]["next"]
+    assert second == {**first, "cursor": {"limit": 7, "after": after}}
+
+
+def test_request() -> None:
+    with requests_mock.Mocker() as api:
+        api.post(URL, json=envelope([], has_more=False))
+        assert read() == []
+    (request,) = api.request_history
+    assert request.headers["Authorization"] == "Bearer k"
+    assert request.headers["Content-Type"] == "application/json"
+    assert request.headers["User-Agent"].startswith("tap-leadintent/")
+
+
+def test_a_new_read_begins_a_new_chain() -> None:
+    chain = [envelope([1], has_more=True, after="a"), envelope([2], has_more=False)]
+    for _ in range(2):
+        ids, bodies = read_answers(*chain)
+        assert ids == ["1", "2"]
+        assert "after" not in bodies[0]["cursor"]
+
+
+@pytest.mark.parametrize("after", [ABSENT, None, ""], ids=["absent", "null", "empty"])
+def test_more_without_a_cursor_is_an_error(after: object) -> None:
+    first = envelope([1], has_more=True, after="a")
+    second = envelope([2], has_more=True, after=after)
+    message = rf"^{STREAM}: page 2 .*has_more.*no next cursor"
+    with pytest.raises(StreamError, match=message):
+        read_answers(first, second)
+
+
+@pytest.mark.parametrize("lead_in", [0, 3])
+@pytest.mark.parametrize("period", [1, 2, 5])
+def test_a_cursor_seen_before_is_an_error(lead_in: int, period: int) -> None:
+    steps = [*range(lead_in + period), lead_in]
+    answers = [envelope([step], has_more=True, after=str(step)) for step in steps]
+    message = rf"^{STREAM}: page {len(steps)} repeats a cursor"
+    with pytest.raises(StreamError, match=message):
+        read_answers(*answers)
+
+
+NO_ENVELOPES: dict[str, Any] = {
+    "empty": b"",
+    "html": b"<html><body>Please wait</body></html>",
+    "cut off": b'{"data": [{"id": "2"}], "cursor": {"has',
+    "trailing": b'{"data": [], "cursor": {"has_more": false}}{}',
+    "not utf-8": b'{"data": [{"id": "\xff"}], "cursor": {"has_more": false}}',
+    "too deep": b'{"data": [{"a": %b}], "cursor": {"has_more": false}}'
+    % (b"[" * 100_000 + b"]" * 100_000),
+    "null": None,
+    "text": "page",
+    "list": [],
+    "error": {"error": {"code": "busy"}},
+    "no data": {"cursor": {"has_more": False}},
+    "data null": {"data": None, "cursor": {"has_more": False}},
+    "data object": {"data": {}, "cursor": {"has_more": False}},
+    "record text": {"data": ["2"], "cursor": {"has_more": False}},
+    "record null": {"data": [None], "cursor": {"has_more": False}},
+    "no cursor": {"data": []},
+    "cursor null": {"data": [], "cursor": None},
+    "cursor text": {"data": [], "cursor": "b"},
+    "no has_more": {"data": [], "cursor": {"next": "b"}},
+    "has_more null": {"data": [], "cursor": {"has_more": None}},
+    "has_more text": {"data": [], "cursor": {"has_more": "false"}},
+    "has_more number": {"data": [], "cursor": {"has_more": 0}},
+    "next number": {"data": [], "cursor": {"has_more": True, "next": 2}},
+}
+
+
+@pytest.mark.parametrize("answer", NO_ENVELOPES.values(), ids=NO_ENVELOPES)
+def test_a_body_without_the_envelope_is_an_error(answer: Any) -> None:
+    first = envelope([1], has_more=True, after="a")
+    with pytest.raises(StreamError, match=rf"^{STREAM}: .*no page of records"):
+        read_answers(first, answer)
+
+
+def read_by_cursor(answers: dict[str | None, list[bytes]]) -> list[str]:
+    """Read a chain from the answers to each cursor, used up one after the other."""
+
+    def answer(request: requests.PreparedRequest, _context: object) -> bytes:
+        after = json.loads(request.body or "")["cursor"].get("after")
+        return answers[after].pop(0)
+
+    with requests_mock.Mocker() as api:
+        api.post(URL, content=answer)
+        return read(max_retries=2)
+
+
+def test_a_page_that_turns_out_to_be_none_is_asked_for_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tap_leadintent.api.retry.backoff", lambda _: 0.001)
+    broken: bytes = NO_ENVELOPES["not utf-8"]
+    answers: dict[str | None, list[bytes]] = {
+        None: [broken, json.dumps(envelope([1], has_more=True, after="a")).encode()],
+        "a": [broken, broken, json.dumps(envelope([2], has_more=False)).encode()],
+    }
+    # Of the first page, one half says where the second is.
+    answers[None][0] = broken.replace(b"false", b'true, "next": "a"')
+
+    assert read_by_cursor(answers) == ["1", "2"]
+    assert answers == {None: [], "a": []}
+
+
+def test_a_page_that_ends_elsewhere_when_asked_for_again_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # The next page began where the broken one ended: what lies between is in neither.
+    monkeypatch.setattr("tap_leadintent.api.retry.backoff", lambda _: 0.001)
+    broken: bytes = NO_ENVELOPES["not utf-8"]
+    answers: dict[str | None, list[bytes]] = {
+        None: [
+            broken.replace(b"false", b'true, "next": "a"'),
+            json.dumps(envelope([1], has_more=True, after="b")).encode(),
+        ],
+        "a": [json.dumps(envelope([2], has_more=False)).encode()],
+    }
+    with pytest.raises(StreamError, match=rf"^{STREAM}: .*ends elsewhere"):
+        read_by_cursor(answers)
+
+
+def test_an_envelope_error_names_the_page() -> None:
+    first = envelope([1], has_more=True, after="a")
+    with pytest.raises(StreamError, match=rf"^{STREAM}: .*page 2"):
+        read_answers(first, {"data": []})

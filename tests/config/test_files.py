@@ -1,0 +1,294 @@
+"""The files of the command line: what is wrong with them is one line."""
+
+from __future__ import annotations
+
+import json
+import os
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+
+from tap_leadintent.tap import TapLeadIntent
+from tests.support.helpers import (
+    API_KEY,
+    STREAMS,
+    VALID,
+    assert_keeps_secret,
+    each_entry,
+    only,
+    refusal,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import requests_mock
+
+    from tap_leadintent.sandbox import Sandbox
+    from tests.support.helpers import Run
+
+TEXT = json.dumps(VALID)
+
+NO_OBJECT = "must be a JSON object of settings"
+
+CONFIGS: dict[str, tuple[str, str]] = {
+    "empty": ("", "Expecting value: line 1 column 1 (char 0)"),
+    "text": (f"api_key = {API_KEY}", "Expecting value: line 1 column 1 (char 0)"),
+    "cut": (TEXT[:-3], "Unterminated string"),
+    "no comma": (TEXT.replace(",", ""), "Expecting ',' delimiter"),
+    "null": ("null", NO_OBJECT),
+    "number": ("7", NO_OBJECT),
+    "string": (json.dumps(API_KEY), NO_OBJECT),
+    "list": (json.dumps([VALID]), NO_OBJECT),
+    "list of pairs": (json.dumps([["api_key", API_KEY]]), NO_OBJECT),
+    "empty list": ("[]", NO_OBJECT),
+    "deep": ("[" * 100_000, "recursion"),
+}
+
+NUMBERS = [
+    *(f'"{name}": {number}' for name in ("window_days", "request_timeout_seconds")
+      for number in ("NaN", "Infinity", "-Infinity", "1e999", "1e999999999")),
+    *(f'"{name}": {number}' for name in ("page_size", "max_retries", "lookback_minutes")
+      for number in ("NaN", "Infinity", "1e999999999")),
+    '"max_requests_per_minute": Infinity',
+    '"request_timeout_seconds": 1e20',
+    '"lookback_minutes": 1e20',
+    '"window_days": 1e20',
+]  # fmt: skip
+
+
+def failed(*arguments: str) -> list[str]:
+    """Enter the tap; give the lines with which it fails."""
+    result = CliRunner().invoke(TapLeadIntent.cli, arguments)
+    assert_keeps_secret(API_KEY, result.output)
+    return refusal(result)
+
+
+def run(*arguments: str) -> str:
+    """Enter the tap; give the one line with which it fails."""
+    (line,) = failed(*arguments)
+    return line
+
+
+@each_entry
+@pytest.mark.parametrize(("text", "problem"), CONFIGS.values(), ids=CONFIGS)
+def test_a_config_that_is_none(
+    tmp_path: Path, text: str, problem: str, arguments: list[str]
+) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(text, encoding="utf-8")
+    line = run("--config", str(path), *arguments)
+    assert line.startswith(f"Error: --config: {path}: ")
+    assert problem in line
+
+
+@each_entry
+def test_a_config_that_is_not_there(tmp_path: Path, arguments: list[str]) -> None:
+    path = tmp_path / "config.json"
+    line = run("--config", str(path), *arguments)
+    assert line == f"Error: --config: {path}: No such file or directory"
+
+
+@each_entry
+def test_a_config_that_cannot_be_read(tmp_path: Path, arguments: list[str]) -> None:
+    line = run("--config", str(tmp_path), *arguments)
+    assert line == f"Error: --config: {tmp_path}: Is a directory"
+
+
+def test_a_config_that_is_no_utf_8(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    path.write_bytes(b'{"api_key": "\xff"}')
+    assert "utf-8" in run("--config", str(path))
+
+
+@each_entry
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_number_out_of_reach(
+    tmp_path: Path,
+    requests_mock: requests_mock.Mocker,
+    number: str,
+    arguments: list[str],
+) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(f"{TEXT[:-1]}, {number}}}", encoding="utf-8")
+    name = number.partition(":")[0].strip('"')
+    for line in failed("--config", str(path), *arguments):
+        assert line.startswith(f"Error: {name}: ")
+        assert len(line) < 300
+    assert not requests_mock.called
+
+
+def test_later_files_override_earlier_ones(tmp_path: Path) -> None:
+    for name, content in (("one", {**VALID, "page_size": 0}), ("two", {"pagesize": 1})):
+        (tmp_path / name).write_text(json.dumps(content), encoding="utf-8")
+    paths = [str(tmp_path / name) for name in ("one", "two")]
+    result = CliRunner().invoke(
+        TapLeadIntent.cli, ["--config", paths[0], "--config", paths[1]]
+    )
+    assert sorted(result.stderr.splitlines()) == [
+        "Error: page_size: 0 is less than the minimum of 1",
+        "Error: pagesize: there is no such setting; did you mean page_size?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [
+        *(
+            (option, text)
+            for option in ("--catalog", "--state")
+            for text in ("", "{", "null", "7", "[]", '"x"', "[" * 100_000, "{'a': 1}")
+        ),
+        ("--catalog", "{}"),
+        ("--catalog", '{"streams": {}}'),
+        ("--catalog", '{"streams": ["leads"]}'),
+        ("--catalog", '{"streams": [{"stream": "leads"}]}'),
+        ("--catalog", '{"streams": [{"tap_stream_id": "leads", "schema": []}]}'),
+        (
+            "--catalog",
+            '{"streams": [{"tap_stream_id": "leads", "schema": {"properties": [1]}}]}',
+        ),
+        ("--catalog", '{"streams": [{"tap_stream_id": "leads", "metadata": {}}]}'),
+        ("--catalog", '{"streams": [{"tap_stream_id": "leads", "metadata": [{}]}]}'),
+        ("--catalog", '{"streams": [{"tap_stream_id": "x", "key_properties": "id"}]}'),
+        ("--state", '{"bookmarks": null}'),
+        ("--state", '{"bookmarks": []}'),
+        ("--state", '{"bookmarks": {"leads": null}}'),
+        ("--state", '{"bookmarks": {"leads": "2026-01-01"}}'),
+    ],
+)
+def test_a_catalog_or_state_that_is_none(
+    tmp_path: Path, requests_mock: requests_mock.Mocker, option: str, text: str
+) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(TEXT, encoding="utf-8")
+    other = tmp_path / "other.json"
+    other.write_text(text, encoding="utf-8")
+    line = run("--config", str(path), option, str(other))
+    assert line.startswith(f"Error: {option}: {other}: ")
+    assert not requests_mock.called
+
+
+def with_entry(name: str, *words: dict[str, Any]) -> dict[str, Any]:
+    """Give a catalog with leads, and last an entry about which its metadata says so."""
+    catalog = only("leads")
+    metadata = [{"breadcrumb": [], "metadata": said} for said in words]
+    catalog["streams"].append({"tap_stream_id": name, "metadata": metadata})
+    return catalog
+
+
+SELECTED: dict[str, list[dict[str, Any]]] = {
+    "selected": [{"selected": True}],
+    "selected by default": [{"selected-by-default": True}],
+    "automatic": [{"inclusion": "automatic", "selected": False}],
+    "nothing said": [],
+}
+DESELECTED: dict[str, list[dict[str, Any]]] = {
+    "deselected": [{"selected": False, "selected-by-default": True}],
+    "deselected by default": [{"selected": None, "selected-by-default": False}],
+    "unsupported": [{"inclusion": "unsupported", "selected": True}],
+    "no word of it": [{"inclusion": "available"}],
+}
+
+
+@pytest.mark.parametrize("words", SELECTED.values(), ids=SELECTED)
+@pytest.mark.parametrize(
+    ("name", "hint"), [("lead", "; did you mean leads?"), ("invoices", "")]
+)
+def test_a_catalog_that_selects_a_stream_that_there_is_not(
+    tmp_path: Path,
+    requests_mock: requests_mock.Mocker,
+    name: str,
+    hint: str,
+    words: list[dict[str, Any]],
+) -> None:
+    """The SDK would ignore it, and leave out the stream that was meant."""
+    config, path = tmp_path / "config.json", tmp_path / "catalog.json"
+    config.write_text(TEXT, encoding="utf-8")
+    path.write_text(json.dumps(with_entry(name, *words)), encoding="utf-8")
+    line = run("--config", str(config), "--catalog", str(path))
+    told = f"{name}: there is no such stream{hint} - at `$.streams[{len(STREAMS)}]`"
+    assert line == f"Error: --catalog: {path}: {told}"
+    assert not requests_mock.called
+
+
+@pytest.mark.parametrize("words", DESELECTED.values(), ids=DESELECTED)
+def test_a_catalog_that_deselects_a_stream_that_there_is_not(
+    tap: Callable[..., Run], config: dict[str, Any], words: list[dict[str, Any]]
+) -> None:
+    """It may be older than the release that dropped the stream."""
+    run = tap(config, catalog=with_entry("invoices", *words)).succeeded()
+    assert len(run.records("leads")) == 3
+    (line,) = (line for line in run.stderr.splitlines() if "invoices" in line)
+    assert "WARNING" in line
+    assert line.endswith("| Ignored in the catalog: there is no stream invoices")
+
+
+@pytest.mark.parametrize(
+    "coverage",
+    [
+        "all",
+        7,
+        {},
+        [1],
+        [{}],
+        [{"range": "date_found"}],
+        [{"range": "date_found", "from": 1, "to": 2}],
+        [{"range": "date_found", "from": "x", "to": "y"}],
+        [{"range": "date_found", "from": "2026-02-01", "to": "2026-01-01"}],
+    ],
+    ids=str,
+)
+def test_coverage_that_somebody_wrote_by_hand(
+    sandbox: Sandbox,
+    config: dict[str, Any],
+    caplog: pytest.LogCaptureFixture,
+    coverage: Any,
+) -> None:
+    target: Any = Messages()
+    state = {"bookmarks": {"leads": {"coverage": coverage}}}
+    TapLeadIntent(
+        config=config,
+        catalog=only("leads"),
+        state=json.loads(json.dumps(state)),
+        message_writer=target,
+    ).sync_all()
+    assert set(target.ids) == {lead["id"] for lead in sandbox.records("leads")}
+    assert "The stream starts anew" in caplog.text or coverage == {}
+
+
+class Messages:
+    """Keeps the ids of what is written."""
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+
+    def write_message(self, message: Any) -> None:
+        content = message.to_dict()
+        if content["type"] == "RECORD":
+            self.ids.append(content["record"]["id"])
+
+
+def test_files_may_be_pipes(
+    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any], tmp_path: Path
+) -> None:
+    files = {
+        "--config": {"page_size": 1},
+        "--catalog": only("leads"),
+        "--state": {"bookmarks": {"another": {"since": 1}}},
+    }
+    arguments = []
+    for option, content in files.items():
+        pipe = tmp_path / f"pipe{option}"
+        os.mkfifo(pipe)
+        # It waits for its reader.
+        Thread(target=pipe.write_text, args=[json.dumps(content)], daemon=True).start()
+        arguments += [option, str(pipe)]
+    run = tap(config, *arguments).succeeded()
+    asked = {(r["stream"], r["body"]["cursor"]["limit"]) for r in sandbox.requests()}
+    assert asked == {("leads", 1)}
+    assert len(run.records("leads")) == 3
+    assert run.state["bookmarks"]["another"] == {"since": 1}

@@ -1,0 +1,107 @@
+"""The settings that the SDK adds: what is wrong with them is one line, too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.helpers import (
+    API_KEY,
+    VALID,
+    each_entry,
+    each_reading_entry,
+    refusal,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import requests_mock
+    from click.testing import Result
+
+JSONL = {"format": "jsonl"}
+FOLDER = {"root": "file:///tmp/batches"}
+NO_SCHEMA = "is not valid under any of the given schemas"
+
+MISTAKES: list[tuple[dict[str, Any], str]] = [
+    (
+        {"flattening_enabled": True},
+        "flattening_max_depth: is required with flattening_enabled",
+    ),
+    (
+        {"flattening_enabled": True, "flattening_max_depth": -1},
+        "flattening_max_depth: is required with flattening_enabled",
+    ),
+    (
+        {"stream_maps": {"__else__": "none"}},
+        f"stream_maps.__else__: 'none' {NO_SCHEMA}",
+    ),
+    (
+        {"stream_maps": {"leads": {"__else__": "x"}}},
+        f"stream_maps.leads: {{'__else__': 'x'}} {NO_SCHEMA}",
+    ),
+    ({"batch_config": {"encoding": JSONL}}, "batch_config.storage.root: is required"),
+    (
+        {"batch_config": {"encoding": JSONL, "storage": {"root": None}}},
+        "batch_config.storage.root: is required",
+    ),
+    (
+        {"batch_config": {"storage": FOLDER}},
+        "batch_config.encoding.format: is required",
+    ),
+    (
+        {"batch_config": {"encoding": None, "storage": FOLDER}},
+        "batch_config.encoding.format: is required",
+    ),
+    (
+        {"batch_config": {"encoding": {**JSONL, "level": 9}, "storage": FOLDER}},
+        "batch_config.encoding.level: there is no such setting",
+    ),
+    (
+        {"batch_config": {"encoding": JSONL, "storage": {**FOLDER, "prefx": "x"}}},
+        "batch_config.storage.prefx: there is no such setting; did you mean prefix?",
+    ),
+    (
+        {"batch_config": {"encodng": JSONL, "storage": FOLDER}},
+        "batch_config.encodng: there is no such setting; did you mean encoding?",
+    ),
+]
+
+MAPS: list[tuple[dict[str, Any], str]] = [
+    ({"leads": {"x": "1 +"}}, "Failed to parse expression 1 +."),
+    ({"leads": {"id": None}}, "Removing key property 'id' is not permitted in 'leads'"),
+    ({"__elsewhere__": None}, "Option '__elsewhere__:None' is not expected."),
+    ({"leads": {"__key_properties__": ["x"]}}, "Invalid key properties for 'leads'"),
+    ({"leads": {"__filter__": f"{API_KEY}\n)"}}, "Failed to parse expression *** )."),
+]
+
+
+@each_entry
+@pytest.mark.parametrize(
+    ("change", "line"), MISTAKES, ids=[str(c) for c, _ in MISTAKES]
+)
+def test_a_mistake_in_them_is_one_line_and_no_request(
+    cli: Callable[..., Result],
+    requests_mock: requests_mock.Mocker,
+    change: dict[str, Any],
+    line: str,
+    arguments: list[str],
+) -> None:
+    assert refusal(cli({**VALID, **change}, *arguments)) == [f"Error: {line}"]
+    assert not requests_mock.called
+
+
+@each_reading_entry
+@pytest.mark.parametrize(("maps", "line"), MAPS, ids=[str(maps) for maps, _ in MAPS])
+def test_a_stream_map_that_cannot_work(
+    cli: Callable[..., Result],
+    requests_mock: requests_mock.Mocker,
+    maps: dict[str, Any],
+    line: str,
+    arguments: list[str],
+) -> None:
+    """Discovery cannot know: maps apply to the catalog that is made of its own."""
+    (told,) = refusal(cli({**VALID, "stream_maps": maps}, *arguments))
+    assert told.startswith(f"Error: stream_maps: {line}")
+    assert not requests_mock.called

@@ -1,0 +1,257 @@
+"""From the API's record to the record that a target gets."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from singer_sdk.helpers.conform import TypeConformanceLevel
+from singer_sdk.singerlib import SelectionMask
+
+from tap_leadintent.records.shaper import RecordShaper
+from tests.support.helpers import STREAMS, declared_stream, entries, only, select
+from tests.support.shaping import LOGGER, shape, shaper
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tap_leadintent.sandbox import Sandbox
+    from tests.support.helpers import Run
+
+# Columns
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_every_column_is_present(name: str) -> None:
+    columns = declared_stream(name).schema["properties"]
+    shaped = shape(name, {"id": "1"})
+    assert shaped.keys() == columns.keys()
+    assert {column for column, value in shaped.items() if value is not None} == (
+        {"id", "record_key"} & columns.keys()
+    )
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_absent_and_null_are_the_same(name: str) -> None:
+    columns = declared_stream(name).schema["properties"]
+    fields = columns.keys() - {"record_key", "window_end", "signal_observed_at"}
+    nulls = dict.fromkeys(fields - {"additional_properties"})
+    assert shape(name, {**nulls, "id": "1"}) == shape(name, {"id": "1"})
+
+
+def test_documented_fields_keep_their_values() -> None:
+    record = {"id": "1", "title": "", "score": {"value": Decimal("7.50"), "new": [1]}}
+    shaped = shape("leads", record)
+    assert {field: shaped[field] for field in record} == record
+    assert shaped["additional_properties"] is None
+
+
+def test_unknown_fields_go_to_additional_properties() -> None:
+    unknown = {"new": {"a": [1, None]}, "empty": None, "Id": "x", "": 0}
+    shaped = shape("leads", {"id": "1", **unknown})
+    assert shaped["additional_properties"] == unknown
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [
+        ("leads", "signal_observed_at"),
+        ("leads", "additional_properties"),
+        ("observations", "record_key"),
+        ("signal_accounts", "window_end"),
+    ],
+)
+def test_a_field_named_like_a_column_of_the_tap(name: str, field: str) -> None:
+    shaped = shape(name, {"id": "1", field: "the API's"})
+    assert shaped["additional_properties"] == {field: "the API's"}
+    assert shaped[field] != "the API's"
+
+
+def test_shaping_leaves_the_record_alone() -> None:
+    record = {"id": "1", "new": 1, "signal": {"observed_at": "2026-01-01T00:00:00Z"}}
+    before = json.dumps(record)
+    shape("leads", record)
+    assert json.dumps(record) == before
+
+
+def test_a_column_that_cannot_be_null_is_absent_instead() -> None:
+    plain = {"type": "string"}
+    shaped = shape("custom_signals", {"id": "1"}, columns={"name": plain})
+    assert "name" not in shaped
+    filled = shape("custom_signals", {"id": "1", "name": "x"}, columns={"name": plain})
+    assert filled["name"] == "x"
+
+
+def test_a_catalog_without_additional_properties() -> None:
+    stream = declared_stream("custom_signals")
+    shaped = RecordShaper(
+        columns={"record_key": stream.schema["properties"]["record_key"]},
+        key_properties=["record_key"],
+        entity="signal",
+        mask=SelectionMask(),
+        logger=LOGGER,
+    ).shape([{"id": "1", "name": "x"}])
+    assert shaped == [{"record_key": "1"}]
+
+
+def test_each_record_of_a_page_is_shaped_as_if_it_were_alone() -> None:
+    page: list[dict[str, Any]] = [
+        {"id": "1", "title": "x"},
+        {"id": "2", "title": 2},
+        {"id": "3", "new": 3},
+    ]
+    alone = [shape("leads", record) for record in page]
+    assert [record["title"] for record in alone] == ["x", None, None]
+    assert shaper("leads").shape(page) == alone
+    assert shaper("leads").shape([]) == []
+
+
+def test_a_schema_that_is_none_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"column x: .*strnig"):
+        shaper("leads", columns={"x": {"type": "strnig"}})
+
+
+# Warnings
+
+
+def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [r.getMessage() for r in caplog.records if r.levelname == "WARNING"]
+
+
+def test_one_warning_for_each_field(caplog: pytest.LogCaptureFixture) -> None:
+    leads = shaper("leads")
+    for number in range(3):
+        leads.shape([{"id": str(number), "title": number, "new": number}])
+    contradicting, unknown = warnings(caplog)
+    assert "'title' contradicts the type of its column; it is kept" in contradicting
+    assert "'new' has no column; it is kept in additional_properties" in unknown
+
+
+def test_warnings_are_bounded(caplog: pytest.LogCaptureFixture) -> None:
+    leads = shaper("leads")
+    for number in range(300):
+        leads.shape([{"id": "1", f"{number}\n" * 500: number}])
+    told = warnings(caplog)
+    assert len(told) == 101
+    assert told[-1] == "More warnings about records are left out"
+    assert max(map(len, told)) < 400
+    assert not any("\n" in message for message in told)
+
+
+def test_one_warning_where_keys_are_made_from_content(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    signals = shaper("custom_signals")
+    for number in range(3):
+        signals.shape([{"name": number}])
+    (told,) = (message for message in warnings(caplog) if "no id" in message)
+    assert "becomes another row" in told
+
+
+# Keys
+
+
+@pytest.mark.parametrize("record", [{}, {"id": None}, {"id": ""}], ids=repr)
+@pytest.mark.parametrize("name", ["leads", "signal_agents"])
+def test_a_record_without_its_key_is_an_error(
+    name: str, record: dict[str, Any]
+) -> None:
+    with pytest.raises(ValueError, match=r"no id\b"):
+        shape(name, record)
+
+
+@pytest.mark.parametrize("value", [7, False, Decimal("7.0"), {"a": 1}], ids=repr)
+def test_an_id_that_is_no_text_becomes_its_json(value: object) -> None:
+    expected = {"7": "7", "False": "false", "7.0": "7"}.get(str(value), '{"a":1}')
+    shaped = shape("leads", {"id": value})
+    assert shaped["id"] == expected
+    assert shaped["additional_properties"] == {"id": value}
+    undocumented = shape("observations", {"id": value})
+    assert undocumented["record_key"] == expected
+    assert undocumented["id"] is None
+    assert undocumented["additional_properties"] == {"id": value}
+
+
+def test_every_part_of_an_overridden_key_is_needed() -> None:
+    history = shaper("leads", "id", "signal_observed_at")
+    record: dict[str, Any] = {"id": "1", "signal": {"observed_at": None}}
+    with pytest.raises(ValueError, match="no signal_observed_at"):
+        history.shape([record])
+    record["signal"]["observed_at"] = "2026-01-01T00:00:00Z"
+    assert history.shape([record])[0]["id"] == "1"
+
+
+# Selection
+
+
+def test_what_is_deselected_does_not_come_back(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    hidden = (("title",), ("company", "domain"), ("unknown",))
+    company = {"id": 5, "domain": "example.com", "other": {"domain": "x"}}
+    record = {"id": "1", "title": {"a": 1}, "company": company, "unknown": 1}
+    shaped = shape("leads", record, deselected=hidden)
+    kept = {"id": 5, "other": {"domain": "x"}}
+    assert shaped["additional_properties"] == {"company": kept}
+    assert company["domain"], "the record itself has been changed"
+    assert "unknown" not in " ".join(warnings(caplog))
+
+
+def test_a_warning_says_what_is_lost_without_additional_properties(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    hidden = (("additional_properties",),)
+    shape("leads", {"id": "1", "title": 5, "new": 1}, deselected=hidden)
+    (told,) = warnings(caplog)
+    assert "'title'" in told
+    assert told.endswith("it is lost without additional_properties")
+
+
+# Instead of the SDK
+
+
+def test_the_sdk_leaves_records_alone() -> None:
+    for name in STREAMS:
+        level = declared_stream(name).TYPE_CONFORMANCE_LEVEL
+        assert level is TypeConformanceLevel.NONE
+
+
+def test_a_run_selects_and_types_without_the_sdk(
+    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+) -> None:
+    catalog = only("leads")
+    entries(catalog)["leads"]["schema"]["properties"] |= {
+        "flag": {"type": ["boolean", "null"]},
+        "ratio": {"type": ["number", "null"]},
+        "found_at": {"type": ["string", "null"], "format": "date-time"},
+    }
+    domain = ("properties", "company", "properties", "domain")
+    for column in (("properties", "title"), domain):
+        select(catalog, "leads", *column, selected=False)
+    company = '{"name": "Example", "domain": "example.com", "size": 1.50}'
+    found_at = "2026-03-01T01:00:00+05:45"
+    texts = (
+        f"""{{"id": "a", "title": "CTO", "flag": false, "ratio": 0.10,
+        "found_at": "{found_at}", "company": {company}}}""",
+        f"""{{"id": "b", "title": {{}}, "flag": 1, "ratio": NaN,
+        "found_at": "soon", "company": {company[:-1]}, "id": 5}}}}""",
+    )
+    sandbox.configure(api_key=config["api_key"], sizes={"leads": 0})
+    sandbox.insert("leads", texts=texts)
+    run = tap(config, catalog=catalog).succeeded()
+    rows = {row["id"]: row for row in run.records("leads")}
+    one, other = rows["a"], rows["b"]
+    assert not {"title"} & {*one, *other, *run.schema("leads")["properties"]}
+    assert one["company"] == {"name": "Example", "size": Decimal("1.50")}
+    assert (one["flag"], str(one["ratio"])) == (False, "0.10")
+    assert one["found_at"] == "2026-02-28T19:15:00.000000Z"
+    assert one["additional_properties"] is None
+    columns = ("flag", "ratio", "found_at", "company")
+    assert [other[name] for name in columns] == [None] * 4
+    assert other["additional_properties"] == {
+        "flag": 1,
+        "found_at": "soon",
+        "company": {"name": "Example", "size": Decimal("1.50"), "id": 5},
+    }

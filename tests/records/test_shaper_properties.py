@@ -1,0 +1,207 @@
+"""Whatever the API says of a record can be found in what the target gets."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from singer_sdk.contrib.msgspec import serialize_jsonl
+from singer_sdk.helpers._typing import conform_record_data_types
+from singer_sdk.helpers.conform import TypeConformanceLevel
+from singer_sdk.singerlib import SelectionMask
+
+from tap_leadintent.api.page import Page
+from tap_leadintent.records.keys import canonical_json
+from tap_leadintent.records.shaper import RecordShaper
+from tests.support.helpers import STREAMS, declared_stream, exact_json
+
+LOGGER = logging.getLogger("records.quiet")
+LOGGER.disabled = True
+
+MADE_BY_THE_TAP = {"record_key", "signal_observed_at", "window_end"}
+FIELDS = (
+    "id",
+    "title",
+    "company",
+    "score",
+    "signal",
+    "observed_at",
+    "name",
+    "x",
+    "y_at",
+)
+
+COLUMNS: list[dict[str, Any]] = [
+    {"type": ["string", "null"]},
+    {"type": ["number", "null"]},
+    {"type": ["integer", "null"]},
+    {"type": ["boolean", "null"]},
+    {"type": ["string", "null"], "format": "date-time"},
+    {"type": ["array", "null"]},
+    {"type": ["array", "null"], "items": {"type": ["number", "null"]}},
+    {"type": ["object", "null"], "additionalProperties": True},
+    {
+        "type": ["object", "null"],
+        "additionalProperties": True,
+        "properties": {"id": {"type": ["string", "null"]}, "x": {"type": "number"}},
+    },
+    {"type": "string"},
+    {"type": ["string", "number", "null"]},
+]
+
+
+class Number(str):
+    """A number as it is spelled."""
+
+    __slots__ = ()
+
+
+digits = st.integers(0, 10**25).map(str)
+numbers = st.builds(
+    "{}{}{}{}".format,
+    st.sampled_from(["", "-"]),
+    digits,
+    st.just("") | digits.map(".{}".format),
+    st.just("") | st.integers(-500, 500).map("e{:+}".format),
+).map(Number)
+texts = (
+    st.text(st.characters(exclude_categories=()), max_size=5)
+    | st.sampled_from(["2026-03-01T12:00:00+05:45", "2026-03-01T12:00:00.1234567Z"])
+    | st.datetimes().map(datetime.isoformat)
+)
+scalars = st.none() | st.booleans() | numbers | texts
+values = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(FIELDS) | texts, inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+names = st.sampled_from((*FIELDS, *MADE_BY_THE_TAP, "additional_properties")) | texts
+records = st.builds(
+    lambda identifier, rest: {**rest, "id": identifier},
+    texts.filter(bool) | numbers,
+    st.dictionaries(names, values, max_size=6),
+)
+catalogs = st.dictionaries(
+    st.sampled_from(("name", "x", "y_at", "title", "observed_at")),
+    st.sampled_from(COLUMNS),
+)
+
+
+def spelled(value: Any) -> str:
+    """Write JSON, numbers as they are spelled."""
+    if isinstance(value, Number):
+        return str(value)
+    if isinstance(value, dict):
+        fields = (f"{json.dumps(k)}: {spelled(v)}" for k, v in value.items())
+        return f"{{{', '.join(fields)}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(spelled, value))}]"
+    return json.dumps(value)
+
+
+def told(value: Any) -> Any:
+    """Give what a target can be told: the same, but for what it would refuse."""
+    if isinstance(value, Number):
+        return exact_json(value)
+    if isinstance(value, str):
+        return re.sub("[\0\ud800-\udfff]", "\ufffd", value)
+    if isinstance(value, list):
+        return [told(item) for item in value]
+    if isinstance(value, dict):
+        return {told(key): told(item) for key, item in value.items()}
+    return value
+
+
+def keeps_names(value: Any) -> bool:
+    """Tell whether no two names of an object become the same."""
+    if isinstance(value, list):
+        return all(map(keeps_names, value))
+    if isinstance(value, dict):
+        told_apart = len({*map(told, value)}) == len(value)
+        return told_apart and all(map(keeps_names, value.values()))
+    return True
+
+
+def digits_of(value: Any) -> Any:
+    """Replace each number by its digits: 1.0 and 0.10 have one more than 1 and 0.1."""
+    if isinstance(value, bool) or not isinstance(value, int | Decimal | list | dict):
+        return value
+    if isinstance(value, dict):
+        return {key: digits_of(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [digits_of(item) for item in value]
+    return Decimal(value).as_tuple() if value else "zero"
+
+
+def same(one: Any, other: Any) -> bool:
+    """Compare digit by digit, and a number never with a flag."""
+    return repr(digits_of(one)) == repr(digits_of(other))
+
+
+def in_column(value: Any, column: Any, schema: dict[str, Any]) -> bool:
+    """Tell whether a column says what the API said."""
+    if schema.get("format") == "date-time":
+        # What is finer than the column stands in additional_properties.
+        return not re.search(r"\.\d{7}", value) and utc(value) == utc(column)
+    if isinstance(value, Decimal) and isinstance(column, int):
+        return value == column
+    return same(value, column)
+
+
+def utc(text: str) -> datetime:
+    """Read a time; one without an offset is UTC."""
+    instant = datetime.fromisoformat(text)
+    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+
+
+@settings(deadline=None)  # the machine may be busy
+@given(st.sampled_from(STREAMS), catalogs, records.filter(keeps_names))
+def test_nothing_is_dropped_and_nothing_contradicts_the_schema(
+    name: str, catalog: dict[str, Any], record: dict[str, Any]
+) -> None:
+    stream = declared_stream(name)
+    columns = {**stream.schema["properties"], **catalog}
+    schema = {**stream.schema, "properties": columns}
+    content = f'{{"data": [{spelled(record)}], "cursor": {{"has_more": false}}}}'
+    decoded = Page(content.encode()).decode().data
+    (shaped,) = RecordShaper(
+        columns=columns,
+        key_properties=stream.primary_keys,
+        entity=stream.entity,
+        mask=SelectionMask(),
+        logger=LOGGER,
+    ).shape(decoded)
+    emitted = exact_json(bytes(serialize_jsonl(shaped)))
+
+    Draft202012Validator(schema).validate(emitted)
+    assert emitted.keys() <= columns.keys()
+    rest = emitted["additional_properties"] or {}
+    for field, value in told(record).items():
+        if field in rest:
+            assert same(value, rest[field])
+        elif value is None:
+            assert emitted.get(field) is None
+        else:
+            assert field not in MADE_BY_THE_TAP
+            assert in_column(value, emitted[field], columns[field])
+    assert rest.keys() <= told(record).keys()
+    if "record_key" in columns:
+        identifier = told(record)["id"]
+        text = identifier if isinstance(identifier, str) else canonical_json(identifier)
+        assert emitted["record_key"] == text
+
+    # What the SDK would do to the record has been done.
+    conformed = conform_record_data_types(
+        name, shaped, schema, TypeConformanceLevel.RECURSIVE, LOGGER
+    )
+    assert same(conformed, shaped)

@@ -1,0 +1,70 @@
+"""Interval arithmetic, against sets of half seconds."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tap_leadintent.replication import intervals
+
+if TYPE_CHECKING:
+    from tap_leadintent.replication.intervals import Interval
+
+SPAN = 40
+
+interval = st.tuples(st.integers(0, SPAN), st.integers(0, SPAN)).map(
+    lambda pair: (min(pair), max(pair))
+)
+
+
+def joined(drawn: list[Interval]) -> list[Interval]:
+    result: list[Interval] = []
+    for one in drawn:
+        result = intervals.add(result, one)
+    return result
+
+
+lists = st.lists(interval, max_size=6).map(joined)
+
+
+def open_points(covered: list[Interval]) -> set[float]:
+    """The middles of the seconds that a list holds: edges do not matter there."""
+    return {n + 0.5 for n in range(SPAN) if any(a <= n < b for a, b in covered)}
+
+
+@given(lists, interval)
+def test_adding_covers_what_either_covers(
+    covered: list[Interval], new: Interval
+) -> None:
+    result = intervals.add(covered, new)
+    assert open_points(result) == open_points(covered) | open_points([new])
+    assert any(a <= new[0] <= new[1] <= b for a, b in result)
+    assert all(one[1] < other[0] for one, other in pairwise(result))
+
+
+@given(lists, interval)
+def test_subtracting_leaves_the_rest(covered: list[Interval], gone: Interval) -> None:
+    result = intervals.subtract(covered, gone)
+    assert open_points(result) == open_points(covered) - open_points([gone])
+    assert all(a < b for a, b in result if (a, b) not in covered)
+
+
+@given(interval, lists)
+def test_missing_is_what_is_asked_and_not_covered(
+    asked: Interval, covered: list[Interval]
+) -> None:
+    result = intervals.missing(asked, covered)
+    assert open_points(result) == open_points([asked]) - open_points(covered)
+    assert result == sorted(result)
+    assert all(a < b for a, b in result)
+
+
+@given(lists, st.integers(0, SPAN))
+def test_clipping_forgets_what_is_later(covered: list[Interval], latest: int) -> None:
+    result = intervals.clip(covered, latest)
+    assert open_points(result) == open_points(covered) & open_points([(0, latest)])
+    assert all(b <= latest for _, b in result)
+    assert bool(result) == bool(covered)

@@ -1,0 +1,148 @@
+"""What waits to be handed over: within bounds, packed where that helps, forgotten."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from threading import Event
+from typing import TYPE_CHECKING
+from weakref import ReferenceType, ref
+
+import pytest
+
+from tap_leadintent.api.page import Page
+from tap_leadintent.replication import prefetch
+from tests.support.prefetching import (
+    PATIENCE,
+    Told,
+    chain,
+    fixed,
+    reading,
+    tell,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tap_leadintent.api.rate_limit import Check
+    from tap_leadintent.replication.windows import Window
+
+pytestmark = pytest.mark.usefixtures("no_thread_is_left_behind")
+
+
+@pytest.mark.parametrize("padding", [10_000, 2_000_000])
+def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch, padding: int) -> None:
+    monkeypatch.setattr(prefetch, "MOST_BYTES", 100_000)
+    lock = threading.Lock()
+    waiting: list[Page] = []
+    most = 0
+
+    def read(_window: Window, _check: Check) -> Iterator[Page]:
+        nonlocal most
+        for one in chain(20, padding):
+            with lock:
+                waiting.append(one)
+                most = max(most, sum(other.size for other in waiting))
+            yield one
+
+    count = 0
+    with reading(fixed(10), read) as all_read:
+        for _, pages in all_read:
+            for one in pages:
+                count += 1
+                with lock:
+                    waiting.remove(one)
+    assert count == 200
+    # Each thread looks before it asks for a page, and one page is in somebody's hand.
+    assert most <= 100_000 + 6 * (padding + 5_000)
+
+
+def test_the_window_that_is_handed_over_never_waits_for_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(prefetch, "MOST_BYTES", 100_000)
+    full = Event()
+    others = 0
+
+    def read(window: Window, _check: Check) -> Iterator[Page]:
+        nonlocal others
+        for one in chain(5, 50_000):
+            if window.start:
+                others += 1
+                if others == 2:
+                    full.set()
+            else:
+                assert full.wait(PATIENCE)
+            yield one
+
+    told: Told = []
+    with reading(fixed(5), read) as all_read:
+        tell(all_read, told)
+    assert len(told) == 25
+
+
+def test_nobody_stands_still_for_want_of_room_while_a_page_is_awaited(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(prefetch, "MOST_BYTES", 100_000)
+    others_are_read = Event()
+    done: list[int] = []
+
+    def read(window: Window, _check: Check) -> Iterator[Page]:
+        if window.start == 0:
+            assert others_are_read.wait(PATIENCE)
+        yield from chain(5, 50_000)
+        done.append(window.start)
+        if len(done) == 3:
+            others_are_read.set()
+
+    told: Told = []
+    with reading(fixed(4), read) as all_read:
+        tell(all_read, told)
+    assert told == [(start, number) for start in range(4) for number in range(1, 6)]
+
+
+def test_no_page_is_packed_while_the_processor_sets_the_pace(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(prefetch, "MOST_BYTES", 100_000)
+    asked = Event()
+    packed: list[Page] = []
+
+    def share(_load: object) -> float:
+        asked.set()
+        return 0.6
+
+    monkeypatch.setattr("tap_leadintent.replication.load.Load.share", share)
+    monkeypatch.setattr(Page, "pack", packed.append)
+
+    def read(window: Window, _check: Check) -> Iterator[Page]:
+        assert window.start or asked.wait(PATIENCE)
+        yield from chain(5, 50_000)
+
+    told: Told = []
+    with reading(fixed(4), read) as all_read:
+        tell(all_read, told)
+    assert len(told) == 20
+    assert packed == []
+
+
+def test_what_nobody_took_is_forgotten_in_the_end() -> None:
+    all_is_read = Event()
+    pages: list[ReferenceType[Page]] = []
+
+    def read(window: Window, _check: Check) -> Iterator[Page]:
+        for one in chain(3):
+            pages.append(ref(one))
+            yield one
+        if window.start == 8:
+            all_is_read.set()
+
+    all_read = reading(fixed(9), read, readers=1)
+    with all_read:
+        assert all_is_read.wait(PATIENCE)
+    gc.collect()
+    assert len(pages) == 27
+    assert not any(one() for one in pages)
+    # Who may still hold it holds no page with it.
+    assert all_read.readers == 1

@@ -1,0 +1,73 @@
+"""Servers that ignore the time range are noticed."""
+
+from __future__ import annotations
+
+from unittest import mock
+
+import pytest
+
+from tap_leadintent.errors import StreamError
+from tap_leadintent.replication.range_guard import RangeGuard
+from tap_leadintent.replication.windows import Window
+from tap_leadintent.times import format_instant
+
+INSIDE, OUTSIDE, UNKNOWN = 150, 999, None
+
+
+def ignored() -> bool:
+    return True
+
+
+def read(guard: RangeGuard, *windows: list[list[int | None]]) -> None:
+    """Show pages of times to the guard, each list of pages a window from 100 to 200."""
+    for number, pages in enumerate(windows):
+        guard.window_begins([b"%d" % number])
+        for page in pages:
+            guard.page(
+                Window(100, 200),
+                [{"time": None if t is None else format_instant(t)} for t in page],
+                lambda record: record["time"],
+            )
+
+
+def test_whole_pages_outside_the_range_in_two_windows_running_are_an_error() -> None:
+    guard = RangeGuard("leads", "latest_signal", ignored)
+    with pytest.raises(StreamError, match=r"leads: .*latest_signal.*ignore"):
+        read(guard, [[INSIDE], [OUTSIDE, OUTSIDE]], [[OUTSIDE]])
+
+
+@pytest.mark.parametrize(
+    "windows",
+    [
+        pytest.param([[[OUTSIDE, INSIDE]]] * 3, id="single strays"),
+        pytest.param([[[OUTSIDE], [OUTSIDE], [INSIDE]]], id="one window"),
+        pytest.param([[[OUTSIDE]], [[INSIDE]], [[OUTSIDE]]], id="not running"),
+        pytest.param([[[OUTSIDE]], [[]], [[OUTSIDE]]], id="an empty one between"),
+        pytest.param([[[UNKNOWN]]] * 3, id="no time"),
+        pytest.param([[[99, 200]]] * 3, id="on the edges"),
+    ],
+)
+def test_anything_less_is_kept(windows: list[list[list[int | None]]]) -> None:
+    read(RangeGuard("leads", "latest_signal", ignored), *windows)
+
+
+def test_windows_that_begin_with_the_same_records_are_an_error() -> None:
+    guard = RangeGuard("leads", "date_found", ignored)
+    guard.window_begins([b"1", b"2"])
+    guard.window_begins([b"1", b"2"])
+    with pytest.raises(StreamError, match="same records for different time ranges"):
+        guard.window_begins([b"1", b"2"])
+
+
+def test_small_windows_and_other_records_are_none() -> None:
+    guard = RangeGuard("leads", "date_found", ignored)
+    for content in ([], [], [], [b"1"], [b"1"], [b"2"], [b"1"], [b"1"], [], [b"1"]):
+        guard.window_begins(content)
+
+
+def test_a_server_that_returns_nothing_for_another_time_is_trusted_for_good() -> None:
+    is_ignored = mock.Mock(return_value=False)
+    guard = RangeGuard("leads", "date_found", is_ignored)
+    for _ in range(9):
+        guard.window_begins([b"1", b"2"])
+    assert is_ignored.call_count == 1

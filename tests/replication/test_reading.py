@@ -1,0 +1,99 @@
+"""Streams that are read by threads: what is shared, and what is left of them."""
+
+from __future__ import annotations
+
+import json
+from threading import Thread
+from typing import Any
+
+import pytest
+import requests
+from singer_sdk.singerlib import RecordMessage
+
+from tap_leadintent.tap import TapLeadIntent
+from tests.support.helpers import readers_alive
+from tests.support.model import DAY, DEFAULTS, Adapter, Api, iso, run, steady
+from tests.support.store import Store
+
+CONFIG = {"start_date": iso(0), "page_size": 10, "concurrency": 8, "window_days": 0.2}
+
+
+def tap_on(api: Api, monkeypatch: pytest.MonkeyPatch) -> TapLeadIntent:
+    session = requests.Session()
+    session.mount("https://", Adapter(api))
+    monkeypatch.setattr("tap_leadintent.api.retry.new_session", lambda _: session)
+    return TapLeadIntent(config={**DEFAULTS, **CONFIG})
+
+
+def test_no_thread_outlives_a_sync() -> None:
+    assert run(Api(now=9 * DAY, leads=steady(200)), Store(), CONFIG)
+    assert readers_alive() == []
+
+
+@pytest.mark.parametrize("messages", [5, 60])
+def test_no_thread_outlives_a_target_that_is_gone(messages: int) -> None:
+    api = Api(now=9 * DAY, leads=steady(200))
+    assert not run(api, Store(), CONFIG, killed_after=messages)
+    assert readers_alive() == []
+
+
+def test_no_thread_outlives_a_connection_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    tap = tap_on(Api(now=9 * DAY, leads=steady(200)), monkeypatch)
+    assert tap.run_connection_test()
+    assert readers_alive() == []
+
+
+def test_no_thread_outlives_whoever_reads_the_records(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # No room for a second page: else all may have been read before the look at them.
+    monkeypatch.setattr("tap_leadintent.replication.prefetch.MOST_BYTES", 1)
+    tap = tap_on(Api(now=9 * DAY, leads=steady(200)), monkeypatch)
+    records: Any = tap.streams["leads"].get_records(None)
+    assert next(records)["id"]
+    assert readers_alive()
+    records.close()
+    assert readers_alive() == []
+
+
+def test_a_page_is_written_before_the_next_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tap = tap_on(Api(now=DAY), monkeypatch)
+    stream: Any = tap.streams["leads"]
+    for record in stream.emit([{"id": "first"}, {"id": "last"}]):
+        tap.write_message(RecordMessage("leads", record))
+        assert not capsys.readouterr().out
+    written = capsys.readouterr().out.splitlines()
+    assert [json.loads(line)["record"]["id"] for line in written] == ["first", "last"]
+
+
+def test_all_threads_count_in_one_tally(monkeypatch: pytest.MonkeyPatch) -> None:
+    api = Api(now=9 * DAY, leads=steady(200))
+    stream: Any = tap_on(api, monkeypatch).streams["leads"]
+    assert len(list(stream.get_records(None))) == 200
+    assert stream.tally.records == 200
+    assert stream.tally.requests == len(api.requests)
+
+
+def test_too_few_threads_are_worth_a_warning(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    started = 0
+    start = Thread.start
+
+    def start_three(thread: Thread) -> None:
+        nonlocal started
+        started += 1
+        if started > 3:
+            msg = "can't start new thread"
+            raise RuntimeError(msg)
+        start(thread)
+
+    monkeypatch.setattr(Thread, "start", start_three)
+    stream: Any = tap_on(Api(now=9 * DAY, leads=steady(200)), monkeypatch).streams[
+        "leads"
+    ]
+    assert len(list(stream.get_records(None))) == 200
+    told = "Only 3 of 8 windows are read at once, as the system allows no more threads"
+    assert caplog.messages.count(told) == 1

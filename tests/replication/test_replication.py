@@ -1,0 +1,197 @@
+"""What a run reads, and in which order it says so; `model` is the API."""
+
+from __future__ import annotations
+
+import pytest
+
+from tap_leadintent.errors import RunError
+from tests.support.model import (
+    CONFIG,
+    DAY,
+    HOUR,
+    Api,
+    catalog,
+    iso,
+    lead,
+    run,
+    second,
+    steady,
+)
+from tests.support.store import Store
+
+pytestmark = pytest.mark.usefixtures("concurrency")
+
+
+def asked(api: Api) -> list[tuple[str, str, str]]:
+    """Give the ranges of the first pages since the last call, and forget them."""
+    ranges = [
+        (name, body[name]["start_time"], body[name]["end_time"])
+        for body in api.requests
+        if "after" not in body["cursor"]
+        for name in body
+        if name in {"date_found", "latest_signal"}
+    ]
+    api.requests.clear()
+    return ranges
+
+
+def test_a_first_load_reads_what_was_found_since_the_start_date() -> None:
+    api, store = Api(now=2 * DAY, leads=steady(20)), Store()
+    run(api, store, CONFIG)
+    assert len(store.rows) == 20
+    assert {name for name, _, _ in asked(api)} == {"date_found"}
+    assert store.state["bookmarks"]["leads"]["coverage"] == [
+        {"range": "latest_signal", "from": second(2 * DAY), "to": second(2 * DAY)},
+        {"range": "date_found", "from": second(0), "to": second(2 * DAY)},
+    ]
+
+
+def test_the_first_state_notes_where_signals_begin_before_any_record() -> None:
+    api, store = Api(now=2 * DAY, leads=steady(20)), Store()
+    run(api, store, CONFIG)
+    kinds = [message["type"] for message in store.messages]
+    states = store.of_type("STATE")
+    noted = states[1]["value"]["bookmarks"]["leads"]["coverage"]
+    assert kinds.index("RECORD") > kinds.index("STATE")
+    assert noted == [
+        {"range": "latest_signal", "from": second(2 * DAY), "to": second(2 * DAY)}
+    ]
+
+
+def test_the_first_state_says_of_every_stream_what_it_covers() -> None:
+    api, store = Api(now=2 * DAY, leads=steady(20)), Store()
+    streams = ("leads", "observations", "signal_agents")
+    run(api, store, CONFIG, selected=streams)
+    assert store.of_type("STATE")[0]["value"] == {
+        "bookmarks": {"leads": {"coverage": []}, "observations": {"coverage": []}}
+    }
+
+
+def test_without_a_start_date_everything_is_read_in_one_unfiltered_chain() -> None:
+    api, store = Api(now=2 * DAY, leads=[*steady(20), lead(99, -400 * DAY)]), Store()
+    run(api, store, {"page_size": 10})
+    assert len(store.rows) == 21
+    assert all(set(body) == {"cursor"} for body in api.requests)
+    assert len(api.requests) == 3
+
+
+def test_a_later_run_reads_both_ranges_one_after_the_other() -> None:
+    api, store = Api(now=2 * DAY, leads=[lead(0, HOUR, HOUR, 3 * DAY)]), Store()
+    run(api, store, CONFIG)
+    asked(api)
+    api.now = 4 * DAY
+    run(api, store, CONFIG)
+    assert store.rows == {"lead-0000": 1}
+    begin, end = second(DAY - 1), second(4 * DAY)
+    assert asked(api) == [("date_found", begin, end), ("latest_signal", begin, end)]
+
+
+def test_a_lead_found_today_with_an_old_signal_arrives() -> None:
+    api, store = Api(now=DAY, leads=[lead(0, 2 * DAY, -40 * DAY)]), Store()
+    run(api, store, CONFIG)
+    assert not store.rows
+    api.now = 3 * DAY
+    run(api, store, CONFIG)
+    assert store.rows == {"lead-0000": 0}
+
+
+def test_a_run_that_finds_nothing_new_asks_once_for_each_range() -> None:
+    api, store = Api(now=2 * DAY, leads=steady(20)), Store()
+    run(api, store, CONFIG)
+    api.requests.clear()
+    api.now = 4 * DAY
+    run(api, store, CONFIG)
+    assert len(api.requests) == 2
+
+
+def test_an_earlier_start_date_reads_the_older_stretch_once() -> None:
+    api, store = Api(now=2 * DAY, leads=steady(40)), Store()
+    run(api, store, {**CONFIG, "start_date": iso(DAY), "lookback_minutes": 0})
+    asked(api)
+    run(api, store, {**CONFIG, "lookback_minutes": 0})
+    assert asked(api)[0][1:] == (second(-1), second(DAY))
+    run(api, store, {**CONFIG, "lookback_minutes": 0})
+    assert asked(api) == []
+    assert len(store.rows) == 40
+
+
+def test_moving_a_later_start_date_back_reads_the_hole() -> None:
+    api, store = Api(now=DAY, leads=steady(96)), Store()
+    run(api, store, {**CONFIG, "lookback_minutes": 0})
+    api.now = 4 * DAY
+    run(api, store, {**CONFIG, "start_date": iso(3 * DAY), "lookback_minutes": 0})
+    assert len(store.state["bookmarks"]["leads"]["coverage"]) == 3
+    asked(api)
+    run(api, store, {**CONFIG, "lookback_minutes": 0})
+    found = [ends for name, *ends in asked(api) if name == "date_found"]
+    assert min(start for start, _ in found) == second(DAY - 1)
+    assert max(end for _, end in found) == second(3 * DAY)
+    assert len(store.rows) == 96
+
+
+def test_shards_and_an_unbounded_run_read_each_stretch_once() -> None:
+    api, store = Api(now=4 * DAY, leads=steady(96)), Store()
+    config = {**CONFIG, "lookback_minutes": 0}
+    run(api, store, {**config, "end_date": iso(DAY)})
+    run(api, store, {**config, "start_date": iso(DAY), "end_date": iso(2 * DAY)})
+    run(api, store, config)
+    stretches = sorted(
+        {(start, end) for name, start, end in asked(api) if name == "date_found"}
+    )
+    assert stretches[0][0] == second(-1)
+    assert stretches[-1][1] == second(4 * DAY)
+    assert len(store.rows) == 96
+    assert len(store.state["bookmarks"]["leads"]["coverage"]) == 2
+
+
+def test_other_filters_start_the_stream_anew(caplog: pytest.LogCaptureFixture) -> None:
+    api, store = Api(now=2 * DAY, leads=steady(20)), Store()
+    run(api, store, CONFIG)
+    asked(api)
+    run(api, store, {**CONFIG, "filters": {"leads": {"signals": ["a"]}}})
+    assert asked(api)[0] == ("date_found", second(-1), second(2 * DAY))
+    assert "filters have changed" in caplog.text
+    assert all(
+        "filters" in entry for entry in store.state["bookmarks"]["leads"]["coverage"]
+    )
+
+
+@pytest.mark.parametrize(("ahead", "told"), [(3 * HOUR, "3:00:00"), (59, None)])
+def test_coverage_never_goes_beyond_the_servers_clock(
+    caplog: pytest.LogCaptureFixture, ahead: int, told: str | None
+) -> None:
+    api, store = Api(now=2 * DAY, leads=steady(20)), Store()
+    run(api, store, CONFIG, clock_ahead=ahead)
+    line = f"By the server's clock it is {second(2 * DAY)}, {told} behind ours"
+    assert caplog.text.count(line) == (1 if told else 0)
+    assert caplog.text.count("By the server's clock") == (1 if told else 0)
+    coverage = store.state["bookmarks"]["leads"]["coverage"]
+    assert {entry["to"] for entry in coverage} == {second(2 * DAY)}
+
+
+def test_a_full_table_is_one_chain_without_ranges_and_without_bookmark() -> None:
+    api, store = Api(now=2 * DAY, leads=steady(35)), Store()
+    run(api, store, CONFIG, catalog=catalog(replication_method="FULL_TABLE"))
+    assert len(store.rows) == 35
+    assert all(set(body) == {"cursor"} for body in api.requests)
+    assert store.state["bookmarks"]["leads"] == {}
+    assert not store.of_type("ACTIVATE_VERSION")
+
+
+def test_an_impossible_replication_method_is_an_error() -> None:
+    log_based = catalog(replication_method="LOG_BASED")
+    with pytest.raises(RunError, match="LOG_BASED"):
+        run(Api(), Store(), CONFIG, catalog=log_based)
+
+
+def test_a_key_over_id_and_signal_time_keeps_every_signal() -> None:
+    api, store = Api(now=2 * DAY, leads=[lead(0, HOUR, HOUR, 3 * DAY)]), Store()
+    history = catalog(key_properties=["id", "signal_observed_at"])
+    run(api, store, CONFIG, catalog=history)
+    api.now = 4 * DAY
+    run(api, store, CONFIG, catalog=history)
+    (schema,) = store.of_type("SCHEMA")
+    assert schema["key_properties"] == ["id", "signal_observed_at"]
+    assert {
+        m["record"]["signal_observed_at"][:10] for m in store.of_type("RECORD")
+    } == {iso(3 * DAY)[:10]}

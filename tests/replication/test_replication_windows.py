@@ -1,0 +1,201 @@
+"""Windows one after the other: order, edges, repeats, and servers that ignore them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tap_leadintent.errors import RunError
+from tests.support.model import (
+    CONFIG,
+    DAY,
+    HOUR,
+    Api,
+    Lead,
+    Version,
+    catalog,
+    lead,
+    run,
+    second,
+    steady,
+)
+from tests.support.store import Store
+
+pytestmark = pytest.mark.usefixtures("concurrency")
+
+
+def covered_to(store: Store, name: str) -> str:
+    """Give the end of a range's coverage."""
+    coverage = store.state["bookmarks"]["leads"]["coverage"]
+    ends: list[str] = [entry["to"] for entry in coverage if entry["range"] == name]
+    return max(ends)
+
+
+def versions_of(row: str, store: Store) -> list[int]:
+    """Give the versions of a row in the order in which they were emitted."""
+    records = [message["record"] for message in store.of_type("RECORD")]
+    return [r["additional_properties"]["version"] for r in records if r["id"] == row]
+
+
+@pytest.mark.parametrize("holds_start", [True, False])
+@pytest.mark.parametrize("holds_end", [True, False])
+def test_rows_on_the_edges_of_windows_arrive_exactly_once(
+    *, holds_start: bool, holds_end: bool
+) -> None:
+    leads = [lead(n, n // 3 * DAY) for n in range(27)]
+    api = Api(now=9 * DAY, leads=leads, holds_start=holds_start, holds_end=holds_end)
+    store = Store()
+    run(api, store, {**CONFIG, "window_days": 1})
+    ids = [message["record"]["id"] for message in store.of_type("RECORD")]
+    assert sorted(ids) == [lead.id for lead in leads]
+
+
+def test_a_row_of_the_window_before_is_emitted_again_when_it_has_changed() -> None:
+    # Its time lies on the edge of two windows, and it changes between their requests.
+    edge = Lead("edge", DAY, [Version(0, 0), Version(2 * DAY + 1, 0)])
+    api = Api(now=2 * DAY, leads=[edge], seconds_per_request=2)
+    store = Store()
+    run(api, store, {**CONFIG, "window_days": 1})
+    assert versions_of("edge", store)[-1] == 1
+
+
+def test_a_row_on_the_edge_of_a_window_read_ahead_ends_as_it_was_read_last() -> None:
+    # The newest probe begins with it, and is read long before the window up to there.
+    now = 400 * DAY
+    edge = now - now // 365
+    row = Lead("edge", edge, [Version(0, 0), Version(now + 5 * 60, 0)])
+    api = Api(now=now, leads=[*steady(800, DAY / 2), row], seconds_per_request=60)
+    store = Store()
+    run(api, store, CONFIG)
+    assert versions_of("edge", store) == [1]
+
+
+def test_a_row_that_moves_between_windows_while_they_are_read_arrives() -> None:
+    # From a window that is read late into one that a probe has read.
+    now, moved = 400 * DAY, 399 * DAY - 2 * HOUR
+    mover = Lead("mover", 0, [Version(0, 130 * DAY), Version(now + 5 * 60, moved)])
+    api = Api(now=now, leads=[*steady(800, DAY / 2), mover], seconds_per_request=60)
+    store = Store()
+    run(api, store, CONFIG, selected=("monitored_leads",))
+    assert store.rows["mover"] == 1
+    assert len(store.rows) == 801
+
+
+def test_a_row_whose_signal_moves_while_signals_are_read_arrives() -> None:
+    # Found before `start_date`, it is only in the range that its time moves in.
+    now, moved = 400 * DAY, 399 * DAY - 2 * HOUR
+    versions = [Version(DAY, 130 * DAY), Version(now + 5 * 60, moved)]
+    times = [(n + 4) * DAY / 2 for n in range(790)]
+    others = [Lead(f"{t}", -DAY, [Version(t, t)]) for t in times]
+    api, store = Api(now=DAY, seconds_per_request=60), Store()
+    run(api, store, CONFIG)
+    api.now, api.leads = now, [*others, Lead("mover", -DAY, versions)]
+    run(api, store, CONFIG)
+    assert store.rows["mover"] == 1
+    assert len(store.rows) == 791
+
+
+def test_windows_are_emitted_oldest_first() -> None:
+    leads = [lead(n, n * HOUR + 60) for n in range(200)]
+    api, store = Api(now=9 * DAY, leads=leads), Store()
+    run(api, store, {**CONFIG, "window_days": 1})
+    days = [
+        message["record"]["signal_observed_at"][:10]
+        for message in store.of_type("RECORD")
+    ]
+    assert days == sorted(days)
+    assert len(set(days)) == 9
+
+
+def test_a_state_follows_every_few_hundred_records() -> None:
+    api, store = Api(now=9 * DAY, leads=steady(2000, 300)), Store()
+    run(api, store, {**CONFIG, "window_days": 0.1})
+    states = len(store.of_type("STATE"))
+    assert 2000 / 600 <= states <= 2000 / 300 + 4
+
+
+def test_a_state_follows_every_hundred_windows_that_hold_nothing() -> None:
+    api, store = Api(now=10 * DAY, leads=[]), Store()
+    run(api, store, {**CONFIG, "window_days": 0.01})
+    assert sum("date_found" in body for body in api.requests) == 1000
+    coverages = [
+        json.dumps(state["value"]["bookmarks"]["leads"]["coverage"])
+        for state in store.of_type("STATE")
+    ]
+    assert 10 <= len({*coverages}) <= len(coverages) <= 15
+
+
+def test_a_refused_cursor_starts_its_window_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    api, store = Api(now=2 * DAY, leads=steady(35), refuses_cursors=3), Store()
+    run(api, store, CONFIG)
+    assert len(store.rows) == 35
+    assert len(store.of_type("RECORD")) == 35
+    assert caplog.text.count("refused its cursor") == 3
+
+
+def test_a_cursor_that_is_refused_for_ever_is_an_error(concurrency: int) -> None:
+    api, store = Api(now=2 * DAY, leads=steady(35, 1), refuses_cursors=99), Store()
+    with pytest.raises(RunError, match="410"):
+        run(api, store, CONFIG)
+    assert len(api.requests) < 12 * concurrency
+
+
+def test_a_server_that_ignores_latest_signal_is_noticed() -> None:
+    api, store = Api(now=2 * DAY, leads=steady(60, 600)), Store()
+    run(api, store, CONFIG)
+    api.now, api.ignores_ranges = 40 * DAY, True
+    api.requests.clear()
+    config = {**CONFIG, "window_days": 1, "lookback_minutes": 0}
+    with pytest.raises(RunError, match="ignore"):
+        run(api, store, config)
+    assert covered_to(store, "latest_signal") == second(2 * DAY)
+
+
+def test_a_server_that_ignores_date_found_is_noticed() -> None:
+    api = Api(now=40 * DAY, leads=steady(60, 600), ignores_ranges=True)
+    store = Store()
+    with pytest.raises(RunError, match="same records for different time ranges"):
+        run(api, store, {**CONFIG, "window_days": 1})
+    assert covered_to(store, "date_found") == second(2 * DAY)
+
+
+@pytest.mark.parametrize("refuses", [False, True], ids=["empty", "refused"])
+def test_records_that_recur_in_all_windows_are_no_sign_of_that(
+    *, refuses: bool
+) -> None:
+    api = Api(now=9 * DAY, leads=steady(35), recurring=True, refuses_the_past=refuses)
+    store = Store()
+    run(api, store, {**CONFIG, "window_days": 1}, selected=("observations",))
+    assert len(store.rows) == 35
+    starts = [body["observed_at"]["start_time"] for body in api.requests]
+    assert sum(start.startswith("1970") for start in starts) == 1
+    assert len(starts) >= 9 * 4
+
+
+@pytest.mark.parametrize("key", [[], ["signal_observed_at"]], ids=["none", "not one"])
+def test_no_row_depends_on_the_key_that_a_catalog_declares(key: list[str]) -> None:
+    leads = [lead(n, n * HOUR, 0) for n in range(9 * 24)]
+    api, store = Api(now=9 * DAY, leads=leads), Store()
+    changed = catalog(key_properties=key)
+    for stream in changed["streams"]:
+        for entry in stream["metadata"]:
+            entry["metadata"].pop("table-key-properties", None)
+    run(api, store, CONFIG, catalog=changed)
+    ids = [message["record"]["id"] for message in store.of_type("RECORD")]
+    assert sorted(ids) == [lead.id for lead in leads]
+
+
+def test_strays_are_kept() -> None:
+    api, store = Api(now=2 * DAY, leads=steady(20)), Store()
+    run(api, store, CONFIG)
+    stray = lead(99, HOUR, HOUR, 3 * DAY)
+    # Served for its signal of day three, though it shows one of day thirty.
+    stray.versions[1] = Version(3 * DAY, 3 * DAY)
+    api.leads.append(stray)
+    api.leads.extend(lead(100 + n, 3 * DAY + n) for n in range(5))
+    api.now = 4 * DAY
+    run(api, store, CONFIG)
+    assert len(store.rows) == 26

@@ -1,0 +1,69 @@
+"""The private methods of the SDK that the tap uses are there, and called."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING
+
+import pytest
+from singer_sdk import RESTStream, Tap
+
+from tap_leadintent.singer.stream import EmittingStream
+from tap_leadintent.tap import TapLeadIntent
+from tests.support.model import Api, run
+from tests.support.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+OVERRIDDEN: list[tuple[type, type, str]] = [
+    (EmittingStream, RESTStream, "_sync_batches"),
+    (EmittingStream, RESTStream, "_increment_stream_state"),
+    (EmittingStream, RESTStream, "_write_starting_replication_value"),
+    (EmittingStream, RESTStream, "_generate_record_messages"),
+    (EmittingStream, RESTStream, "_write_state_message"),
+    (TapLeadIntent, Tap, "_validate_config"),
+    (TapLeadIntent, Tap, "_handle_termination"),
+    (TapLeadIntent, Tap, "sync_all"),
+]
+
+USED: list[tuple[type, str, list[str]]] = [
+    (RESTStream, "_write_state_message", ["self"]),
+    (RESTStream, "_write_activate_version_message", ["self", "full_table_version"]),
+    (RESTStream, "_generate_record_messages", ["self", "record"]),
+]
+
+
+def parameters(method: Callable[..., object]) -> list[str]:
+    return list(inspect.signature(method).parameters)
+
+
+@pytest.mark.parametrize(("ours", "theirs", "name"), OVERRIDDEN)
+def test_an_overridden_method_takes_what_the_sdk_gives(
+    ours: type, theirs: type, name: str
+) -> None:
+    assert parameters(getattr(ours, name)) == parameters(getattr(theirs, name))
+    assert getattr(ours, name) is not getattr(theirs, name)
+
+
+@pytest.mark.parametrize(("owner", "name", "expected"), USED)
+def test_a_private_method_in_use_takes_what_it_is_given(
+    owner: type, name: str, expected: list[str]
+) -> None:
+    assert parameters(getattr(owner, name)) == expected
+
+
+def test_the_sdk_takes_the_environment_from_where_the_tap_gives_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = {"page_size": 7}
+    monkeypatch.setattr(TapLeadIntent, "_env_var_config", given)
+    config = {"base_url": "https://api.example.com", "api_key": "k", "page_size": 8}
+    tap = TapLeadIntent(config=config, parse_env_config=True)
+    assert tap.config["page_size"] == 7
+
+
+def test_the_sdk_keeps_no_bookmark_of_its_own() -> None:
+    store = Store()
+    run(Api(now=86400), store, {"start_date": "2026-03-01"})
+    assert set(store.state["bookmarks"]["leads"]) == {"coverage"}

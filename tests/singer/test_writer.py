@@ -1,0 +1,168 @@
+"""Messages on standard output: whole lines, in order, in blocks."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from singer_sdk.helpers._batch import BaseBatchFileEncoding, SDKBatchMessage
+from singer_sdk.singerlib import (
+    ActivateVersionMessage,
+    Message,
+    RecordMessage,
+    SchemaMessage,
+    StateMessage,
+)
+
+from tap_leadintent.errors import OutputError
+from tap_leadintent.singer.writer import Writer, flush
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+BLOCK = 256 * 1024
+
+
+class Target(io.RawIOBase):
+    """Takes so many bytes at once, and no more after so many writes."""
+
+    def __init__(self, most: int = BLOCK, writes: int | None = None) -> None:
+        super().__init__()
+        self.taken = bytearray()
+        self.most = most
+        self.writes = writes
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        if self.writes == 0:
+            raise BrokenPipeError
+        if self.writes is not None:
+            self.writes -= 1
+        part = bytes(data)[: self.most]
+        self.taken += part
+        return len(part)
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        assert not self.taken or self.taken.endswith(b"\n")
+        lines = self.taken.decode().splitlines()
+        return [json.loads(line, parse_float=Decimal) for line in lines]
+
+
+@pytest.fixture
+def stdout(monkeypatch: pytest.MonkeyPatch) -> Callable[[Target], Target]:
+    """Put a target where standard output goes, as PYTHONUNBUFFERED has it."""
+
+    def put(target: Target) -> Target:
+        text = io.TextIOWrapper(target, write_through=True)  # type: ignore[type-var]
+        monkeypatch.setattr("sys.stdout", text)
+        return target
+
+    return put
+
+
+def record(number: int, **fields: object) -> RecordMessage:
+    return RecordMessage(
+        "leads", {"id": number, **fields}, time_extracted=datetime.now(UTC)
+    )
+
+
+def ids(target: Target) -> list[int]:
+    return [m["record"]["id"] for m in target.messages if m["type"] == "RECORD"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        SchemaMessage("leads", {"properties": {}}, ["id"]),
+        StateMessage({"bookmarks": {}}),
+        ActivateVersionMessage("leads", 1),
+        SDKBatchMessage("leads", BaseBatchFileEncoding("jsonl"), ["a"]),
+    ],
+    ids=lambda message: message.type,
+)
+def test_records_wait_for_any_other_message_which_does_not(
+    stdout: Callable[[Target], Target], message: Message
+) -> None:
+    target, writer = stdout(Target()), Writer()
+    for number in range(3):
+        writer.write_message(record(number))
+    assert not target.taken
+    writer.write_message(message)
+    assert ids(target) == [0, 1, 2]
+    assert target.messages[-1]["type"] == message.type
+
+
+def test_records_wait_for_no_more_than_a_block(
+    stdout: Callable[[Target], Target],
+) -> None:
+    target, writer = stdout(Target()), Writer()
+    written = 0
+    for number in range(3000):
+        message = record(number, text="x" * (number % 300))
+        writer.write_message(message)
+        written += len(writer.format_message(message))
+        assert written - len(target.taken) < BLOCK
+    assert target.taken
+    writer.flush()
+    assert ids(target) == list(range(3000))
+
+
+@pytest.mark.parametrize("most", [1, 7, BLOCK - 1])
+def test_a_target_that_takes_a_part_gets_the_rest(
+    stdout: Callable[[Target], Target], most: int
+) -> None:
+    target, writer = stdout(Target(most)), Writer()
+    long = "x" * (BLOCK if most > 7 else 50)
+    for number in range(3):
+        writer.write_message(record(number, long=long))
+    writer.write_message(StateMessage({}))
+    assert ids(target) == [0, 1, 2]
+    assert target.messages[-1]["type"] == "STATE"
+
+
+def test_what_a_target_took_before_it_failed_is_not_written_again(
+    stdout: Callable[[Target], Target],
+) -> None:
+    target, writer = stdout(Target(most=7, writes=3)), Writer()
+    writer.write_message(record(1))
+    with pytest.raises(OutputError, match="the target stopped reading"):
+        writer.flush()
+    target.writes = None
+    writer.flush()
+    assert ids(target) == [1]
+
+
+def test_a_flush_with_nothing_to_write(stdout: Callable[[Target], Target]) -> None:
+    target = stdout(Target())
+    Writer().flush()
+    flush(object())
+    assert not target.taken
+
+
+def test_a_record_that_cannot_be_written_leaves_nothing_of_itself(
+    stdout: Callable[[Target], Target],
+) -> None:
+    target, writer = stdout(Target()), Writer()
+    writer.write_message(record(1))
+    with pytest.raises(UnicodeEncodeError):
+        writer.write_message(record(2, text="\ud800"))
+    writer.write_message(record(3))
+    writer.flush()
+    assert ids(target) == [1, 3]
+
+
+def test_numbers_keep_their_digits(stdout: Callable[[Target], Target]) -> None:
+    target, writer = stdout(Target()), Writer()
+    for number in ("1.10", "0.1000000000000000055511151231257827", "1E+400"):
+        writer.write_message(record(1, value=Decimal(number)))
+    writer.flush()
+    assert b'"value":1.10}' in target.taken
+    assert b'"value":0.1000000000000000055511151231257827}' in target.taken
+    assert b'"value":1E+400}' in target.taken

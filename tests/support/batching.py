@@ -1,0 +1,47 @@
+"""Batches and catalogs for tests of what is emitted."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from tests.support.model import catalog
+
+if TYPE_CHECKING:
+    from tests.support.store import Store
+
+
+def batch_config(folder: Path, size: int = 10) -> dict[str, Any]:
+    return {
+        "encoding": {"format": "jsonl", "compression": "gzip"},
+        "storage": {"root": folder.as_uri(), "prefix": ""},
+        "batch_size": size,
+    }
+
+
+def deselecting(*names: str) -> dict[str, Any]:
+    """Give a catalog in which a field is deselected, named from the outside in."""
+    breadcrumb = [part for name in names for part in ("properties", name)]
+    changed = catalog()
+    for stream in changed["streams"]:
+        kept = [m for m in stream["metadata"] if m["breadcrumb"] != breadcrumb]
+        item = {"breadcrumb": breadcrumb, "metadata": {"selected": False}}
+        stream["metadata"] = [*kept, item]
+    return changed
+
+
+def batched(store: Store) -> list[list[dict[str, Any]]]:
+    """Read the files of each BATCH message."""
+    return [
+        [
+            json.loads(line)
+            for url in message["manifest"]
+            for line in gzip.decompress(
+                Path(urlsplit(url).path).read_bytes()
+            ).splitlines()
+        ]
+        for message in store.of_type("BATCH")
+    ]

@@ -1,0 +1,26 @@
+"""Runs the tap with a mistake in it: `python -m tests.support.exploding`.
+
+Its exception prints the request's headers, the key among them.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+from unittest import mock
+
+from tap_leadintent.tap import TapLeadIntent
+
+if TYPE_CHECKING:
+    import requests
+
+
+def explode(response: requests.Response, *_: object) -> None:
+    if response.request.url and response.request.url.endswith("/signals/leads"):
+        msg = f"cannot cope with {response.request.headers}"
+        raise ZeroDivisionError(msg)
+
+
+sys.argv[0] = "tap-leadintent"
+with mock.patch("tap_leadintent.api.responses.check", explode):
+    TapLeadIntent.cli()

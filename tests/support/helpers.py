@@ -1,0 +1,268 @@
+"""What several test files share."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import requests
+
+from tap_leadintent.tap import TapLeadIntent
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from click.testing import Result
+
+    from tap_leadintent.client import LeadIntentStream
+    from tap_leadintent.sandbox import Sandbox
+
+API_KEY = "secret-5b1f0c7e"
+"""The key that the sandbox expects; no output may ever hold it."""
+
+PREFIX = "TAP_LEADINTENT_"
+"""What the names of the tap's environment variables begin with."""
+
+VALID = {"base_url": "https://api.example.com", "api_key": API_KEY}
+"""The least of a configuration; no test sends anything there."""
+
+VARIABLES = {name.upper(): text for name, text in VALID.items()}
+"""The same as environment variables, without their prefix."""
+
+READING = {"sync": [], "test": ["--test"]}
+ENTRIES = {**READING, "discover": ["--discover"]}
+
+each_entry = pytest.mark.parametrize("arguments", ENTRIES.values(), ids=ENTRIES)
+"""For each way to enter the tap."""
+
+each_reading_entry = pytest.mark.parametrize("arguments", READING.values(), ids=READING)
+"""For each way to enter the tap that reads records."""
+
+STREAMS = (
+    "signal_agents",
+    "leads",
+    "signal_accounts",
+    "monitored_accounts",
+    "observations",
+    "custom_signals",
+    "monitored_leads",
+)
+
+RANGES = {
+    "leads": ("date_found", "latest_signal"),
+    "signal_accounts": ("date_found", "latest_signal"),
+    "observations": ("observed_at",),
+    "monitored_leads": ("latest_activity",),
+}
+"""The time ranges of the streams that are incremental by default."""
+
+TIMEOUT = 120
+
+EPOCH = 1_770_000_000
+"""Where the wall clock of `Clock` begins, in seconds since 1970."""
+
+
+def exact_json(text: str | bytes) -> Any:
+    """Decode JSON without rounding a number."""
+    return json.loads(text, parse_float=Decimal)
+
+
+def declared_tap() -> TapLeadIntent:
+    """Give the tap as it is before anybody configures it."""
+    return TapLeadIntent(config={}, validate_config=False)
+
+
+def declared_stream(name: str) -> LeadIntentStream:
+    """Give one stream of the tap as it is before anybody configures it."""
+    streams = {stream.name: stream for stream in declared_tap().discover_streams()}
+    return streams[name]
+
+
+def raw_records(sandbox: Sandbox, stream: str) -> list[dict[str, Any]]:
+    """Give what the sandbox holds, numbers as exact as they are served."""
+    url = f"{sandbox.url}/_sandbox/records?stream={stream}"
+    records: list[dict[str, Any]] = exact_json(requests.get(url, timeout=TIMEOUT).text)[
+        "records"
+    ]
+    return records
+
+
+def entries(catalog: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Give the entries of a catalog by stream."""
+    return {entry["tap_stream_id"]: entry for entry in catalog["streams"]}
+
+
+def select(
+    catalog: dict[str, Any], stream: str, *breadcrumb: str, selected: bool
+) -> None:
+    """Select or deselect a stream or one of its columns."""
+    (item,) = (
+        item
+        for item in entries(catalog)[stream]["metadata"]
+        if tuple(item["breadcrumb"]) == breadcrumb
+    )
+    item["metadata"]["selected"] = selected
+
+
+def only(*streams: str, of: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Give a catalog, by default the tap's own, with just these streams selected."""
+    catalog: dict[str, Any] = of or json.loads(declared_tap().catalog_json_text)
+    for name in entries(catalog):
+        select(catalog, name, selected=name in streams)
+    return catalog
+
+
+def markdown_table(text: str, heading: str) -> list[dict[str, str]]:
+    """Read the first table under a heading, a dictionary for each row."""
+    _, found, section = text.partition(f"\n{heading}\n")
+    assert found, f"no heading {heading!r}"
+    section = section.partition("\n## ")[0]
+    rows = [
+        [cell.strip() for cell in line.strip().strip("|").split("|")]
+        for line in section.splitlines()
+        if line.strip().startswith("|")
+    ]
+    assert len(rows) > 2, f"no table under {heading!r}"
+    names = [name.lower() for name in rows[0]]
+    return [dict(zip(names, row, strict=True)) for row in rows[2:]]
+
+
+def readers_alive() -> list[str]:
+    """Give the names of the threads that read windows."""
+    names = [thread.name for thread in threading.enumerate()]
+    return [name for name in names if name.startswith("reader")]
+
+
+class Clock:
+    """Stands in for the module `time`, without waiting."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def monotonic_ns(self) -> int:
+        return round(self.now * 1e9)
+
+    def time(self) -> float:
+        return EPOCH + self.now
+
+    def sleep(self, seconds: float) -> None:
+        assert seconds > 0
+        self.now += seconds
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished process of the tap."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The Singer messages, numbers as exact as they came."""
+        return [exact_json(line) for line in self.stdout.split("\n") if line]
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The last state."""
+        states = [m["value"] for m in self.messages if m["type"] == "STATE"]
+        return dict(states[-1])
+
+    def schema(self, stream: str) -> dict[str, Any]:
+        """Give the schema that a stream was announced with."""
+        (schema,) = (
+            message["schema"]
+            for message in self.messages
+            if message["type"] == "SCHEMA" and message["stream"] == stream
+        )
+        return dict(schema)
+
+    def records(self, stream: str) -> list[dict[str, Any]]:
+        """Give a stream's records in the order in which they came."""
+        return [
+            message["record"]
+            for message in self.messages
+            if message["type"] == "RECORD" and message["stream"] == stream
+        ]
+
+    def succeeded(self) -> Run:
+        """Assert that all went well."""
+        assert self.code == 0, self.stderr
+        return self
+
+    def failed(self) -> str:
+        """Assert that it failed as it should; give the last line, which says why."""
+        assert self.code == 1, self.stderr
+        assert "Traceback" not in self.stdout + self.stderr
+        return self.stderr.splitlines()[-1]
+
+
+def run_tap(
+    folder: Path,
+    config: dict[str, Any],
+    *arguments: str,
+    catalog: dict[str, Any] | None = None,
+    state: dict[str, Any] | None = None,
+    module: str = "tap_leadintent",
+) -> Run:
+    """Run the tap as a user does, and assert that it keeps the key to itself."""
+    command = []
+    files = {"config": config, "catalog": catalog, "state": state}
+    for name, content in files.items():
+        if content is None:
+            continue
+        path = folder / f"{name}.json"
+        path.write_text(json.dumps(content), encoding="utf-8")
+        command += [f"--{name}", str(path)]
+    return _run([module, *command, *arguments], config.get("api_key"))
+
+
+def run_with_variables(folder: Path, variables: dict[str, str], *arguments: str) -> Run:
+    """Run the tap in a folder, with its settings in the environment."""
+    command = ["tap_leadintent", "--config=ENV", *arguments]
+    env = {**os.environ, **prefixed(variables)}
+    return _run(command, variables.get("API_KEY"), cwd=folder, env=env)
+
+
+def prefixed(variables: dict[str, str]) -> dict[str, str]:
+    """Give variables the names under which the tap knows them."""
+    return {f"{PREFIX}{name}": text for name, text in variables.items()}
+
+
+def _run(command: list[str], api_key: object, **options: Any) -> Run:
+    done = subprocess.run(  # noqa: S603 - our own module
+        [sys.executable, "-m", *command],
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        timeout=TIMEOUT,
+        **options,
+    )
+    assert_keeps_secret(api_key, done.stdout, done.stderr)
+    return Run(done.returncode, done.stdout, done.stderr)
+
+
+def refusal(result: Result) -> list[str]:
+    """Assert that the tap refused to begin; give the lines that say why."""
+    assert result.exit_code == 1, result.output
+    assert isinstance(result.exception, SystemExit), "it would be a traceback"
+    assert result.stdout == ""
+    return result.stderr.splitlines()
+
+
+def assert_keeps_secret(api_key: object, *outputs: str) -> None:
+    """Assert that the key is in no output, whatever its type."""
+    for output in outputs:
+        assert API_KEY not in output
+        assert api_key is None or str(api_key) not in output

@@ -1,0 +1,10 @@
+"""Runs the tap with hardly any wait between tries."""
+
+from __future__ import annotations
+
+from unittest import mock
+
+from tap_leadintent.tap import TapLeadIntent
+
+with mock.patch("tap_leadintent.api.retry.backoff", return_value=0.01):
+    TapLeadIntent.cli()

@@ -1,0 +1,151 @@
+"""Whole pipelines: the tap, Meltano and PostgreSQL."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sysconfig
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from psycopg import sql
+
+from tap_leadintent.demo.postgres import running_postgres
+from tap_leadintent.demo.processes import child
+from tap_leadintent.demo.project import PROJECT, Meltano
+from tests.support.helpers import API_KEY, TIMEOUT
+from tests.support.runs import SINCE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import psycopg
+
+    from tap_leadintent.demo.postgres import Postgres
+    from tap_leadintent.sandbox import Sandbox
+
+_HASTENED = """
+from singer_sdk.target_base import Target
+Target._MAX_RECORD_AGE_IN_MINUTES = 0.5 / 60
+"""
+
+
+@dataclass(frozen=True)
+class Warehouse:
+    """A database that Meltano loads, and Meltano with its plugins installed."""
+
+    system: Path
+    postgres: Postgres
+
+    def hasten_states(self) -> None:
+        """Let target-postgres pass on a STATE each half second, not all 5 minutes."""
+        (packages,) = self.system.glob("loaders/target-postgres/venv/lib/*/*-packages")
+        (packages / "sitecustomize.py").write_text(_HASTENED, encoding="utf-8")
+
+
+@contextmanager
+def running_warehouse() -> Iterator[Warehouse]:
+    """Run PostgreSQL and install Meltano's plugins, for as long as the context."""
+    # Neither the path of a socket nor the rights of pytest's folders would do.
+    with TemporaryDirectory(prefix="pg-") as folder:
+        Path(folder).chmod(0o755)
+        with running_postgres(Path(folder) / "data") as postgres:
+            system = Path(folder) / "meltano"
+            Meltano(system, {})("install", "tap-leadintent", "target-postgres")
+            yield Warehouse(system, postgres)
+
+
+class Pipeline(Meltano):
+    """`meltano run tap-leadintent target-postgres` with its own state and schema."""
+
+    def __init__(
+        self, warehouse: Warehouse, sandbox: Sandbox, name: str, **settings: str
+    ) -> None:
+        """Prepare; settings are environment variables of the plugins."""
+        self.name = name
+        self._system = warehouse.system
+        super().__init__(
+            warehouse.system,
+            {
+                "TAP_LEADINTENT_BASE_URL": sandbox.url,
+                "TAP_LEADINTENT_API_KEY": API_KEY,
+                "TAP_LEADINTENT_START_DATE": SINCE,
+                "TARGET_POSTGRES_SQLALCHEMY_URL": warehouse.postgres.url,
+                "TARGET_POSTGRES_DEFAULT_TARGET_SCHEMA": name,
+                **settings,
+            },
+        )
+
+    def run(self, *options: str) -> None:
+        """Run it to its end."""
+        self(*self._run(*options))
+
+    @contextmanager
+    def running(self, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+        """Run it for as long as the context; it leads a process group of its own."""
+        command: list[str | Path] = [_meltano(), *self._run(*options)]
+        with (
+            self.log.open("ab") as log,
+            child(
+                command, cwd=PROJECT, env=self._env, stdout=log, stderr=log
+            ) as process,
+        ):
+            yield process
+
+    def state(self) -> Any:
+        """Give what `meltano state get` prints."""
+        done = subprocess.run(  # noqa: S603 - of our own environment
+            [_meltano(), "state", "get", self._state_id],
+            cwd=PROJECT,
+            env=self._env,
+            check=True,
+            capture_output=True,
+            timeout=TIMEOUT,
+        )
+        return json.loads(done.stdout)
+
+    def partial_state(self) -> str:
+        """Give what the system database holds of a run that has not completed."""
+        database = sqlite3.connect(self._system / "meltano.db", timeout=TIMEOUT)
+        query = "SELECT partial_state FROM state WHERE state_id = ?"
+        try:
+            row = database.execute(query, [self._state_id]).fetchone()
+        finally:
+            database.close()
+        return str(row[0]) if row and row[0] else ""
+
+    @property
+    def _state_id(self) -> str:
+        return f"dev:tap-leadintent-to-target-postgres:{self.name}"
+
+    def _run(self, *options: str) -> list[str]:
+        suffix = ["--state-id-suffix", self.name]
+        plugins = ["tap-leadintent", "target-postgres"]
+        return ["run", "--no-install", *suffix, *options, *plugins]
+
+
+def _meltano() -> Path:
+    return Path(sysconfig.get_path("scripts"), "meltano")
+
+
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process and all of its group, and wait for its end."""
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait(TIMEOUT)
+
+
+def column(
+    connection: psycopg.Connection, schema: str, table: str, *names: str
+) -> list[Any]:
+    """Give the values of a column of a table, or tuples of those of several."""
+    query = sql.SQL("SELECT {} FROM {}").format(
+        sql.SQL(", ").join(map(sql.Identifier, names)), sql.Identifier(schema, table)
+    )
+    rows = connection.execute(query).fetchall()
+    return [row[0] if len(names) == 1 else row for row in rows]

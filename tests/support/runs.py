@@ -1,0 +1,224 @@
+"""What the tests share that stop runs midway, or resume them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from tests.support.helpers import (
+    API_KEY,
+    STREAMS,
+    TIMEOUT,
+    Run,
+    assert_keeps_secret,
+    entries,
+    exact_json,
+    only,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from tap_leadintent.sandbox import Sandbox
+
+SINCE = "2024-06-01T00:00:00Z"
+"""Where the sandbox's history begins."""
+
+CLOCK = "2025-06-01T00:00:00Z"
+"""Where the sandbox's clock stands at first; it is behind that of any machine."""
+
+DAY = 86_400
+
+SIGNALS = {signal.SIGTERM: 143, signal.SIGINT: 130}
+"""What ends a run, and the exit code that tells so."""
+
+Span = tuple[datetime, datetime]
+
+
+def fill(sandbox: Sandbox, *, latency: float = 0, **sizes: int) -> None:
+    """Let the sandbox show so many records of these streams, and none of others."""
+    sandbox.configure(
+        api_key=API_KEY,
+        clock=CLOCK,
+        latency_seconds=latency,
+        sizes={**dict.fromkeys(STREAMS, 0), **sizes},
+    )
+
+
+def poll(until: Callable[[], bool]) -> None:
+    """Wait until something is so, but not forever."""
+    deadline = time.monotonic() + TIMEOUT
+    while not until():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+# The tap
+
+
+def catalog(*selected: str, **changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a catalog with these streams selected, and changes to streams' entries."""
+    made = only(*selected)
+    for name, change in changes.items():
+        entries(made)[name].update(change)
+    return made
+
+
+class TapProcess:
+    """A process of the tap, whose output is read only as far as a test wants."""
+
+    def __init__(
+        self,
+        folder: Path,
+        config: Mapping[str, Any],
+        *arguments: str,
+        catalog: Mapping[str, Any] | None = None,
+        state: object = None,
+    ) -> None:
+        self._lines: list[bytes] = []
+        self._stderr = folder / "stderr.txt"
+        command = [sys.executable, "-m", "tap_leadintent", *arguments]
+        files = {"config": config, "catalog": catalog, "state": state}
+        for name, content in files.items():
+            if content is not None:
+                path = folder / f"{name}.json"
+                path.write_text(json.dumps(content), encoding="utf-8")
+                command += [f"--{name}", str(path)]
+        with self._stderr.open("wb") as stderr:
+            self.process = subprocess.Popen(  # noqa: S603 - our own module
+                command, stdout=subprocess.PIPE, stderr=stderr
+            )
+
+    def read(self, lines: int) -> None:
+        """Read so many lines, or to the end."""
+        assert self.process.stdout
+        for _ in range(lines):
+            self._lines.append(self.process.stdout.readline())
+
+    def read_until(self, kind: str, count: int) -> None:
+        """Read until so many messages of a kind have come."""
+        while count:
+            self.read(1)
+            assert self._lines[-1], "the output ended"
+            count -= json.loads(self._lines[-1])["type"] == kind
+
+    def finish(self, number: signal.Signals | None = None) -> Run:
+        """Send a signal, if any; then read to the end."""
+        if number is not None:
+            self.process.send_signal(number)
+        assert self.process.stdout
+        with self.process.stdout as stdout:
+            rest = stdout.read()
+        code = self.process.wait(TIMEOUT)
+        output = b"".join([*self._lines, rest]).decode()
+        stderr = self._stderr.read_text(encoding="utf-8")
+        assert_keeps_secret(API_KEY, output, stderr)
+        return Run(code, output, stderr)
+
+    def end(self, number: signal.Signals) -> Run:
+        """Send a signal, and wait for the end while nobody reads."""
+        self.process.send_signal(number)
+        try:
+            poll(lambda: self.process.poll() is not None)
+        finally:
+            run = self.finish(None if self.process.poll() else signal.SIGKILL)
+        return run
+
+    def kill(self) -> Run:
+        """End it with SIGKILL; a line that was torn is not part of the output."""
+        run = self.finish(signal.SIGKILL)
+        whole = run.stdout[: run.stdout.rfind("\n") + 1]
+        return Run(run.code, whole, run.stderr)
+
+
+def last_state(run: Run) -> Any:
+    """Give the value of the last STATE, or None when there is none."""
+    states = [m["value"] for m in run.messages if m["type"] == "STATE"]
+    return states[-1] if states else None
+
+
+# What was written, asked and covered
+
+
+def instant(text: str) -> datetime:
+    """Read a time of the API or of a state."""
+    return datetime.fromisoformat(text)
+
+
+def covered(state: Any, stream: str, name: str) -> list[Span]:
+    """Give the intervals of a range that a state covers."""
+    return [
+        (instant(entry["from"]), instant(entry["to"]))
+        for entry in state["bookmarks"].get(stream, {}).get("coverage", [])
+        if entry["range"] == name
+    ]
+
+
+def asked(sandbox: Sandbox, stream: str, name: str) -> list[Span]:
+    """Give the intervals of a range that the sandbox was asked for, in order."""
+    return [
+        (instant(body[name]["start_time"]), instant(body[name]["end_time"]))
+        for request in sandbox.requests()
+        if request["stream"] == stream and name in (body := request["body"])
+    ]
+
+
+def ids_between(
+    times: Mapping[str, Mapping[str, str]], name: str, start: datetime, end: datetime
+) -> set[str]:
+    """Give the ids of what has a time from an instant until before another."""
+    return {key for key, at in times.items() if start <= instant(at[name]) < end}
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A STATE, and the records that were written before it."""
+
+    state: Any
+    written: frozenset[str]
+
+
+def checkpoints(run: Run, stream: str) -> Iterator[Checkpoint]:
+    """Give each STATE of a run with the ids of a stream written before it.
+
+    Records count as written when their line or, in BATCH mode, their file is.
+    """
+    written: set[str] = set()
+    for message in run.messages:
+        if message["type"] == "STATE":
+            yield Checkpoint(message["value"], frozenset(written))
+        elif message.get("stream") == stream:
+            written.update(record["id"] for record in _records_in(message))
+
+
+def _records_in(message: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
+    if message["type"] == "RECORD":
+        yield message["record"]
+    for url in message.get("manifest", ()):
+        with gzip.open(urlsplit(url).path) as lines:
+            yield from map(exact_json, lines)
+
+
+def assert_states_are_true(run: Run, sandbox: Sandbox) -> None:
+    """Assert that no STATE covers a lead that was not written before it."""
+    times = sandbox.times("leads")
+    for checkpoint in checkpoints(run, "leads"):
+        for start, end in covered(checkpoint.state, "leads", "date_found"):
+            found = ids_between(times, "found_at", start, end)
+            assert found <= checkpoint.written
+
+
+def assert_ended_cleanly(run: Run, number: signal.Signals) -> None:
+    """Assert that a signal ended it, and the output is whole."""
+    assert run.code == SIGNALS[number], run.stderr
+    assert "Traceback" not in run.stderr
+    assert run.stdout.endswith("\n")
