@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from contextlib import closing
 from datetime import timedelta
+from functools import cached_property
 from itertools import compress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from singer_sdk.authenticators import BearerTokenAuthenticator
+from singer_sdk.exceptions import SingerSDKError
+from singer_sdk.helpers.conform import TypeConformanceLevel
 from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL
+from singer_sdk.streams.rest import PageContext
 
+from tap_leadintent.api.endpoint import Endpoint
+from tap_leadintent.api.pagination import CursorPaginator
+from tap_leadintent.api.retry import Sender, Tally
 from tap_leadintent.errors import RefusedError, StreamError
 from tap_leadintent.records.keys import own_id
+from tap_leadintent.records.shaper import RecordShaper
+from tap_leadintent.redaction import Secret
 from tap_leadintent.replication.coverage import SINCE_EVER, Coverage, filters_hash
 from tap_leadintent.replication.overlap import Repeats
 from tap_leadintent.replication.range_guard import RangeGuard
-from tap_leadintent.replication.reading import ReadingStream
+from tap_leadintent.replication.reader import Reader
 from tap_leadintent.replication.windows import Window, Windows
-from tap_leadintent.singer.stream import COVERAGE
+from tap_leadintent.singer.stream import COVERAGE, SingerStream
 from tap_leadintent.times import format_instant, parse_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Mapping
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 
+    import requests
     from requests.adapters import HTTPAdapter
     from singer_sdk import Tap
     from singer_sdk.helpers.types import Context
@@ -46,13 +59,19 @@ _SKEW = timedelta(minutes=1)
 """Clocks that differ by more are worth a warning."""
 
 
-class LeadIntentStream(ReadingStream):
+class LeadIntentStream(SingerStream):
     """A stream that is read whole, or by the time ranges that its endpoint offers.
 
     Its state says which intervals of each range have been read and written. A run
     reads what is asked for and missing there, and again what lies up to
     `lookback_minutes` before the newest of it.
     """
+
+    http_method = "POST"
+    TYPE_CONFORMANCE_LEVEL = TypeConformanceLevel.NONE  # `RecordShaper` does it once
+
+    entity: str
+    """What a record is, singular; the record's own id may be named after it."""
 
     ranges: tuple[str, ...] = ()
     """Time ranges of the endpoint. The first load reads the first, later runs all."""
@@ -65,12 +84,167 @@ class LeadIntentStream(ReadingStream):
 
         Args:
             tap: The tap, with its settings and state.
-            pace: See `EndpointStream`.
-            adapter: Likewise.
+            pace: Asked before each request.
+            adapter: Keeps the connections, which all threads and streams share.
         """
-        super().__init__(tap, pace=pace, adapter=adapter)
+        super().__init__(tap)
+        self._pace = pace
+        self._adapter = adapter
+        self.request_counter = self.get_http_request_counter()
+        self.tally = Tally()
         self._now = tap.initialized_at // 1000
         self._repeats = Repeats()
+
+    @cached_property
+    def endpoint(self) -> Endpoint:
+        """The API's side of the stream."""
+        return Endpoint(
+            name=self.name,
+            sender=Sender(
+                name=self.name,
+                url=self.get_url(None),
+                pace=self._pace,
+                adapter=self._adapter,
+                timeout=self.timeout,
+                retries=int(self.config["max_retries"]),
+                secret=Secret(self.config["api_key"]),
+                counter=self.request_counter,
+                tally=self.tally,
+                logger=self.logger,
+            ),
+            prepare=self._prepare,
+            body=self.prepare_request_payload,
+            new_paginator=self.get_new_paginator,
+            logger=self.logger,
+        )
+
+    @cached_property
+    def _reader(self) -> Reader:
+        return Reader(self.endpoint.read, self._pace.check, self.logger)
+
+    @cached_property
+    def _shaper(self) -> RecordShaper:
+        return RecordShaper(
+            columns=self.effective_schema["properties"],
+            key_properties=self.primary_keys,
+            entity=self.entity,
+            mask=self.mask,
+            logger=self.logger,
+        )
+
+    def first_page(self) -> list[Record]:
+        """Read the first page of the unfiltered stream.
+
+        Returns:
+            Its records, as the API gave them.
+
+        Raises:
+            StreamError: It could not be read; RefusedError where it was refused.
+        """
+        check = self._pace.check
+        page = next(self.endpoint.read({}, check))
+        return self.endpoint.decode(page, check).data
+
+    def add_columns(self, columns: dict[str, dict[str, Any]]) -> None:
+        """Declare more columns than the stream's class does.
+
+        Args:
+            columns: The schema of each, by name.
+        """
+        properties = {**self.schema["properties"], **columns}
+        # An instance's own value comes before that of its class's descriptor.
+        vars(self)["schema"] = {**self.schema, "properties": properties}
+
+    def stop_reading(self) -> None:
+        """End all reading, whatever still waits to be handed over."""
+        self._reader.stop()
+
+    def log(
+        self, message: str, *args: Any, level: int = logging.INFO, **options: Any
+    ) -> None:
+        """Log, but not that an error is unhandled which the tap reports itself.
+
+        Args:
+            message: As for `logging`, with `args` to be formatted into it.
+            args: See `message`.
+            level: As for `logging`.
+            options: As for `logging`.
+        """
+        reported = isinstance(sys.exception(), SingerSDKError)
+        if not (reported and level == logging.ERROR):
+            super().log(message, *args, level=level, **options)
+
+    @property
+    def requests_session(self) -> requests.Session:
+        """The session of this thread."""
+        return self.endpoint.sender.session
+
+    @property
+    def url_base(self) -> str:
+        """The setting `base_url`."""
+        return str(self.config["base_url"]).rstrip("/")
+
+    @property
+    def authenticator(self) -> BearerTokenAuthenticator:
+        """The setting `api_key` as a bearer token."""
+        return BearerTokenAuthenticator(token=self.config["api_key"])
+
+    @property
+    def page_size(self) -> int:
+        """The setting `page_size`: records in a full page."""
+        return int(self.config["page_size"])
+
+    @property
+    def filters(self) -> dict[str, Any]:
+        """The request fields that the setting `filters` has for this stream."""
+        fields: dict[str, Any] = self.config["filters"].get(self.name, {})
+        return fields
+
+    @property
+    def timeout(self) -> int:
+        """Seconds for a connection, for each pause, and for the whole answer."""
+        return self.config["request_timeout_seconds"]  # type: ignore[no-any-return]
+
+    @cached_property
+    def user_agent(self) -> str:
+        """The setting `user_agent`, by default the tap's name and version."""
+        return (
+            self.config.get("user_agent")
+            or f"tap-leadintent/{self._tap.plugin_version}"
+        )
+
+    def prepare_request_payload(
+        self,
+        context: Context | None,
+        next_page_token: str | None,
+    ) -> dict[str, Any]:
+        """Build the request's body.
+
+        Args:
+            context: The request fields of the window that is read, if any.
+            next_page_token: The `cursor.after` to send, absent on the first page.
+
+        Returns:
+            The stream's `filters`, the fields and the `cursor` object, the same for
+            all pages of a chain but for `after`.
+        """
+        cursor: dict[str, Any] = {"limit": self.page_size}
+        if next_page_token is not None:
+            cursor["after"] = next_page_token
+        return {**self.filters, **(context or {}), "cursor": cursor}
+
+    def _prepare(self, fields: dict[str, Any]) -> requests.PreparedRequest:
+        request = self.get_http_request(page=PageContext(fields, None))
+        return self.build_prepared_request(
+            method=request.method,
+            url=request.url,
+            headers=request.headers,
+            json=request.data,
+        )
+
+    def get_new_paginator(self) -> CursorPaginator:
+        """Begin a chain."""
+        return CursorPaginator(self.name)
 
     @property
     def is_incremental(self) -> bool:
@@ -131,10 +305,10 @@ class LeadIntentStream(ReadingStream):
         whole = Windows(
             [(SINCE_EVER, self._now)], page_size=self.page_size, length=self._now
         )
-        for _, pages in self.read(whole, lambda _: {}, readers=1):
+        for _, pages in self._reader.read(whole, lambda _: {}, readers=1):
             for number, page in enumerate(pages, start=1):
-                records = self.decode(page)
-                yield self.shape_page(records, number)
+                records = self.endpoint.decode(page, self._pace.check)
+                yield self._shape_page(records, number)
         if versioned:
             self.activate_version(self._now)
 
@@ -169,7 +343,7 @@ class LeadIntentStream(ReadingStream):
             length=self._now if unfiltered else self._window_seconds,
             quiet=was_covered,
         )
-        reading = self.read(
+        reading = self._reader.read(
             windows,
             lambda window: {} if unfiltered else window.request_fields(name),
             readers=readers,
@@ -180,7 +354,7 @@ class LeadIntentStream(ReadingStream):
             count = 0
             for number, page in enumerate(pages, start=1):
                 self._learn_clock(coverage)
-                records = self.decode(page)
+                records = self.endpoint.decode(page, self._pace.check)
                 count += len(records.data)
                 if number == 1:
                     guard.window_begins(records.raw if page.cursor.has_more else ())
@@ -189,6 +363,28 @@ class LeadIntentStream(ReadingStream):
             if end > window.start:
                 coverage.add(name, (window.start, end))
             self.checkpoint(coverage.to_state(), records=count)
+
+    def _shape_page(
+        self, records: Records, number: int, window_end: str | None = None
+    ) -> list[Record]:
+        """Shape a page's records; `number` says which page it is of its window."""
+        try:
+            for repair in records.repairs:
+                self._shaper.notices.tell(repair, "A record held %s", repair)
+            return self._shaper.shape(records.data, window_end)
+        except ValueError as error:
+            msg = f"{self.name}: page {number}: {error}"
+            raise StreamError(msg) from None
+
+    def emit(self, records: Iterable[Record]) -> Iterator[Record]:
+        """Hand a page's records over, unless a signal has come."""
+        check = self._pace.check
+        for record in records:
+            check()
+            self.tally.records += 1
+            yield record
+        # The next page may have to be waited for.
+        self.flush()
 
     def _read_page(
         self,
@@ -199,7 +395,7 @@ class LeadIntentStream(ReadingStream):
         guard: RangeGuard,
     ) -> list[Record]:
         end = f"{format_instant(min(window.end, self._now))[:-1]}.000000Z"
-        shaped = self.shape_page(records, number, end)
+        shaped = self._shape_page(records, number, end)
         # With the record's own id, as a catalog may declare any key, or none.
         entity, columns = self.entity, self.primary_keys
         keys = [
@@ -214,7 +410,7 @@ class LeadIntentStream(ReadingStream):
     def _holds_1970(self, name: str) -> bool:
         fields = Window(0, 1).request_fields(name)
         try:
-            return next(self.request_pages(fields)).count > 0
+            return next(self.endpoint.read(fields, self._pace.check)).count > 0
         except RefusedError:
             # Who dislikes the range has at least looked at it.
             return False
@@ -240,7 +436,7 @@ class LeadIntentStream(ReadingStream):
         )
 
     def _learn_clock(self, coverage: Coverage) -> None:
-        shown = self.sender.server_time
+        shown = self.endpoint.sender.server_time
         if shown is not None and shown < self._now:
             behind = timedelta(seconds=self._now - shown)
             if behind > _SKEW:
@@ -252,7 +448,7 @@ class LeadIntentStream(ReadingStream):
                 )
             self._now = shown
             coverage.clip(self._now)
-            self.read_no_further(self._now)
+            self._reader.end_by(self._now)
 
     def _load_coverage(self) -> Coverage:
         filters = filters_hash(self.filters)

@@ -82,6 +82,23 @@ class Page:
     request: requests.PreparedRequest
     """What it is the answer to."""
 
+    @classmethod
+    def of(cls, response: requests.Response) -> Page:
+        """Decode a response's envelope.
+
+        Args:
+            response: A successful response of a list endpoint, read whole.
+
+        Returns:
+            Its page.
+
+        Raises:
+            ValueError: The body is no page envelope; the message says where it differs.
+        """
+        page = cls(response.content)
+        page.request = response.request
+        return page
+
     def __init__(self, content: bytes) -> None:
         """Decode the envelope.
 

@@ -6,35 +6,16 @@ API description: "Page envelope", "Pagination and ordering".
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from singer_sdk.pagination import BaseAPIPaginator
+from typing_extensions import override
 
 from tap_leadintent.api.page import Page
 from tap_leadintent.errors import StreamError
 
 if TYPE_CHECKING:
     import requests
-
-
-def read_page(response: requests.Response) -> Page:
-    """Decode a response's envelope, once for each response.
-
-    Args:
-        response: A successful response of a list endpoint.
-
-    Returns:
-        Its page.
-
-    Raises:
-        ValueError: The body is no page envelope; the message says where it differs.
-    """
-    attributes = vars(response)
-    if "page" not in attributes:
-        attributes["page"] = Page(response.content)
-        attributes["page"].request = response.request
-    page: Page = attributes["page"]
-    return page
 
 
 class CursorPaginator(BaseAPIPaginator[str | None]):
@@ -55,22 +36,21 @@ class CursorPaginator(BaseAPIPaginator[str | None]):
         self._stream_name = stream_name
         self._seen: set[bytes] = set()
 
-    def has_more(self, response: requests.Response) -> bool:
-        """Tell whether the envelope announces another page.
+    @override
+    def advance(self, response: requests.Response | Page) -> None:
+        # The SDK only passes it on to the methods below.
+        super().advance(cast("requests.Response", response))
 
-        Args:
-            response: The response just read.
+    @override
+    def has_more(self, response: requests.Response | Page) -> bool:
+        return _page(response).cursor.has_more
 
-        Returns:
-            Its `cursor.has_more`.
-        """
-        return read_page(response).cursor.has_more
-
-    def get_next(self, response: requests.Response) -> str:
+    @override
+    def get_next(self, response: requests.Response | Page) -> str:
         """Take the cursor of the next page.
 
         Args:
-            response: The response just read, whose `has_more` is true.
+            response: What was just read; its `has_more` is true.
 
         Returns:
             Its `cursor.next`, unchanged.
@@ -78,7 +58,7 @@ class CursorPaginator(BaseAPIPaginator[str | None]):
         Raises:
             StreamError: There is none, or this chain has been there before.
         """
-        after = read_page(response).cursor.next
+        after = _page(response).cursor.next
         if not after:
             problem = "says has_more but carries no next cursor"
             raise self._error(problem)
@@ -95,3 +75,7 @@ class CursorPaginator(BaseAPIPaginator[str | None]):
             f"{self._stream_name}: page {self.count} {problem}; the stream stops "
             "rather than miss records. Report it to the API's support."
         )
+
+
+def _page(response: requests.Response | Page) -> Page:
+    return response if isinstance(response, Page) else Page.of(response)

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import requests
 from singer_sdk.exceptions import RetriableAPIError
 
-from tap_leadintent.api.pagination import read_page
+from tap_leadintent.api.page import Page
 from tap_leadintent.errors import RefusedError
 
 if TYPE_CHECKING:
@@ -32,12 +32,15 @@ _ADVICE = {
 }
 
 
-def check(response: requests.Response, secret: Secret) -> None:
+def read_page(response: requests.Response, secret: Secret) -> Page:
     """Accept a page, and nothing else.
 
     Args:
         response: Any response, read whole.
         secret: Hides the key in messages.
+
+    Returns:
+        The page.
 
     Raises:
         RetriableAPIError: Another try may give the page.
@@ -46,15 +49,14 @@ def check(response: requests.Response, secret: Secret) -> None:
     status = response.status_code
     if status == requests.codes.ok:
         try:
-            read_page(response)
+            return Page.of(response)
         except ValueError as error:
             said = secret.summarize(response.text) or "nothing"
             msg = f"no page of records ({secret.summarize(error)}) but: {said}"
             raise RetriableAPIError(msg, response) from None
-    elif status in _RETRIED or status >= requests.codes.server_error:
+    if status in _RETRIED or status >= requests.codes.server_error:
         raise RetriableAPIError(describe(response, secret), response)
-    else:
-        raise RefusedError(describe(response, secret), status)
+    raise RefusedError(describe(response, secret), status)
 
 
 def describe(response: requests.Response, secret: Secret) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import requests
 from singer_sdk.exceptions import RetriableAPIError
 
+from tap_leadintent.api import responses
 from tap_leadintent.api.rate_limit import LONGEST_RETRY_AFTER, backoff, retry_after
 from tap_leadintent.api.session import cause, environment, new_session
 from tap_leadintent.errors import StreamError
@@ -19,11 +20,11 @@ from tap_leadintent.times import format_instant, parse_http_date
 
 if TYPE_CHECKING:
     import logging
-    from collections.abc import Callable
 
     from requests.adapters import HTTPAdapter
     from singer_sdk.metrics import Counter
 
+    from tap_leadintent.api.page import Page
     from tap_leadintent.api.rate_limit import Check, Pace
     from tap_leadintent.redaction import Secret
 
@@ -73,9 +74,6 @@ class Sender:
     retries: int
     """How often a request is repeated at most."""
 
-    accept: Callable[[requests.Response], None]
-    """Raises RetriableAPIError or RefusedError where an answer is none."""
-
     secret: Secret
     """Hides the key in messages."""
 
@@ -105,17 +103,15 @@ class Sender:
         session: requests.Session = self._local.session
         return session
 
-    def fetch(
-        self, prepared: requests.PreparedRequest, check: Check
-    ) -> requests.Response:
-        """Send a request until its answer is accepted.
+    def fetch(self, prepared: requests.PreparedRequest, check: Check) -> Page:
+        """Send a request until its answer is a page.
 
         Args:
             prepared: The request.
             check: Called now and then; what it raises ends the waiting.
 
         Returns:
-            The answer.
+            The page.
 
         Raises:
             RefusedError: The API would refuse it again.
@@ -161,19 +157,19 @@ class Sender:
         self._count(retries=1, seconds_waited=seconds)
         self.pace.wait(seconds, check)
 
-    def _send(self, prepared: requests.PreparedRequest) -> requests.Response:
+    def _send(self, prepared: requests.PreparedRequest) -> Page:
         response = self.session.send(
             prepared,
             timeout=self.timeout,
             allow_redirects=False,
             **self._environment,
         )
-        self.accept(response)
+        page = responses.read_page(response, self.secret)
         shown = parse_http_date(response.headers.get("Date", ""))
         if shown is not None and not self._learn_clock(shown):
             msg = f"its clock says {format_instant(shown)}, unlike those of others"
             raise RetriableAPIError(msg, response)
-        return response
+        return page
 
     def _learn_clock(self, shown: int) -> bool:
         """Learn what an answer's clock says, unless others contradict it."""

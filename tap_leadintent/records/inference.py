@@ -66,7 +66,7 @@ def add_columns(stream: LeadIntentStream) -> None:
         StreamError: It could not be read.
     """
     try:
-        page = next(iter(stream.request_pages({})))
+        records = stream.first_page()
     except RefusedError as error:
         if error.status != _FORBIDDEN:
             raise
@@ -76,7 +76,7 @@ def add_columns(stream: LeadIntentStream) -> None:
         )
         return
     declared = stream.schema["properties"]
-    columns, unsafe_names = infer(stream.decode(page).data[:_MOST_RECORDS], declared)
+    columns, unsafe_names = infer(records[:_MOST_RECORDS], declared)
     if unsafe_names:
         stream.logger.warning(
             "Fields whose names warehouses may not take, or not tell apart, stay in "

@@ -13,24 +13,21 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from singer_sdk import RESTStream
 from singer_sdk.batch import Batcher
 from singer_sdk.helpers._batch import SDKBatchMessage
 from singer_sdk.mapper import SameRecordTransform
 from singer_sdk.singerlib import RecordMessage
 
-from tap_leadintent.api.endpoint import EndpointStream
 from tap_leadintent.errors import StreamError
 from tap_leadintent.singer.writer import flush
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
 
-    from requests.adapters import HTTPAdapter
     from singer_sdk import Tap
     from singer_sdk.helpers._batch import BatchConfig
     from singer_sdk.helpers.types import Context
-
-    from tap_leadintent.api.rate_limit import Pace
 
     Record = dict[str, Any]
 
@@ -77,18 +74,16 @@ class _Batch:
         self._records, self._count = {}, 0
 
 
-class EmittingStream(EndpointStream):
-    """An endpoint whose STATE says only what has been written before it."""
+class SingerStream(RESTStream[str | None]):
+    """A stream whose STATE says only what has been written before it."""
 
-    def __init__(self, tap: Tap, *, pace: Pace, adapter: HTTPAdapter) -> None:
+    def __init__(self, tap: Tap) -> None:
         """Bind the stream to a run.
 
         Args:
             tap: The tap, with its settings and state.
-            pace: See `EndpointStream`.
-            adapter: Likewise.
         """
-        super().__init__(tap, pace=pace, adapter=adapter)
+        super().__init__(tap)
         self._batch: _Batch | None = None
         self._bookmark: list[dict[str, str]] | None = None
         self._records_since_state = 0

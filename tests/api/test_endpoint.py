@@ -74,7 +74,7 @@ def tap(**config: Any) -> TapLeadIntent:
 
 def pages(tap: TapLeadIntent, stream: str = "signal_agents") -> Iterator[Any]:
     found: Any = tap.streams[stream]
-    return iter(found.request_pages({}))
+    return iter(found.endpoint.read({}, lambda: None))
 
 
 def waits(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -238,8 +238,8 @@ def test_the_servers_clock(
 ) -> None:
     requests_mock.post(AGENTS, json=PAGE, headers=headers)
     stream: Any = tap().streams["signal_agents"]
-    list(stream.request_pages({}))
-    assert stream.sender.server_time == seconds
+    list(stream.endpoint.read({}, lambda: None))
+    assert stream.endpoint.sender.server_time == seconds
 
 
 def test_of_several_clocks_the_earliest_counts(
@@ -251,8 +251,8 @@ def test_of_several_clocks_the_earliest_counts(
     answers[1]["json"] = {**MORE, "cursor": {"next": "d", "has_more": True}}
     requests_mock.post(AGENTS, answers)
     stream: Any = tap().streams["signal_agents"]
-    assert len(list(stream.request_pages({}))) == 3
-    assert stream.sender.server_time == 1767312005
+    assert len(list(stream.endpoint.read({}, lambda: None))) == 3
+    assert stream.endpoint.sender.server_time == 1767312005
 
 
 def test_an_answer_with_another_clock_is_no_answer(
@@ -265,8 +265,8 @@ def test_an_answer_with_another_clock_is_no_answer(
     ]
     requests_mock.post(AGENTS, answers)
     stream: Any = tap().streams["signal_agents"]
-    assert len(list(stream.request_pages({}))) == 2
-    assert stream.sender.server_time == 1767329940
+    assert len(list(stream.endpoint.read({}, lambda: None))) == 2
+    assert stream.endpoint.sender.server_time == 1767329940
     assert "its clock says 2024-01-02T05:00:00Z, unlike those of others; try 2" in (
         caplog.text
     )

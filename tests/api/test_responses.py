@@ -8,7 +8,7 @@ import pytest
 import requests
 from singer_sdk.exceptions import RetriableAPIError
 
-from tap_leadintent.api.responses import check
+from tap_leadintent.api.responses import read_page
 from tap_leadintent.errors import RefusedError
 from tap_leadintent.redaction import Secret
 from tests.support.helpers import API_KEY
@@ -29,7 +29,7 @@ def answer(
 def refusal(response: requests.Response) -> str:
     """Give the message of a refusal."""
     with pytest.raises(RefusedError) as caught:
-        check(response, Secret(API_KEY))
+        read_page(response, Secret(API_KEY))
     assert caught.value.status == response.status_code
     return caught.value.message
 
@@ -37,13 +37,13 @@ def refusal(response: requests.Response) -> str:
 def trouble(response: requests.Response) -> str:
     """Give the message of what another try may mend."""
     with pytest.raises(RetriableAPIError) as caught:
-        check(response, Secret(API_KEY))
+        read_page(response, Secret(API_KEY))
     return str(caught.value)
 
 
 def test_a_page_is_accepted() -> None:
     page = '{"data": [], "cursor": {"next": "", "has_more": false}}'
-    check(answer(200, page), Secret(API_KEY))
+    read_page(answer(200, page), Secret(API_KEY))
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_messages_are_one_bounded_line_without_the_key(
     text = f"Bearer {API_KEY} {long} Bearer {API_KEY}"
     response = answer(status, text, text, f"https://{API_KEY}{'x' * 10_000}/")
     with pytest.raises((RefusedError, RetriableAPIError)) as caught:
-        check(response, Secret(API_KEY))
+        read_page(response, Secret(API_KEY))
     told = str(caught.value)
     assert API_KEY not in told
     assert "***" in told

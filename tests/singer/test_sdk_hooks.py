@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from singer_sdk import RESTStream, Tap
 
-from tap_leadintent.singer.stream import EmittingStream
+from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.model import Api, run
 from tests.support.store import Store
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 OVERRIDDEN: list[tuple[type, type, str]] = [
-    (EmittingStream, RESTStream, "_sync_batches"),
-    (EmittingStream, RESTStream, "_increment_stream_state"),
-    (EmittingStream, RESTStream, "_write_starting_replication_value"),
-    (EmittingStream, RESTStream, "_generate_record_messages"),
-    (EmittingStream, RESTStream, "_write_state_message"),
+    (SingerStream, RESTStream, "_sync_batches"),
+    (SingerStream, RESTStream, "_increment_stream_state"),
+    (SingerStream, RESTStream, "_write_starting_replication_value"),
+    (SingerStream, RESTStream, "_generate_record_messages"),
+    (SingerStream, RESTStream, "_write_state_message"),
     (TapLeadIntent, Tap, "_validate_config"),
     (TapLeadIntent, Tap, "_handle_termination"),
     (TapLeadIntent, Tap, "sync_all"),

@@ -11,7 +11,7 @@ import pytest
 from singer_sdk import RESTStream
 from singer_sdk.metrics import Metric, Point
 
-from tap_leadintent.singer.stream import EmittingStream
+from tap_leadintent.singer.stream import SingerStream
 from tests.support.model import CONFIG, DAY, Api, catalog, run, steady
 from tests.support.store import Store
 
@@ -119,7 +119,7 @@ def test_messages_are_the_same_past_the_sdks_passes_or_through_them(  # noqa: PL
     with sdks as through:
         found = outcome()
     assert through.call_count == (0 if past else 35)
-    with mock.patch.object(EmittingStream, "_emits_as_is", new=False), sdks as through:
+    with mock.patch.object(SingerStream, "_emits_as_is", new=False), sdks as through:
         assert found == outcome()
     assert through.call_count == 35
     assert (Metric.RECORD_COUNT, 35) in found[-1]

@@ -9,18 +9,23 @@ import sys
 from typing import TYPE_CHECKING
 from unittest import mock
 
+from tap_leadintent.api.responses import read_page
 from tap_leadintent.tap import TapLeadIntent
 
 if TYPE_CHECKING:
     import requests
 
+    from tap_leadintent.api.page import Page
+    from tap_leadintent.redaction import Secret
 
-def explode(response: requests.Response, *_: object) -> None:
+
+def explode(response: requests.Response, secret: Secret) -> Page:
     if response.request.url and response.request.url.endswith("/signals/leads"):
         msg = f"cannot cope with {response.request.headers}"
         raise ZeroDivisionError(msg)
+    return read_page(response, secret)
 
 
 sys.argv[0] = "tap-leadintent"
-with mock.patch("tap_leadintent.api.responses.check", explode):
+with mock.patch("tap_leadintent.api.responses.read_page", explode):
     TapLeadIntent.cli()
