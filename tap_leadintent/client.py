@@ -11,6 +11,7 @@ from itertools import compress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import requests
 from singer_sdk.authenticators import BearerTokenAuthenticator
 from singer_sdk.exceptions import SingerSDKError
 from singer_sdk.helpers.conform import TypeConformanceLevel
@@ -21,6 +22,7 @@ from tap_leadintent.api.endpoint import Endpoint
 from tap_leadintent.api.pagination import CursorPaginator
 from tap_leadintent.api.retry import Sender, Tally
 from tap_leadintent.errors import RefusedError, StreamError
+from tap_leadintent.records.inference import infer
 from tap_leadintent.records.keys import own_id
 from tap_leadintent.records.shaper import RecordShaper
 from tap_leadintent.redaction import Secret
@@ -35,7 +37,6 @@ from tap_leadintent.times import format_instant, parse_instant
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 
-    import requests
     from requests.adapters import HTTPAdapter
     from singer_sdk import Tap
     from singer_sdk.helpers.types import Context
@@ -132,28 +133,38 @@ class LeadIntentStream(SingerStream):
             logger=self.logger,
         )
 
-    def first_page(self) -> list[Record]:
-        """Read the first page of the unfiltered stream.
+    def infer_columns(self) -> None:
+        """Add typed columns for the fields on the first page.
 
-        Returns:
-            Its records, as the API gave them.
+        A stream that the key may not read keeps its columns, and is deselected.
 
         Raises:
-            StreamError: It could not be read; RefusedError where it was refused.
+            StreamError: It could not be read.
         """
         check = self._pace.check
-        page = next(self.endpoint.read({}, check))
-        return self.endpoint.decode(page, check).data
-
-    def add_columns(self, columns: dict[str, dict[str, Any]]) -> None:
-        """Declare more columns than the stream's class does.
-
-        Args:
-            columns: The schema of each, by name.
-        """
-        properties = {**self.schema["properties"], **columns}
+        try:
+            page = next(self.endpoint.read({}, check))
+        except RefusedError as error:
+            if error.status != requests.codes.forbidden:
+                raise
+            self.selected_by_default = False
+            self.logger.warning(
+                "%s; it is deselected, and its columns are not inferred", error.message
+            )
+            return
+        properties = self.schema["properties"]
+        found = infer(self.endpoint.decode(page, check).data, properties)
+        if found.unsafe_names:
+            self.logger.warning(
+                "Fields whose names warehouses may not take, or not tell apart, stay "
+                "in additional_properties: %s",
+                ", ".join(repr(name[:100]) for name in found.unsafe_names),
+            )
         # An instance's own value comes before that of its class's descriptor.
-        vars(self)["schema"] = {**self.schema, "properties": properties}
+        vars(self)["schema"] = {
+            **self.schema,
+            "properties": {**properties, **found.columns},
+        }
 
     def stop_reading(self) -> None:
         """End all reading, whatever still waits to be handed over."""

@@ -16,7 +16,6 @@ from tap_leadintent.config import environment, files, settings, validation
 from tap_leadintent.errors import ConfigError, RunError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.openapi import is_documented
-from tap_leadintent.records import inference
 from tap_leadintent.run import ending_well, sync_streams
 from tap_leadintent.singer.writer import Writer, flush
 from tap_leadintent.streams import STREAMS
@@ -57,7 +56,7 @@ class TapLeadIntent(Tap):
         if self._infers_columns:
             for stream in streams:
                 if not is_documented(stream.name):
-                    inference.add_columns(stream)
+                    stream.infer_columns()
         return streams
 
     @property

@@ -11,19 +11,15 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tap_leadintent.errors import RefusedError
 from tap_leadintent.openapi import TAP_COLUMNS
 from tap_leadintent.times import utc_timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from tap_leadintent.client import LeadIntentStream
-
     Record = Mapping[str, Any]
 
 _MOST_RECORDS = 100
-_FORBIDDEN = 403
 
 _LONGEST_NAME = 63
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -54,43 +50,11 @@ class Inference(NamedTuple):
     """Fields that could be columns but for their names, sorted."""
 
 
-def add_columns(stream: LeadIntentStream) -> None:
-    """Give a stream typed columns for the fields on its first page.
-
-    A stream that the key may not read keeps its columns, and is deselected.
-
-    Args:
-        stream: A stream whose fields nobody documents.
-
-    Raises:
-        StreamError: It could not be read.
-    """
-    try:
-        records = stream.first_page()
-    except RefusedError as error:
-        if error.status != _FORBIDDEN:
-            raise
-        stream.selected_by_default = False
-        stream.logger.warning(
-            "%s; it is deselected, and its columns are not inferred", error.message
-        )
-        return
-    declared = stream.schema["properties"]
-    columns, unsafe_names = infer(records[:_MOST_RECORDS], declared)
-    if unsafe_names:
-        stream.logger.warning(
-            "Fields whose names warehouses may not take, or not tell apart, stay in "
-            "additional_properties: %s",
-            ", ".join(repr(name[:100]) for name in unsafe_names),
-        )
-    stream.add_columns(columns)
-
-
 def infer(records: Sequence[Record], declared: Iterable[str]) -> Inference:
     """Infer columns from records.
 
     Args:
-        records: The sample, in any order.
+        records: The sample, in any order; no more than a hundred are looked at.
         declared: The columns that the stream has anyway.
 
     Returns:
@@ -100,6 +64,7 @@ def infer(records: Sequence[Record], declared: Iterable[str]) -> Inference:
     from genson import SchemaBuilder  # type: ignore[import-untyped]  # noqa: PLC0415
 
     builder = SchemaBuilder(schema_uri=None)
+    records = records[:_MOST_RECORDS]
     for record in records:
         builder.add_object({name: _hollow(value) for name, value in record.items()})
     fields: dict[str, dict[str, Any]] = builder.to_schema().get("properties", {})
