@@ -1,4 +1,4 @@
-"""What ends a run: errors that the command line shows as one line each.
+"""What ends a run: errors that the command line logs as one line each.
 
 They are `click` exceptions, because the SDK runs `--discover` and `--test` in
 callbacks where it handles no error of its own: this way every entry point ends
@@ -7,13 +7,30 @@ the same, without a traceback and with exit code 1.
 
 from __future__ import annotations
 
+import logging
 from typing import IO, Any
 
 import click
 from singer_sdk.exceptions import FatalAPIError
 
+LOGGER = "tap-leadintent"
+"""Name of the tap's logger, from which those of the streams descend."""
 
-class ConfigError(click.ClickException):
+
+class LoggedError(click.ClickException):
+    """Ends a run; its lines are the last of the log."""
+
+    def show(self, file: IO[Any] | None = None) -> None:  # noqa: ARG002
+        """Log the message at ERROR, where everything else about the run stands.
+
+        Args:
+            file: Not used: Meltano shows what is merely printed as no error.
+        """
+        for line in self.message.splitlines():
+            logging.getLogger(LOGGER).error("%s", line)
+
+
+class ConfigError(LoggedError):
     """The configuration cannot work; `errors` holds one line for each problem."""
 
     def __init__(self, errors: list[str]) -> None:
@@ -25,17 +42,8 @@ class ConfigError(click.ClickException):
         super().__init__("\n".join(errors))
         self.errors = errors
 
-    def show(self, file: IO[Any] | None = None) -> None:
-        """Print one line for each problem.
 
-        Args:
-            file: Where to print; standard error when absent.
-        """
-        for error in self.errors:
-            click.echo(f"Error: {error}", file=file, err=file is None)
-
-
-class RunError(click.ClickException):
+class RunError(LoggedError):
     """A run has come to its end, but not all streams with it."""
 
 
@@ -43,7 +51,7 @@ class OutputError(RunError, OSError):
     """Standard output cannot be written, so that no stream can go on."""
 
 
-class StreamError(FatalAPIError, click.ClickException):
+class StreamError(FatalAPIError, LoggedError):
     """A stream cannot go on; the message says why and what to do."""
 
 

@@ -8,17 +8,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from click.testing import CliRunner
 
 from tap_leadintent.api.session import BoundedAdapter, new_session
 from tap_leadintent.sandbox import Sandbox, running_sandbox
-from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import (
     API_KEY,
     PREFIX,
     STREAMS,
     Clock,
     assert_keeps_secret,
+    enter,
     readers_alive,
     run_tap,
 )
@@ -122,8 +121,7 @@ def cli(tmp_path: Path) -> Callable[..., Result]:
     def run(config: dict[str, Any], *arguments: str) -> Result:
         path = tmp_path / "config.json"
         path.write_text(json.dumps(config), encoding="utf-8")
-        runner = CliRunner()
-        result = runner.invoke(TapLeadIntent.cli, ["--config", str(path), *arguments])
+        result = enter("--config", str(path), *arguments)
         assert_keeps_secret(config.get("api_key") or None, result.output)
         return result
 

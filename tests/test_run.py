@@ -14,7 +14,7 @@ import requests
 
 from tap_leadintent.errors import RunError
 from tap_leadintent.streams import Leads
-from tests.support.helpers import TIMEOUT, each_reading_entry
+from tests.support.helpers import TIMEOUT, each_reading_entry, final_error
 from tests.support.model import DAY, Api, run, steady
 from tests.support.store import Store
 
@@ -67,7 +67,7 @@ def test_batches_that_cannot_be_written_say_where(
     }
     ended = tap({**config, "batch_config": batches})
     line = ended.failed()
-    assert line.startswith("Error: 7 of 7 streams failed: ")
+    assert line.startswith("7 of 7 streams failed: ")
     reason = line.partition("signal_agents: ")[2]
     assert reason.startswith("batches cannot be written ([Errno 20] Not a directory: ")
     assert reason.endswith(f"'{folder}'); see batch_config")
@@ -103,5 +103,5 @@ def test_a_full_disk_behind_stdout_ends_the_run(
         )
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
-    *_, line = done.stderr.splitlines()
-    assert line == ("Error: standard output cannot be written: No space left on device")
+    told = "standard output cannot be written: No space left on device"
+    assert final_error(done.stderr) == told

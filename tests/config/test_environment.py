@@ -7,7 +7,6 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from click.testing import CliRunner
 
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import (
@@ -16,7 +15,10 @@ from tests.support.helpers import (
     VALID,
     VARIABLES,
     declared_tap,
+    enter,
+    errors,
     prefixed,
+    refusal,
     run_with_variables,
 )
 
@@ -127,10 +129,9 @@ def test_the_environment_overrides_files_wherever_it_is_named(
     if order == "file last":
         arguments = [arguments[2], *arguments[:2]]
     env = prefixed({**VARIABLES, "PAGE_SIZE": "101"})
-    result = CliRunner().invoke(TapLeadIntent.cli, arguments, env=env)
-    assert sorted(result.stderr.splitlines()) == [
-        "Error: max_retries: -1 is less than the minimum of 0",
-        "Error: page_size: 101 is greater than the maximum of 100",
+    assert sorted(refusal(enter(*arguments, env=env))) == [
+        "max_retries: -1 is less than the minimum of 0",
+        "page_size: 101 is greater than the maximum of 100",
     ]
 
 
@@ -231,8 +232,7 @@ def test_what_the_shell_sets_overrides_the_file(tmp_path: Path) -> None:
     text = f"{PREFIX}PAGE_SIZE=102\n{PREFIX}MAX_RETRIES=-1\n"
     (tmp_path / ".env").write_text(text, encoding="utf-8")
     run = run_with_variables(tmp_path, {**VARIABLES, "PAGE_SIZE": "101"})
-    lines = sorted(run.stderr.splitlines())
-    assert [line for line in lines if line.startswith("Error")] == [
-        "Error: max_retries: -1 is less than the minimum of 0",
-        "Error: page_size: 101 is greater than the maximum of 100",
+    assert sorted(errors(run.stderr)) == [
+        "max_retries: -1 is less than the minimum of 0",
+        "page_size: 101 is greater than the maximum of 100",
     ]

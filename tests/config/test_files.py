@@ -8,7 +8,6 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from click.testing import CliRunner
 
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import (
@@ -17,6 +16,7 @@ from tests.support.helpers import (
     VALID,
     assert_keeps_secret,
     each_entry,
+    enter,
     only,
     refusal,
 )
@@ -62,7 +62,7 @@ NUMBERS = [
 
 def failed(*arguments: str) -> list[str]:
     """Enter the tap; give the lines with which it fails."""
-    result = CliRunner().invoke(TapLeadIntent.cli, arguments)
+    result = enter(*arguments)
     assert_keeps_secret(API_KEY, result.output)
     return refusal(result)
 
@@ -81,7 +81,7 @@ def test_a_config_that_is_none(
     path = tmp_path / "config.json"
     path.write_text(text, encoding="utf-8")
     line = run("--config", str(path), *arguments)
-    assert line.startswith(f"Error: --config: {path}: ")
+    assert line.startswith(f"--config: {path}: ")
     assert problem in line
 
 
@@ -89,13 +89,13 @@ def test_a_config_that_is_none(
 def test_a_config_that_is_not_there(tmp_path: Path, arguments: list[str]) -> None:
     path = tmp_path / "config.json"
     line = run("--config", str(path), *arguments)
-    assert line == f"Error: --config: {path}: No such file or directory"
+    assert line == f"--config: {path}: No such file or directory"
 
 
 @each_entry
 def test_a_config_that_cannot_be_read(tmp_path: Path, arguments: list[str]) -> None:
     line = run("--config", str(tmp_path), *arguments)
-    assert line == f"Error: --config: {tmp_path}: Is a directory"
+    assert line == f"--config: {tmp_path}: Is a directory"
 
 
 def test_a_config_that_is_no_utf_8(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_a_number_out_of_reach(
     path.write_text(f"{TEXT[:-1]}, {number}}}", encoding="utf-8")
     name = number.partition(":")[0].strip('"')
     for line in failed("--config", str(path), *arguments):
-        assert line.startswith(f"Error: {name}: ")
+        assert line.startswith(f"{name}: ")
         assert len(line) < 300
     assert not requests_mock.called
 
@@ -125,12 +125,10 @@ def test_later_files_override_earlier_ones(tmp_path: Path) -> None:
     for name, content in (("one", {**VALID, "page_size": 0}), ("two", {"pagesize": 1})):
         (tmp_path / name).write_text(json.dumps(content), encoding="utf-8")
     paths = [str(tmp_path / name) for name in ("one", "two")]
-    result = CliRunner().invoke(
-        TapLeadIntent.cli, ["--config", paths[0], "--config", paths[1]]
-    )
-    assert sorted(result.stderr.splitlines()) == [
-        "Error: page_size: 0 is less than the minimum of 1",
-        "Error: pagesize: there is no such setting; did you mean page_size?",
+    result = enter("--config", paths[0], "--config", paths[1])
+    assert sorted(refusal(result)) == [
+        "page_size: 0 is less than the minimum of 1",
+        "pagesize: there is no such setting; did you mean page_size?",
     ]
 
 
@@ -168,7 +166,7 @@ def test_a_catalog_or_state_that_is_none(
     other = tmp_path / "other.json"
     other.write_text(text, encoding="utf-8")
     line = run("--config", str(path), option, str(other))
-    assert line.startswith(f"Error: {option}: {other}: ")
+    assert line.startswith(f"{option}: {other}: ")
     assert not requests_mock.called
 
 
@@ -211,7 +209,7 @@ def test_a_catalog_that_selects_a_stream_that_there_is_not(
     path.write_text(json.dumps(with_entry(name, *words)), encoding="utf-8")
     line = run("--config", str(config), "--catalog", str(path))
     told = f"{name}: there is no such stream{hint} - at `$.streams[{len(STREAMS)}]`"
-    assert line == f"Error: --catalog: {path}: {told}"
+    assert line == f"--catalog: {path}: {told}"
     assert not requests_mock.called
 
 

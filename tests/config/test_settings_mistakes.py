@@ -182,7 +182,7 @@ def test_a_mistake_is_one_line_and_no_request(
     line: str,
     arguments: list[str],
 ) -> None:
-    assert refusal(cli({**VALID, **change}, *arguments)) == [f"Error: {line}"]
+    assert refusal(cli({**VALID, **change}, *arguments)) == [line]
     assert not requests_mock.called
 
 
@@ -195,22 +195,22 @@ def test_what_is_required(
     config = {name: value for name, value in VALID.items() if name != missing}
     if absence == "null":
         config[missing] = None  # type: ignore[assignment] # null is no value
-    assert refusal(cli(config, *arguments)) == [f"Error: {missing}: is required"]
+    assert refusal(cli(config, *arguments)) == [f"{missing}: is required"]
 
 
 def test_each_mistake_has_its_line(cli: Callable[..., Result]) -> None:
     assert sorted(refusal(cli({"page_size": 0, "max_retries": -1, "pages": 1}))) == [
-        "Error: api_key: is required",
-        "Error: base_url: is required",
-        "Error: max_retries: -1 is less than the minimum of 0",
-        "Error: page_size: 0 is less than the minimum of 1",
-        "Error: pages: there is no such setting",
+        "api_key: is required",
+        "base_url: is required",
+        "max_retries: -1 is less than the minimum of 0",
+        "page_size: 0 is less than the minimum of 1",
+        "pages: there is no such setting",
     ]
 
 
 def test_a_long_value_is_cut(cli: Callable[..., Result]) -> None:
     (line,) = refusal(cli({**VALID, "page_size": "9" * 5000}))
-    assert line.startswith("Error: page_size: '999")
+    assert line.startswith("page_size: '999")
     assert len(line) < 300
 
 
@@ -232,7 +232,7 @@ def test_a_mistake_ends_the_process(  # noqa: PLR0913, PLR0917 - fixtures and pa
     arguments: list[str],
 ) -> None:
     run = tap({**config, **change}, *arguments)
-    assert run.failed().startswith(f"Error: {line}")
+    assert run.failed().startswith(line)
     assert run.stdout == ""
     assert sandbox.requests() == []
 

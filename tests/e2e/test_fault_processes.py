@@ -21,6 +21,7 @@ from tests.support.helpers import (
     STREAMS,
     TIMEOUT,
     assert_keeps_secret,
+    final_error,
     only,
 )
 
@@ -98,7 +99,7 @@ def test_a_refusal(
     rule, _ = REFUSED[name]
     sandbox.faults({**rule, "pages": "last", "skip": 2, "times": 1})
     first = tap(config, catalog=only("leads"))
-    assert first.failed().startswith("Error: 1 of 1 streams failed: leads: ")
+    assert first.failed().startswith("1 of 1 streams failed: leads: ")
     second = tap(config, catalog=only("leads"), state=first.state).succeeded()
     found = {record["id"] for run in (first, second) for record in run.records("leads")}
     assert found == {lead["id"] for lead in sandbox.records("leads")}
@@ -120,7 +121,7 @@ def test_a_failure_does_not_cost_the_others(
     )
     run = tap(config, state=before.state, module=HURRIED)
     line = run.failed()
-    assert line.startswith("Error: 2 of 7 streams failed: leads: HTTP 403")
+    assert line.startswith("2 of 7 streams failed: leads: HTTP 403")
     assert "ask for access: not for you; observations: page 1: gave up after 2" in line
     assert line.endswith("HTTP 500 Internal Server Error: out of order")
     for name in ("leads", "observations"):
@@ -143,7 +144,7 @@ def test_a_broken_stream_fails_the_test_option(
 ) -> None:
     sandbox.faults({**status(403), "stream": "observations"})
     line = tap(config, "--test").failed()
-    assert line.startswith("Error: observations: HTTP 403")
+    assert line.startswith("observations: HTTP 403")
 
 
 @pytest.mark.parametrize("rule", [status(403), status(500)], ids=str)
@@ -164,7 +165,7 @@ def test_a_stream_map_that_fails_does_not_cost_the_others(
     run = tap({**config, **shouted})
     line = run.failed()
     problem = "Failed to evaluate simpleeval expressions title.upper()"
-    assert line.startswith(f"Error: 1 of 7 streams failed: leads: {problem}")
+    assert line.startswith(f"1 of 7 streams failed: leads: {problem}")
     others = [stream for stream in STREAMS if stream != "leads"]
     for stream in others:
         assert len(run.records(stream)) == len(sandbox.records(stream))
@@ -191,8 +192,13 @@ def test_a_traceback_without_the_key(  # noqa: PLR0913, PLR0917 - fixtures
     assert run.code == 1
     assert "ZeroDivisionError" in run.stderr
     if not arguments:
-        *_, line = run.stderr.splitlines()
-        assert line.startswith("Error: 1 of 7 streams failed: leads: ZeroDivisionErr")
+        told = "1 of 7 streams failed: leads: ZeroDivisionError: "
+        *_, last = run.stderr.splitlines()
+        if logs == "structured":
+            assert json.loads(last)["level"] == "error"
+            assert json.loads(last)["message"].startswith(told)
+        else:
+            assert final_error(run.stderr).startswith(told)
         assert len(run.records("signal_accounts")) == SIZES["signal_accounts"]
     assert "'Authorization': 'Bearer ***'" in run.stderr
 
@@ -250,8 +256,7 @@ def test_a_target_that_stops_reading(config: dict[str, Any], tmp_path: Path) -> 
         process.stdout.close()
         rest = finish(process)
     assert process.returncode == 1
-    *_, line = rest.splitlines()
-    assert line == "Error: the target stopped reading; its own log says why"
+    assert final_error(rest) == "the target stopped reading; its own log says why"
 
 
 @pytest.mark.parametrize("target", ["reads on", "is gone"])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import requests
+from click.testing import CliRunner
 
 from tap_leadintent.tap import TapLeadIntent
 
@@ -205,7 +208,7 @@ class Run:
         """Assert that it failed as it should; give the last line, which says why."""
         assert self.code == 1, self.stderr
         assert "Traceback" not in self.stdout + self.stderr
-        return self.stderr.splitlines()[-1]
+        return final_error(self.stderr)
 
 
 def run_tap(
@@ -253,12 +256,51 @@ def _run(command: list[str], api_key: object, **options: Any) -> Run:
     return Run(done.returncode, done.stdout, done.stderr)
 
 
+class _Command:
+    """The command line as a process makes it: its log goes to the stderr of then."""
+
+    name = TapLeadIntent.name
+
+    def main(self, **options: Any) -> Any:
+        """Make the command and run it."""
+        root = logging.getLogger()
+        handlers, level = [*root.handlers], root.level
+        try:
+            return TapLeadIntent.cli.main(**options)
+        finally:
+            root.handlers[:] = handlers
+            root.setLevel(level)
+
+
+def enter(*arguments: str, **options: Any) -> Result:
+    """Enter the tap in this process, as its command line does."""
+    command: Any = _Command()
+    return CliRunner().invoke(command, arguments, **options)
+
+
+_ERROR = re.compile(r"[-\d]+ [:,\d]+ \| ERROR    \| tap-leadintent +\| (.*)")
+
+
+def errors(log: str) -> list[str]:
+    """Give what a log says at ERROR about the run as a whole."""
+    return _ERROR.findall(log)
+
+
+def final_error(log: str) -> str:
+    """Assert that the last line of a log is an error of the run; give what it says."""
+    last = log.splitlines()[-1]
+    found = _ERROR.fullmatch(last)
+    assert found, last
+    return found[1]
+
+
 def refusal(result: Result) -> list[str]:
     """Assert that the tap refused to begin; give the lines that say why."""
     assert result.exit_code == 1, result.output
     assert isinstance(result.exception, SystemExit), "it would be a traceback"
     assert result.stdout == ""
-    return result.stderr.splitlines()
+    final_error(result.stderr)
+    return errors(result.stderr)
 
 
 def assert_keeps_secret(api_key: object, *outputs: str) -> None:
