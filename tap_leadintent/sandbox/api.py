@@ -15,9 +15,9 @@ from starlette.responses import Response
 
 from tap_leadintent.sandbox.cursor import Cursor, bind, read_cursor
 from tap_leadintent.sandbox.endpoints import BY_PATH
-from tap_leadintent.sandbox.fault_bodies import error_body
-from tap_leadintent.sandbox.fault_pages import page_response
-from tap_leadintent.sandbox.faults import Deck, Exchange
+from tap_leadintent.sandbox.faults.bodies import error_body
+from tap_leadintent.sandbox.faults.pages import page_response
+from tap_leadintent.sandbox.faults.rules import Deck, Exchange
 from tap_leadintent.sandbox.pages import read_page
 from tap_leadintent.sandbox.query import Query, RefusedError, read_query
 from tap_leadintent.sandbox.rate import Throttle

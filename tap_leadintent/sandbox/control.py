@@ -8,11 +8,11 @@ import msgspec
 from starlette.responses import Response
 from starlette.routing import Route
 
+from tap_leadintent.sandbox.data.inserts import insert, read_insert
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
-from tap_leadintent.sandbox.fault_bodies import error_body
-from tap_leadintent.sandbox.fault_kinds import FaultKind
-from tap_leadintent.sandbox.faults import Deck
-from tap_leadintent.sandbox.inserts import insert, read_insert
+from tap_leadintent.sandbox.faults.bodies import error_body
+from tap_leadintent.sandbox.faults.kinds import FaultKind
+from tap_leadintent.sandbox.faults.rules import Deck
 from tap_leadintent.sandbox.times import SECOND, format_time, parse_time
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from tap_leadintent.sandbox.api import Api
-    from tap_leadintent.sandbox.shelf import Entry, Shelf
+    from tap_leadintent.sandbox.data.shelf import Entry, Shelf
 
 
 class _Tick(msgspec.Struct, forbid_unknown_fields=True):

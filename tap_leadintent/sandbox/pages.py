@@ -13,9 +13,9 @@ from tap_leadintent.sandbox.cursor import Cursor, write_cursor
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tap_leadintent.sandbox.data.shelf import Row, Shelf
     from tap_leadintent.sandbox.options import Options
     from tap_leadintent.sandbox.query import Query
-    from tap_leadintent.sandbox.shelf import Row, Shelf
 
 
 class Page(msgspec.Struct, frozen=True):

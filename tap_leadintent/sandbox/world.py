@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tap_leadintent.sandbox.data.shelf import Shelf
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
-from tap_leadintent.sandbox.shelf import Shelf
 
 if TYPE_CHECKING:
     from tap_leadintent.sandbox.options import Options

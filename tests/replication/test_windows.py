@@ -13,9 +13,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tap_leadintent.replication.windows import Window, Windows
+from tap_leadintent.sandbox.data.shelf import Shelf
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
 from tap_leadintent.sandbox.options import Options
-from tap_leadintent.sandbox.shelf import Shelf
 from tests.support.histories import (
     DAY,
     HISTORIES,

@@ -8,7 +8,7 @@ import msgspec
 from starlette.responses import Response
 
 from tap_leadintent.sandbox.cursor import Cursor, write_cursor
-from tap_leadintent.sandbox.faults import Exchange, Fault
+from tap_leadintent.sandbox.faults.rules import Exchange, Fault
 from tap_leadintent.sandbox.pages import encode_page
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response, StreamingResponse
 
-from tap_leadintent.sandbox.fault_pages import page_response
-from tap_leadintent.sandbox.faults import Exchange, Fault
+from tap_leadintent.sandbox.faults.pages import page_response
+from tap_leadintent.sandbox.faults.rules import Exchange, Fault
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING
 
-from tap_leadintent.sandbox.draws import exponential, stream_key, unit
+from tap_leadintent.sandbox.data.draws import exponential, stream_key, unit
 from tap_leadintent.sandbox.times import DAY, HOUR, MINUTE, SECOND
 
 if TYPE_CHECKING:

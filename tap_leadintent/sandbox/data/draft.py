@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tap_leadintent.sandbox import vocabulary as words
-from tap_leadintent.sandbox.draws import mix, source, stream_key
+from tap_leadintent.sandbox.data import vocabulary as words
+from tap_leadintent.sandbox.data.draws import mix, source, stream_key
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
 from tap_leadintent.sandbox.times import format_time
 
 if TYPE_CHECKING:
-    from tap_leadintent.sandbox.draws import Source
+    from tap_leadintent.sandbox.data.draws import Source
 
 _LASTING = 1 << 20
 _PASSING = _LASTING + 1

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from tap_leadintent.sandbox.shelf import Entry
+from tap_leadintent.sandbox.data.shelf import Entry
 from tap_leadintent.sandbox.times import parse_time
 
 if TYPE_CHECKING:
-    from tap_leadintent.sandbox.shelf import Shelf
+    from tap_leadintent.sandbox.data.shelf import Shelf
 
 
 class Insert(msgspec.Struct, forbid_unknown_fields=True):

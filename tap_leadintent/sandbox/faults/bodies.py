@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from starlette.responses import Response, StreamingResponse
 
-from tap_leadintent.sandbox.faults import Exchange, Fault
+from tap_leadintent.sandbox.faults.rules import Exchange, Fault
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tap_leadintent.sandbox.draft import Draft, company, person, record_id
+from tap_leadintent.sandbox.data.draft import Draft, company, person, record_id
+from tap_leadintent.sandbox.data.prose import reasoning
+from tap_leadintent.sandbox.data.vocabulary import CUSTOM_SIGNALS, TITLES, TOPICS
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
-from tap_leadintent.sandbox.prose import reasoning
 from tap_leadintent.sandbox.times import HOUR, format_time
-from tap_leadintent.sandbox.vocabulary import CUSTOM_SIGNALS, TITLES, TOPICS
 
 # References point into the default sizes of the streams they refer to.
 _ACCOUNTS = ENDPOINTS["monitored_accounts"].size

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tap_leadintent.sandbox.draft import Draft, company, person, sheet, signal
-from tap_leadintent.sandbox.prose import reasoning
+from tap_leadintent.sandbox.data.draft import Draft, company, person, sheet, signal
+from tap_leadintent.sandbox.data.prose import reasoning
+from tap_leadintent.sandbox.data.vocabulary import SHEETS, TITLES, TOPICS
 from tap_leadintent.sandbox.times import DAY, HOUR, format_time
-from tap_leadintent.sandbox.vocabulary import SHEETS, TITLES, TOPICS
 
 if TYPE_CHECKING:
-    from tap_leadintent.sandbox.draws import Source
+    from tap_leadintent.sandbox.data.draws import Source
 
 # Leads share so many companies that filters by company find several.
 _COMPANIES = 400

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from tap_leadintent.sandbox.draft import Draft, record_id
-from tap_leadintent.sandbox.draws import stream_key
-from tap_leadintent.sandbox.records import BUILDERS
-from tap_leadintent.sandbox.timeline import Change, Timeline
+from tap_leadintent.sandbox.data.draft import Draft, record_id
+from tap_leadintent.sandbox.data.draws import stream_key
+from tap_leadintent.sandbox.data.records import BUILDERS
+from tap_leadintent.sandbox.data.timeline import Change, Timeline
 
 if TYPE_CHECKING:
     from tap_leadintent.sandbox.endpoints import Axis, Endpoint

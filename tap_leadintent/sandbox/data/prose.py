@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from tap_leadintent.sandbox.draws import Source, mix
-from tap_leadintent.sandbox.vocabulary import TOPICS
+from tap_leadintent.sandbox.data.draws import Source, mix
+from tap_leadintent.sandbox.data.vocabulary import TOPICS
 
 _OPENINGS = (
     "The contact holds a role with budget authority.",

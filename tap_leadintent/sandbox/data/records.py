@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tap_leadintent.sandbox import monitor_records, signal_records
+from tap_leadintent.sandbox.data import monitor_records, signal_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tap_leadintent.sandbox.draft import Draft
+    from tap_leadintent.sandbox.data.draft import Draft
 
 BUILDERS: Mapping[str, Callable[[Draft], dict[str, Any]]] = {
     "signal_agents": signal_records.agent,

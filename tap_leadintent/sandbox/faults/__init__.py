@@ -1,0 +1,1 @@
+"""The ways in which the sandbox can be made to misbehave."""
