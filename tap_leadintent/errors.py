@@ -55,6 +55,14 @@ class StreamError(FatalAPIError, LoggedError):
     """A stream cannot go on; the message says why and what to do."""
 
 
+class NoAccessError(StreamError):
+    """The API cannot be reached, or refuses the key, so that no stream can be read.
+
+    Only raised before the API has answered a request of the run with a page; from
+    then on such trouble costs one stream only.
+    """
+
+
 class RefusedError(StreamError):
     """The API refused a request, and would do so again."""
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from singer_sdk.exceptions import SingerSDKError
 
-from tap_leadintent.errors import OutputError
-from tap_leadintent.summary import WarningCounter, describe
+from tap_leadintent.errors import NoAccessError, OutputError
+from tap_leadintent.summary import Outcome, WarningCounter, describe
 
 if TYPE_CHECKING:
     import logging
@@ -26,8 +26,8 @@ def sync_streams(
     streams: Sequence[LeadIntentStream],
     logger: logging.Logger,
     write_state: Callable[[], None],
-) -> dict[str, str]:
-    """Sync streams; one that fails does not cost the others.
+) -> Outcome:
+    """Sync streams; one that fails does not cost the others, if they can be read.
 
     Args:
         streams: The selected streams.
@@ -35,46 +35,54 @@ def sync_streams(
         write_state: Writes a STATE and flushes it.
 
     Returns:
-        The reason for each stream that failed.
+        Which streams failed, and which were not tried.
 
     Raises:
         SystemExit: A signal came.
         OutputError: Standard output cannot be written.
     """
-    failures: dict[str, str] = {}
+    outcome = Outcome(len(streams))
     warnings = WarningCounter()
     logger.addHandler(warnings)
     try:
         with _rare_collections():
-            for stream in streams:
+            for number, stream in enumerate(streams, start=1):
                 began = stream.newest_covered
-                if problem := _sync(stream, logger):
-                    failures[stream.name] = problem
+                if error := _sync(stream, logger):
+                    outcome.failures[stream.name] = _reason(error)
                     # What it has covered may not have been due for a STATE yet.
                     write_state()
                 logger.info(describe(stream, began, warnings))
+                if isinstance(error, NoAccessError):
+                    outcome.not_tried = [other.name for other in streams[number:]]
+                    break
     finally:
         logger.removeHandler(warnings)
-    return failures
+    return outcome
 
 
-def _sync(stream: LeadIntentStream, logger: logging.Logger) -> str | None:
-    """Sync a stream; give the reason if it failed."""
+def _sync(stream: LeadIntentStream, logger: logging.Logger) -> Exception | None:
+    """Sync a stream; give the error if it failed."""
     try:
         stream.sync()
         stream.finalize_state_progress_markers()
     except SingerSDKError as error:
         stream.logger.error("%s", error)  # noqa: TRY400 - it says all there is
-        return str(error)
+        return error
     except OutputError:
         raise
     except Exception as error:
         logger.exception("%s: this should not happen", stream.name)
-        return f"{type(error).__name__}: {error}"
+        return error
     finally:
         # A traceback may hold what is read, and with it the threads that read.
         stream.stop_reading()
     return None
+
+
+def _reason(error: Exception) -> str:
+    expected = isinstance(error, SingerSDKError)
+    return str(error) if expected else f"{type(error).__name__}: {error}"
 
 
 @contextmanager

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tap_leadintent.client import LeadIntentStream
+
+
+@dataclass
+class Outcome:
+    """How the streams of a run ended."""
+
+    streams: int
+    """How many were selected."""
+
+    failures: dict[str, str] = field(default_factory=dict)
+    """The reason for each stream that failed."""
+
+    not_tried: list[str] = field(default_factory=list)
+    """Streams that were not tried, as they would have failed like the one before."""
 
 
 class WarningCounter(logging.Handler):
@@ -57,20 +70,20 @@ def describe(
     return f"{stream.name}: {', '.join(parts)}"
 
 
-def describe_failures(failures: Mapping[str, str], streams: int) -> str:
-    """Name what failed.
+def describe_failures(outcome: Outcome) -> str:
+    """Name what failed, and what was not tried.
 
     Args:
-        failures: The reason for each failed stream.
-        streams: How many streams were synced.
+        outcome: How the streams of a run ended; one failed at least.
 
     Returns:
         One line; streams that failed for the same reason share it.
     """
     by_reason: dict[str, list[str]] = {}
-    for name, reason in failures.items():
+    for name, reason in outcome.failures.items():
         by_reason.setdefault(reason.removeprefix(f"{name}: "), []).append(name)
-    told = "; ".join(
-        f"{', '.join(names)}: {reason}" for reason, names in by_reason.items()
-    )
-    return f"{len(failures)} of {streams} streams failed: {told}"
+    told = [f"{', '.join(names)}: {reason}" for reason, names in by_reason.items()]
+    if outcome.not_tried:
+        told.append(f"not tried after that: {', '.join(outcome.not_tried)}")
+    failed = f"{len(outcome.failures)} of {outcome.streams} streams failed"
+    return f"{failed}: {'; '.join(told)}"

@@ -86,10 +86,9 @@ class TapLeadIntent(Tap):
             stream.begin_state()
         with ending_well(self._write_state):
             self._write_state()
-            failures = sync_streams(selected, self.logger, self._write_state)
-        if failures:
-            told = describe_failures(failures, len(selected))
-            raise RunError(self._secret.redact(told))
+            outcome = sync_streams(selected, self.logger, self._write_state)
+        if outcome.failures:
+            raise RunError(self._secret.redact(describe_failures(outcome)))
 
     def _write_state(self) -> None:
         if self.state:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tap_leadintent.api.retry import Tally
-from tap_leadintent.summary import WarningCounter, describe, describe_failures
+from tap_leadintent.summary import Outcome, WarningCounter, describe, describe_failures
 from tests.support.helpers import declared_stream
 from tests.support.model import Api, Lead, Version, iso, run
 from tests.support.store import Store
@@ -68,21 +68,31 @@ def test_warnings_are_counted_for_each_stream() -> None:
 
 
 @pytest.mark.parametrize(
-    ("failures", "line"),
+    ("failures", "not_tried", "line"),
     [
-        ({"leads": "leads: HTTP 403"}, "1 of 7 streams failed: leads: HTTP 403"),
+        ({"leads": "leads: HTTP 403"}, [], "1 of 7 streams failed: leads: HTTP 403"),
         (
             {"leads": "leads: HTTP 401", "observations": "observations: HTTP 401"},
+            [],
             "2 of 7 streams failed: leads, observations: HTTP 401",
         ),
         (
             {"leads": "leads: HTTP 401", "observations": "observations: HTTP 500"},
+            [],
             "2 of 7 streams failed: leads: HTTP 401; observations: HTTP 500",
+        ),
+        (
+            {"leads": "leads: HTTP 401"},
+            ["observations", "monitored_leads"],
+            (
+                "1 of 7 streams failed: leads: HTTP 401; not tried after that: "
+                "observations, monitored_leads"
+            ),
         ),
     ],
 )
-def test_failures(failures: dict[str, str], line: str) -> None:
-    assert describe_failures(failures, 7) == line
+def test_failures(failures: dict[str, str], not_tried: list[str], line: str) -> None:
+    assert describe_failures(Outcome(7, failures, not_tried)) == line
 
 
 def test_a_run_ends_with_a_line_for_each_stream(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from singer_sdk.exceptions import RetriableAPIError
 
-from tap_leadintent.errors import RefusedError, StreamError
+from tap_leadintent.errors import NoAccessError, RefusedError, StreamError
 
 if TYPE_CHECKING:
     import logging
@@ -69,6 +69,7 @@ class Endpoint:
             Each page, as it arrives.
 
         Raises:
+            NoAccessError: No stream of the run can be read.
             StreamError: The chain cannot go on; see `responses`, `pagination`.
         """
         for restart in range(_RESTARTS + 1):
@@ -97,6 +98,9 @@ class Endpoint:
                 if after is not None and error.status in _CURSOR_REFUSALS:
                     raise _CursorRefusedError(msg) from None
                 raise RefusedError(msg, error.status) from None
+            except NoAccessError as error:
+                msg = f"{self.name}: {error}"
+                raise NoAccessError(msg) from None
             except StreamError as error:
                 msg = f"{self.name}: page {paginator.count + 1}: {error}"
                 raise StreamError(msg) from None

@@ -95,6 +95,8 @@ class Pace:
         self._rest_until = 0.0
         self._most = self._at_once = float(at_once)
         self._under_way = 0
+        self.has_succeeded = False
+        """Whether any request of the run has been answered with a page."""
 
     def check(self) -> None:
         """End the run if a signal has come.
@@ -153,6 +155,7 @@ class Pace:
             self._await_leave(check)
             yield time.monotonic() - begun
             rise = _RISE
+            self.has_succeeded = True
         finally:
             with self._changed:
                 self._under_way -= 1

@@ -14,8 +14,13 @@ from singer_sdk.exceptions import RetriableAPIError
 
 from tap_leadintent.api import responses
 from tap_leadintent.api.rate_limit import LONGEST_RETRY_AFTER, backoff, retry_after
-from tap_leadintent.api.session import cause, environment, new_session
-from tap_leadintent.errors import StreamError
+from tap_leadintent.api.session import (
+    cause,
+    environment,
+    is_without_connection,
+    new_session,
+)
+from tap_leadintent.errors import NoAccessError, RefusedError, StreamError
 from tap_leadintent.times import format_instant, parse_http_date
 
 if TYPE_CHECKING:
@@ -32,6 +37,9 @@ _REST_FOR_ALL = frozenset({429, 503})
 
 _CLOCKS_APART = 3600
 """Seconds. One of a server's machines may be wrong; the run must not go by it."""
+
+_RETRIES_WITHOUT_PAGE = 2
+"""While no request has succeeded, an answer that is no page may be a wrong address."""
 
 _PASSING = (
     RetriableAPIError,
@@ -114,6 +122,7 @@ class Sender:
             The page.
 
         Raises:
+            NoAccessError: No stream of the run can be read.
             RefusedError: The API would refuse it again.
             StreamError: It failed once too often, or for a reason that stays.
         """
@@ -125,6 +134,11 @@ class Sender:
             except _PASSING as error:
                 check()  # A connection that was cut to end the waiting did not fail.
                 self.wait_for_retry(error, attempt, check)
+            except RefusedError as error:
+                is_key = error.status == requests.codes.unauthorized
+                if is_key and not self.pace.has_succeeded:
+                    raise NoAccessError(error.message) from None
+                raise
             except requests.RequestException as error:
                 raise StreamError(self.secret.summarize(error)) from None
         raise AssertionError  # count() has no end
@@ -138,20 +152,26 @@ class Sender:
             check: Called now and then; what it raises ends the waiting.
 
         Raises:
+            NoAccessError: It is not to be repeated, nor any other of the run tried.
             StreamError: It is not to be repeated.
         """
+        is_first = not self.pace.has_succeeded
+        without_connection = is_first and is_without_connection(error)
+        failure = NoAccessError if without_connection else StreamError
         reason = self.secret.summarize(cause(error))
         if _is_distrust(error):
             msg = (
                 "the server's certificate is not trusted; set REQUESTS_CA_"
                 f"BUNDLE if it is your own: {reason}"
             )
-            raise StreamError(msg) from None
+            raise failure(msg) from None
         seconds, told = self._plan_wait(error, attempt)
         most = self.retries
+        if is_first and _is_foreign(error):
+            most = min(most, _RETRIES_WITHOUT_PAGE)
         if attempt > most:
             msg = f"gave up after {attempt} tries: {reason}"
-            raise StreamError(msg) from None
+            raise failure(msg) from None
         again = f"{reason}; try {attempt + 1} of {most + 1} in {told}"
         self.logger.warning("%s: %s", self.name, again)
         self._count(retries=1, seconds_waited=seconds)
@@ -206,6 +226,12 @@ class Sender:
             self.tally.retries += retries
             self.tally.seconds_waited += seconds_waited
             self.counter.increment(requests)
+
+
+def _is_foreign(error: Exception) -> bool:
+    """Tell whether a server answered with success, but with no page."""
+    response = getattr(error, "response", None)
+    return response is not None and response.status_code == requests.codes.ok
 
 
 def _is_distrust(error: Exception) -> bool:

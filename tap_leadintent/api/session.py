@@ -13,7 +13,15 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.exceptions import DecodeError, HTTPError, MaxRetryError
+from urllib3.exceptions import (
+    ConnectTimeoutError,
+    DecodeError,
+    HTTPError,
+    MaxRetryError,
+    NewConnectionError,
+    ProxyError,
+    SSLError,
+)
 
 from tap_leadintent.api.timeout import BoundedResponse
 
@@ -217,6 +225,20 @@ def cause(error: Exception) -> Exception:
     """
     inner = error.args[0] if error.args else None
     return inner.reason or error if isinstance(inner, MaxRetryError) else error
+
+
+def is_without_connection(error: Exception) -> bool:
+    """Tell whether a request failed before it could be sent.
+
+    Args:
+        error: Any error.
+
+    Returns:
+        Whether the connection could not be made.
+    """
+    return isinstance(
+        cause(error), (ConnectTimeoutError, NewConnectionError, ProxyError, SSLError)
+    )
 
 
 def environment(url: str) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def test_a_stranger_is_not_trusted(
 ) -> None:
     run = tap(secure, catalog=only("custom_signals"))
     line = run.failed()
-    assert "custom_signals: page 1: the server's certificate is not trusted" in line
+    assert "custom_signals: the server's certificate is not trusted" in line
     assert "set REQUESTS_CA_BUNDLE" in line
     assert "; try " not in run.stderr
     assert "1 requests, 0 retries" in run.stderr

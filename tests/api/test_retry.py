@@ -1,0 +1,110 @@
+"""Which failures end one stream, and which the whole run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import requests
+import urllib3.exceptions as lower
+
+from tap_leadintent.errors import NoAccessError, StreamError
+from tap_leadintent.tap import TapLeadIntent
+from tests.support.helpers import VALID
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import requests_mock
+
+    from tap_leadintent.api.page import Page
+
+    Answer = dict[str, Any]
+
+pytestmark = pytest.mark.usefixtures("clock")
+
+AGENTS = f"{VALID['base_url']}/v1/signals/agents"
+MORE = {"data": [{"id": "a"}], "cursor": {"next": "c", "has_more": True}}
+
+
+def failing(error: type[requests.RequestException], reason: Exception) -> Answer:
+    """Fail as `requests` does, which wraps urllib3's own error."""
+    pool: Any = None
+    return {"exc": error(lower.MaxRetryError(pool, "/", reason))}
+
+
+CONNECTION: Any = "api.example.com:443"
+ERRORS = requests.exceptions
+NO_ACCESS = {
+    "refused": failing(
+        ERRORS.ConnectionError, lower.NewConnectionError(CONNECTION, "refused")
+    ),
+    "timeout": failing(ERRORS.ConnectTimeout, lower.ConnectTimeoutError("too slow")),
+    "proxy": failing(ERRORS.ProxyError, lower.ProxyError("no proxy", OSError())),
+    "handshake": failing(ERRORS.SSLError, lower.SSLError("unexpected end")),
+    "certificate": failing(
+        ERRORS.SSLError, lower.SSLError("CERTIFICATE_VERIFY_FAILED")
+    ),
+    "key": {"status_code": 401},
+}
+"""What would befall every stream of a run."""
+
+ONE_STREAM: dict[str, Answer] = {
+    "403": {"status_code": 403},
+    "500": {"status_code": 500},
+    "reset": {"exc": ERRORS.ConnectionError(lower.ProtocolError("aborted"))},
+    "read timeout": {"exc": ERRORS.ReadTimeout("too slow")},
+    "no page": {"text": "<html>"},
+}
+"""What may befall one stream alone."""
+
+
+def pages(**config: Any) -> Iterator[Page]:
+    found: Any = TapLeadIntent(config={**VALID, **config}).streams["signal_agents"]
+    return iter(found.endpoint.read({}, found._pace.check))  # noqa: SLF001
+
+
+@pytest.mark.parametrize("answer", NO_ACCESS.values(), ids=NO_ACCESS)
+def test_no_access_is_told_from_a_failure(
+    requests_mock: requests_mock.Mocker, answer: Answer
+) -> None:
+    requests_mock.post(AGENTS, [answer])
+    with pytest.raises(NoAccessError, match=r"^signal_agents: "):
+        next(pages(max_retries=2))
+
+
+@pytest.mark.parametrize("answer", (NO_ACCESS | ONE_STREAM).values())
+def test_after_the_first_page_a_failure_is_of_one_stream(
+    requests_mock: requests_mock.Mocker, answer: Answer
+) -> None:
+    requests_mock.post(AGENTS, [{"json": MORE}, answer])
+    read = pages(max_retries=2)
+    next(read)
+    with pytest.raises(StreamError) as caught:
+        next(read)
+    assert not isinstance(caught.value, NoAccessError)
+
+
+@pytest.mark.parametrize("answer", ONE_STREAM.values(), ids=ONE_STREAM)
+def test_what_may_befall_one_stream_is_a_failure_from_the_start(
+    requests_mock: requests_mock.Mocker, answer: Answer
+) -> None:
+    requests_mock.post(AGENTS, [answer])
+    with pytest.raises(StreamError) as caught:
+        next(pages(max_retries=2))
+    assert not isinstance(caught.value, NoAccessError)
+
+
+@pytest.mark.parametrize(
+    ("first", "retries", "tries"), [([], 8, 3), ([], 1, 2), ([{"json": MORE}], 8, 9)]
+)
+def test_what_is_no_page_gets_few_tries_before_the_first(
+    requests_mock: requests_mock.Mocker,
+    first: list[Answer],
+    retries: int,
+    tries: int,
+) -> None:
+    requests_mock.post(AGENTS, [*first, ONE_STREAM["no page"]])
+    with pytest.raises(StreamError, match=f"gave up after {tries} tries: no page"):
+        list(pages(max_retries=retries))
+    assert requests_mock.call_count == len(first) + tries
