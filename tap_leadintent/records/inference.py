@@ -32,12 +32,12 @@ _INSTANT = re.compile(
 _TYPES: dict[str, dict[str, Any]] = {
     "string": {"type": ["string", "null"]},
     "boolean": {"type": ["boolean", "null"]},
-    # A column of integers would round the first fraction that comes.
-    "integer": {"type": ["number", "null"]},
+    # Also for whole numbers: a column of integers would round the first fraction.
     "number": {"type": ["number", "null"]},
     "object": {"type": ["object", "null"], "additionalProperties": True},
     "array": {"type": ["array", "null"]},
 }
+_KINDS = {str: "string", bool: "boolean", dict: "object", list: "array"}
 
 
 class Inference(NamedTuple):
@@ -60,19 +60,17 @@ def infer(records: Sequence[Record], declared: Iterable[str]) -> Inference:
     Returns:
         The columns to add, the same for any order of the records.
     """
-    # Imported late: most runs need none.
-    from genson import SchemaBuilder  # type: ignore[import-untyped]  # noqa: PLC0415
-
-    builder = SchemaBuilder(schema_uri=None)
-    records = records[:_MOST_RECORDS]
-    for record in records:
-        builder.add_object({name: _hollow(value) for name, value in record.items()})
-    fields: dict[str, dict[str, Any]] = builder.to_schema().get("properties", {})
-    unsafe = set(_unsafe_names(fields, declared))
+    kinds: dict[str, set[str]] = {}
+    for record in records[:_MOST_RECORDS]:
+        for name, value in record.items():
+            found = kinds.setdefault(name, set())
+            if value is not None:
+                found.add(_KINDS.get(type(value), "number"))
+    unsafe = set(_unsafe_names(kinds, declared))
     columns: dict[str, dict[str, Any]] = {}
     unsafe_names: list[str] = []
-    for name in sorted(fields.keys() - (set(declared) - TAP_COLUMNS.keys())):
-        column = _column(name, fields[name], records)
+    for name in sorted(kinds.keys() - (set(declared) - TAP_COLUMNS.keys())):
+        column = _column(name, kinds[name], records)
         if column is not None and name in unsafe:
             unsafe_names.append(name)
         elif column is not None:
@@ -80,26 +78,12 @@ def infer(records: Sequence[Record], declared: Iterable[str]) -> Inference:
     return Inference(columns, unsafe_names)
 
 
-def _hollow(value: object) -> object:
-    """Reduce a value to what tells its type; what is inside does not matter."""
-    if isinstance(value, dict):
-        return {}
-    if isinstance(value, list):
-        return []
-    if value is None or isinstance(value, str | bool):
-        return value
-    return 0
-
-
 def _column(
-    name: str, field: dict[str, Any], records: Iterable[Record]
+    name: str, kinds: set[str], records: Iterable[Record]
 ) -> dict[str, Any] | None:
-    types = field.get("type", [])
-    kinds = {types} if isinstance(types, str) else {*types}
-    kinds.discard("null")
     if len(kinds) != 1:
         return None
-    column = dict(_TYPES[kinds.pop()])
+    column = dict(_TYPES[min(kinds)])
     if column == _TYPES["string"] and name.endswith(_TIME_NAMES):
         values = [record.get(name) for record in records]
         if all(value is None or _is_instant(value) for value in values):
