@@ -141,7 +141,7 @@ class Api:
         return fault.respond(exchange)
 
     def _admit(self, request: Request) -> Endpoint:
-        """Check everything but the body (`api.md`, "Authentication")."""
+        """Check everything but the body (API description: "Authentication")."""
         endpoint = BY_PATH.get(request.scope["path"])
         if endpoint is None:
             message = "there is no such path"

@@ -11,7 +11,7 @@ Axis: TypeAlias = Literal["found", "latest"]
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
-    """One list endpoint (`api.md`, "Endpoints") and how its records live.
+    """One list endpoint (API description: "Endpoints") and how its records live.
 
     Attributes:
         stream: Name of the stream.

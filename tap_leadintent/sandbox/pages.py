@@ -32,7 +32,7 @@ class Page(msgspec.Struct, frozen=True):
     following: Cursor | None
 
     def encode(self) -> bytes:
-        """Give the response body (`api.md`, "Page envelope")."""
+        """Give the response body (API description: "Page envelope")."""
         token = "" if self.following is None else write_cursor(self.following)
         return encode_page(self.bodies, {"next": token, "has_more": bool(token)})
 

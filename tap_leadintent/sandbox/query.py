@@ -65,7 +65,7 @@ class Query:
 
 
 def read_query(endpoint: Endpoint, body: object, order: str) -> Query:
-    """Check a request body (`api.md`, "Endpoints") and say what it asks for.
+    """Check a request body (API description: "Endpoints") and say what it asks for.
 
     Args:
         endpoint: The endpoint asked.

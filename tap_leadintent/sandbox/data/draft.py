@@ -59,7 +59,7 @@ def record_id(seed: int, stream: str, index: int) -> str:
 
 @lru_cache
 def sheet(seed: int, number: int) -> dict[str, Any]:
-    """Give a sheet (`api.md`, `sheet`); not to be modified."""
+    """Give a sheet (API description: `sheet`); not to be modified."""
     number %= len(words.SHEETS)
     code = mix(stream_key(seed, "sheets"), number)
     return {"id": f"sht_{code:016x}", "name": words.SHEETS[number]}
@@ -83,7 +83,7 @@ def person(rng: Source, code: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=4096)
 def company(seed: int, number: int) -> dict[str, Any]:
-    """Give the company with a number (`api.md`, `company`); not to be modified."""
+    """Give the company with a number (API description: `company`); not to be modified."""
     rng = source(stream_key(seed, "signal_accounts"), number, _LASTING)
     first = rng.pick(words.COMPANY_FIRST)
     parts = (first, rng.pick(words.COMPANY_SECOND), rng.pick(words.COMPANY_FORM))
@@ -101,7 +101,7 @@ def company(seed: int, number: int) -> dict[str, Any]:
 
 
 def signal(draft: Draft) -> dict[str, Any]:
-    """Give the signal that a lead or account currently shows (`api.md`, `signal`)."""
+    """Give the signal that a lead or account currently shows (API description: `signal`)."""
     rng = draft.passing()
     kind, name, summary = rng.pick(words.SIGNALS)
     topic = rng.pick(words.TOPICS)

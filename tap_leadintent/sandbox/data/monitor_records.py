@@ -1,6 +1,6 @@
 """Records of the account monitoring side.
 
-Their fields are not shown in `api.md`; these are the sandbox's choice, nested and
+Their fields are not shown in the API description; these are the sandbox's choice, nested and
 uneven enough to be worth testing with.
 """
 
