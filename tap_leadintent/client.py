@@ -22,8 +22,10 @@ from tap_leadintent.api.endpoint import Endpoint
 from tap_leadintent.api.pagination import CursorPaginator
 from tap_leadintent.api.retry import Sender, Tally
 from tap_leadintent.errors import RefusedError, StreamError
+from tap_leadintent.openapi import is_documented
 from tap_leadintent.records.inference import infer
 from tap_leadintent.records.keys import own_id
+from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
 from tap_leadintent.redaction import Secret
 from tap_leadintent.replication.coverage import SINCE_EVER, Coverage, filters_hash
@@ -95,6 +97,7 @@ class LeadIntentStream(SingerStream):
         self.tally = Tally()
         self._now = tap.initialized_at // 1000
         self._repeats = Repeats()
+        self._notes = RecordNotes(self.logger)
 
     @cached_property
     def endpoint(self) -> Endpoint:
@@ -130,7 +133,7 @@ class LeadIntentStream(SingerStream):
             key_properties=self.primary_keys,
             entity=self.entity,
             mask=self.mask,
-            logger=self.logger,
+            notes=self._notes,
         )
 
     def infer_columns(self) -> None:
@@ -301,9 +304,15 @@ class LeadIntentStream(SingerStream):
             )
             raise StreamError(msg)
         pages = self._read_ranges() if self.is_incremental else self._read_all()
-        with self.request_counter, closing(pages):
-            for page in pages:
-                yield from self.emit(page)
+        try:
+            with self.request_counter, closing(pages):
+                for page in pages:
+                    yield from self.emit(page)
+        finally:
+            self._notes.log(
+                documented=is_documented(self.name),
+                show=Secret(self.config["api_key"]).summarize,
+            )
 
     def _read_all(self) -> Generator[list[Record]]:
         versioned = (
@@ -381,7 +390,7 @@ class LeadIntentStream(SingerStream):
         """Shape a page's records; `number` says which page it is of its window."""
         try:
             for repair in records.repairs:
-                self._shaper.notices.tell(repair, "A record held %s", repair)
+                self._notes.warn_once.warn(f"A record held {repair}")
             return self._shaper.shape(records.data, window_end)
         except ValueError as error:
             msg = f"{self.name}: page {number}: {error}"

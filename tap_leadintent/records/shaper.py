@@ -17,18 +17,24 @@ from tap_leadintent.openapi import (
 )
 from tap_leadintent.records.column_types import ContradictionError, Plan, may_be_null
 from tap_leadintent.records.keys import canonical_json, content_key, own_id
-from tap_leadintent.records.warn_once import Notices
 from tap_leadintent.times import is_finer, utc_timestamp
 
 if TYPE_CHECKING:
-    import logging
     from collections.abc import Callable, Iterable, Mapping
 
     from singer_sdk.singerlib import SelectionMask
 
+    from tap_leadintent.records.notes import RecordNotes
+
     Record = dict[str, Any]
 
-_SHOWN_CHARACTERS = 100
+
+class _NoKeyError(ValueError):
+    """A key column of a record has no value."""
+
+    def __init__(self, column: str) -> None:
+        super().__init__(column)
+        self.column = column
 
 
 def signal_observed_at(record: Record) -> str | None:
@@ -56,7 +62,7 @@ class RecordShaper:
         key_properties: Iterable[str],
         entity: str,
         mask: SelectionMask,
-        logger: logging.Logger,
+        notes: RecordNotes,
     ) -> None:
         """Work out what is the same for all records.
 
@@ -65,15 +71,14 @@ class RecordShaper:
             key_properties: The columns that no record may leave empty.
             entity: What a record is, singular.
             mask: Which fields are selected.
-            logger: Where to warn, once about each field.
+            notes: Takes down what there is to tell of the records.
 
         Raises:
             ValueError: A column's schema is none.
         """
         self._entity = entity
         self._mask = mask
-        self.notices = Notices(logger)
-        """Where to warn about the stream's records."""
+        self._notes = notes
         fields = {n: schema for n, schema in columns.items() if n not in TAP_COLUMNS}
         self._plan = Plan(fields)
         self._empty: Record = dict.fromkeys(fields)
@@ -114,10 +119,27 @@ class RecordShaper:
             ValueError: A key column has no value.
         """
         doubtful = self._plan.doubtful(records)
-        return [
-            self._shape(record, names, window_end)
-            for record, names in zip(records, doubtful, strict=False)
-        ]
+        try:
+            return [
+                self._shape(record, names, window_end)
+                for record, names in zip(records, doubtful, strict=False)
+            ]
+        except _NoKeyError as error:
+            column = error.column
+        lacking = all(self._lacks(column, record, window_end) for record in records)
+        msg = (
+            f"{'no record of the page has' if lacking else 'a record has no'} {column},"
+            f" which is part of the stream's key ({', '.join(self._keys)}); choose "
+            "key-properties that every record has"
+        )
+        raise ValueError(msg)
+
+    def _lacks(self, column: str, record: Record, window_end: str | None) -> bool:
+        try:
+            self._shape(record, self._plan.fits, window_end)
+        except _NoKeyError as error:
+            return error.column == column
+        return False
 
     def _shape(
         self, record: Record, doubtful: Iterable[str], window_end: str | None
@@ -134,8 +156,7 @@ class RecordShaper:
             shaped[ADDITIONAL_PROPERTIES] = rest or None
         for key in self._keys:
             if shaped.get(key) is None or shaped[key] == "":
-                msg = f"a record has no {key}, which is part of the stream's key"
-                raise ValueError(msg)
+                raise _NoKeyError(key)
         for name in self._never_null:
             if shaped[name] is None:
                 del shaped[name]
@@ -152,8 +173,9 @@ class RecordShaper:
                 fitted = self._plan.fits[name](value)
             except ContradictionError:
                 fitted = self._key_from(name, value) if name in self._keys else None
-                self._keep(rest, name, value)
-                self._tell(name, "contradicts the type of its column")
+                if name not in self._hidden:
+                    self._keep(rest, name, value)
+                    self._notes.contradicting(name)
             else:
                 # Of texts, only times change.
                 if fitted is not value and isinstance(value, str) and is_finer(value):
@@ -166,16 +188,9 @@ class RecordShaper:
         names = [*shaped][len(self._empty) :]
         taken = {name: shaped.pop(name) for name in names}
         unknown = {n: value for n, value in taken.items() if n not in self._hidden}
-        if self._keeps_rest and not self.notices.told.issuperset(unknown):
-            for name in unknown:
-                self._tell(name, "has no column")
+        if self._keeps_rest:
+            self._notes.without_column(unknown)
         return unknown
-
-    def _tell(self, name: str, problem: str) -> None:
-        outcome = "kept in" if self._keeps_rest else "lost without"
-        shown, column = name[:_SHOWN_CHARACTERS], ADDITIONAL_PROPERTIES
-        message = "A value of the field %r %s; it is %s %s"
-        self.notices.tell(name, message, shown, problem, outcome, column)
 
     def _keep(self, rest: Record, name: str, value: object) -> None:
         if name not in self._hidden:
@@ -202,8 +217,7 @@ class RecordShaper:
     def _record_key(self, record: Record) -> str:
         found = own_id(record, self._entity)
         if found is None:
-            self.notices.tell(
-                RECORD_KEY,
+            self._notes.warn_once.warn(
                 "A record has no id, so its key is made from all its content: when it "
                 "changes, it becomes another row",
             )

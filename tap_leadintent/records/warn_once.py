@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import logging
 
-_MOST = 100
 
-
-class Notices:
+class WarnOnce:
     """The warnings about one stream."""
 
     def __init__(self, logger: logging.Logger) -> None:
@@ -20,20 +18,14 @@ class Notices:
             logger: Where to warn.
         """
         self._logger = logger
-        self.told: set[str] = set()
-        """What has been warned about."""
+        self._given: set[str] = set()
 
-    def tell(self, subject: str, message: str, *args: object) -> None:
-        """Warn, unless it is not the first time.
+    def warn(self, text: str) -> None:
+        """Warn, unless the same has been said before.
 
         Args:
-            subject: What the warning is about.
-            message: The warning, with `args` to be formatted into it.
-            args: See `message`.
+            text: The warning. There must be few different ones: all are remembered.
         """
-        if subject in self.told or len(self.told) > _MOST:
-            return
-        self.told.add(subject)
-        if len(self.told) > _MOST:
-            message, args = "More warnings about records are left out", ()
-        self._logger.warning(message, *args)
+        if text not in self._given:
+            self._given.add(text)
+            self._logger.warning("%s", text)

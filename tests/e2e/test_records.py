@@ -140,9 +140,7 @@ def test_a_sample_that_drifts_costs_neither_a_run_nor_a_value(
     sandbox.insert(stream, *drifted)
     run = tap(config, catalog=catalog)
     assert_all_told(load(run, stream), raw_records(sandbox, stream))
-    warnings = [line for line in run.stderr.splitlines() if "A value of" in line]
-    assert warnings
-    assert len(warnings) == len(set(warnings))
+    assert run.stderr.count("contradict the types of their columns") == 1
 
 
 KILLERS = {

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from singer_sdk.singerlib import SelectionMask
 
 from tap_leadintent.openapi import RECORD_KEY, TAP_COLUMNS
+from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
 from tests.support.helpers import exact_json
 from tests.support.shaping import LOGGER
@@ -25,7 +26,7 @@ def record_key(record: dict[str, Any], entity: str) -> str:
         key_properties=[RECORD_KEY],
         entity=entity,
         mask=SelectionMask(),
-        logger=LOGGER,
+        notes=RecordNotes(LOGGER),
     )
     (shaped,) = shaper.shape([record])
     key: str = shaped[RECORD_KEY]

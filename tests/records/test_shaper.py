@@ -10,6 +10,7 @@ import pytest
 from singer_sdk.helpers.conform import TypeConformanceLevel
 from singer_sdk.singerlib import SelectionMask
 
+from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
 from tests.support.helpers import STREAMS, declared_stream, entries, only, select
 from tests.support.shaping import LOGGER, shape, shaper
@@ -91,7 +92,7 @@ def test_a_catalog_without_additional_properties() -> None:
         key_properties=["record_key"],
         entity="signal",
         mask=SelectionMask(),
-        logger=LOGGER,
+        notes=RecordNotes(LOGGER),
     ).shape([{"id": "1", "name": "x"}])
     assert shaped == [{"record_key": "1"}]
 
@@ -113,31 +114,36 @@ def test_a_schema_that_is_none_is_an_error() -> None:
         shaper("leads", columns={"x": {"type": "strnig"}})
 
 
-# Warnings
+# Notes
 
 
-def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [r.getMessage() for r in caplog.records if r.levelname == "WARNING"]
+def logged(notes: RecordNotes, caplog: pytest.LogCaptureFixture) -> list[str]:
+    """Give the lines that notes are logged in."""
+    notes.log(documented=True, show=str)
+    return [record.getMessage() for record in caplog.records]
 
 
-def test_one_warning_for_each_field(caplog: pytest.LogCaptureFixture) -> None:
-    leads = shaper("leads")
+def test_every_field_is_noted_that_its_column_cannot_hold(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    notes = RecordNotes(LOGGER)
+    leads = shaper("leads", notes=notes)
     for number in range(3):
-        leads.shape([{"id": str(number), "title": number, "new": number}])
-    contradicting, unknown = warnings(caplog)
-    assert "'title' contradicts the type of its column; it is kept" in contradicting
-    assert "'new' has no column; it is kept in additional_properties" in unknown
+        record = {"id": str(number), "title": number, "new": 1, f"n{number}": 1}
+        leads.shape([record])
+    unknown, contradicting = logged(notes, caplog)
+    assert unknown.startswith(
+        "4 fields are only in additional_properties: 'n0', 'n1', 'n2', 'new'; "
+    )
+    assert contradicting.endswith(": 'title' in 3 records")
 
 
-def test_warnings_are_bounded(caplog: pytest.LogCaptureFixture) -> None:
-    leads = shaper("leads")
-    for number in range(300):
-        leads.shape([{"id": "1", f"{number}\n" * 500: number}])
-    told = warnings(caplog)
-    assert len(told) == 101
-    assert told[-1] == "More warnings about records are left out"
-    assert max(map(len, told)) < 400
-    assert not any("\n" in message for message in told)
+def test_nothing_is_noted_of_fields_that_fit(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    notes = RecordNotes(LOGGER)
+    shape("leads", {"id": "1", "title": "x", "company": {"new": 1}}, notes=notes)
+    assert logged(notes, caplog) == []
 
 
 def test_one_warning_where_keys_are_made_from_content(
@@ -146,8 +152,8 @@ def test_one_warning_where_keys_are_made_from_content(
     signals = shaper("custom_signals")
     for number in range(3):
         signals.shape([{"name": number}])
-    (told,) = (message for message in warnings(caplog) if "no id" in message)
-    assert "becomes another row" in told
+    (told,) = caplog.records
+    assert "becomes another row" in told.getMessage()
 
 
 # Keys
@@ -158,7 +164,8 @@ def test_one_warning_where_keys_are_made_from_content(
 def test_a_record_without_its_key_is_an_error(
     name: str, record: dict[str, Any]
 ) -> None:
-    with pytest.raises(ValueError, match=r"no id\b"):
+    line = r"^no record of the page has id, which is part of the stream's key \(id\);"
+    with pytest.raises(ValueError, match=line):
         shape(name, record)
 
 
@@ -177,8 +184,13 @@ def test_an_id_that_is_no_text_becomes_its_json(value: object) -> None:
 def test_every_part_of_an_overridden_key_is_needed() -> None:
     history = shaper("leads", "id", "signal_observed_at")
     record: dict[str, Any] = {"id": "1", "signal": {"observed_at": None}}
-    with pytest.raises(ValueError, match="no signal_observed_at"):
-        history.shape([record])
+    line = r"^no record of the page has signal_observed_at, .* \(id, signal_observed_at"
+    with pytest.raises(ValueError, match=line):
+        history.shape([record, record])
+    fine = {"id": "1", "signal": {"observed_at": "2026-01-01T00:00:00Z"}}
+    line = "^a record has no signal_observed_at, .*; choose key-properties that every"
+    with pytest.raises(ValueError, match=line):
+        history.shape([fine, record])
     record["signal"]["observed_at"] = "2026-01-01T00:00:00Z"
     assert history.shape([record])[0]["id"] == "1"
 
@@ -192,21 +204,22 @@ def test_what_is_deselected_does_not_come_back(
     hidden = (("title",), ("company", "domain"), ("unknown",))
     company = {"id": 5, "domain": "example.com", "other": {"domain": "x"}}
     record = {"id": "1", "title": {"a": 1}, "company": company, "unknown": 1}
-    shaped = shape("leads", record, deselected=hidden)
+    notes = RecordNotes(LOGGER)
+    shaped = shape("leads", record, deselected=hidden, notes=notes)
     kept = {"id": 5, "other": {"domain": "x"}}
     assert shaped["additional_properties"] == {"company": kept}
     assert company["domain"], "the record itself has been changed"
-    assert "unknown" not in " ".join(warnings(caplog))
+    (told,) = logged(notes, caplog)
+    assert told.endswith("selected: 'company' in 1 record")
 
 
-def test_a_warning_says_what_is_lost_without_additional_properties(
+def test_a_field_is_not_said_to_be_in_a_column_that_is_deselected(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     hidden = (("additional_properties",),)
-    shape("leads", {"id": "1", "title": 5, "new": 1}, deselected=hidden)
-    (told,) = warnings(caplog)
-    assert "'title'" in told
-    assert told.endswith("it is lost without additional_properties")
+    notes = RecordNotes(LOGGER)
+    shape("leads", {"id": "1", "new": 1}, deselected=hidden, notes=notes)
+    assert logged(notes, caplog) == []
 
 
 # Instead of the SDK

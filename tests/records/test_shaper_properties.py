@@ -19,6 +19,7 @@ from singer_sdk.singerlib import SelectionMask
 
 from tap_leadintent.api.page import Page
 from tap_leadintent.records.keys import canonical_json
+from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
 from tests.support.helpers import STREAMS, declared_stream, exact_json
 
@@ -179,7 +180,7 @@ def test_nothing_is_dropped_and_nothing_contradicts_the_schema(
         key_properties=stream.primary_keys,
         entity=stream.entity,
         mask=SelectionMask(),
-        logger=LOGGER,
+        notes=RecordNotes(LOGGER),
     ).shape(decoded)
     emitted = exact_json(bytes(serialize_jsonl(shaped)))
 

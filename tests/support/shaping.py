@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from singer_sdk.singerlib import SelectionMask
 
+from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
 from tests.support.helpers import declared_stream
 
@@ -21,6 +22,7 @@ def shaper(
     *key_properties: str,
     columns: Mapping[str, Any] | None = None,
     deselected: tuple[tuple[str, ...], ...] = (),
+    notes: RecordNotes | None = None,
 ) -> RecordShaper:
     """Give the shaper of a stream, with more columns or another key if given."""
     stream = declared_stream(name)
@@ -30,7 +32,7 @@ def shaper(
         key_properties=key_properties or stream.primary_keys,
         entity=stream.entity,
         mask=SelectionMask(dict.fromkeys(paths, False)),
-        logger=LOGGER,
+        notes=notes or RecordNotes(LOGGER),
     )
 
 

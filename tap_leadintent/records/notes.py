@@ -1,0 +1,92 @@
+"""What is told of a stream's records: little at once, the rest in a line at the end."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from tap_leadintent.openapi import ADDITIONAL_PROPERTIES
+from tap_leadintent.records.warn_once import WarnOnce
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
+_MOST_REMEMBERED = 1_000
+"""Names. A server that invents new ones all the time must not fill the memory."""
+
+_MOST_SHOWN = 25
+"""Names. More would make a line that nobody reads."""
+
+
+class RecordNotes:
+    """The notes on the records of one stream."""
+
+    def __init__(self, logger: logging.Logger) -> None:
+        """Begin with nothing noted.
+
+        Args:
+            logger: Where to tell it.
+        """
+        self._logger = logger
+        self.warn_once = WarnOnce(logger)
+        """For what is worth a warning of its own."""
+        self._without_column: set[str] = set()
+        self._contradicting: Counter[str] = Counter()
+
+    def without_column(self, names: Collection[str]) -> None:
+        """Note fields of a record that only `additional_properties` holds.
+
+        Args:
+            names: Their names, dotted where they are nested.
+        """
+        known = self._without_column
+        if not known.issuperset(names) and len(known) < _MOST_REMEMBERED:
+            known.update(names)
+
+    def contradicting(self, name: str) -> None:
+        """Note that a record's value contradicts the type of its column.
+
+        Args:
+            name: The column, one of the schema's.
+        """
+        self._contradicting[name] += 1
+
+    def log(self, *, documented: bool, show: Callable[[str], str]) -> None:
+        """Tell what was noted, in at most one line for each kind.
+
+        Args:
+            documented: Whether the API description shows the stream's fields, so that
+                another field is news.
+            show: Makes a name that a server chose fit to be shown.
+        """
+        if self._without_column:
+            names = [repr(show(name)) for name in sorted(self._without_column)]
+            self._logger.log(
+                logging.WARNING if documented else logging.INFO,
+                "%s only in %s: %s; %s",
+                "1 field is" if len(names) == 1 else f"{len(names)} fields are",
+                ADDITIONAL_PROPERTIES,
+                _listed(names),
+                "a column can be added in the catalog (`schema` in meltano.yml)"
+                if documented
+                else "see infer_columns for typed columns",
+            )
+        if self._contradicting:
+            counts = sorted(self._contradicting.items())
+            self._logger.warning(
+                "Values contradict the types of their columns; %s has them, where it "
+                "is selected: %s",
+                ADDITIONAL_PROPERTIES,
+                _listed(f"{show(name)!r} in {_records(n)}" for name, n in counts),
+            )
+
+
+def _records(count: int) -> str:
+    return "1 record" if count == 1 else f"{count} records"
+
+
+def _listed(parts: Iterable[str]) -> str:
+    shown = [*parts]
+    more = len(shown) - _MOST_SHOWN
+    return ", ".join(shown[:_MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")
