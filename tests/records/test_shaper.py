@@ -117,10 +117,14 @@ def test_a_schema_that_is_none_is_an_error() -> None:
 # Notes
 
 
+def lines(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [r.getMessage() for r in caplog.records if r.name == LOGGER.name]
+
+
 def logged(notes: RecordNotes, caplog: pytest.LogCaptureFixture) -> list[str]:
     """Give the lines that notes are logged in."""
     notes.log(documented=True, show=str)
-    return [record.getMessage() for record in caplog.records]
+    return lines(caplog)
 
 
 def test_every_field_is_noted_that_its_column_cannot_hold(
@@ -152,8 +156,8 @@ def test_one_warning_where_keys_are_made_from_content(
     signals = shaper("custom_signals")
     for number in range(3):
         signals.shape([{"name": number}])
-    (told,) = caplog.records
-    assert "becomes another row" in told.getMessage()
+    (told,) = lines(caplog)
+    assert "becomes another row" in told
 
 
 # Keys
