@@ -83,7 +83,7 @@ def person(rng: Source, code: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=4096)
 def company(seed: int, number: int) -> dict[str, Any]:
-    """Give the company with a number (API description: `company`); not to be modified."""
+    """Give the company with a number; not to be modified (API: `company`)."""
     rng = source(stream_key(seed, "signal_accounts"), number, _LASTING)
     first = rng.pick(words.COMPANY_FIRST)
     parts = (first, rng.pick(words.COMPANY_SECOND), rng.pick(words.COMPANY_FORM))
@@ -101,7 +101,7 @@ def company(seed: int, number: int) -> dict[str, Any]:
 
 
 def signal(draft: Draft) -> dict[str, Any]:
-    """Give the signal that a lead or account currently shows (API description: `signal`)."""
+    """Give the signal that a lead or account shows now (API: `signal`)."""
     rng = draft.passing()
     kind, name, summary = rng.pick(words.SIGNALS)
     topic = rng.pick(words.TOPICS)

@@ -1,7 +1,7 @@
 """Records of the account monitoring side.
 
-Their fields are not shown in the API description; these are the sandbox's choice, nested and
-uneven enough to be worth testing with.
+Their fields are not shown in the API description; these are the sandbox's choice,
+nested and uneven enough to be worth testing with.
 """
 
 from __future__ import annotations

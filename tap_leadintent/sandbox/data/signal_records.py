@@ -1,4 +1,4 @@
-"""Records of the lead discovery side (API description: "Resources and their fields")."""
+"""Records of lead discovery (API description: "Resources and their fields")."""
 
 from __future__ import annotations
 
