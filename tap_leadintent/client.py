@@ -23,6 +23,7 @@ from tap_leadintent.api.pagination import CursorPaginator
 from tap_leadintent.api.retry import Sender, Tally
 from tap_leadintent.errors import RefusedError, StreamError
 from tap_leadintent.openapi import is_documented
+from tap_leadintent.progress import Progress, counted
 from tap_leadintent.records.inference import infer
 from tap_leadintent.records.keys import own_id
 from tap_leadintent.records.notes import RecordNotes
@@ -127,6 +128,11 @@ class LeadIntentStream(SingerStream):
         return Reader(self.endpoint.read, self._pace.check, self.logger)
 
     @cached_property
+    def progress(self) -> Progress:
+        """How far the reading has come, from when it is first asked."""
+        return Progress(self.logger.info)
+
+    @cached_property
     def _shaper(self) -> RecordShaper:
         return RecordShaper(
             columns=self.effective_schema["properties"],
@@ -176,7 +182,10 @@ class LeadIntentStream(SingerStream):
     def log(
         self, message: str, *args: Any, level: int = logging.INFO, **options: Any
     ) -> None:
-        """Log, but not that an error is unhandled which the tap reports itself.
+        """Log what the SDK has to say, but not what the tap says itself.
+
+        That is that a stream begins, which is left to DEBUG, and that an error is
+        unhandled, which is left out where the tap reports it.
 
         Args:
             message: As for `logging`, with `args` to be formatted into it.
@@ -184,9 +193,10 @@ class LeadIntentStream(SingerStream):
             level: As for `logging`.
             options: As for `logging`.
         """
-        reported = isinstance(sys.exception(), SingerSDKError)
-        if not (reported and level == logging.ERROR):
-            super().log(message, *args, level=level, **options)
+        if level == logging.ERROR and isinstance(sys.exception(), SingerSDKError):
+            return
+        told = logging.DEBUG if level == logging.INFO else level
+        super().log(message, *args, level=told, **options)
 
     @property
     def requests_session(self) -> requests.Session:
@@ -304,10 +314,12 @@ class LeadIntentStream(SingerStream):
             )
             raise StreamError(msg)
         pages = self._read_ranges() if self.is_incremental else self._read_all()
+        progress = self.progress
         try:
             with self.request_counter, closing(pages):
                 for page in pages:
                     yield from self.emit(page)
+                    progress.page(self.tally.records)
         finally:
             self._notes.log(
                 documented=is_documented(self.name),
@@ -368,6 +380,7 @@ class LeadIntentStream(SingerStream):
             lambda window: {} if unfiltered else window.request_fields(name),
             readers=readers,
         )
+        self.progress.begin_range(name, [] if unfiltered else stretches)
         guard = RangeGuard(self.name, name, lambda: self._holds_1970(name))
         for window, pages in reading:
             self._repeats.next_window()
@@ -379,6 +392,14 @@ class LeadIntentStream(SingerStream):
                 if number == 1:
                     guard.window_begins(records.raw if page.cursor.has_more else ())
                 yield self._read_page(records, number, name, window, guard)
+            self.progress.reach(window.end)
+            self.logger.debug(
+                "%s from %s to %s: %s",
+                name,
+                format_instant(window.start),
+                format_instant(window.end),
+                counted(count, "record"),
+            )
             end = min(window.end, self._now)
             if end > window.start:
                 coverage.add(name, (window.start, end))
@@ -469,6 +490,7 @@ class LeadIntentStream(SingerStream):
             self._now = shown
             coverage.clip(self._now)
             self._reader.end_by(self._now)
+            self.progress.end_by(self._now)
 
     def _load_coverage(self) -> Coverage:
         filters = filters_hash(self.filters)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gc
 from contextlib import contextmanager, suppress
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from singer_sdk.exceptions import SingerSDKError
 
 from tap_leadintent.errors import NoAccessError, OutputError
-from tap_leadintent.summary import Outcome, WarningCounter, describe
+from tap_leadintent.summary import Outcome, WarningCounter, describe, describe_run
 
 if TYPE_CHECKING:
     import logging
@@ -31,7 +32,7 @@ def sync_streams(
 
     Args:
         streams: The selected streams.
-        logger: The tap's logger, which gets a line for each stream.
+        logger: The tap's logger, which gets a line for each stream and one for all.
         write_state: Writes a STATE and flushes it.
 
     Returns:
@@ -42,20 +43,24 @@ def sync_streams(
         OutputError: Standard output cannot be written.
     """
     outcome = Outcome(len(streams))
+    began = monotonic()
     warnings = WarningCounter()
     logger.addHandler(warnings)
     try:
         with _rare_collections():
             for number, stream in enumerate(streams, start=1):
-                began = stream.newest_covered
+                before, started = stream.newest_covered, monotonic()
                 if error := _sync(stream, logger):
                     outcome.failures[stream.name] = _reason(error)
                     # What it has covered may not have been due for a STATE yet.
                     write_state()
-                logger.info(describe(stream, began, warnings))
+                seconds = monotonic() - started
+                logger.info(describe(stream, before, seconds, warnings))
                 if isinstance(error, NoAccessError):
                     outcome.not_tried = [other.name for other in streams[number:]]
                     break
+        tried = streams[: len(streams) - len(outcome.not_tried)]
+        logger.info(describe_run(tried, monotonic() - began))
     finally:
         logger.removeHandler(warnings)
     return outcome

@@ -1,4 +1,4 @@
-"""What a run came to: a line for each stream, and one for all that failed."""
+"""What a run came to: a line for each stream, for all, and for all that failed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tap_leadintent.progress import counted
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tap_leadintent.client import LeadIntentStream
 
 
@@ -44,30 +48,65 @@ class WarningCounter(logging.Handler):
 
 
 def describe(
-    stream: LeadIntentStream, began: str | None, warnings: WarningCounter
+    stream: LeadIntentStream,
+    before: str | None,
+    seconds: float,
+    warnings: WarningCounter,
 ) -> str:
     """Sum up what a stream's sync came to.
 
     Args:
         stream: The stream, after its sync.
-        began: Its newest covered instant before the sync, if any.
+        before: Its newest covered instant before the sync, if any.
+        seconds: How long the sync took.
         warnings: What was counted during the run.
 
     Returns:
         One line.
     """
     tally = stream.tally
-    parts = [
-        f"{tally.records} records",
-        f"{tally.requests} requests",
-        f"{tally.retries} retries",
+    counts = [
+        counted(tally.records, "record"),
+        counted(tally.requests, "request"),
+        counted(tally.retries, "retry", "retries"),
         f"{tally.seconds_waited:.1f} s waited",
-        f"{warnings.counts[stream.logger.name]} warnings",
+        counted(warnings.counts[stream.logger.name], "warning"),
     ]
+    # What takes no time has no rate.
+    rate = tally.records / max(seconds, 0.001)
+    parts = [", ".join(counts), f"{seconds:.1f} s, {rate:,.0f} records a second"]
+    if share := stream.progress.share:
+        parts.append(share)
     if stream.is_incremental:
-        parts.append(f"covered to {began or 'nothing'} before")
-        parts.append(f"to {stream.newest_covered or 'nothing'} now")
-    return f"{stream.name}: {', '.join(parts)}"
+        parts.append(_describe_coverage(before, stream.newest_covered))
+    return f"{stream.name}: {'; '.join(parts)}"
+
+
+def _describe_coverage(before: str | None, now: str | None) -> str:
+    if now is None:
+        return "nothing is covered yet"
+    if now == before:
+        return f"covered up to {now}, as before"
+    was = f"up to {before}" if before else "nothing was"
+    return f"covered up to {now}, before this run {was}"
+
+
+def describe_run(streams: Sequence[LeadIntentStream], seconds: float) -> str:
+    """Sum up a run.
+
+    Args:
+        streams: Those that were synced.
+        seconds: How long that took.
+
+    Returns:
+        One line.
+    """
+    records = sum(stream.tally.records for stream in streams)
+    requests = sum(stream.tally.requests for stream in streams)
+    return (
+        f"{counted(len(streams), 'stream')}, {counted(records, 'record')}, "
+        f"{counted(requests, 'request')}, {seconds:.1f} s in all"
+    )
 
 
 def describe_failures(outcome: Outcome) -> str:

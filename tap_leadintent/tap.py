@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from singer_sdk import Tap
+from singer_sdk.cli import plugin_cli
 from singer_sdk.exceptions import MappingError
 
 from tap_leadintent import redaction
@@ -17,6 +19,7 @@ from tap_leadintent.errors import ConfigError, RunError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.openapi import is_documented
 from tap_leadintent.run import ending_well, sync_streams
+from tap_leadintent.singer import log
 from tap_leadintent.singer.writer import Writer, flush
 from tap_leadintent.streams import STREAMS
 from tap_leadintent.summary import describe_failures
@@ -53,6 +56,7 @@ class TapLeadIntent(Tap):
             connections=readers + 1, waiting=self._interruption.waiting
         )
         streams = [stream(self, pace=pace, adapter=adapter) for stream in STREAMS]
+        log.name_streams(streams)
         if self._infers_columns:
             for stream in streams:
                 if not is_documented(stream.name):
@@ -154,6 +158,19 @@ class TapLeadIntent(Tap):
     def _secret(self) -> redaction.Secret:
         key = self._config.get("api_key")
         return redaction.Secret(key if isinstance(key, str) else "")
+
+    @plugin_cli
+    def cli(cls) -> click.Command:  # noqa: N805 - as the SDK has it
+        """Set the log up, and give the command line.
+
+        Returns:
+            The command.
+        """
+        root = logging.getLogger()
+        others = [*root.handlers]
+        command: click.Command = super().cli
+        log.hide_metrics(each for each in root.handlers if each not in others)
+        return command
 
     @classmethod
     def get_singer_command(cls) -> click.Command:

@@ -11,7 +11,10 @@ LAYERS = (
     Layer("client"),
     Layer("records", "replication", "singer"),
     Layer("api", "config"),
-    Layer("errors", "interruption", "openapi", "redaction", "times", independent=False),
+    Layer(
+        *("errors", "interruption", "openapi", "progress", "redaction", "times"),
+        independent=False,
+    ),
 )
 """From the top; the modules of one line do not import each other unless it says so."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import Any
 
 import pytest
@@ -20,16 +21,22 @@ def test_a_full_table() -> None:
     stream = declared_stream("signal_agents")
     stream.tally = Tally(records=3, requests=2, retries=1, seconds_waited=0.26)
     expected = (
-        "signal_agents: 3 records, 2 requests, 1 retries, 0.3 s waited, 0 warnings"
+        "signal_agents: 3 records, 2 requests, 1 retry, 0.3 s waited, 0 warnings; "
+        "2.0 s, 2 records a second"
     )
-    assert describe(stream, None, WarningCounter()) == expected
+    assert describe(stream, None, 2, WarningCounter()) == expected
 
 
 @pytest.mark.parametrize(
-    ("began", "coverage", "ending"),
+    ("before", "coverage", "ending"),
     [
-        (None, [], "covered to nothing before, to nothing now"),
-        (None, [("date_found", "a", "b")], "covered to nothing before, to b now"),
+        (None, [], "nothing is covered yet"),
+        (
+            None,
+            [("date_found", "a", "b")],
+            "covered up to b, before this run nothing was",
+        ),
+        ("b", [("date_found", "a", "b")], "covered up to b, as before"),
         (
             "a",
             [
@@ -37,19 +44,24 @@ def test_a_full_table() -> None:
                 ("date_found", "c", "d"),
                 ("latest_signal", "a", "x"),
             ],
-            "covered to a before, to d now",
+            "covered up to d, before this run up to a",
         ),
     ],
 )
 def test_a_bookmark(
-    began: str | None, coverage: list[tuple[str, str, str]], ending: str
+    before: str | None, coverage: list[tuple[str, str, str]], ending: str
 ) -> None:
     stream = declared_stream("leads")
     names = ("range", "from", "to")
     stream.stream_state["coverage"] = [
         dict(zip(names, entry, strict=True)) for entry in coverage
     ]
-    assert describe(stream, began, WarningCounter()).endswith(f", {ending}")
+    assert describe(stream, before, 1, WarningCounter()).endswith(f"; {ending}")
+
+
+def test_what_takes_no_time_has_a_rate_all_the_same() -> None:
+    told = describe(declared_stream("signal_agents"), None, 0, WarningCounter())
+    assert told.endswith("0.0 s, 0 records a second")
 
 
 def test_warnings_are_counted_for_each_stream() -> None:
@@ -62,9 +74,13 @@ def test_warnings_are_counted_for_each_stream() -> None:
         logging.getLogger("tap-leadintent.observations").warning("so")
     finally:
         tap.removeHandler(counter)
-    assert "2 warnings" in describe(declared_stream("leads"), None, counter)
-    assert "1 warnings" in describe(declared_stream("observations"), None, counter)
-    assert "0 warnings" in describe(declared_stream("monitored_leads"), None, counter)
+    told = {
+        name: describe(declared_stream(name), None, 1, counter)
+        for name in ("leads", "observations", "monitored_leads")
+    }
+    assert "2 warnings" in told["leads"]
+    assert "1 warning;" in told["observations"]
+    assert "0 warnings" in told["monitored_leads"]
 
 
 @pytest.mark.parametrize(
@@ -103,17 +119,22 @@ def test_a_run_ends_with_a_line_for_each_stream(
     config: dict[str, Any] = {"start_date": iso(0), "page_size": 10, "window_days": 9}
     with caplog.at_level(logging.INFO):
         run(api, store, config)
-        first = [line for line in caplog.messages if "records, " in line]
+        first = [line for line in caplog.messages if "requests, " in line]
         caplog.clear()
         api.now = 2 * DAY
         run(api, store, config)
-        second = [line for line in caplog.messages if "records, " in line]
-    (line,) = first
-    assert line == (
-        "leads: 25 records, 3 requests, 0 retries, 0.0 s waited, 1 warnings, "
-        "covered to nothing before, to 2026-03-02T00:00:00Z now"
+        second = [line for line in caplog.messages if "requests, " in line]
+    a_time = r"\d+\.\d s"
+    line, total = first
+    assert re.fullmatch(
+        r"leads: 25 records, 3 requests, 0 retries, 0\.0 s waited, 1 warning; "
+        rf"{a_time}, [\d,]+ records a second; 100 % of date_found; "
+        r"covered up to 2026-03-02T00:00:00Z, before this run nothing was",
+        line,
     )
-    (line,) = second
+    assert re.fullmatch(rf"1 stream, 25 records, 3 requests, {a_time} in all", total)
+    line, _ = second
     assert line.endswith(
-        "covered to 2026-03-02T00:00:00Z before, to 2026-03-03T00:00:00Z now"
+        "; 100 % of latest_signal; covered up to 2026-03-03T00:00:00Z, "
+        "before this run up to 2026-03-02T00:00:00Z"
     )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from singer_sdk.contrib.msgspec import MsgSpecWriter
-from singer_sdk.singerlib import RecordMessage
+from singer_sdk.singerlib import RecordMessage, StateMessage
 
-from tap_leadintent.errors import OutputError
+from tap_leadintent.errors import LOGGER, OutputError
 
 if TYPE_CHECKING:
     from singer_sdk.singerlib import Message
@@ -39,7 +40,11 @@ class Writer(MsgSpecWriter):
         Raises:
             OutputError: Standard output cannot be written.
         """
-        self._block += self.format_message(message)
+        line = self.format_message(message)
+        if isinstance(message, StateMessage):
+            # Not at import: who sets logging up disables the loggers that there are.
+            logging.getLogger(LOGGER).debug("Writing %s", line.decode().strip())
+        self._block += line
         if len(self._block) >= _BLOCK or not isinstance(message, RecordMessage):
             self.flush()
 

@@ -1,0 +1,85 @@
+"""What the log says of streams, where only its text is shown."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from singer_sdk.metrics import get_metrics_logger
+
+from tap_leadintent.singer.log import hide_metrics
+from tests.support.helpers import STREAMS
+from tests.support.model import CONFIG, DAY, HOUR, Api, run, steady
+from tests.support.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from click.testing import Result
+
+    from tests.support.helpers import Run
+
+
+def test_each_line_about_a_stream_begins_with_its_name(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    api = Api(now=2 * DAY, leads=steady(25), refuses_cursors=1)
+    run(api, Store(), {**CONFIG, "window_days": 1}, selected=STREAMS, clock_ahead=HOUR)
+    told = {
+        (record.name.rpartition(".")[2], record.levelname, record.getMessage())
+        for record in caplog.records
+        if record.name.startswith("tap-leadintent.")
+    }
+    assert all(message.startswith(f"{stream}: ") for stream, _, message in told)
+    assert not any(message.startswith(2 * f"{stream}: ") for stream, _, message in told)
+    assert {stream for stream, _, _ in told} == set(STREAMS)
+    assert {level for _, level, _ in told} == {"DEBUG", "WARNING"}
+
+
+def test_debug_tells_of_each_window(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    api = Api(now=2 * DAY, leads=steady(25))
+    run(api, Store(), {**CONFIG, "window_days": 1})
+    windows = [line for line in caplog.messages if "leads: date_found from " in line]
+    first, second = "2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z"
+    assert windows == [
+        f"leads: date_found from {first} to {second}: 25 records",
+        f"leads: date_found from {second} to 2026-03-03T00:00:00Z: 1 record",
+    ]
+
+
+def test_debug_tells_of_each_state(
+    tap: Callable[..., Run], config: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TAP_LEADINTENT_LOGLEVEL", "debug")
+    run = tap(config).succeeded()
+    states = [line for line in run.stdout.splitlines() if '"STATE"' in line]
+    told = [line for line in run.stderr.splitlines() if '"STATE"' in line]
+    assert [line.partition(" Writing ")[2] for line in told] == states
+    assert len(states) > 4
+
+
+@pytest.mark.parametrize(("level", "shown"), [("INFO", False), ("DEBUG", True)])
+def test_metrics_are_for_those_who_ask(
+    caplog: pytest.LogCaptureFixture, level: str, *, shown: bool
+) -> None:
+    caplog.set_level(level)
+    console = logging.NullHandler()
+    hide_metrics([console])
+    metric = logging.makeLogRecord({"name": get_metrics_logger().name})
+    assert bool(console.filter(metric)) is shown
+    other = logging.makeLogRecord({"name": "tap-leadintent"})
+    assert console.filter(other)
+
+
+def test_metrics_are_hidden_from_the_console_alone(
+    cli: Callable[..., Result],
+    config: dict[str, Any],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Who keeps metrics in a file gets them as ever."""
+    run = cli(config)
+    assert "METRIC" not in run.stderr
+    assert "METRIC" in caplog.text
