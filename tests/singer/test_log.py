@@ -35,7 +35,7 @@ def test_each_line_about_a_stream_begins_with_its_name(
     assert all(message.startswith(f"{stream}: ") for stream, _, message in told)
     assert not any(message.startswith(2 * f"{stream}: ") for stream, _, message in told)
     assert {stream for stream, _, _ in told} == set(STREAMS)
-    assert {level for _, level, _ in told} == {"DEBUG", "WARNING"}
+    assert {level for _, level, _ in told} == {"DEBUG", "INFO", "WARNING"}
 
 
 def test_debug_tells_of_each_window(caplog: pytest.LogCaptureFixture) -> None:
