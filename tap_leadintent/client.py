@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import sys
 from contextlib import closing
-from datetime import timedelta
 from functools import cached_property
 from itertools import compress
 from types import MappingProxyType
@@ -32,6 +31,7 @@ from tap_leadintent.redaction import Secret
 from tap_leadintent.replication.coverage import SINCE_EVER, Coverage, filters_hash
 from tap_leadintent.replication.overlap import Repeats
 from tap_leadintent.replication.range_guard import RangeGuard
+from tap_leadintent.replication.range_requests import RangeRequests
 from tap_leadintent.replication.reader import Reader
 from tap_leadintent.replication.windows import Window, Windows
 from tap_leadintent.singer.stream import COVERAGE, SingerStream
@@ -44,8 +44,9 @@ if TYPE_CHECKING:
     from singer_sdk import Tap
     from singer_sdk.helpers.types import Context
 
-    from tap_leadintent.api.page import Records
-    from tap_leadintent.api.rate_limit import Pace
+    from tap_leadintent.api.page import Page, Records
+    from tap_leadintent.api.rate_limit import Check, Pace
+    from tap_leadintent.api.server_clock import Reading, ServerClock
     from tap_leadintent.replication.intervals import Interval
 
     Record = dict[str, Any]
@@ -58,9 +59,6 @@ _MOVING = frozenset({"latest_signal", "latest_activity"})
 A record that moved from a window still to be read into one that has been read ahead
 would be in neither, and nobody would read it again.
 """
-
-_SKEW = timedelta(minutes=1)
-"""Clocks that differ by more are worth a warning."""
 
 
 class LeadIntentStream(SingerStream):
@@ -83,22 +81,28 @@ class LeadIntentStream(SingerStream):
     promised_times: Mapping[str, Callable[[Record], str | None]] = MappingProxyType({})
     """Where a record shows the time that a range is about, for the ranges it does."""
 
-    def __init__(self, tap: Tap, *, pace: Pace, adapter: HTTPAdapter) -> None:
+    def __init__(
+        self, tap: Tap, *, pace: Pace, adapter: HTTPAdapter, clock: ServerClock
+    ) -> None:
         """Bind the stream to a run.
 
         Args:
             tap: The tap, with its settings and state.
             pace: Asked before each request.
             adapter: Keeps the connections, which all threads and streams share.
+            clock: The server's clock, as all streams' answers tell it.
         """
         super().__init__(tap)
         self._pace = pace
         self._adapter = adapter
+        self._clock = clock
         self.request_counter = self.get_http_request_counter()
         self.tally = Tally()
         self._now = tap.initialized_at // 1000
         self._repeats = Repeats()
         self._notes = RecordNotes(self.logger)
+        self._beginning: list[str] = []
+        """Ranges that this run covers from its own start on, without reading them."""
 
     @cached_property
     def endpoint(self) -> Endpoint:
@@ -113,6 +117,7 @@ class LeadIntentStream(SingerStream):
                 timeout=self.timeout,
                 retries=int(self.config["max_retries"]),
                 secret=Secret(self.config["api_key"]),
+                clock=self._clock,
                 counter=self.request_counter,
                 tally=self.tally,
                 logger=self.logger,
@@ -125,7 +130,7 @@ class LeadIntentStream(SingerStream):
 
     @cached_property
     def _reader(self) -> Reader:
-        return Reader(self.endpoint.read, self._pace.check, self.logger)
+        return Reader(self._pace.check, self.logger)
 
     @cached_property
     def progress(self) -> Progress:
@@ -337,7 +342,7 @@ class LeadIntentStream(SingerStream):
         whole = Windows(
             [(SINCE_EVER, self._now)], page_size=self.page_size, length=self._now
         )
-        for _, pages in self._reader.read(whole, lambda _: {}, readers=1):
+        for _, pages in self._reader.read(whole, self._read_unfiltered, readers=1):
             for number, page in enumerate(pages, start=1):
                 records = self.endpoint.decode(page, self._pace.check)
                 yield self._shape_page(records, number)
@@ -348,9 +353,8 @@ class LeadIntentStream(SingerStream):
         coverage = self._load_coverage()
         first, *others = self.ranges
         begun = [name for name in others if coverage.span(name)]
-        for name in others:
-            if name not in begun:
-                coverage.add(name, (self._now, self._now))
+        self._beginning = [name for name in others if name not in begun]
+        self._learn_clock(coverage)
         self.checkpoint(coverage.to_state(), at_once=True)
         yield from self._read_range(coverage, first, self._asked())
         for name in begun:
@@ -375,21 +379,21 @@ class LeadIntentStream(SingerStream):
             length=self._now if unfiltered else self._window_seconds,
             quiet=was_covered,
         )
-        reading = self._reader.read(
-            windows,
-            lambda window: {} if unfiltered else window.request_fields(name),
-            readers=readers,
-        )
+        requests = RangeRequests(name, self.endpoint.read, self._clock)
+        read_window = self._read_unfiltered if unfiltered else requests.read
+        reading = self._reader.read(windows, read_window, readers=readers)
         self.progress.begin_range(name, [] if unfiltered else stretches)
         guard = RangeGuard(self.name, name, lambda: self._holds_1970(name))
         for window, pages in reading:
             self._repeats.next_window()
             count = 0
+            clock: Reading | None = None
             for number, page in enumerate(pages, start=1):
                 self._learn_clock(coverage)
                 records = self.endpoint.decode(page, self._pace.check)
                 count += len(records.data)
                 if number == 1:
+                    clock = page.clock
                     guard.window_begins(records.raw if page.cursor.has_more else ())
                 yield self._read_page(records, number, name, window, guard)
             self.progress.reach(window.end)
@@ -400,7 +404,10 @@ class LeadIntentStream(SingerStream):
                 format_instant(window.end),
                 counted(count, "record"),
             )
-            end = min(window.end, self._now)
+            self._learn_clock(coverage)
+            # The first of its queries is the one that may have run too early.
+            as_of = clock and self._clock.as_of(clock)
+            end = min(window.end, self._now, self._now if as_of is None else as_of)
             if end > window.start:
                 coverage.add(name, (window.start, end))
             self.checkpoint(coverage.to_state(), records=count)
@@ -448,6 +455,9 @@ class LeadIntentStream(SingerStream):
         news = self._repeats.news(keys, records.raw, records.read_at)
         return [*compress(shaped, news)]
 
+    def _read_unfiltered(self, _: Window, check: Check) -> Iterator[Page]:
+        return self.endpoint.read({}, check)
+
     def _holds_1970(self, name: str) -> bool:
         fields = Window(0, 1).request_fields(name)
         try:
@@ -477,20 +487,14 @@ class LeadIntentStream(SingerStream):
         )
 
     def _learn_clock(self, coverage: Coverage) -> None:
-        shown = self.endpoint.sender.server_time
-        if shown is not None and shown < self._now:
-            behind = timedelta(seconds=self._now - shown)
-            if behind > _SKEW:
-                self.logger.warning(
-                    "By the server's clock it is %s, %s behind ours; the run reads up "
-                    "to there",
-                    format_instant(shown),
-                    behind,
-                )
-            self._now = shown
+        began, reached = self._clock.began, self._clock.reached
+        if reached is not None and reached < self._now:
+            self._now = reached
             coverage.clip(self._now)
             self._reader.end_by(self._now)
             self.progress.end_by(self._now)
+        for name in self._beginning:
+            coverage.begin(name, self._now if began is None else min(began, self._now))
 
     def _load_coverage(self) -> Coverage:
         filters = filters_hash(self.filters)

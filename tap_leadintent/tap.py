@@ -13,6 +13,7 @@ from singer_sdk.exceptions import MappingError
 
 from tap_leadintent import redaction
 from tap_leadintent.api.rate_limit import Pace
+from tap_leadintent.api.server_clock import ServerClock
 from tap_leadintent.api.session import BoundedAdapter
 from tap_leadintent.config import environment, files, settings, validation
 from tap_leadintent.errors import ConfigError, RunError
@@ -55,7 +56,10 @@ class TapLeadIntent(Tap):
         adapter = BoundedAdapter(
             connections=readers + 1, waiting=self._interruption.waiting
         )
-        streams = [stream(self, pace=pace, adapter=adapter) for stream in STREAMS]
+        clock = ServerClock(self.logger)
+        streams = [
+            stream(self, pace=pace, adapter=adapter, clock=clock) for stream in STREAMS
+        ]
         log.name_streams(streams)
         if self._infers_columns:
             for stream in streams:

@@ -18,6 +18,8 @@ import msgspec
 if TYPE_CHECKING:
     import requests
 
+    from tap_leadintent.api.server_clock import Reading
+
 TEXT_REPAIRED = "U+0000 or a lone surrogate, which became U+FFFD"
 NO_NUMBER = "NaN or an infinity, which became null"
 HUGE_NUMBER = "a number that no warehouse can hold, which became its text"
@@ -81,6 +83,9 @@ class Page:
 
     request: requests.PreparedRequest
     """What it is the answer to."""
+
+    clock: Reading | None = None
+    """What its `Date` says of the server's clock, if it has one."""
 
     @classmethod
     def of(cls, response: requests.Response) -> Page:

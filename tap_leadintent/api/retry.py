@@ -14,6 +14,7 @@ from singer_sdk.exceptions import RetriableAPIError
 
 from tap_leadintent.api import responses
 from tap_leadintent.api.rate_limit import LONGEST_RETRY_AFTER, backoff, retry_after
+from tap_leadintent.api.server_clock import Reading
 from tap_leadintent.api.session import (
     cause,
     environment,
@@ -31,12 +32,10 @@ if TYPE_CHECKING:
 
     from tap_leadintent.api.page import Page
     from tap_leadintent.api.rate_limit import Check, Pace
+    from tap_leadintent.api.server_clock import ServerClock
     from tap_leadintent.redaction import Secret
 
 _REST_FOR_ALL = frozenset({429, 503})
-
-_CLOCKS_APART = 3600
-"""Seconds. One of a server's machines may be wrong; the run must not go by it."""
 
 _RETRIES_WITHOUT_PAGE = 2
 """While no request has succeeded, an answer that is no page may be a wrong address."""
@@ -85,6 +84,9 @@ class Sender:
     secret: Secret
     """Hides the key in messages."""
 
+    clock: ServerClock
+    """Learns from each answer, a refusal too."""
+
     counter: Counter
     """Counts the requests for the SDK's metrics."""
 
@@ -93,12 +95,6 @@ class Sender:
 
     logger: logging.Logger
     """Gets a line for each repetition."""
-
-    server_time: int | None = field(init=False, default=None)
-    """The earliest clock of all answers, in UTC seconds since 1970."""
-
-    _ahead: float | None = field(init=False, default=None)
-    """Seconds that the first answer's clock was ahead of ours."""
 
     _lock: Lock = field(init=False, default_factory=Lock)
     _local: local = field(init=False, default_factory=local)
@@ -178,28 +174,23 @@ class Sender:
         self.pace.wait(seconds, check)
 
     def _send(self, prepared: requests.PreparedRequest) -> Page:
+        sent_at, began = time.time(), time.monotonic()
         response = self.session.send(
             prepared,
             timeout=self.timeout,
             allow_redirects=False,
             **self._environment,
         )
-        page = responses.read_page(response, self.secret)
+        seconds = time.monotonic() - began
         shown = parse_http_date(response.headers.get("Date", ""))
-        if shown is not None and not self._learn_clock(shown):
+        reading = None if shown is None else Reading(shown, sent_at, seconds)
+        is_trusted = reading is None or self.clock.learn(reading)
+        page = responses.read_page(response, self.secret)
+        if shown is not None and not is_trusted:
             msg = f"its clock says {format_instant(shown)}, unlike those of others"
             raise RetriableAPIError(msg, response)
+        page.clock = reading
         return page
-
-    def _learn_clock(self, shown: int) -> bool:
-        """Learn what an answer's clock says, unless others contradict it."""
-        ahead = shown - time.time()
-        with self._lock:
-            self._ahead = ahead if self._ahead is None else self._ahead
-            agrees = abs(ahead - self._ahead) <= _CLOCKS_APART
-            if agrees:
-                self.server_time = min(shown, self.server_time or shown)
-        return agrees
 
     @cached_property
     def _environment(self) -> dict[str, Any]:

@@ -150,6 +150,15 @@ class Coverage:
         """
         self._covered[name] = intervals.add(self._covered.get(name, []), interval)
 
+    def begin(self, name: str, instant: int) -> None:
+        """Note where coverage of a range begins, of which nothing has been read yet.
+
+        Args:
+            name: The range.
+            instant: What comes before it is not asked for, in seconds since 1970.
+        """
+        self._covered[name] = [(instant, instant)]
+
     def clip(self, latest: int) -> None:
         """Forget what lies in the future.
 

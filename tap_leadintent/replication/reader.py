@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tap_leadintent.replication.prefetch import Prefetch
 
@@ -14,26 +14,21 @@ if TYPE_CHECKING:
     from tap_leadintent.api.rate_limit import Check
     from tap_leadintent.replication.windows import Window, Windows
 
-    Fields = dict[str, Any]
-
 
 class Reader:
     """Reads an endpoint window by window; one range after the other."""
 
     def __init__(
         self,
-        read_chain: Callable[[Fields, Check], Iterator[Page]],
         check: Check,
         logger: logging.Logger,
     ) -> None:
         """Begin nothing yet.
 
         Args:
-            read_chain: Reads the cursor chain of some request fields.
             check: Called now and then; raises to end the run.
             logger: Gets a warning where there are too few threads.
         """
-        self._read_chain = read_chain
         self._check = check
         self._logger = logger
         self._prefetch: Prefetch | None = None
@@ -41,7 +36,7 @@ class Reader:
     def read(
         self,
         windows: Windows,
-        fields_of: Callable[[Window], Fields],
+        read_window: Callable[[Window, Check], Iterator[Page]],
         *,
         readers: int,
     ) -> Iterator[tuple[Window, Iterator[Page]]]:
@@ -49,7 +44,7 @@ class Reader:
 
         Args:
             windows: What to read.
-            fields_of: Gives the request fields of a window.
+            read_window: Reads the cursor chain of a window.
             readers: How many windows to read at once.
 
         Yields:
@@ -60,11 +55,9 @@ class Reader:
             StreamError: The stream cannot go on.
             SystemExit: A signal came.
         """
-
-        def chain(window: Window, check: Check) -> Iterator[Page]:
-            return self._read_chain(fields_of(window), check)
-
-        with Prefetch(windows, chain, readers=readers, check=self._check) as prefetch:
+        with Prefetch(
+            windows, read_window, readers=readers, check=self._check
+        ) as prefetch:
             self._prefetch = prefetch
             if prefetch.readers < readers:
                 self._logger.warning(

@@ -82,7 +82,14 @@ class Api:
 
     now: float = 0
     leads: list[Lead] = field(default_factory=list)
+    seconds_to_query: float = 0
+    """From when a request is sent until its query runs."""
+    seconds_to_answer: float = 0
+    """From the query until the answer is ready, which is its `Date`."""
     seconds_per_request: float = 0
+    """From then until the answer arrives."""
+    odd_clocks: dict[int, float] = field(default_factory=dict)
+    """Seconds by which a machine's clock is ahead, by the number of a run's answer."""
     holds_start: bool = True
     holds_end: bool = True
     by_offset: bool = False
@@ -91,6 +98,7 @@ class Api:
     recurring: bool = False
     """Whether everything happens all the time, so that every range holds it."""
     refuses_the_past: bool = False
+    refuses_the_future: bool = False
     refuses_cursors: int = 0
     forbidden_at: int | None = None
     requests: list[dict[str, Any]] = field(default_factory=list)
@@ -104,7 +112,7 @@ class Api:
         }
 
     def answer(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Serve a page and let time pass."""
+        """Serve a page as of now."""
         self.requests.append(dict(body))
         time_range = next((name for name in RANGES if name in body), "")
         rows = sorted(self._rows(time_range, body), reverse=self.newest_first)
@@ -120,11 +128,15 @@ class Api:
         page = rows[begin : begin + limit]
         more = begin + limit < len(rows)
         mark = begin + limit if self.by_offset else page[-1][:2] if page else None
-        self.now += self.seconds_per_request
         return {
             "data": [json.loads(record) for _, _, record in page],
             "cursor": {"next": json.dumps(mark) if more else "", "has_more": more},
         }
+
+    def is_ahead(self, body: Mapping[str, Any]) -> bool:
+        """Tell whether a request's range ends in the future."""
+        ends = [body[name]["end_time"] for name in RANGES if name in body]
+        return any(seconds_of(end) > self.now for end in ends)
 
     def _before(self, row: tuple[float, str], mark: tuple[float, str]) -> bool:
         return row >= mark if self.newest_first else row <= mark
@@ -156,12 +168,29 @@ class Api:
         return after_start and before_end
 
 
+@dataclass(frozen=True)
+class Clock:
+    """Stands in for the module `time` where requests are sent."""
+
+    api: Api
+    ahead: float
+
+    def monotonic(self) -> float:
+        """Give seconds since some time."""
+        return self.api.now
+
+    def time(self) -> float:
+        """Give seconds since 1970, by the clock of the tap's machine."""
+        return EPOCH + self.api.now + self.ahead
+
+
 class Adapter(BaseAdapter):
     """Brings the tap's requests to the model."""
 
     def __init__(self, api: Api) -> None:
         super().__init__()
         self.api = api
+        self._answers = 0
         self._lock = Lock()
 
     def send(
@@ -174,28 +203,34 @@ class Adapter(BaseAdapter):
     def _answer(self, request: requests.PreparedRequest) -> requests.Response:
         assert request.body is not None
         response = requests.Response()
-        response.status_code = 200
         response.request = request
         response.url = request.url or ""
-        clock = datetime.fromtimestamp(EPOCH + self.api.now, tz=UTC)
-        response.headers["Date"] = format_datetime(clock, usegmt=True)
         body = json.loads(request.body)
-        if "after" in body["cursor"] and self.api.refuses_cursors:
-            self.api.refuses_cursors -= 1
-            response.status_code = 410
-            page = {"error": "this cursor has expired"}
-        elif self.api.refuses_the_past and b'"1970-' in request.body:
-            self.api.requests.append(body)
-            response.status_code = 400
-            page = {"error": "that was long ago"}
-        elif len(self.api.requests) == self.api.forbidden_at:
-            self.api.forbidden_at = None
-            response.status_code = 403
-            page = {"error": "not for you"}
-        else:
-            page = self.api.answer(body)
+        self.api.now += self.api.seconds_to_query
+        ahead = self.api.odd_clocks.get(self._answers, 0)
+        self._answers += 1
+        response.status_code, page = self._page(body)
+        self.api.now += self.api.seconds_to_answer
+        clock = datetime.fromtimestamp(EPOCH + self.api.now + ahead, tz=UTC)
+        response.headers["Date"] = format_datetime(clock, usegmt=True)
+        self.api.now += self.api.seconds_per_request
         response._content = json.dumps(page).encode()  # noqa: SLF001
         return response
+
+    def _page(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        """Give the status and the content of an answer."""
+        if "after" in body["cursor"] and self.api.refuses_cursors:
+            self.api.refuses_cursors -= 1
+            return 410, {"error": "this cursor has expired"}
+        if self.api.refuses_the_past and '"1970-' in json.dumps(body):
+            self.api.requests.append(body)
+            return 400, {"error": "that was long ago"}
+        if self.api.refuses_the_future and self.api.is_ahead(body):
+            return 400, {"error": "end_time is in the future"}
+        if len(self.api.requests) == self.api.forbidden_at:
+            self.api.forbidden_at = None
+            return 403, {"error": "not for you"}
+        return 200, self.api.answer(body)
 
     def close(self) -> None:
         """Nothing is open."""
@@ -233,7 +268,7 @@ def run(  # noqa: PLR0913
         # The model's hours pass in no time.
         with (
             mock.patch("tap_leadintent.api.retry.new_session", return_value=session),
-            mock.patch("tap_leadintent.api.retry._CLOCKS_APART", float("inf")),
+            mock.patch("tap_leadintent.api.retry.time", Clock(api, clock_ahead)),
         ):
             tap.sync_all()
     except KilledError:

@@ -1,0 +1,85 @@
+"""Asks for the windows of a time range, and for nothing in the server's future."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from tap_leadintent.errors import RefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tap_leadintent.api.page import Page
+    from tap_leadintent.api.rate_limit import Check
+    from tap_leadintent.api.server_clock import ServerClock
+    from tap_leadintent.replication.windows import Window
+
+    Fields = dict[str, Any]
+
+_RANGE_REFUSALS = frozenset({400, 409, 416, 422})
+"""Statuses with which a server may refuse a range that ends in its future."""
+
+_MOST_TRIES = 3
+"""One more than it takes until two refusals agree on the server's time."""
+
+
+class RangeRequests:
+    """Reads windows of one time range; no answer proves what the server calls future.
+
+    A server may refuse an end that its clock has not reached. As a refusal shows that
+    clock too, the window is then asked for again, up to there.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        read_chain: Callable[[Fields, Check], Iterator[Page]],
+        clock: ServerClock,
+    ) -> None:
+        """Ask for nothing yet.
+
+        Args:
+            name: The range.
+            read_chain: Reads the cursor chain of some request fields.
+            clock: The server's clock, which `read_chain` learns from each answer.
+        """
+        self._name = name
+        self._read_chain = read_chain
+        self._clock = clock
+
+    def read(self, window: Window, check: Check) -> Iterator[Page]:
+        """Read a window.
+
+        Args:
+            window: The window; what of it lies in the server's future is left out.
+            check: Called before each request and in waits; raises to end the chain.
+
+        Yields:
+            Each page, as it arrives.
+
+        Raises:
+            StreamError: The chain cannot go on.
+        """
+        for attempt in count(1):
+            asked = self._until_now(window)
+            if asked.end <= asked.start:
+                return
+            pages = self._read_chain(asked.request_fields(self._name), check)
+            try:
+                yield next(pages)
+            except RefusedError as error:
+                is_settled = not self._clock.is_disputed
+                if (
+                    error.status not in _RANGE_REFUSALS
+                    or attempt == _MOST_TRIES
+                    or (is_settled and self._until_now(window) == asked)
+                ):
+                    raise
+            else:
+                yield from pages
+                return
+
+    def _until_now(self, window: Window) -> Window:
+        now = self._clock.reached
+        return window if now is None else window._replace(end=min(window.end, now))
