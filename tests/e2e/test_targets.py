@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ from tests.support.helpers import (
     exact_json,
     raw_records,
 )
+from tests.support.rows import expected_row, instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,23 +53,6 @@ for line in sys.stdin:
         state = message["value"]
 print(json.dumps(state))
 """
-
-# Columns that hold a field of the record as it is.
-FIELDS = {
-    "signal_agents": (
-        *("id", "type", "name", "status", "schedule", "next_check_at", "sheet"),
-    ),
-    "leads": (
-        *("id", "full_name", "title", "country_code", "profile", "company", "sheet"),
-        *("signal", "qualification", "score"),
-    ),
-    "signal_accounts": ("id",),
-    "monitored_accounts": ("id",),
-    "observations": ("id", "observed_at"),
-    "custom_signals": ("id",),
-    "monitored_leads": ("id",),
-}
-TIMES = {"next_check_at", "observed_at"}
 
 OTHERS = [stream for stream in STREAMS if stream != "leads"]
 SIZES = [
@@ -131,30 +115,6 @@ def records_of(messages: str) -> Counter[tuple[str, str]]:
         for message in decoded
         if message["type"] == "RECORD"
     )
-
-
-def instant(value: str | datetime | None) -> datetime | None:
-    """Read a time; one without an offset is UTC."""
-    if isinstance(value, str):
-        value = datetime.fromisoformat(value)
-    return value.replace(tzinfo=value.tzinfo or UTC) if value else None
-
-
-def expected_row(stream: str, record: dict[str, Any]) -> dict[str, Any]:
-    """Work out from the API's record what a warehouse has to hold."""
-    row = {
-        name: instant(record.get(name)) if name in TIMES else record.get(name)
-        for name in FIELDS[stream]
-    }
-    if stream == "leads":
-        row["signal_observed_at"] = instant(
-            (record.get("signal") or {}).get("observed_at")
-        )
-    elif stream != "signal_agents":
-        row["record_key"] = record["id"]
-    rest = {name: value for name, value in record.items() if name not in row}
-    row["additional_properties"] = rest or None
-    return row
 
 
 @pytest.fixture(scope="module")

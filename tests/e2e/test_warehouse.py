@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tap_leadintent.sandbox import Sandbox
-    from tests.support.pipelines import Warehouse
+    from tests.support.pipelines import PostgresWarehouse
 
 
 @pytest.fixture(scope="module")
-def warehouse() -> Iterator[Warehouse]:
+def warehouse() -> Iterator[PostgresWarehouse]:
     with running_warehouse() as warehouse:
         yield warehouse
 
 
 def test_a_key_with_the_signals_time_keeps_every_signal_seen(
-    sandbox: Sandbox, warehouse: Warehouse
+    sandbox: Sandbox, warehouse: PostgresWarehouse
 ) -> None:
     fill(sandbox, leads=300)
     key = {"leads": {"key-properties": ["id", "signal_observed_at"]}}
@@ -60,7 +60,7 @@ def test_a_key_with_the_signals_time_keeps_every_signal_seen(
 
 @pytest.mark.parametrize("hard", [False, True], ids=["marked", "deleted"])
 def test_accounts_that_left_the_queue_are_retired_by_a_whole_read_only(
-    sandbox: Sandbox, warehouse: Warehouse, *, hard: bool
+    sandbox: Sandbox, warehouse: PostgresWarehouse, *, hard: bool
 ) -> None:
     fill(sandbox, monitored_accounts=250)
     schema = f"queue_{hard}".lower()
@@ -104,7 +104,7 @@ def test_accounts_that_left_the_queue_are_retired_by_a_whole_read_only(
 
 
 def test_batches_and_versions_together_retire_nothing_that_is_there(
-    sandbox: Sandbox, warehouse: Warehouse, tmp_path: Path
+    sandbox: Sandbox, warehouse: PostgresWarehouse, tmp_path: Path
 ) -> None:
     fill(sandbox, monitored_accounts=250)
     pipeline = Pipeline(
@@ -126,7 +126,7 @@ def test_batches_and_versions_together_retire_nothing_that_is_there(
 
 
 def test_the_state_of_a_project_reads_well(
-    sandbox: Sandbox, warehouse: Warehouse
+    sandbox: Sandbox, warehouse: PostgresWarehouse
 ) -> None:
     fill(sandbox, **dict.fromkeys(STREAMS, 120))
     pipeline = Pipeline(warehouse, sandbox, "state")
@@ -148,7 +148,7 @@ def test_the_state_of_a_project_reads_well(
 
 
 def test_a_full_refresh_that_is_killed_loses_nothing(
-    sandbox: Sandbox, warehouse: Warehouse
+    sandbox: Sandbox, warehouse: PostgresWarehouse
 ) -> None:
     sizes = {**dict.fromkeys(STREAMS, 120), "leads": 1500}
     fill(sandbox, **sizes)

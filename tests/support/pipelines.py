@@ -1,4 +1,4 @@
-"""Whole pipelines: the tap, Meltano and PostgreSQL."""
+"""Whole pipelines: the tap, Meltano and a target."""
 
 from __future__ import annotations
 
@@ -38,10 +38,32 @@ Target._MAX_RECORD_AGE_IN_MINUTES = 0.5 / 60
 
 @dataclass(frozen=True)
 class Warehouse:
-    """A database that Meltano loads, and Meltano with its plugins installed."""
+    """What Meltano loads, and Meltano with the plugins for it.
+
+    Attributes:
+        system: Meltano's system folder.
+        target: The loader.
+    """
 
     system: Path
+    target: str
+
+    def settings(self, schema: str) -> dict[str, str]:
+        """Give the variables that let the loader reach a schema."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class PostgresWarehouse(Warehouse):
+    """A database of PostgreSQL."""
+
     postgres: Postgres
+
+    def settings(self, schema: str) -> dict[str, str]:
+        return {
+            "TARGET_POSTGRES_SQLALCHEMY_URL": self.postgres.url,
+            "TARGET_POSTGRES_DEFAULT_TARGET_SCHEMA": schema,
+        }
 
     def hasten_states(self) -> None:
         """Let target-postgres pass on a STATE each half second, not all 5 minutes."""
@@ -50,19 +72,25 @@ class Warehouse:
 
 
 @contextmanager
-def running_warehouse() -> Iterator[Warehouse]:
+def running_warehouse() -> Iterator[PostgresWarehouse]:
     """Run PostgreSQL and install Meltano's plugins, for as long as the context."""
     # Neither the path of a socket nor the rights of pytest's folders would do.
     with TemporaryDirectory(prefix="pg-") as folder:
         Path(folder).chmod(0o755)
         with running_postgres(Path(folder) / "data") as postgres:
-            system = Path(folder) / "meltano"
-            Meltano(system, {})("install", "tap-leadintent", "target-postgres")
-            yield Warehouse(system, postgres)
+            target = "target-postgres"
+            system = install(Path(folder) / "meltano", target)
+            yield PostgresWarehouse(system, target, postgres)
+
+
+def install(folder: Path, target: str) -> Path:
+    """Install the tap and a loader into a new system folder, and give it."""
+    Meltano(folder, {})("install", "tap-leadintent", target)
+    return folder
 
 
 class Pipeline(Meltano):
-    """`meltano run tap-leadintent target-postgres` with its own state and schema."""
+    """`meltano run tap-leadintent target-…` with its own state and schema."""
 
     def __init__(
         self, warehouse: Warehouse, sandbox: Sandbox, name: str, **settings: str
@@ -70,14 +98,14 @@ class Pipeline(Meltano):
         """Prepare; settings are environment variables of the plugins."""
         self.name = name
         self._system = warehouse.system
+        self._target = warehouse.target
         super().__init__(
             warehouse.system,
             {
                 "TAP_LEADINTENT_BASE_URL": sandbox.url,
                 "TAP_LEADINTENT_API_KEY": API_KEY,
                 "TAP_LEADINTENT_START_DATE": SINCE,
-                "TARGET_POSTGRES_SQLALCHEMY_URL": warehouse.postgres.url,
-                "TARGET_POSTGRES_DEFAULT_TARGET_SCHEMA": name,
+                **warehouse.settings(name),
                 **settings,
             },
         )
@@ -122,11 +150,11 @@ class Pipeline(Meltano):
 
     @property
     def _state_id(self) -> str:
-        return f"dev:tap-leadintent-to-target-postgres:{self.name}"
+        return f"dev:tap-leadintent-to-{self._target}:{self.name}"
 
     def _run(self, *options: str) -> list[str]:
         suffix = ["--state-id-suffix", self.name]
-        plugins = ["tap-leadintent", "target-postgres"]
+        plugins = ["tap-leadintent", self._target]
         return ["run", "--no-install", *suffix, *options, *plugins]
 
 

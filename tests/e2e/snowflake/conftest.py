@@ -1,0 +1,133 @@
+"""A stand-in for Snowflake, and what it takes to load it."""
+
+from __future__ import annotations
+
+import subprocess
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tap_leadintent.demo.processes import child
+from tests.support.environments import Environment, build
+from tests.support.helpers import TIMEOUT, exact_json
+from tests.support.pipelines import Warehouse, install
+from tests.support.rows import instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_HERE = Path(__file__).parent
+_TARGET = "target-snowflake"
+
+
+@dataclass(frozen=True)
+class SnowflakeWarehouse(Warehouse):
+    """A database of what stands in for Snowflake."""
+
+    port: int
+    environment: Environment
+    credentials: Mapping[str, str]
+
+    def settings(self, schema: str) -> dict[str, str]:
+        """Give the variables that let the loader reach a schema."""
+        # The target makes an address of the account; so this account is one already.
+        account = f"127.0.0.1:{self.port}/TESTDB?protocol=http&account=fakesnow&x="
+        return {
+            "SNOWFLAKE_SQLALCHEMY_LEGACY_URL_PARAMS": "1",
+            "TARGET_SNOWFLAKE_ACCOUNT": account,
+            "TARGET_SNOWFLAKE_USER": "loader",
+            "TARGET_SNOWFLAKE_DATABASE": "TESTDB",
+            "TARGET_SNOWFLAKE_WAREHOUSE": "LOADING",
+            "TARGET_SNOWFLAKE_ROLE": "LOADER",
+            "TARGET_SNOWFLAKE_SCHEMA": schema,
+            **self.credentials,
+        }
+
+    def ask(self, *statements: str) -> list[list[dict[str, Any]]]:
+        """Give the rows of each statement, with the columns' names in lower case."""
+        program = _HERE / "query.py"
+        done = subprocess.run(  # noqa: S603 - our own program
+            [self.environment.python, program, str(self.port), *statements],
+            check=True,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=TIMEOUT,
+        )
+        return [
+            [{name.lower(): value for name, value in row.items()} for row in rows]
+            for rows in map(exact_json, done.stdout.splitlines())
+        ]
+
+    def types(self, schema: str, *tables: str) -> list[dict[str, str]]:
+        """Give the type of each column of each table."""
+        described = self.ask(*(f"describe table {schema}.{name}" for name in tables))
+        return [
+            {column["name"].lower(): column["type"] for column in columns}
+            for columns in described
+        ]
+
+    def rows(self, schema: str, *tables: str) -> list[list[dict[str, Any]]]:
+        """Read tables; VARIANT as JSON, times as times."""
+        types = self.types(schema, *tables)
+        selected = self.ask(*map(partial(_select, schema), tables, types))
+        return [
+            [
+                {name: _read(kinds[name], value) for name, value in row.items()}
+                for row in rows
+            ]
+            for kinds, rows in zip(types, selected, strict=True)
+        ]
+
+
+def _select(schema: str, table: str, types: dict[str, str]) -> str:
+    # As text, since the stand-in sends 1970 for a time that is null.
+    shown = ", ".join(
+        f"{name}::VARCHAR as {name}" if kind.startswith("TIMESTAMP") else name
+        for name, kind in types.items()
+    )
+    return f"select {shown} from {schema}.{table}"
+
+
+def _read(kind: str, value: Any) -> Any:
+    if value is None:
+        return None
+    if kind == "VARIANT":
+        return exact_json(value)
+    return instant(value) if kind.startswith("TIMESTAMP") else value
+
+
+@contextmanager
+def _serving(environment: Environment) -> Iterator[int]:
+    command = [environment.python, _HERE / "server.py"]
+    with child(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        with process.stdout as stdout:
+            port = stdout.readline()
+            assert port, "it did not start"
+            yield int(port)
+
+
+@pytest.fixture(scope="session")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SnowflakeWarehouse]:
+    """Serve the stand-in, and install target-snowflake, for all tests."""
+    folder = tmp_path_factory.mktemp("snowflake")
+    environment = build(_HERE / "requirements.txt", folder / "environment")
+    key = folder / "key.p8"
+    # As docs/warehouses.md says.
+    make = [
+        "openssl",
+        "genpkey",
+        "-algorithm",
+        "RSA",
+        "-pkeyopt",
+        "rsa_keygen_bits:2048",
+    ]
+    subprocess.run([*make, "-out", key], check=True, capture_output=True)  # noqa: S603
+    system = install(folder / "meltano", _TARGET)
+    with _serving(environment) as port:
+        credentials = {"TARGET_SNOWFLAKE_PRIVATE_KEY_PATH": str(key)}
+        yield SnowflakeWarehouse(system, _TARGET, port, environment, credentials)

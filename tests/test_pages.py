@@ -1,0 +1,99 @@
+"""What the pages for users name is there: settings, plugins, environments, places."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+PAGES = {
+    name: (ROOT / name).read_text(encoding="utf-8")
+    for name in ("README.md", "docs/warehouses.md")
+}
+PLUGINS: dict[str, dict[str, Any]] = {
+    plugin["name"]: plugin
+    for plugins in yaml.safe_load((ROOT / "meltano.yml").read_text(encoding="utf-8"))[
+        "plugins"
+    ].values()
+    for plugin in plugins
+}
+TOX = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
+    "tox"
+]
+
+each_page = pytest.mark.parametrize("page", PAGES)
+
+
+def commands(text: str) -> list[list[str]]:
+    """Give the words of each line of the page's shell blocks."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    return [line.split() for block in blocks for line in block.splitlines()]
+
+
+def anchors(text: str) -> set[str]:
+    """Give the places of a page that can be linked to, as GitHub names them."""
+    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
+
+
+@each_page
+def test_the_page_has_commands(page: str) -> None:
+    assert commands(PAGES[page])
+
+
+@each_page
+def test_links_lead_somewhere(page: str) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", PAGES[page]):
+        if re.match(r"https?://", target):
+            continue
+        name, _, anchor = target.partition("#")
+        path = (ROOT / page).parent.joinpath(name).resolve() if name else ROOT / page
+        assert path.exists(), target
+        if anchor:
+            linked = PAGES[str(path.relative_to(ROOT))]
+            assert anchor in anchors(linked), target
+
+
+@each_page
+def test_settings_are_those_of_the_plugins(page: str) -> None:
+    for words in commands(PAGES[page]):
+        if words[:3] == ["meltano", "config", "set"]:
+            plugin, setting = words[3:5]
+            names = [setting["name"] for setting in PLUGINS[plugin]["settings"]]
+            assert setting in names, words
+
+
+@each_page
+def test_runs_are_of_plugins(page: str) -> None:
+    for words in commands(PAGES[page]):
+        if "run" in words and "meltano" in words[: words.index("run")]:
+            plugins = [w for w in words[words.index("run") + 1 :] if w[0] != "-"]
+            assert plugins, words
+            assert set(plugins) <= PLUGINS.keys(), words
+
+
+@each_page
+def test_environments_of_tox_are_there(page: str) -> None:
+    for words in commands(PAGES[page]):
+        if "tox" in words and "-e" in words:
+            assert words[words.index("-e") + 1] in TOX["env"], words
+
+
+def test_each_loader_has_its_place() -> None:
+    titles = re.findall(r"^## (.+)$", PAGES["docs/warehouses.md"], re.MULTILINE)
+    loaders = [name for name in PLUGINS if name.startswith("target-")]
+    assert len(loaders) > 2
+    missing = {"PostgreSQL", "JSON Lines"}
+    assert {PLUGINS[name]["label"] for name in loaders} - missing <= set(titles)
+
+
+def test_environments_beside_the_default_command_are_described() -> None:
+    beside = TOX["env"].keys() - set(TOX["env_list"])
+    assert beside
+    for name in beside:
+        assert any(f"tox -e {name}" in text for text in PAGES.values()), name
