@@ -15,14 +15,16 @@ from singer_sdk.authenticators import BearerTokenAuthenticator
 from singer_sdk.exceptions import SingerSDKError
 from singer_sdk.helpers.conform import TypeConformanceLevel
 from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL
+from singer_sdk.singerlib.schema import Schema
 from singer_sdk.streams.rest import PageContext
 
 from tap_leadintent.api.endpoint import Endpoint
 from tap_leadintent.api.pagination import CursorPaginator
 from tap_leadintent.api.retry import Sender, Tally
-from tap_leadintent.errors import RefusedError, StreamError
+from tap_leadintent.errors import ConfigError, RefusedError, StreamError
 from tap_leadintent.openapi import is_documented
 from tap_leadintent.progress import Progress, counted
+from tap_leadintent.records.exclusion import Exclusion, key_problems
 from tap_leadintent.records.inference import infer
 from tap_leadintent.records.keys import own_id
 from tap_leadintent.records.notes import RecordNotes
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from requests.adapters import HTTPAdapter
     from singer_sdk import Tap
     from singer_sdk.helpers.types import Context
+    from singer_sdk.singerlib import Catalog
 
     from tap_leadintent.api.page import Page, Records
     from tap_leadintent.api.rate_limit import Check, Pace
@@ -103,6 +106,11 @@ class LeadIntentStream(SingerStream):
         self._notes = RecordNotes(self.logger)
         self._beginning: list[str] = []
         """Ranges that this run covers from its own start on, without reading them."""
+        if self._exclusion:
+            # An instance's own value comes before that of its class's descriptor.
+            vars(self)["schema"] = self._exclusion.schema(self.schema)
+        if tap.input_catalog is None:
+            self._refuse_excluded_keys()
 
     @cached_property
     def endpoint(self) -> Endpoint:
@@ -127,6 +135,31 @@ class LeadIntentStream(SingerStream):
             new_paginator=self.get_new_paginator,
             logger=self.logger,
         )
+
+    @cached_property
+    def _exclusion(self) -> Exclusion:
+        return Exclusion(self.config["exclude_fields"].get(self.name, ()))
+
+    def _refuse_excluded_keys(self) -> None:
+        found = key_problems(self._exclusion, self.primary_keys, self.replication_key)
+        if problems := [f"exclude_fields.{self.name}: {each}" for each in found]:
+            raise ConfigError(problems)
+
+    def apply_catalog(self, catalog: Catalog) -> None:
+        """Take over what a catalog says of the stream, but for what is excluded.
+
+        Args:
+            catalog: The catalog, which loses the excluded fields.
+
+        Raises:
+            ConfigError: One of them is a key.
+        """
+        entry = catalog.get_stream(self.name)
+        if entry and self._exclusion:
+            left = self._exclusion.schema(entry.schema.to_dict())
+            entry.schema = Schema.from_dict(left)
+        super().apply_catalog(catalog)
+        self._refuse_excluded_keys()
 
     @cached_property
     def _reader(self) -> Reader:
@@ -167,7 +200,7 @@ class LeadIntentStream(SingerStream):
             )
             return
         properties = self.schema["properties"]
-        found = infer(self.endpoint.decode(page, check).data, properties)
+        found = infer(self._left(self.endpoint.decode(page, check)), properties)
         if found.unsafe_names:
             self.logger.warning(
                 "Fields whose names warehouses may not take, or not tell apart, stay "
@@ -419,10 +452,16 @@ class LeadIntentStream(SingerStream):
         try:
             for repair in records.repairs:
                 self._notes.warn_once.warn(f"A record held {repair}")
-            return self._shaper.shape(records.data, window_end)
+            return self._shaper.shape(self._left(records), window_end)
         except ValueError as error:
             msg = f"{self.name}: page {number}: {error}"
             raise StreamError(msg) from None
+
+    def _left(self, records: Records) -> list[Record]:
+        """Give what is left of a page's records without what is excluded."""
+        if not self._exclusion:
+            return records.data
+        return [self._exclusion.record(record) for record in records.data]
 
     def emit(self, records: Iterable[Record]) -> Iterator[Record]:
         """Hand a page's records over, unless a signal has come."""

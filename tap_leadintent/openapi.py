@@ -41,6 +41,9 @@ TAP_COLUMNS: dict[str, dict[str, Any]] = {
 }
 """Columns that the tap itself fills, by name."""
 
+MADE_FROM = {RECORD_KEY: ("id",), SIGNAL_OBSERVED_AT: ("signal", "observed_at")}
+"""Where the value of such a column stands first of all in the API's record."""
+
 
 class RecordSchema(StreamSchema[str]):
     """A stream's schema: the API's record and the columns that the tap adds.
@@ -110,10 +113,28 @@ def is_documented(stream_name: str) -> bool:
     Returns:
         Whether it does.
     """
+    return not _record(stream_name).get("x-undocumented", False)
+
+
+def record_fields(stream_name: str) -> dict[str, dict[str, Any]]:
+    """List the fields of a stream's records, as far as they are documented.
+
+    Args:
+        stream_name: Name of a stream, the `operationId` of its endpoint.
+
+    Returns:
+        The JSON schema of each field by name.
+    """
+    fields: dict[str, dict[str, Any]] = _record(stream_name)["properties"]
+    return fields
+
+
+def _record(stream_name: str) -> dict[str, Any]:
     response = _operation(stream_name)["responses"]["200"]
     page = response["content"]["application/json"]["schema"]["properties"]
-    record = page["data"]["items"]["$ref"].rpartition("/")[2]
-    return not API.spec["components"]["schemas"][record].get("x-undocumented", False)
+    name = page["data"]["items"]["$ref"].rpartition("/")[2]
+    record: dict[str, Any] = API.spec["components"]["schemas"][name]
+    return record
 
 
 def stream_names() -> list[str]:

@@ -152,6 +152,7 @@ class TapLeadIntent(Tap):
         Raises:
             ConfigError: One of them cannot work.
         """
+        _ = self.streams  # They take what is excluded out of the catalog.
         try:
             super().setup_mapper()
         except MappingError as error:

@@ -99,6 +99,15 @@ SCHEMA = th.PropertiesList(
         "documents, and adds typed columns",
     ),
     th.Property(
+        "exclude_fields",
+        th.ObjectType(additional_properties=th.ArrayType(th.StringType)),
+        default={},
+        title="Excluded fields",
+        description="Names of fields, by the stream's name, that are dropped before "
+        "anything else sees them, with dots for nested ones, such as "
+        '`{"leads": ["full_name", "company.domain"]}`',
+    ),
+    th.Property(
         "filters",
         th.ObjectType(additional_properties=True),
         default={},

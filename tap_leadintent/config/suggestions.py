@@ -19,8 +19,22 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     Returns:
         A clause with the nearest known name, or nothing if none is near.
     """
+    near = nearest(name, known)
+    return f"; did you mean {near}?" if near else ""
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Find the name that a misspelt one is most like.
+
+    Args:
+        name: A name that is not known.
+        known: Those that are.
+
+    Returns:
+        The nearest of them, or None if none is near.
+    """
     matches = get_close_matches(name, list(known), n=1, cutoff=0.75)
-    return f"; did you mean {matches[0]}?" if matches else ""
+    return matches[0] if matches else None
 
 
 def unknown_settings(names: Iterable[str], known: Iterable[str]) -> Iterator[str]:

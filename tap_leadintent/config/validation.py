@@ -14,6 +14,7 @@ import requests
 from jsonschema import Draft202012Validator
 from singer_sdk.plugin_base import JSONSchemaValidator
 
+from tap_leadintent.config.exclusions import exclusion_problems
 from tap_leadintent.config.sdk_settings import (
     batch_problems,
     flattening_problems,
@@ -78,6 +79,7 @@ def validate(
         "lookback_minutes": partial(_number_problems, most=_MOST_DAYS * 1440),
         "request_timeout_seconds": partial(_number_problems, most=86_400),
         "filters": _filter_problems,
+        "exclude_fields": exclusion_problems,
         "batch_config": batch_problems,
     }
     errors = [

@@ -198,6 +198,8 @@ class RecordShaper:
 
     def _selected_part(self, value: object, path: tuple[str, ...]) -> object:
         """Leave out what is deselected: it must not come back in another column."""
+        if isinstance(value, list):
+            return [self._selected_part(item, path) for item in value]
         if not isinstance(value, dict):
             return value
         inner = {(*path, "properties", name): name for name in value}

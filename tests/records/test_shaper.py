@@ -217,6 +217,13 @@ def test_what_is_deselected_does_not_come_back(
     assert told.endswith("selected: 'company' in 1 record")
 
 
+def test_what_is_deselected_in_an_object_does_not_come_back_in_a_list_of_them() -> None:
+    listed = [{"domain": "example.com", "id": "c"}, [{"domain": "x"}], "text"]
+    deselected = (("company", "domain"),)
+    shaped = shape("leads", {"id": "1", "company": listed}, deselected=deselected)
+    assert shaped["additional_properties"] == {"company": [{"id": "c"}, [{}], "text"]}
+
+
 def test_a_field_is_not_said_to_be_in_a_column_that_is_deselected(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

@@ -1,0 +1,135 @@
+"""Takes the fields that a user excludes out of records and out of schemas.
+
+A name reaches nested fields with dots, also through lists. As a field's own name may
+hold a dot, `a.b` is both the field `a.b` and the field `b` of the object `a`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tap_leadintent.openapi import MADE_FROM
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    Record = dict[str, Any]
+    Schema = dict[str, Any]
+
+_BRANCHES = frozenset({"allOf", "anyOf", "oneOf"})
+
+
+class Exclusion:
+    """What is excluded of one object; true where that is anything."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        """Compile the names.
+
+        Args:
+            names: Names of fields, with dots for nested ones.
+        """
+        self._whole = frozenset(names)
+        nested: dict[str, set[str]] = {}
+        for name in self._whole:
+            parts = name.split(".")
+            for count in range(1, len(parts)):
+                field = ".".join(parts[:count])
+                nested.setdefault(field, set()).add(".".join(parts[count:]))
+        self._nested = {field: Exclusion(inner) for field, inner in nested.items()}
+
+    def __bool__(self) -> bool:
+        """Tell whether anything is excluded."""
+        return bool(self._whole)
+
+    def takes(self, *path: str) -> bool:
+        """Tell whether a field is excluded.
+
+        Args:
+            path: Its names, from the outside in.
+
+        Returns:
+            Whether it is, itself or with an object that it is in.
+        """
+        field, *inner = path
+        if field in self._whole:
+            return True
+        return (
+            bool(inner) and field in self._nested and self._nested[field].takes(*inner)
+        )
+
+    def record(self, record: Record) -> Record:
+        """Leave the fields out of a record.
+
+        Args:
+            record: A record as the API gave it, which stays as it is.
+
+        Returns:
+            What is left.
+        """
+        whole, nested = self._whole, self._nested
+        return {
+            name: nested[name]._value(value) if name in nested else value  # noqa: SLF001
+            for name, value in record.items()
+            if name not in whole
+        }
+
+    def _value(self, value: object) -> object:
+        if isinstance(value, dict):
+            return self.record(value)
+        if isinstance(value, list):
+            return [self._value(item) for item in value]
+        return value
+
+    def schema(self, schema: Schema) -> Schema:
+        """Leave the fields out of a schema.
+
+        Args:
+            schema: The JSON schema of an object or of a list of them, which stays as
+                it is.
+
+        Returns:
+            The same without what is excluded, whose absence it then allows.
+        """
+        changed = dict(schema)
+        if "properties" in schema:
+            changed["properties"] = {
+                name: self._nested[name].schema(inner)
+                if name in self._nested
+                else inner
+                for name, inner in schema["properties"].items()
+                if name not in self._whole
+            }
+        if "required" in schema:
+            changed["required"] = [
+                n for n in schema["required"] if n not in self._whole
+            ]
+        if isinstance(schema.get("items"), dict):
+            changed["items"] = self.schema(schema["items"])
+        for branch in _BRANCHES & schema.keys():
+            changed[branch] = [self.schema(option) for option in schema[branch]]
+        return changed
+
+
+def key_problems(
+    exclusion: Exclusion, keys: Iterable[str], replication_key: str | None
+) -> Iterator[str]:
+    """Find what a stream cannot do without.
+
+    Args:
+        exclusion: What is excluded of the stream's records.
+        keys: The columns that make its key.
+        replication_key: The column that its bookmark is said to be on, if any.
+
+    Yields:
+        What is wrong, for each key column that is excluded or cannot be made.
+    """
+    for key in keys:
+        source = MADE_FROM.get(key, (key,))
+        if exclusion.takes(key):
+            yield f"{key} cannot be left out: it is part of the stream's key"
+        elif exclusion.takes(*source):
+            made = ".".join(source)
+            yield f"{made} cannot be left out: the stream's key {key} is made from it"
+    others = {replication_key} - {None, *keys}
+    if any(exclusion.takes(str(key)) for key in others):
+        yield f"{replication_key} cannot be left out: it is the replication key"

@@ -1,0 +1,179 @@
+"""Excluded fields are in nothing that a run writes, whatever else is configured."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.batching import batch_config, batched
+from tests.support.helpers import entries, only, select
+from tests.support.model import DAY, Api, Lead, catalog, run, steady
+from tests.support.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tap_leadintent.sandbox import Sandbox
+    from tests.support.helpers import Run
+
+SECRET = "Ada Lovelace"  # noqa: S105 - what a user wants kept out
+NAMES = [
+    "full_name",
+    "company.name",
+    "company.contact.email",
+    "qualification.references.url",
+    "new",
+    "a.b",
+]
+LEAD = {
+    "id": "odd",
+    "full_name": SECRET,
+    "title": "CTO",
+    "company": {
+        "name": SECRET,
+        "domain": "d",
+        "contact": {"email": SECRET, "n": 1},
+        "names": [1],
+    },
+    "qualification": {"references": [{"url": SECRET, "label": "kept"}]},
+    "new": {"x": SECRET},
+    "newer": "kept",
+    "a.b": SECRET,
+}
+FLAT = {"flattening_enabled": True, "flattening_max_depth": 2}
+MAPS = {
+    "stream_maps": {
+        "leads": {"upper": "title.upper() if title else None"},
+        "copies": {"__source__": "leads"},
+    }
+}
+CONFIGS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "flattened": FLAT,
+    "mapped": MAPS,
+    "both": {**FLAT, **MAPS},
+}
+
+
+def columns(schema: dict[str, Any], *path: str) -> dict[str, Any]:
+    """Give the properties of a schema, or of an object or list in it."""
+    for name in path:
+        schema = schema["properties"][name]
+        schema = schema.get("items", schema)
+    return dict(schema["properties"])
+
+
+@pytest.mark.parametrize("config_", CONFIGS.values(), ids=CONFIGS)
+@pytest.mark.parametrize("given", [True, False], ids=["catalog", "no catalog"])
+def test_a_run(
+    tap: Callable[..., Run],
+    sandbox: Sandbox,
+    config: dict[str, Any],
+    config_: dict[str, Any],
+    *,
+    given: bool,
+) -> None:
+    sandbox.configure(api_key=config["api_key"], sizes={"leads": 0})
+    sandbox.insert("leads", LEAD, {**LEAD, "id": "odder", "company": [LEAD["company"]]})
+    excluded = {**config, **config_, "exclude_fields": {"leads": NAMES}}
+    done = tap(excluded, catalog=only("leads") if given else None).succeeded()
+    assert SECRET not in done.stdout + done.stderr
+    assert "kept" in done.stdout
+    assert len(done.records("leads")) == 2
+    text = json.dumps(done.schema("leads"))
+    assert "full_name" not in text
+    for column in ("company__name", "company__domain"):
+        assert (column in text) is (
+            "flattening_enabled" in config_ and column != "company__name"
+        )
+
+
+@pytest.mark.parametrize("config_", CONFIGS.values(), ids=CONFIGS)
+def test_batches(config_: dict[str, Any], tmp_path: Path) -> None:
+    api, store = Api(now=DAY, leads=steady(5)), Store()
+    config = {
+        **config_,
+        "batch_config": batch_config(tmp_path),
+        "exclude_fields": {"leads": ["version", "signal.observed_at", "full_name"]},
+    }
+    run(api, store, config, catalog=catalog())
+    rows = [row for batch in batched(store) for row in batch]
+    assert {row["id"] for row in rows} == {lead.id for lead in api.leads}
+    assert not any("version" in json.dumps(row) for row in rows)
+    assert not any("full_name" in row or row["signal_observed_at"] for row in rows)
+    if not config_:
+        assert all(row["signal"] == {} for row in rows)
+
+
+def test_discovery_has_no_column_for_them(
+    tap: Callable[..., Run], config: dict[str, Any]
+) -> None:
+    names = {"leads": NAMES, "monitored_leads": ["full_name", "email"]}
+    config |= {"exclude_fields": names, "infer_columns": True}
+    made = entries(json.loads(tap(config, "--discover").succeeded().stdout))
+    leads = made["leads"]["schema"]
+    assert "full_name" not in columns(leads)
+    assert columns(leads, "company").keys() >= {"domain", "linkedin_url"}
+    assert "name" not in columns(leads, "company")
+    references = columns(leads, "qualification", "references")
+    assert references.keys() == {"type", "label"}
+    inferred = columns(made["monitored_leads"]["schema"])
+    assert "title" in inferred
+    assert not {"full_name", "email"} & inferred.keys()
+    told = [e["breadcrumb"] for e in made["leads"]["metadata"]]
+    assert ["properties", "title"] in told
+    assert ["properties", "full_name"] not in told
+
+
+def test_a_given_catalogs_columns_go_too(
+    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+) -> None:
+    given = only("monitored_leads")
+    entry = entries(given)["monitored_leads"]
+    person = {"type": "object", "properties": {"name": {"type": "string"}}}
+    entry["schema"]["properties"] |= {
+        "full_name": {"type": "string"},
+        "person": {**person, "required": ["name"]},
+    }
+    breadcrumb = ["properties", "full_name"]
+    item = {"breadcrumb": breadcrumb, "metadata": {"inclusion": "available"}}
+    entry["metadata"].append(item)
+    select(given, "monitored_leads", *breadcrumb, selected=True)
+    sandbox.insert("monitored_leads", {"id": "1", "person": {"name": SECRET, "n": 1}})
+    config["exclude_fields"] = {"monitored_leads": ["full_name", "person.name"]}
+    done = tap(config, catalog=given).succeeded()
+    found = columns(done.schema("monitored_leads"))
+    assert "full_name" not in found
+    assert found["person"]["properties"] == {}
+    (row,) = (r for r in done.records("monitored_leads") if r["id"] == "1")
+    assert row["person"] == {"n": 1}
+    assert SECRET not in done.stdout
+    for row in done.records("monitored_leads"):
+        assert "full_name" not in row | (row["additional_properties"] or {})
+
+
+def test_a_key_is_made_of_what_is_left(
+    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+) -> None:
+    sandbox.configure(api_key=config["api_key"], sizes={"monitored_leads": 0})
+    sandbox.insert("monitored_leads", {"lead_id": SECRET, "n": 1})
+    config["exclude_fields"] = {"monitored_leads": ["lead_id"]}
+    done = tap(config, catalog=only("monitored_leads")).succeeded()
+    (row,) = done.records("monitored_leads")
+    assert SECRET not in done.stdout
+    assert len(row["record_key"]) == 64
+    assert row["additional_properties"] == {"n": 1}
+
+
+def test_the_time_that_a_range_promises_may_be_excluded() -> None:
+    """The guard against servers that ignore ranges looks at it all the same."""
+    leads = [Lead(f"{n}", n, s.versions) for n, s in enumerate(steady(30))]
+    config = {"exclude_fields": {"leads": ["signal"]}, "start_date": "2026-03-01"}
+    api, store = Api(now=DAY, leads=leads), Store()
+    assert run(api, store, config)
+    api.now += DAY
+    assert run(api, store, config)
+    assert store.rows.keys() == {lead.id for lead in leads}
