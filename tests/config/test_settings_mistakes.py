@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from base64 import b64encode
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -33,11 +35,24 @@ CREDENTIALS = "base_url: must not carry credentials; the key goes into api_key"
 QUERY = "base_url: must not carry a query or a fragment"
 VERSION = "base_url: must be given without /v1, which the tap adds"
 NO_KEY = "api_key: must not hold white space, control or non-ASCII characters"
+SHORT_KEY = (
+    "api_key: has fewer than 8 characters, too few to be kept out of messages; copy "
+    "the whole key from the dashboard"
+)
 KEY_TYPE = "api_key: must be a string"
 NO_FIELD = "there is no such request field"
 TAPS_OWN = "is set by the tap and cannot be a filter"
 AGENT_EDGES = "user_agent: must not begin or end with white space"
 NO_JSON = "holds what JSON cannot, such as NaN or half a character"
+
+
+def quote_all(text: str) -> str:
+    return "".join(f"%{ord(character):02x}" for character in text)
+
+
+def in_base64(text: str) -> str:
+    return b64encode(f"Bearer {text}".encode()).decode()
+
 
 # Each changes a valid configuration, and gives the one line that follows.
 MISTAKES: list[tuple[dict[str, Any], str]] = [
@@ -68,6 +83,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"base_url": f"{BASE_URL}/root/v1/"}, VERSION),
     ({"base_url": 7}, "base_url: 7 is not of type 'string'"),
     ({"api_key": ""}, "api_key: is empty"),
+    ({"api_key": "1234567"}, SHORT_KEY),
     ({"api_key": f"{API_KEY} "}, NO_KEY),
     ({"api_key": f"{API_KEY}\n"}, NO_KEY),
     ({"api_key": f"{API_KEY}\x00"}, NO_KEY),
@@ -211,7 +227,41 @@ def test_each_mistake_has_its_line(cli: Callable[..., Result]) -> None:
 def test_a_long_value_is_cut(cli: Callable[..., Result]) -> None:
     (line,) = refusal(cli({**VALID, "page_size": "9" * 5000}))
     assert line.startswith("page_size: '999")
-    assert len(line) < 300
+    assert len(line) <= 301
+
+
+@pytest.mark.parametrize("spell", [str, str.upper, quote_all, in_base64])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"base_url": "KEY"},
+        {"base_url": "http://KEY"},
+        {"page_size": "KEY"},
+        {"start_date": f"{'x' * 190}KEY"},
+        {"KEY": 1},
+        {"filters": {"KEY": {}}},
+        {"filters": {"leads": {"KEY": {}, "sheet_ids": "KEY"}}},
+        {"filters": {"leads": {"sheet_ids": [1, "KEY", {"x": "KEY"}]}}},
+        {"batch_config": {"encoding": {"format": "KEY"}}},
+    ],
+    ids=str,
+)
+def test_a_key_in_the_wrong_place_is_not_quoted(
+    cli: Callable[..., Result],
+    wrong: dict[str, Any],
+    spell: Callable[[str], str],
+) -> None:
+    spelt = spell(API_KEY)
+    middle = spelt[len(spelt) // 2 :][:6].lower()
+    change = json.loads(json.dumps(wrong).replace("KEY", spelt))
+    for line in refusal(cli({**VALID, **change})):
+        assert len(line) <= 301
+        assert middle not in line.lower()
+
+
+def test_a_value_that_a_terminal_obeys_is_escaped(cli: Callable[..., Result]) -> None:
+    (line,) = refusal(cli({**VALID, "pages\x1b[2J\u202e\n": 1}))
+    assert line == "pages\\x1b[2J\\u202e : there is no such setting"
 
 
 @each_entry

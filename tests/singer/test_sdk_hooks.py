@@ -58,7 +58,11 @@ def test_the_sdk_takes_the_environment_from_where_the_tap_gives_it(
 ) -> None:
     given = {"page_size": 7}
     monkeypatch.setattr(TapLeadIntent, "_env_var_config", given)
-    config = {"base_url": "https://api.example.com", "api_key": "k", "page_size": 8}
+    config = {
+        "base_url": "https://api.example.com",
+        "api_key": "some-key",
+        "page_size": 8,
+    }
     tap = TapLeadIntent(config=config, parse_env_config=True)
     assert tap.config["page_size"] == 7
 
