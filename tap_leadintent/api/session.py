@@ -8,6 +8,7 @@ import os
 import ssl
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
@@ -269,4 +270,8 @@ def environment(url: str) -> dict[str, Any]:
             raise TrustError(msg) from error
     with requests.Session() as session:
         merge = session.merge_environment_settings
-        return {**merge(url, {}, None, path or None, None)}
+        found = {**merge(url, {}, None, path or None, None)}
+    if urlsplit(url).scheme == "http":
+        # Only this machine is asked without TLS; a proxy would read the key.
+        found["proxies"] = {}
+    return found

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from tap_leadintent.sandbox import Sandbox
     from tests.support.helpers import Run
 
 CONFIG = {"api_key": API_KEY, "max_retries": 0}
@@ -118,21 +119,32 @@ def proxied(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """What is asked of the proxy that the environment names."""
     seen: list[str] = []
     with listening(proxying(seen)) as (host, port):
-        for name in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"):
+        for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
             monkeypatch.setenv(name, f"http://{host}:{port}")
+            monkeypatch.setenv(name.lower(), f"http://{host}:{port}")
         for name in ("NO_PROXY", "no_proxy"):
             monkeypatch.delenv(name, raising=False)
         yield seen
 
 
-def test_http_goes_through_the_proxy(
-    tap: Callable[..., Run], proxied: list[str]
+def test_http_goes_past_the_proxy(
+    tap: Callable[..., Run], proxied: list[str], sandbox: Sandbox
 ) -> None:
-    # Port 9 (discard) is none that a test machine serves.
-    config = {**CONFIG, "base_url": "http://127.0.0.1:9"}
+    """A proxy would read the key, and this machine needs none to reach itself."""
+    config = {**CONFIG, "base_url": sandbox.url}
     run = tap(config, catalog=only("custom_signals")).succeeded()
-    assert [record["id"] for record in run.records("custom_signals")] == ["a"]
-    assert proxied == ["POST http://127.0.0.1:9/v1/monitor/custom-signals HTTP/1.1"]
+    assert len(run.records("custom_signals")) == 3
+    assert proxied == []
+
+
+def test_no_variable_gives_http_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+        monkeypatch.setenv(name.upper(), "http://127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY")
+    assert environment("http://127.0.0.1:8000")["proxies"] == {}
+    assert environment("HTTP://localhost")["proxies"] == {}
+    assert environment("https://api.example.com")["proxies"]["all"]
 
 
 def test_https_goes_through_the_proxy(
@@ -151,12 +163,15 @@ def test_https_goes_through_the_proxy(
 
 
 def test_no_proxy_goes_past_the_proxy(
-    tap: Callable[..., Run], proxied: list[str], monkeypatch: pytest.MonkeyPatch
+    tap: Callable[..., Run],
+    proxied: list[str],
+    secure: dict[str, Any],
+    certificate: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with listening(answering(response())) as (host, port):
-        config = {**CONFIG, "base_url": f"http://{host}:{port}"}
-        tap(config, catalog=only("custom_signals")).succeeded()
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    tap(secure, catalog=only("custom_signals")).succeeded()
     assert proxied == []
 
 
