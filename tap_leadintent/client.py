@@ -54,8 +54,6 @@ if TYPE_CHECKING:
 
     Record = dict[str, Any]
 
-_METHODS = (REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL)
-
 _MOVING = frozenset({"latest_signal", "latest_activity"})
 """Ranges on times that move, whose windows are read one after the other.
 
@@ -354,12 +352,6 @@ class LeadIntentStream(SingerStream):
         Raises:
             StreamError: The stream cannot go on; the message says why.
         """
-        if self.replication_method not in _METHODS:
-            msg = (
-                f"{self.name}: replication method {self.replication_method} is not "
-                f"possible; choose one of {', '.join(_METHODS)}"
-            )
-            raise StreamError(msg)
         pages = self._read_ranges() if self.is_incremental else self._read_all()
         progress = self.progress
         try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 from contextlib import contextmanager, suppress
+from functools import partial
+from logging import DEBUG, WARNING
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -50,8 +52,10 @@ def sync_streams(
         with _rare_collections():
             for number, stream in enumerate(streams, start=1):
                 before, started = stream.newest_covered, monotonic()
-                if error := _sync(stream, logger):
+                if error := _attempt(stream, partial(_sync, stream), logger):
                     outcome.failures[stream.name] = _reason(error)
+                    if isinstance(error, SingerSDKError):
+                        stream.logger.error("%s", error)
                     # What it has covered may not have been due for a STATE yet.
                     write_state()
                 seconds = monotonic() - started
@@ -60,19 +64,75 @@ def sync_streams(
                     outcome.not_tried = [other.name for other in streams[number:]]
                     break
         tried = streams[: len(streams) - len(outcome.not_tried)]
-        logger.info(describe_run(tried, monotonic() - began))
+        logger.info(describe_run(tried, monotonic() - began, warnings))
     finally:
         logger.removeHandler(warnings)
     return outcome
 
 
-def _sync(stream: LeadIntentStream, logger: logging.Logger) -> Exception | None:
-    """Sync a stream; give the error if it failed."""
+def check_streams(
+    streams: Sequence[LeadIntentStream],
+    logger: logging.Logger,
+    read: Callable[[LeadIntentStream], object],
+) -> Outcome:
+    """See which streams can be read.
+
+    Args:
+        streams: The selected streams.
+        logger: The tap's logger, which gets a line for each stream.
+        read: Reads the beginning of a stream; raises if it cannot be read.
+
+    Returns:
+        Which streams failed, and which were not tried.
+
+    Raises:
+        SystemExit: A signal came.
+        OutputError: Standard output cannot be written.
+    """
+    outcome = Outcome(len(streams))
+    first: dict[str, str] = {}
+    for number, stream in enumerate(streams, start=1):
+        name = stream.name
+        with _without_info(stream.logger):
+            error = _attempt(stream, partial(read, stream), logger)
+        if error is None:
+            empty = "" if stream.tally.records else ", but there is no record to read"
+            logger.info("%s: ok%s", name, empty)
+            continue
+        outcome.failures[name] = _reason(error)
+        if isinstance(error, NoAccessError):
+            # The last line of the log says it for all.
+            outcome.not_tried = [other.name for other in streams[number:]]
+            break
+        reason = _reason(error).removeprefix(f"{name}: ")
+        same = first.setdefault(reason, name)
+        logger.error("%s: %s", name, reason if same == name else f"the same as {same}")
+    return outcome
+
+
+@contextmanager
+def _without_info(logger: logging.Logger) -> Iterator[None]:
+    level = logger.level
+    if not logger.isEnabledFor(DEBUG):
+        logger.setLevel(WARNING)
     try:
-        stream.sync()
-        stream.finalize_state_progress_markers()
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def _sync(stream: LeadIntentStream) -> None:
+    stream.sync()
+    stream.finalize_state_progress_markers()
+
+
+def _attempt(
+    stream: LeadIntentStream, read: Callable[[], object], logger: logging.Logger
+) -> Exception | None:
+    """Read a stream; give the error if it failed, logged if nobody expected it."""
+    try:
+        read()
     except SingerSDKError as error:
-        stream.logger.error("%s", error)  # noqa: TRY400 - it says all there is
         return error
     except OutputError:
         raise

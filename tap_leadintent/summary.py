@@ -91,12 +91,15 @@ def _describe_coverage(before: str | None, now: str | None) -> str:
     return f"covered up to {now}, before this run {was}"
 
 
-def describe_run(streams: Sequence[LeadIntentStream], seconds: float) -> str:
+def describe_run(
+    streams: Sequence[LeadIntentStream], seconds: float, warnings: WarningCounter
+) -> str:
     """Sum up a run.
 
     Args:
         streams: Those that were synced.
         seconds: How long that took.
+        warnings: What was counted meanwhile, about streams and about the run.
 
     Returns:
         One line.
@@ -105,7 +108,8 @@ def describe_run(streams: Sequence[LeadIntentStream], seconds: float) -> str:
     requests = sum(stream.tally.requests for stream in streams)
     return (
         f"{counted(len(streams), 'stream')}, {counted(records, 'record')}, "
-        f"{counted(requests, 'request')}, {seconds:.1f} s in all"
+        f"{counted(requests, 'request')}, "
+        f"{counted(warnings.counts.total(), 'warning')} in {seconds:.1f} s"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import sys
@@ -11,16 +12,18 @@ from typing import IO, TYPE_CHECKING, Any, cast
 from singer_sdk import Tap
 from singer_sdk.cli import plugin_cli
 from singer_sdk.exceptions import MappingError
+from singer_sdk.tap_base import CliTestOptionValue
 
 from tap_leadintent import redaction
 from tap_leadintent.api.rate_limit import Pace
 from tap_leadintent.api.server_clock import ServerClock
 from tap_leadintent.api.session import BoundedAdapter
 from tap_leadintent.config import environment, files, settings, validation
+from tap_leadintent.config.catalog import catalog_problems
 from tap_leadintent.errors import ConfigError, RunError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.openapi import is_documented
-from tap_leadintent.run import ending_well, sync_streams
+from tap_leadintent.run import check_streams, ending_well, sync_streams
 from tap_leadintent.singer import log
 from tap_leadintent.singer.writer import Writer, flush
 from tap_leadintent.streams import STREAMS
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from singer_sdk.plugin_base import SingerCommand, _ConfigInput
 
     from tap_leadintent.client import LeadIntentStream
+    from tap_leadintent.summary import Outcome
 
 _MOST_OF_FAILURES = 5_000
 """Characters of the last line, in which each stream's reason has its place."""
@@ -87,19 +91,34 @@ class TapLeadIntent(Tap):
         Overrides what the SDK calls final, for want of a hook around a whole run.
 
         Raises:
+            ConfigError: The catalog cannot work.
             RunError: Streams failed, after the others have been synced; or the
                 target stopped reading.
             SystemExit: A signal came; the last true state has been written.
         """
-        if foreign := [name for name in self.catalog if name not in self.streams]:
-            told = self._secret.summarize(", ".join(foreign))
-            self.logger.warning("Ignored in the catalog: there is no stream %s", told)
-        selected = [stream for stream in self._own_streams if stream.selected]
+        selected = self._selected_streams()
         for stream in selected:
             stream.begin_state()
         with ending_well(self._write_state):
             self._write_state()
             outcome = sync_streams(selected, self.logger, self._write_state)
+        self._judge(outcome)
+
+    def check_streams(self) -> None:
+        """Read a record of each selected stream, and log which can be read.
+
+        Raises:
+            ConfigError: The catalog cannot work.
+            RunError: Streams cannot be read.
+            SystemExit: A signal came.
+        """
+
+        def read(stream: LeadIntentStream) -> None:
+            self.run_sync_dry_run(streams=[stream])
+
+        self._judge(check_streams(self._selected_streams(), self.logger, read))
+
+    def _judge(self, outcome: Outcome) -> None:
         if outcome.failures:
             told = self._secret.summarize(describe_failures(outcome), _MOST_OF_FAILURES)
             raise RunError(told)
@@ -109,9 +128,16 @@ class TapLeadIntent(Tap):
             self.state_writer.write_state(self.state)
         flush(self.message_writer)
 
-    @property
-    def _own_streams(self) -> list[LeadIntentStream]:
-        return cast("list[LeadIntentStream]", list(self.streams.values()))
+    def _selected_streams(self) -> list[LeadIntentStream]:
+        """Give the selected streams in the catalog's order, if it can work."""
+        if foreign := [name for name in self.catalog if name not in self.streams]:
+            told = self._secret.summarize(", ".join(foreign))
+            self.logger.warning("Ignored in the catalog: there is no stream %s", told)
+        known = [self.streams[name] for name in self.catalog if name in self.streams]
+        selected = [stream for stream in known if stream.selected]
+        if problems := catalog_problems(selected):
+            raise ConfigError([*map(self._secret.summarize, problems)])
+        return cast("list[LeadIntentStream]", selected)
 
     @cached_property
     def _interruption(self) -> Interruption:
@@ -179,7 +205,7 @@ class TapLeadIntent(Tap):
         root = logging.getLogger()
         others = [*root.handlers]
         command: click.Command = super().cli
-        log.hide_metrics(each for each in root.handlers if each not in others)
+        log.hide_details(each for each in root.handlers if each not in others)
         return command
 
     @classmethod
@@ -190,6 +216,10 @@ class TapLeadIntent(Tap):
             The command.
         """
         command = cast("SingerCommand", super().get_singer_command())
+        for option in command.params:
+            if option.name == "test":
+                # Its callback would know no catalog.
+                option.callback, option.expose_value = None, True
         # The SDK sets this too, but too late for `--discover` and `--test`.
         sys.excepthook = command.excepthook
         return command
@@ -227,6 +257,7 @@ class TapLeadIntent(Tap):
     def invoke(
         cls,
         *,
+        test: str = CliTestOptionValue.Disabled.value,
         state: IO[str] | None = None,
         catalog: IO[str] | None = None,
         **options: Any,
@@ -234,14 +265,24 @@ class TapLeadIntent(Tap):
         """Run the tap.
 
         Args:
+            test: Value of `--test`.
             state: The state's file, if any.
             catalog: The catalog's file, if any.
             options: As for `Tap.invoke`.
         """
-        config = cast("_ConfigInput | None", options.get("config"))
-        secret = cls._secret_of(config.config if config else {})
-        super().invoke(
-            state=files.checked("--state", state, files.StateFile, secret),
-            catalog=files.checked("--catalog", catalog, files.CatalogFile, secret),
-            **options,
+        given: _ConfigInput | None = options.get("config")
+        secret = cls._secret_of(given.config if given else {})
+        state = files.checked("--state", state, files.StateFile, secret)
+        catalog = files.checked("--catalog", catalog, files.CatalogFile, secret)
+        if test == CliTestOptionValue.Disabled.value:
+            super().invoke(state=state, catalog=catalog, **options)
+            return
+        tap = cls(
+            config=given.config if given else {},
+            parse_env_config=given.parse_env if given else False,
+            catalog=None if catalog is None else json.load(catalog),
         )
+        if test == CliTestOptionValue.Schema.value:
+            tap.write_schemas()
+        else:
+            tap.check_streams()

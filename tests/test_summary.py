@@ -132,7 +132,9 @@ def test_a_run_ends_with_a_line_for_each_stream(
         r"covered up to 2026-03-02T00:00:00Z, before this run nothing was",
         line,
     )
-    assert re.fullmatch(rf"1 stream, 25 records, 3 requests, {a_time} in all", total)
+    assert re.fullmatch(
+        rf"1 stream, 25 records, 3 requests, 1 warning in {a_time}", total
+    )
     line, _ = second
     assert line.endswith(
         "; 100 % of latest_signal; covered up to 2026-03-03T00:00:00Z, "

@@ -45,20 +45,26 @@ def name_streams(streams: Iterable[Stream]) -> None:
             stream.logger.addFilter(NameStream(stream.name))
 
 
-class _HideMetrics(logging.Filter):
+_ABOUT_START = (
+    "Skipping parse of env var settings...",
+    "Parsing env var for settings config...",
+)
+
+
+class _AtDebugOnly(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
-        of_metrics = record.name == METRICS_LOGGER_NAME
-        return not of_metrics or logging.getLogger().isEnabledFor(logging.DEBUG)
+        detail = record.name == METRICS_LOGGER_NAME or record.msg in _ABOUT_START
+        return not detail or logging.getLogger().isEnabledFor(logging.DEBUG)
 
 
-def hide_metrics(handlers: Iterable[logging.Handler]) -> None:
-    """Leave the SDK's metrics to DEBUG.
+def hide_details(handlers: Iterable[logging.Handler]) -> None:
+    """Leave to DEBUG what the SDK says at INFO and no reader of a log needs.
 
-    They are three lines a stream, which name none in Meltano, and say nothing that
-    the tap's own line at the end of a stream does not.
+    Its metrics are three lines a stream, which name none in Meltano, and say nothing
+    that the tap's own line at the end of a stream does not.
 
     Args:
         handlers: Those of the console; handlers of the metrics alone still get them.
     """
     for handler in handlers:
-        handler.addFilter(_HideMetrics())
+        handler.addFilter(_AtDebugOnly())

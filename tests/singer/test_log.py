@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from singer_sdk.metrics import get_metrics_logger
 
-from tap_leadintent.singer.log import hide_metrics
+from tap_leadintent.singer.log import hide_details
 from tests.support.helpers import STREAMS
 from tests.support.model import CONFIG, DAY, HOUR, Api, run, steady
 from tests.support.store import Store
@@ -67,7 +67,7 @@ def test_metrics_are_for_those_who_ask(
 ) -> None:
     caplog.set_level(level)
     console = logging.NullHandler()
-    hide_metrics([console])
+    hide_details([console])
     metric = logging.makeLogRecord({"name": get_metrics_logger().name})
     assert bool(console.filter(metric)) is shown
     other = logging.makeLogRecord({"name": "tap-leadintent"})
@@ -82,4 +82,6 @@ def test_metrics_are_hidden_from_the_console_alone(
     """Who keeps metrics in a file gets them as ever."""
     run = cli(config)
     assert "METRIC" not in run.stderr
+    assert "env var" not in run.stderr
     assert "METRIC" in caplog.text
+    assert "Skipping parse of env var" in caplog.text

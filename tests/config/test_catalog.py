@@ -1,0 +1,164 @@
+"""The catalog: what cannot be meant is an error before the first request."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.helpers import (
+    STREAMS,
+    VALID,
+    each_reading_entry,
+    enter,
+    entries,
+    only,
+    refusal,
+    select,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import requests_mock
+    from click.testing import Result
+
+    from tap_leadintent.sandbox import Sandbox
+    from tests.support.helpers import Run
+
+METHODS = "choose one of FULL_TABLE, INCREMENTAL"
+COLUMN = "choose a column of its schema"
+
+# Each changes an entry of the catalog, and gives the end of the one line that follows.
+MISTAKES: list[tuple[str, dict[str, Any], str]] = [
+    (
+        "leads",
+        {"replication_method": "LOG_BASED"},
+        f"there is no replication method LOG_BASED; {METHODS}",
+    ),
+    (
+        "custom_signals",
+        {"replication_method": "incremental"},
+        f"there is no replication method incremental; {METHODS}",
+    ),
+    (
+        "observations",
+        {"replication_key": "observed"},
+        "the replication key observed is no column; did you mean observed_at?",
+    ),
+    (
+        "monitored_accounts",
+        {"replication_method": "INCREMENTAL", "replication_key": "updated"},
+        f"the replication key updated is no column; {COLUMN}",
+    ),
+    (
+        "leads",
+        {"key_properties": ["id", "found"]},
+        f"the key column found is no column; {COLUMN}",
+    ),
+]
+
+
+@pytest.fixture
+def with_catalog(tmp_path: Path) -> Callable[..., Result]:
+    """Enter the tap in this process, with a catalog."""
+
+    def run(catalog: dict[str, Any], *arguments: str) -> Result:
+        for name, content in (("config", VALID), ("catalog", catalog)):
+            path = tmp_path / f"{name}.json"
+            path.write_text(json.dumps(content), encoding="utf-8")
+            arguments += (f"--{name}", str(path))
+        return enter(*arguments)
+
+    return run
+
+
+@each_reading_entry
+@pytest.mark.parametrize(("stream", "change", "line"), MISTAKES)
+def test_a_mistake_is_one_line_and_no_request(  # noqa: PLR0913, PLR0917 - fixtures
+    with_catalog: Callable[..., Result],
+    requests_mock: requests_mock.Mocker,
+    stream: str,
+    change: dict[str, Any],
+    line: str,
+    arguments: list[str],
+) -> None:
+    catalog = only(*STREAMS)
+    entries(catalog)[stream].update(change)
+    told = refusal(with_catalog(catalog, *arguments))
+    assert told == [f"catalog: {stream}: {line}"]
+    assert not requests_mock.called
+
+
+def test_each_mistake_has_its_line(with_catalog: Callable[..., Result]) -> None:
+    catalog = only(*STREAMS)
+    for name in ("leads", "observations"):
+        entries(catalog)[name].update(replication_key="x", key_properties=["y"])
+    lines = refusal(with_catalog(catalog))
+    assert [line.partition(" is no")[0] for line in lines] == [
+        "catalog: leads: the replication key x",
+        "catalog: leads: the key column y",
+        "catalog: observations: the replication key x",
+        "catalog: observations: the key column y",
+    ]
+
+
+@each_reading_entry
+@pytest.mark.parametrize(
+    "catalog", [only(), {"streams": []}], ids=["none selected", "no entries"]
+)
+def test_nothing_selected_cannot_be_meant(
+    with_catalog: Callable[..., Result],
+    requests_mock: requests_mock.Mocker,
+    catalog: dict[str, Any],
+    arguments: list[str],
+) -> None:
+    (line,) = refusal(with_catalog(catalog, *arguments))
+    assert line.startswith("no stream is selected; in Meltano add rules such as ")
+    assert not requests_mock.called
+
+
+def test_what_is_deselected_does_not_matter(
+    tap: Callable[..., Run], config: dict[str, Any]
+) -> None:
+    catalog = only(*STREAMS)
+    for stream, change, _ in MISTAKES:
+        entries(catalog)[stream].update(change)
+        select(catalog, stream, selected=False)
+    run = tap(config, catalog=catalog).succeeded()
+    written = {m["stream"] for m in run.messages if m["type"] == "RECORD"}
+    assert written == {"signal_agents", "signal_accounts", "monitored_leads"}
+
+
+def test_columns_that_the_catalog_adds_can_be_keys(
+    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+) -> None:
+    catalog = only("custom_signals")
+    entry = entries(catalog)["custom_signals"]
+    entry["schema"]["properties"]["name"] = {"type": ["string", "null"]}
+    entry.update(key_properties=["name"], replication_key="name")
+    run = tap(config, catalog=catalog).succeeded()
+    names = {record["name"] for record in run.records("custom_signals")}
+    assert names == {record["name"] for record in sandbox.records("custom_signals")}
+
+
+def test_a_stream_that_the_catalog_does_not_know_is_not_read(
+    tap: Callable[..., Run], config: dict[str, Any]
+) -> None:
+    """Its catalog may be older than the release that brought the stream."""
+    catalog = only("leads")
+    catalog["streams"] = [entries(catalog)["leads"]]
+    run = tap(config, catalog=catalog).succeeded()
+    assert {m["stream"] for m in run.messages if m["type"] == "RECORD"} == {"leads"}
+
+
+def test_streams_are_read_in_the_order_of_the_catalog(
+    tap: Callable[..., Run], config: dict[str, Any]
+) -> None:
+    catalog = only("leads", "observations", "custom_signals")
+    catalog["streams"].reverse()
+    run = tap(config, catalog=catalog).succeeded()
+    order = [m["stream"] for m in run.messages if m["type"] == "SCHEMA"]
+    assert order == ["observations", "leads", "custom_signals"]
