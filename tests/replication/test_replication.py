@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tap_leadintent.errors import RunError
+from tap_leadintent.errors import ConfigError
 from tests.support.model import (
     CONFIG,
     DAY,
@@ -180,7 +180,7 @@ def test_a_full_table_is_one_chain_without_ranges_and_without_bookmark() -> None
 
 def test_an_impossible_replication_method_is_an_error() -> None:
     log_based = catalog(replication_method="LOG_BASED")
-    with pytest.raises(RunError, match="LOG_BASED"):
+    with pytest.raises(ConfigError, match="LOG_BASED"):
         run(Api(), Store(), CONFIG, catalog=log_based)
 
 
