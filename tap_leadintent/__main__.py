@@ -1,5 +1,22 @@
-"""Runs the tap: `python -m tap_leadintent`."""
+"""Runs the tap: the command `tap-leadintent`, and `python -m tap_leadintent`."""
 
-from tap_leadintent.tap import TapLeadIntent
+from __future__ import annotations
 
-TapLeadIntent.cli()
+import sys
+
+from tap_leadintent import watchdog
+
+
+def main() -> None:
+    """Run the tap, and end the process as its command line says."""
+    if sys.stdout is None:
+        sys.exit("Error: standard output is closed; the tap writes its messages there")
+    watchdog.watch()
+    # Imported late: it takes a while, in which a signal may come.
+    from tap_leadintent.tap import TapLeadIntent  # noqa: PLC0415
+
+    TapLeadIntent.cli()
+
+
+if __name__ == "__main__":
+    main()

@@ -13,6 +13,7 @@ LAYERS = (
     Layer("api", "config"),
     Layer(
         *("errors", "interruption", "openapi", "progress", "redaction", "times"),
+        "watchdog",
         independent=False,
     ),
 )

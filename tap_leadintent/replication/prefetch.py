@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from _thread import start_new_thread
+from contextlib import suppress
 from threading import Condition, Lock, Thread
 from typing import TYPE_CHECKING
 
@@ -31,7 +34,14 @@ _BUSY = 0.5
 
 _NAP = 0.1
 _PATIENCE = 5.0
-"""Seconds that a thread has to end."""
+"""Seconds that threads have to begin, or to end.
+
+More would hold a run for threads that died, or that look up a host's address; less
+would leave threads behind, whose connections and memory the next stream needs.
+"""
+
+_PATIENCE_AFTER_SIGNAL = 0.5
+"""Seconds that threads have to end after a signal, when only the last STATE is left."""
 
 
 class StoppedError(BaseException):
@@ -79,6 +89,7 @@ class Prefetch:
         """Why nothing more is read or handed over, once it is so."""
         self._readers = readers
         self._threads: list[Thread] = []
+        self._are_started = False
 
     def __enter__(self) -> Self:
         """Start the threads, or as many of them as the system allows.
@@ -86,18 +97,28 @@ class Prefetch:
         Raises:
             StreamError: It allows none.
         """
-        for number in range(1, self._readers + 1):
-            name = f"reader {number}"
-            thread = Thread(target=self._work, name=name, daemon=True)
-            try:
-                thread.start()
-            except (MemoryError, RuntimeError):
-                break
-            self._threads.append(thread)
+        # By a thread of its own: `Thread.start` waits forever for one that dies while
+        # it starts, as it may when memory is short.
+        with suppress(MemoryError, RuntimeError):
+            start_new_thread(self._start, ())
+            with self._lock:
+                self._news.wait_for(lambda: self._are_started, _PATIENCE)
         if not self._threads:
+            self.stop()
             msg = "the system allows no thread to read with; raise its limit of threads"
             raise StreamError(msg)
         return self
+
+    def _start(self) -> None:
+        with suppress(MemoryError, RuntimeError):
+            for number in range(1, self._readers + 1):
+                name = f"reader {number}"
+                thread = Thread(target=self._work, name=name, daemon=True)
+                thread.start()
+                self._threads.append(thread)
+        with self._lock:
+            self._are_started = True
+            self._news.notify_all()
 
     def __exit__(
         self,
@@ -116,15 +137,26 @@ class Prefetch:
     def stop(self) -> None:
         """End all reading at once; what waits to be handed over is forgotten."""
         with self._lock:
+            if self._end is StoppedError:
+                return
             self._end = StoppedError
             self._backlog.clear()
             self._tell_all()
-        for _ in range(int(_PATIENCE / _NAP)):
-            if not any(thread.is_alive() for thread in self._threads):
+        threads = tuple(self._threads)
+        begun = time.monotonic()
+        while any(thread.is_alive() for thread in threads):
+            if time.monotonic() - begun >= self._patience():
                 return
-            hang_up(self._threads)
-            for thread in self._threads:
-                thread.join(_NAP / len(self._threads))
+            hang_up(threads)
+            for thread in threads:
+                thread.join(_NAP / len(threads))
+
+    def _patience(self) -> float:
+        try:
+            self._check()
+        except SystemExit:
+            return _PATIENCE_AFTER_SIGNAL
+        return _PATIENCE
 
     def end_by(self, latest: int) -> None:
         """Begin no window beyond an instant.
@@ -160,13 +192,13 @@ class Prefetch:
                     first.window.most_pages is None or first.is_whole or first.error
                 ):
                     return first
-                self._await(self._news)
+                self._await_news()
 
     def _pages(self, reading: Reading) -> Iterator[Page]:
         while True:
             with self._lock:
                 while not (reading.pages or reading.is_whole or reading.error):
-                    self._await(self._news)
+                    self._await_news()
                 if not reading.pages:
                     break
                 page = self._backlog.take(reading)
@@ -187,6 +219,15 @@ class Prefetch:
         self._check()
         if self._end:
             raise self._end
+
+    def _await_news(self) -> None:
+        self._go_on()
+        if not any(thread.is_alive() for thread in self._threads):
+            msg = (
+                "the threads that read have died, as memory is short; lower concurrency"
+            )
+            raise StreamError(msg)
+        self._news.wait(_NAP)
 
     def _await(self, condition: Condition) -> None:
         self._go_on()

@@ -34,6 +34,9 @@ class Writer(MsgSpecWriter):
     def write_message(self, message: Message) -> None:
         """Write a message; a record may wait for others, all else does not.
 
+        A STATE is a write of its own: a pipe takes up to `PIPE_BUF` bytes as a whole or
+        not at all, so that a process that is ended in the midst leaves no part of one.
+
         Args:
             message: Any Singer message.
 
@@ -44,6 +47,7 @@ class Writer(MsgSpecWriter):
         if isinstance(message, StateMessage):
             # Not at import: who sets logging up disables the loggers that there are.
             logging.getLogger(LOGGER).debug("Writing %s", line.decode().strip())
+            self.flush()
         self._block += line
         if len(self._block) >= _BLOCK or not isinstance(message, RecordMessage):
             self.flush()

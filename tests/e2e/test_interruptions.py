@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
 import signal
-import termios
 from collections import Counter
 from datetime import timedelta
-from itertools import pairwise
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +26,7 @@ from tests.support.runs import (
     instant,
     last_state,
     poll,
+    wait_for_a_full_pipe,
 )
 
 if TYPE_CHECKING:
@@ -123,24 +121,6 @@ def state_without_interruption(folder: Path, load: dict[str, Any]) -> Any:
 
 
 # SIGTERM and SIGINT
-
-
-def bytes_waiting(process: TapProcess) -> int:
-    """Tell how much of the output waits to be read."""
-    assert process.process.stdout
-    size = fcntl.ioctl(process.process.stdout, termios.FIONREAD, bytes(4))
-    return int.from_bytes(size, "little")
-
-
-def wait_for_a_full_pipe(process: TapProcess) -> None:
-    """Wait until nothing more goes into the pipe that nobody reads."""
-    looks = [bytes_waiting(process)]
-
-    def stands_still() -> bool:
-        looks.append(bytes_waiting(process))
-        return len(looks) > 15 and all(a == b > 0 for a, b in pairwise(looks[-15:]))
-
-    poll(stands_still)
 
 
 def waits_of(process: TapProcess) -> int:

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tap_leadintent.errors import StreamError
 from tap_leadintent.replication import prefetch
 from tap_leadintent.replication.windows import Window, Windows
 from tests.support.helpers import readers_alive
@@ -220,46 +219,3 @@ def test_what_breaks_the_reading_itself_is_an_error_of_the_run(
         tell(broke, told)
     assert told == [(n // 2, n % 2 + 1) for n in range(len(told))]
     assert len(told) <= 2 * 4
-
-
-def thread_failing_from(number: int) -> type[Thread]:
-    """Make threads of which one does not start, nor do any after it."""
-    started = 0
-
-    class Failing(Thread):
-        def start(self) -> None:
-            nonlocal started
-            started += 1
-            if started >= number:
-                msg = "can't start new thread"
-                raise RuntimeError(msg)
-            super().start()
-
-    return Failing
-
-
-def test_fewer_threads_than_asked_for_read_everything(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(prefetch, "Thread", thread_failing_from(3))
-
-    def read(_window: Window, _check: Check) -> Iterator[Page]:
-        yield from chain(2)
-
-    told: Told = []
-    with reading(Windows([(0, 400 * DAY)], page_size=1, readers=4), read) as all_read:
-        tell(all_read, told)
-        assert all_read.readers == 2
-    assert [start for start, _ in told] == sorted(start for start, _ in told)
-    assert len(told) > 3
-
-
-def test_without_any_thread_nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prefetch, "Thread", thread_failing_from(1))
-    never_read = mock.Mock()
-    with (
-        pytest.raises(StreamError, match="the system allows no thread to read with"),
-        reading(fixed(9), never_read),
-    ):
-        pytest.fail("reads")
-    never_read.assert_not_called()

@@ -33,6 +33,7 @@ class Target(io.RawIOBase):
     def __init__(self, most: int = BLOCK, writes: int | None = None) -> None:
         super().__init__()
         self.taken = bytearray()
+        self.parts: list[bytes] = []
         self.most = most
         self.writes = writes
 
@@ -46,6 +47,7 @@ class Target(io.RawIOBase):
             self.writes -= 1
         part = bytes(data)[: self.most]
         self.taken += part
+        self.parts.append(part)
         return len(part)
 
     @property
@@ -97,6 +99,17 @@ def test_records_wait_for_any_other_message_which_does_not(
     writer.write_message(message)
     assert ids(target) == [0, 1, 2]
     assert target.messages[-1]["type"] == message.type
+
+
+def test_a_state_is_a_write_of_its_own(stdout: Callable[[Target], Target]) -> None:
+    target, writer = stdout(Target()), Writer()
+    for number in range(3):
+        writer.write_message(record(number))
+        writer.write_message(StateMessage({"bookmarks": {"leads": {"n": number}}}))
+    assert [json.loads(part)["type"] for part in target.parts] == [
+        "RECORD",
+        "STATE",
+    ] * 3
 
 
 def test_records_wait_for_no_more_than_a_block(

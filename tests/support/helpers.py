@@ -182,6 +182,10 @@ class Run:
         states = [m["value"] for m in self.messages if m["type"] == "STATE"]
         return dict(states[-1])
 
+    def without_torn_line(self) -> Run:
+        """Give the same run without the last line, if it is not whole."""
+        return Run(self.code, self.stdout[: self.stdout.rfind("\n") + 1], self.stderr)
+
     def schema(self, stream: str) -> dict[str, Any]:
         """Give the schema that a stream was announced with."""
         (schema,) = (

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import gzip
 import json
 import signal
 import subprocess
 import sys
+import termios
 import time
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -41,6 +44,10 @@ DAY = 86_400
 SIGNALS = {signal.SIGTERM: 143, signal.SIGINT: 130}
 """What ends a run, and the exit code that tells so."""
 
+SOON = 6
+"""Seconds in which a signal has ended a run: three times what is promised, and less
+than anything that might have been waited for instead."""
+
 Span = tuple[datetime, datetime]
 
 
@@ -54,9 +61,9 @@ def fill(sandbox: Sandbox, *, latency: float = 0, **sizes: int) -> None:
     )
 
 
-def poll(until: Callable[[], bool]) -> None:
+def poll(until: Callable[[], bool], seconds: float = TIMEOUT) -> None:
     """Wait until something is so, but not forever."""
-    deadline = time.monotonic() + TIMEOUT
+    deadline = time.monotonic() + seconds
     while not until():
         assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.02)
@@ -83,10 +90,11 @@ class TapProcess:
         *arguments: str,
         catalog: Mapping[str, Any] | None = None,
         state: object = None,
+        module: str = "tap_leadintent",
     ) -> None:
         self._lines: list[bytes] = []
         self._stderr = folder / "stderr.txt"
-        command = [sys.executable, "-m", "tap_leadintent", *arguments]
+        command = [sys.executable, "-m", module, *arguments]
         files = {"config": config, "catalog": catalog, "state": state}
         for name, content in files.items():
             if content is not None:
@@ -97,6 +105,11 @@ class TapProcess:
             self.process = subprocess.Popen(  # noqa: S603 - our own module
                 command, stdout=subprocess.PIPE, stderr=stderr
             )
+
+    @property
+    def stderr(self) -> str:
+        """What it has logged until now."""
+        return self._stderr.read_text(encoding="utf-8")
 
     def read(self, lines: int) -> None:
         """Read so many lines, or to the end."""
@@ -120,24 +133,41 @@ class TapProcess:
             rest = stdout.read()
         code = self.process.wait(TIMEOUT)
         output = b"".join([*self._lines, rest]).decode()
-        stderr = self._stderr.read_text(encoding="utf-8")
-        assert_keeps_secret(API_KEY, output, stderr)
-        return Run(code, output, stderr)
+        assert_keeps_secret(API_KEY, output, self.stderr)
+        return Run(code, output, self.stderr)
 
     def end(self, number: signal.Signals) -> Run:
-        """Send a signal, and wait for the end while nobody reads."""
+        """Send a signal, and wait for the end, which comes soon, while nobody reads."""
         self.process.send_signal(number)
         try:
-            poll(lambda: self.process.poll() is not None)
+            poll(lambda: self.process.poll() is not None, SOON)
         finally:
-            run = self.finish(None if self.process.poll() else signal.SIGKILL)
+            ended = self.process.poll() is not None
+            run = self.finish(None if ended else signal.SIGKILL)
         return run
 
     def kill(self) -> Run:
         """End it with SIGKILL; a line that was torn is not part of the output."""
         run = self.finish(signal.SIGKILL)
-        whole = run.stdout[: run.stdout.rfind("\n") + 1]
-        return Run(run.code, whole, run.stderr)
+        return run.without_torn_line()
+
+
+def bytes_waiting(process: TapProcess) -> int:
+    """Tell how much of the output waits to be read."""
+    assert process.process.stdout
+    size = fcntl.ioctl(process.process.stdout, termios.FIONREAD, bytes(4))
+    return int.from_bytes(size, "little")
+
+
+def wait_for_a_full_pipe(process: TapProcess) -> None:
+    """Wait until nothing more goes into the pipe that nobody reads."""
+    looks = [bytes_waiting(process)]
+
+    def stands_still() -> bool:
+        looks.append(bytes_waiting(process))
+        return len(looks) > 15 and all(a == b > 0 for a, b in pairwise(looks[-15:]))
+
+    poll(stands_still)
 
 
 def last_state(run: Run) -> Any:
