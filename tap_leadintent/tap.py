@@ -201,11 +201,18 @@ class TapLeadIntent(Tap):
 
         Returns:
             The command.
+
+        Raises:
+            SystemExit: There is no such log level as the environment says.
         """
+        problem = environment.log_level_problem(cls._env_var_prefix)
         root = logging.getLogger()
         others = [*root.handlers]
         command: click.Command = super().cli
         log.hide_details(each for each in root.handlers if each not in others)
+        if problem:
+            cls.logger.error(problem)
+            sys.exit(1)
         return command
 
     @classmethod

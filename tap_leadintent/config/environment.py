@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,6 @@ from tap_leadintent.errors import ConfigError
 from tap_leadintent.redaction import Secret
 
 if TYPE_CHECKING:
-    import logging
     from collections.abc import Mapping
 
 _BOOLEANS = {
@@ -63,6 +63,29 @@ def read_config(
     if errors:
         raise ConfigError(errors)
     return config
+
+
+def log_level_problem(prefix: str) -> str:
+    """Check the level of the log, which the environment alone can set.
+
+    Args:
+        prefix: What the names of the tap's variables begin with.
+
+    Returns:
+        A line if there is no such level. No level is set then, nor where the level is
+        empty, as the SDK could not even log the line.
+    """
+    variables = (f"{prefix}LOGLEVEL", "LOGLEVEL")
+    levels = {name: text for name in variables if (text := os.environ.get(name))}
+    variable, level = next(iter(levels.items()), ("", ""))
+    if level.upper() in logging.getLevelNamesMapping():
+        return ""
+    for name in variables:
+        os.environ.pop(name, None)
+    return level and (
+        f"{variable}: there is no log level {level!r}; choose one of DEBUG, INFO, "
+        "WARNING, ERROR, CRITICAL"
+    )
 
 
 def _load_dotenv(secret: Secret) -> None:

@@ -27,6 +27,15 @@ class StateFile(msgspec.Struct):
     """A state, as far as its form is known."""
 
     bookmarks: dict[str, dict[str, Any]] = {}
+    singer_state: Any = None
+    value: Any = None
+
+    def __post_init__(self) -> None:  # noqa: D105 - called by msgspec
+        # It would count as a state that covers nothing.
+        for name in ("singer_state", "value"):
+            if getattr(self, name):
+                msg = f"give the state alone, which stands in it under {name}"
+                raise ValueError(msg)
 
 
 class _Metadata(msgspec.Struct):
@@ -65,6 +74,14 @@ class CatalogFile(msgspec.Struct):
     streams: list[_Entry]
 
 
+_CURES = {
+    "--state": "give the value of the last STATE that the tap wrote, or leave --state "
+    "out to read everything",
+    "--catalog": "give what --discover prints, or leave --catalog out to read all "
+    "streams",
+}
+
+
 def checked(
     option: str, file: IO[str] | None, form: type, secret: Secret
 ) -> IO[str] | None:
@@ -86,10 +103,16 @@ def checked(
         return None
     try:
         text = file.read()
-        msgspec.json.decode(text, type=form)
-    except (OSError, RecursionError, ValueError, msgspec.DecodeError) as error:
-        raise ConfigError([problem(option, file.name, error, secret)]) from None
-    return io.StringIO(text)
+        if text.strip():
+            msgspec.json.decode(text, type=form)
+            return io.StringIO(text)
+        error: Exception = ValueError("is empty")
+    except (OSError, RecursionError, ValueError, msgspec.DecodeError) as unreadable:
+        error = unreadable
+    line = problem(option, file.name, error, secret)
+    # What a form says itself tells what to do.
+    cure = "" if error.__cause__ else f"; {_CURES[option]}"
+    raise ConfigError([f"{line}{cure}"])
 
 
 def read_config(path: str, secret: Secret) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator
 from singer_sdk.plugin_base import JSONSchemaValidator
 
 from tap_leadintent.config.exclusions import exclusion_problems
+from tap_leadintent.config.extras import missing_packages
 from tap_leadintent.config.sdk_settings import (
     batch_problems,
     flattening_problems,
@@ -88,7 +89,11 @@ def validate(
         if name in config
         for problem in check(config[name])
     ]
-    return errors or [*_order_problems(config), *flattening_problems(config)]
+    return errors or [
+        *_order_problems(config),
+        *flattening_problems(config),
+        *missing_packages(config),
+    ]
 
 
 def undocumented_filters(config: Mapping[str, Any]) -> list[str]:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
 from tap_leadintent.sandbox.options import Options
-from tap_leadintent.sandbox.server import serve
+
+try:
+    from tap_leadintent.sandbox.server import serve
+except ModuleNotFoundError as error:
+    sys.exit(
+        f"sandbox: {error.name} is not installed; run "
+        "pip install 'tap-leadintent[sandbox]'"
+    )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

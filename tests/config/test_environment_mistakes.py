@@ -168,3 +168,44 @@ def test_a_file_of_variables_that_is_no_text(
     path.write_bytes(f"{PREFIX}API_KEY={API_KEY}\xff".encode("latin-1"))
     (line,) = refusal(enter_with({}, *arguments))
     assert line.startswith(f"--config: {path}: 'utf-8' codec can't ")
+
+
+LEVELS = "choose one of DEBUG, INFO, WARNING, ERROR, CRITICAL"
+
+
+@each_entry
+@pytest.mark.parametrize(
+    ("levels", "told"),
+    [
+        ({"TAP_LEADINTENT_LOGLEVEL": "foo"}, "TAP_LEADINTENT_LOGLEVEL: ... 'foo'"),
+        ({"LOGLEVEL": "10"}, "LOGLEVEL: ... '10'"),
+        (
+            {"TAP_LEADINTENT_LOGLEVEL": "verbose", "LOGLEVEL": "none"},
+            "TAP_LEADINTENT_LOGLEVEL: ... 'verbose'",
+        ),
+    ],
+)
+def test_a_log_level_that_there_is_not(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    levels: dict[str, str],
+    told: str,
+    arguments: list[str],
+) -> None:
+    for variable, level in levels.items():
+        monkeypatch.setenv(variable, level)
+    done = run_with_variables(tmp_path, VARIABLES, *arguments)
+    line = told.replace("...", "there is no log level")
+    assert done.failed() == f"{line}; {LEVELS}"
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("level", ["debug", "Info", "WARN", ""])
+def test_a_log_level_in_any_case(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, level: str
+) -> None:
+    monkeypatch.setenv("TAP_LEADINTENT_LOGLEVEL", level)
+    # What another program is told does not matter here.
+    monkeypatch.setenv("LOGLEVEL", "" if not level else "all")
+    run_with_variables(tmp_path, VARIABLES, "--test=schema").succeeded()

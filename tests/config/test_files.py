@@ -208,6 +208,8 @@ def test_later_files_override_earlier_ones(tmp_path: Path) -> None:
         ("--state", '{"bookmarks": []}'),
         ("--state", '{"bookmarks": {"leads": null}}'),
         ("--state", '{"bookmarks": {"leads": "2026-01-01"}}'),
+        ("--state", '{"singer_state": {"bookmarks": {"leads": {}}}}'),
+        ("--state", '{"type": "STATE", "value": {"bookmarks": {"leads": {}}}}'),
     ],
 )
 def test_a_catalog_or_state_that_is_none(
@@ -219,7 +221,19 @@ def test_a_catalog_or_state_that_is_none(
     other.write_text(text, encoding="utf-8")
     line = run("--config", str(path), option, str(other))
     assert line.startswith(f"{option}: {other}: ")
+    assert "; give " in line or ": give " in line
     assert not requests_mock.called
+
+
+@pytest.mark.parametrize("option", ["--catalog", "--state"])
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_an_empty_catalog_or_state_says_so(
+    tmp_path: Path, option: str, text: str
+) -> None:
+    for name, content in (("config", TEXT), ("other", text)):
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    line = run("--config", str(tmp_path / "config"), option, str(tmp_path / "other"))
+    assert line.startswith(f"{option}: {tmp_path / 'other'}: is empty; give ")
 
 
 def with_entry(name: str, *words: dict[str, Any]) -> dict[str, Any]:

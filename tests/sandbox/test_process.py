@@ -79,3 +79,19 @@ def test_failed_start() -> None:
         running_sandbox("--leads", "-1"),
     ):
         pass
+
+
+@pytest.mark.parametrize("package", ["starlette", "uvicorn"])
+def test_without_its_extra_it_says_what_to_install(package: str) -> None:
+    program = (
+        f"import runpy, sys; sys.modules['{package}'] = None; "
+        "runpy.run_module('tap_leadintent.sandbox', run_name='__main__')"
+    )
+    ended = subprocess.run(  # noqa: S603 - our own module
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 1
+    assert ended.stdout == ""
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith(f"sandbox: {package}")
+    assert line.endswith("is not installed; run pip install 'tap-leadintent[sandbox]'")
