@@ -12,8 +12,6 @@ from urllib.parse import urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
-from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
-from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import (
     ConnectTimeoutError,
     DecodeError,
@@ -24,7 +22,7 @@ from urllib3.exceptions import (
     SSLError,
 )
 
-from tap_leadintent.api.timeout import BoundedResponse
+from tap_leadintent.api.connection import use_bounded_connections
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -44,36 +42,6 @@ class BodyTooLargeError(requests.RequestException):
 
 class TrustError(requests.RequestException):
     """The environment names certificates that cannot be read."""
-
-
-class _Named:
-    """Appears in errors as what it is to the user."""
-
-    host: Any
-    port: Any
-
-    def __str__(self) -> str:
-        return f"{self.host}:{self.port}"
-
-
-class _Connection(_Named, HTTPConnection):
-    response_class = BoundedResponse
-
-
-class _SecureConnection(_Named, HTTPSConnection):
-    response_class = BoundedResponse
-
-
-class _Pool(_Named, HTTPConnectionPool):
-    ConnectionCls = _Connection
-
-
-class _SecurePool(_Named, HTTPSConnectionPool):
-    ConnectionCls = _SecureConnection
-
-
-def _bound(manager: PoolManager) -> None:
-    manager.pool_classes_by_scheme = {"http": _Pool, "https": _SecurePool}
 
 
 class BoundedAdapter(HTTPAdapter):
@@ -103,7 +71,7 @@ class BoundedAdapter(HTTPAdapter):
             kwargs: Likewise.
         """
         super().init_poolmanager(*args, **kwargs)
-        _bound(self.poolmanager)
+        use_bounded_connections(self.poolmanager)
 
     def proxy_manager_for(self, proxy: str, **kwargs: Any) -> PoolManager:
         """Open connections to a proxy that keep the bound of time.
@@ -116,7 +84,7 @@ class BoundedAdapter(HTTPAdapter):
             The manager of these connections.
         """
         manager: PoolManager = super().proxy_manager_for(proxy, **kwargs)
-        _bound(manager)
+        use_bounded_connections(manager)
         return manager
 
     def send(  # noqa: PLR0913, PLR0917

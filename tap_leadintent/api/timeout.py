@@ -26,6 +26,7 @@ class _Deadline(io.RawIOBase):
         self._socket = sock
         self._raw = raw
         self._end = time.monotonic() + (sock.gettimeout() or float("inf"))
+        self._is_hung_up = False
         _awaited[id(self)] = self
 
     def readable(self) -> bool:
@@ -37,9 +38,15 @@ class _Deadline(io.RawIOBase):
             msg = "the answer did not arrive whole in time"
             raise TimeoutError(msg)
         self._socket.settimeout(None if left == float("inf") else left)
-        return self._raw.readinto(buffer)
+        count = self._raw.readinto(buffer)
+        if not count and self._is_hung_up:
+            # Or it might look like a kept connection that the server has closed.
+            msg = "nobody waits for the answer any more"
+            raise ConnectionAbortedError(msg)
+        return count
 
     def hang_up(self) -> None:
+        self._is_hung_up = True
         # What stands in for a socket inside a proxy's TLS has no such method.
         with suppress(AttributeError, OSError):
             self._socket.shutdown(SHUT_RDWR)
@@ -78,3 +85,11 @@ class BoundedResponse(HTTPResponse):
         super().__init__(sock, *args, **kwargs)
         raw = self.fp.detach()
         self.fp: io.BufferedReader = io.BufferedReader(_Deadline(sock, raw))
+
+    def _read_next_chunk_size(self) -> int:
+        # Private, for want of a public hook: the library's takes a negative size for
+        # one, of which it reads without end.
+        size: int = super()._read_next_chunk_size()  # type: ignore[misc]
+        if size < 0:
+            raise ValueError(size)
+        return size

@@ -134,12 +134,22 @@ def test_a_bomb_is_not_inflated_whole(
         response()[:-5],
         response(b"no gzip", "Content-Encoding: gzip"),
         CHUNKED + b"zz\r\n",
+        CHUNKED + b"-1\r\n" + PAGE,
+        CHUNKED + b"-5\r\n" + PAGE,
         CHUNKED + b"5\r\nab",
         CHUNKED,
     ],
     ids=[
         *("nothing", "no line", "no HTTP", "no status", "long line", "many headers"),
-        *("cut off", "no gzip", "no chunk size", "half a chunk", "no chunk"),
+        *(
+            "cut off",
+            "no gzip",
+            "no chunk size",
+            "to the end",
+            "negative",
+            "half",
+            "no chunk",
+        ),
     ],
 )
 def test_what_is_no_http_is_worth_another_try(answer: bytes) -> None:

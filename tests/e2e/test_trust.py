@@ -56,7 +56,7 @@ def test_a_stranger_is_not_trusted(
     assert "custom_signals: the server's certificate is not trusted" in line
     assert "set REQUESTS_CA_BUNDLE" in line
     assert "; try " not in run.stderr
-    assert "1 requests, 0 retries" in run.stderr
+    assert "1 request, 0 retries" in run.stderr
 
 
 @pytest.mark.parametrize(

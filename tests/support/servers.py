@@ -97,6 +97,13 @@ def answering(*parts: bytes, pause: float = 0) -> Handle:
     return handle
 
 
+def answering_once(connection: socket.socket) -> None:
+    """Answer a connection's first request, and close it when the next has come."""
+    if read_request(connection):
+        connection.sendall(response())
+        read_request(connection)
+
+
 class Counting:
     """Serves connections with a function, and counts them."""
 
