@@ -13,21 +13,14 @@ from psycopg import sql
 
 from tap_leadintent.demo.processes import DemoError
 from tests.support.helpers import RANGES, STREAMS, raw_records
-from tests.support.pipelines import Pipeline, column, kill_group, running_warehouse
+from tests.support.pipelines import Pipeline, column, kill_group
 from tests.support.runs import CLOCK, DAY, SINCE, covered, fill, instant, poll
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tap_leadintent.sandbox import Sandbox
     from tests.support.pipelines import PostgresWarehouse
-
-
-@pytest.fixture(scope="module")
-def warehouse() -> Iterator[PostgresWarehouse]:
-    with running_warehouse() as warehouse:
-        yield warehouse
 
 
 def test_a_key_with_the_signals_time_keeps_every_signal_seen(

@@ -11,12 +11,10 @@ import sysconfig
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from psycopg import sql
 
-from tap_leadintent.demo.postgres import running_postgres
 from tap_leadintent.demo.processes import child
 from tap_leadintent.demo.project import PROJECT, Meltano
 from tests.support.helpers import API_KEY, TIMEOUT
@@ -69,18 +67,6 @@ class PostgresWarehouse(Warehouse):
         """Let target-postgres pass on a STATE each half second, not all 5 minutes."""
         (packages,) = self.system.glob("loaders/target-postgres/venv/lib/*/*-packages")
         (packages / "sitecustomize.py").write_text(_HASTENED, encoding="utf-8")
-
-
-@contextmanager
-def running_warehouse() -> Iterator[PostgresWarehouse]:
-    """Run PostgreSQL and install Meltano's plugins, for as long as the context."""
-    # Neither the path of a socket nor the rights of pytest's folders would do.
-    with TemporaryDirectory(prefix="pg-") as folder:
-        Path(folder).chmod(0o755)
-        with running_postgres(Path(folder) / "data") as postgres:
-            target = "target-postgres"
-            system = install(Path(folder) / "meltano", target)
-            yield PostgresWarehouse(system, target, postgres)
 
 
 def install(folder: Path, target: str) -> Path:

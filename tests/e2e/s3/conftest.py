@@ -1,0 +1,69 @@
+"""A stand-in for S3, and what it takes to load it."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tap_leadintent.demo.processes import child
+from tests.support.environments import Environment, build
+from tests.support.helpers import TIMEOUT, exact_json
+from tests.support.pipelines import Warehouse, install
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_HERE = Path(__file__).parent
+_TARGET = "target-s3"
+
+
+@dataclass(frozen=True)
+class Lake(Warehouse):
+    """A bucket of what stands in for S3."""
+
+    url: str
+    environment: Environment
+
+    def settings(self, schema: str) -> dict[str, str]:
+        """Give the variables that let the loader reach the bucket."""
+        del schema  # the prefix is the loader's default, or a setting of the test
+        aws = "TARGET_S3_CLOUD_PROVIDER_AWS_AWS_"
+        return {
+            f"{aws}BUCKET": "lake",
+            f"{aws}REGION": "us-east-1",
+            f"{aws}ACCESS_KEY_ID": "any",
+            f"{aws}SECRET_ACCESS_KEY": "any",
+            f"{aws}ENDPOINT_OVERRIDE": self.url,
+        }
+
+    def ask(self, query: str) -> list[dict[str, Any]]:
+        """Give the rows of a query about the files below `s3://lake`."""
+        with TemporaryDirectory() as folder:
+            done = subprocess.run(  # noqa: S603 - our own program
+                [self.environment.python, _HERE / "query.py", self.url, folder, query],
+                check=True,
+                capture_output=True,
+                encoding="utf-8",
+                timeout=TIMEOUT,
+            )
+        return [exact_json(line) for line in done.stdout.split("\n") if line]
+
+
+@pytest.fixture(scope="session")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
+    """Serve the stand-in, and install target-s3, for all tests."""
+    folder = tmp_path_factory.mktemp("s3")
+    environment = build(_HERE / "requirements.txt", folder / "environment")
+    system = install(folder / "meltano", _TARGET)
+    command = [environment.python, _HERE / "server.py"]
+    with child(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        with process.stdout as stdout:
+            url = stdout.readline().decode().strip()
+            assert url, "it did not start"
+            yield Lake(system, _TARGET, url, environment)

@@ -1,0 +1,119 @@
+"""What files on S3's stand-in hold after real runs of Meltano and target-s3."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tap_leadintent.demo.processes import DemoError
+from tests.support.helpers import STREAMS, exact_json, raw_records
+from tests.support.pipelines import Pipeline
+from tests.support.rows import expected_row, instant
+from tests.support.runs import DAY, fill
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from tap_leadintent.sandbox import Sandbox
+    from tests.e2e.s3.conftest import Lake
+
+PAGE = Path(__file__).parents[3] / "docs" / "warehouses.md"
+FLAT = {
+    "TAP_LEADINTENT_FLATTENING_ENABLED": "true",
+    "TAP_LEADINTENT_FLATTENING_MAX_DEPTH": "1",
+}
+
+
+def newest_rows(stream: str, key: str) -> str:
+    """Give the query of the page, which is about `leads`, for another stream."""
+    page = PAGE.read_text(encoding="utf-8")
+    _, query, _ = re.split(r"```sql\n(SELECT[^`]+ read_parquet[^`]+);\n```", page)
+    return query.replace("/leads/", f"/{stream}/").replace("BY id", f"BY {key}")
+
+
+def whole_seconds(value: datetime | None) -> datetime | None:
+    return value and value.replace(microsecond=0)
+
+
+def flattened(stream: str, record: dict[str, Any]) -> dict[str, Any]:
+    """Give what the columns of a file have to hold: objects opened, times cut."""
+    row: dict[str, Any] = {}
+    for name, value in expected_row(stream, record).items():
+        if isinstance(value, dict) and name != "additional_properties":
+            row |= {f"{name}__{inner}": field for inner, field in value.items()}
+        else:
+            row[name] = value
+    times = {name for name in row if name.endswith("_at")}
+    return row | {name: whole_seconds(instant(row[name])) for name in times}
+
+
+def read(row: dict[str, Any]) -> dict[str, Any]:
+    """Read a file's row: texts of JSON and of times."""
+    parsed = {"additional_properties", "qualification__references"}
+    return {
+        name: exact_json(value)
+        if name in parsed and value is not None
+        else instant(value)
+        if name.endswith("_at")
+        else value
+        for name, value in row.items()
+        if name not in {"window_end", "filename", "file_row_number"}
+    }
+
+
+def test_files_of_parquet_hold_what_the_api_holds(sandbox: Sandbox, lake: Lake) -> None:
+    fill(sandbox, **{**dict.fromkeys(STREAMS, 60), "leads": 250})
+    pipeline = Pipeline(lake, sandbox, "parquet", **FLAT)
+    pipeline.run()
+    sandbox.advance(10 * DAY)
+    pipeline.run()
+    for stream in STREAMS:
+        key = "id" if stream in {"signal_agents", "leads"} else "record_key"
+        held = {row["id"]: read(row) for row in lake.ask(newest_rows(stream, key))}
+        expected = {
+            record["id"]: flattened(stream, record)
+            for record in raw_records(sandbox, stream)
+        }
+        assert held == {
+            id_: {name: expected[id_].get(name) for name in row}
+            for id_, row in held.items()
+        }
+        assert held.keys() == expected.keys(), stream
+        columns = {name for row in held.values() for name in row}
+        assert {name for row in expected.values() for name in row} <= columns
+    # Every row that was read again is there again.
+    everything = "SELECT id FROM 's3://lake/tap_leadintent/leads/**/*.parquet'"
+    assert len(lake.ask(everything)) > len(raw_records(sandbox, "leads"))
+
+
+def test_files_of_lines_hold_nested_objects(sandbox: Sandbox, lake: Lake) -> None:
+    fill(sandbox, leads=250)
+    pipeline = Pipeline(
+        lake,
+        sandbox,
+        "lines",
+        TARGET_S3_PREFIX="lines",
+        TARGET_S3_FORMAT_FORMAT_TYPE="jsonl",
+        TAP_LEADINTENT__SELECT='["leads.*"]',
+    )
+    pipeline.run()
+    query = "SELECT json FROM read_json_objects('s3://lake/lines/leads/**/*.gz')"
+    held = {row["json"]["id"]: row["json"] for row in lake.ask(query)}
+    records = {record["id"]: record for record in raw_records(sandbox, "leads")}
+    assert held.keys() == records.keys()
+    for id_, row in held.items():
+        told = {n: v for n, v in row.items() if v is not None and n in records[id_]}
+        assert told == records[id_]
+
+
+def test_parquet_without_flattening_fails(sandbox: Sandbox, lake: Lake) -> None:
+    fill(sandbox, leads=3)
+    select = {"TAP_LEADINTENT__SELECT": '["leads.*"]'}
+    pipeline = Pipeline(lake, sandbox, "whole", TARGET_S3_PREFIX="whole", **select)
+    with pytest.raises(DemoError, match="ended with exit code 1"):
+        pipeline.run()
+    assert json.dumps(lake.ask("SELECT * FROM glob('s3://lake/whole/**/*')")) == "[]"

@@ -1,0 +1,50 @@
+"""What tables of PostgreSQL hold."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from psycopg import sql
+from psycopg.rows import dict_row
+from psycopg.types.json import set_json_loads
+
+from tests.support.helpers import exact_json
+from tests.support.rows import instant
+
+if TYPE_CHECKING:
+    from tap_leadintent.demo.postgres import Postgres
+
+Rows = dict[str, dict[str, Any]]
+"""The rows of a table by their key."""
+
+_TABLES = "SELECT table_name FROM information_schema.tables WHERE table_schema = %s"
+
+
+def rows_of(postgres: Postgres, schema: str, table: str) -> list[dict[str, Any]]:
+    """Read a table: numbers exact, times in UTC."""
+    query = sql.SQL("SELECT * FROM {}").format(sql.Identifier(schema, table))
+    with postgres.connect() as connection:
+        set_json_loads(exact_json, connection)
+        with connection.cursor(row_factory=dict_row) as cursor:
+            rows = cursor.execute(query).fetchall()
+    return [
+        {n: instant(v) if isinstance(v, datetime) else v for n, v in row.items()}
+        for row in rows
+    ]
+
+
+def tables_of(postgres: Postgres, schema: str) -> dict[str, Rows]:
+    """Read all tables of a schema, without what the target adds."""
+    with postgres.connect() as connection:
+        names = [name for (name,) in connection.execute(_TABLES, [schema]).fetchall()]
+    return {name: _by_key(rows_of(postgres, schema, name)) for name in names}
+
+
+def _by_key(rows: list[dict[str, Any]]) -> Rows:
+    found = {row.get("record_key", row["id"]): row for row in rows}
+    assert len(found) == len(rows)
+    return {
+        key: {n: v for n, v in row.items() if not n.startswith("_sdc_")}
+        for key, row in found.items()
+    }

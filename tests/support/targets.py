@@ -1,0 +1,66 @@
+"""The loaders of `meltano.yml` as programs of their own, without Meltano."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from tests.support.helpers import TIMEOUT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_PROJECT = yaml.safe_load(
+    (Path(__file__).parents[2] / "meltano.yml").read_text(encoding="utf-8")
+)
+_LOADERS: dict[str, dict[str, Any]] = {
+    loader["name"]: loader for loader in _PROJECT["plugins"]["loaders"]
+}
+
+
+def settings_of(loader: str) -> dict[str, Any]:
+    """Give what `meltano.yml` sets, but for what Meltano works out."""
+    declared = {
+        setting["name"]: setting["value"]
+        for setting in _LOADERS[loader]["settings"]
+        if "value" in setting and not str(setting["value"]).startswith("$")
+    }
+    return {**declared, **_LOADERS[loader].get("config", {})}
+
+
+def run_target(
+    folder: Path, loader: str, settings: Mapping[str, Any], messages: str
+) -> Any:
+    """Let a loader load Singer messages, and assert that it succeeds.
+
+    Args:
+        folder: For its configuration.
+        loader: Its name.
+        settings: What is set beside what `meltano.yml` sets.
+        messages: What a tap wrote.
+
+    Returns:
+        The last state that it passed on.
+    """
+    path = folder / f"{loader}.json"
+    config = {**settings_of(loader), **settings}
+    path.write_text(json.dumps(config), encoding="utf-8")
+    uv = shutil.which("uv")
+    assert uv, "uv runs loaders in environments of their own"
+    package = _LOADERS[loader]["pip_url"]
+    done = subprocess.run(  # noqa: S603 - our own arguments
+        [uv, "tool", "run", "--from", package, loader, "--config", str(path)],
+        input=messages,
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        timeout=TIMEOUT,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    states = done.stdout.splitlines()
+    return json.loads(states[-1]) if states else None
