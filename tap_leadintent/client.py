@@ -40,7 +40,14 @@ from tap_leadintent.singer.stream import COVERAGE, SingerStream
 from tap_leadintent.times import format_instant, parse_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+    from collections.abc import (
+        Callable,
+        Collection,
+        Generator,
+        Iterable,
+        Iterator,
+        Mapping,
+    )
 
     from requests.adapters import HTTPAdapter
     from singer_sdk import Tap
@@ -149,6 +156,31 @@ class LeadIntentStream(SingerStream):
         found = key_problems(self._exclusion, self.primary_keys, self.replication_key)
         if problems := [f"exclude_fields.{self.name}: {each}" for each in found]:
             raise ConfigError(problems)
+
+    @property
+    def selected_columns(self) -> list[str]:
+        """The names of the columns that are not deselected."""
+        columns = self.effective_schema["properties"]
+        return [name for name in columns if self.mask["properties", name]]
+
+    def is_left_out(self, field: str) -> bool:
+        """Tell whether a field is deselected or excluded.
+
+        Args:
+            field: Its name, with a column or without.
+
+        Returns:
+            Whether it is.
+        """
+        return self._exclusion.takes(field) or not self.mask["properties", field]
+
+    def note_unheld(self, fields: Collection[str]) -> None:
+        """Note fields of a record that only `additional_properties` holds.
+
+        Args:
+            fields: Their names, dotted where they are nested.
+        """
+        self._notes.without_column(fields)
 
     def apply_catalog(self, catalog: Catalog) -> None:
         """Take over what a catalog says of the stream, but for what is excluded.

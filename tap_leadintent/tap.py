@@ -11,7 +11,6 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 from singer_sdk import Tap
 from singer_sdk.cli import plugin_cli
-from singer_sdk.exceptions import MappingError
 from singer_sdk.tap_base import CliTestOptionValue
 
 from tap_leadintent import redaction
@@ -22,6 +21,7 @@ from tap_leadintent.config import environment, files, settings, validation
 from tap_leadintent.config.catalog import catalog_problems
 from tap_leadintent.errors import ConfigError, RunError
 from tap_leadintent.interruption import Interruption
+from tap_leadintent.mapping import build_mapper
 from tap_leadintent.openapi import is_documented
 from tap_leadintent.run import check_streams, ending_well, sync_streams
 from tap_leadintent.singer import log
@@ -184,12 +184,12 @@ class TapLeadIntent(Tap):
         Raises:
             ConfigError: One of them cannot work.
         """
-        _ = self.streams  # They take what is excluded out of the catalog.
+        # The streams first: they take what is excluded out of the catalog.
+        streams = cast("list[LeadIntentStream]", [*self.streams.values()])
         try:
-            super().setup_mapper()
-        except MappingError as error:
-            problem = f"stream_maps: {self._secret.summarize(error)}"
-            raise ConfigError([problem]) from None
+            self.mapper = build_mapper(self.config, self.catalog, streams, self.logger)
+        except ConfigError as error:
+            raise ConfigError([*map(self._secret.summarize, error.errors)]) from None
 
     @cached_property
     def _secret(self) -> redaction.Secret:

@@ -21,6 +21,7 @@ from tap_leadintent.config.sdk_settings import (
     flattening_problems,
     repaired,
 )
+from tap_leadintent.config.stream_maps import map_problems
 from tap_leadintent.config.suggestions import did_you_mean, unknown_settings
 from tap_leadintent.openapi import request_fields, stream_names
 from tap_leadintent.redaction import SHORTEST_SECRET
@@ -81,6 +82,7 @@ def validate(
         "request_timeout_seconds": partial(_number_problems, most=86_400),
         "filters": _filter_problems,
         "exclude_fields": exclusion_problems,
+        "stream_maps": map_problems,
         "batch_config": batch_problems,
     }
     errors = [

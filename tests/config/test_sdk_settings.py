@@ -68,12 +68,43 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ),
 ]
 
+NO_STREAM = "there is no stream"
+NO_EXPRESSION = "is no expression:"
+
+BROKEN_MAPS: list[tuple[dict[str, Any], str]] = [
+    ({"user": {"id": "id"}}, f".user: {NO_STREAM} user"),
+    ({"lead": None}, f".lead: {NO_STREAM} lead; did you mean leads?"),
+    ({"monitor*": None, "moniter*": None}, f".moniter*: {NO_STREAM} moniter*"),
+    (
+        {"people": {"__source__": "lead"}},
+        f".people: {NO_STREAM} lead; did you mean leads?",
+    ),
+    ({"__elsewhere__": None}, f".__elsewhere__: {NO_STREAM} __elsewhere__"),
+    (
+        {"leads": {"__filtre__": "title"}},
+        ".leads.__filtre__: there is no such option; did you mean __filter__?",
+    ),
+    ({"leads": {"x": "1 +"}}, f".leads.x: '1 +' {NO_EXPRESSION} invalid syntax"),
+    (
+        {"leads": {"x": "md5(title"}},
+        f".leads.x: 'md5(title' {NO_EXPRESSION} '(' was never closed",
+    ),
+    ({"leads": {"x": ""}}, f".leads.x: '' {NO_EXPRESSION} it must be one expression"),
+    ({"leads": {"x": "a = 1"}}, f".leads.x: 'a = 1' {NO_EXPRESSION} it must be one"),
+    ({"leads": {"x": "id; id"}}, f".leads.x: 'id; id' {NO_EXPRESSION} it must be one"),
+    ({"custom*": {"x": "1 +"}}, f".custom*.x: '1 +' {NO_EXPRESSION} invalid syntax"),
+    (
+        {"leads": {"__filter__": f"{API_KEY}\n)"}},
+        f".leads.__filter__: '***\\n)' {NO_EXPRESSION} ",
+    ),
+]
+
 MAPS: list[tuple[dict[str, Any], str]] = [
-    ({"leads": {"x": "1 +"}}, "Failed to parse expression 1 +."),
-    ({"leads": {"id": None}}, "Removing key property 'id' is not permitted in 'leads'"),
-    ({"__elsewhere__": None}, "Option '__elsewhere__:None' is not expected."),
-    ({"leads": {"__key_properties__": ["x"]}}, "Invalid key properties for 'leads'"),
-    ({"leads": {"__filter__": f"{API_KEY}\n)"}}, "Failed to parse expression *** )."),
+    (
+        {"leads": {"id": None}},
+        ": Removing key property 'id' is not permitted in 'leads'",
+    ),
+    ({"leads": {"__key_properties__": ["x"]}}, ": Invalid key properties for 'leads'"),
 ]
 
 
@@ -92,6 +123,22 @@ def test_a_mistake_in_them_is_one_line_and_no_request(
     assert not requests_mock.called
 
 
+@each_entry
+@pytest.mark.parametrize(
+    ("maps", "line"), BROKEN_MAPS, ids=[str(maps) for maps, _ in BROKEN_MAPS]
+)
+def test_a_stream_map_that_is_none(
+    cli: Callable[..., Result],
+    requests_mock: requests_mock.Mocker,
+    maps: dict[str, Any],
+    line: str,
+    arguments: list[str],
+) -> None:
+    (told,) = refusal(cli({**VALID, "stream_maps": maps}, *arguments))
+    assert told.startswith(f"stream_maps{line}")
+    assert not requests_mock.called
+
+
 @each_reading_entry
 @pytest.mark.parametrize(("maps", "line"), MAPS, ids=[str(maps) for maps, _ in MAPS])
 def test_a_stream_map_that_cannot_work(
@@ -103,5 +150,5 @@ def test_a_stream_map_that_cannot_work(
 ) -> None:
     """Discovery cannot know: maps apply to the catalog that is made of its own."""
     (told,) = refusal(cli({**VALID, "stream_maps": maps}, *arguments))
-    assert told.startswith(f"stream_maps: {line}")
+    assert told.startswith(f"stream_maps{line}")
     assert not requests_mock.called

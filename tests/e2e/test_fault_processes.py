@@ -164,7 +164,7 @@ def test_a_stream_map_that_fails_does_not_cost_the_others(
     shouted = {"stream_maps": {"leads": {"shouted": "title.upper()"}}}
     run = tap({**config, **shouted})
     line = run.failed()
-    problem = "Failed to evaluate simpleeval expressions title.upper()"
+    problem = "the map expression 'title.upper()' failed on a record"
     assert line.startswith(f"1 of 7 streams failed: leads: {problem}")
     others = [stream for stream in STREAMS if stream != "leads"]
     for stream in others:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from singer_sdk import RESTStream, Tap
+from singer_sdk.helpers import _flattening
 
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.tap import TapLeadIntent
@@ -27,10 +28,21 @@ OVERRIDDEN: list[tuple[type, type, str]] = [
     (TapLeadIntent, Tap, "sync_all"),
 ]
 
-USED: list[tuple[type, str, list[str]]] = [
+USED: list[tuple[Any, str, list[str]]] = [
     (RESTStream, "_write_state_message", ["self"]),
     (RESTStream, "_write_activate_version_message", ["self", "full_table_version"]),
     (RESTStream, "_generate_record_messages", ["self", "record"]),
+    (
+        _flattening,
+        "flatten_key",
+        ["key_name", "parent_keys", "separator", "max_key_length"],
+    ),
+    (
+        _flattening,
+        "flatten_schema",
+        ["schema", "max_level", "separator", "max_key_length"],
+    ),
+    (_flattening, "get_flattening_options", ["plugin_config"]),
 ]
 
 
@@ -48,7 +60,7 @@ def test_an_overridden_method_takes_what_the_sdk_gives(
 
 @pytest.mark.parametrize(("owner", "name", "expected"), USED)
 def test_a_private_method_in_use_takes_what_it_is_given(
-    owner: type, name: str, expected: list[str]
+    owner: Any, name: str, expected: list[str]
 ) -> None:
     assert parameters(getattr(owner, name)) == expected
 

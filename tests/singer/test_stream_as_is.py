@@ -57,7 +57,11 @@ CASES: dict[str, tuple[dict[str, Any], Callable[[], dict[str, Any]], bool]] = {
         lambda: catalog(**FULL),
         True,
     ),
-    "map of another stream": ({"stream_maps": {"users": {"id": None}}}, catalog, True),
+    "map of another stream": (
+        {"stream_maps": {"signal_agents": {"name": None}}},
+        catalog,
+        True,
+    ),
     "flattening to no depth": (
         {"flattening_enabled": True, "flattening_max_depth": 0},
         catalog,

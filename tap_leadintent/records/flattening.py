@@ -1,0 +1,158 @@
+"""Flattens records by their schema, so that they carry no column which it has not.
+
+The SDK flattens a record by what it happens to hold: a nested field that the schema
+does not know becomes a column that no target expects, and an object that is null
+becomes a column of its own. Here what no column holds goes to `additional_properties`,
+as the nested object that it was.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+# Private, for want of a public module: columns are named as the SDK names them.
+from singer_sdk.helpers._flattening import flatten_key, flatten_schema
+from singer_sdk.singerlib.json import serialize_json
+
+from tap_leadintent.openapi import ADDITIONAL_PROPERTIES
+from tap_leadintent.records.column_types import may_be_null
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping
+
+    from singer_sdk.helpers._flattening import FlatteningOptions
+
+    Record = dict[str, Any]
+    Schema = dict[str, Any]
+
+
+class _Column(NamedTuple):
+    name: str
+    is_text: bool
+    """Whether it holds text, if need be the JSON of a value that is none."""
+
+
+_Tree: TypeAlias = "dict[str, _Column | _Tree]"
+"""What becomes of each field of an object: a column, or columns of an object's own."""
+
+
+class Flattening:
+    """Flattens the records of one stream map."""
+
+    def __init__(
+        self,
+        schema: Schema,
+        options: FlatteningOptions,
+        note: Callable[[Collection[str]], None],
+    ) -> None:
+        """Work out the columns.
+
+        Args:
+            schema: The JSON schema of the records before they are flattened.
+            options: How deep to go, and how columns are named.
+            note: Takes the dotted names of fields that no column holds.
+
+        Raises:
+            ValueError: Two fields would have the same column.
+        """
+        self._options = options
+        self._note = note
+        schema = _closed(schema)
+        self.schema: Schema = flatten_schema(
+            schema,
+            max_level=options.max_level,
+            separator=options.separator,
+            max_key_length=options.max_key_length,
+        )
+        """The JSON schema of the records after it."""
+        self._columns: Schema = self.schema["properties"]
+        self._tree = self._plan(schema["properties"], [])
+        self._empty = {
+            name: None for name, column in self._columns.items() if may_be_null(column)
+        }
+
+    def record(self, record: Record) -> Record:
+        """Flatten a record.
+
+        Args:
+            record: A record by the schema before, but for nested fields that are new.
+
+        Returns:
+            Columns of the schema after, all but those that must not be null.
+        """
+        flat: Record = self._empty.copy()
+        unheld = _take(record, self._tree, flat)
+        if unheld:
+            self._keep(unheld, record.get(ADDITIONAL_PROPERTIES), flat)
+        return flat
+
+    def _keep(self, unheld: Record, rest: object, flat: Record) -> None:
+        column = self._tree.get(ADDITIONAL_PROPERTIES)
+        if isinstance(column, _Column) and (rest is None or isinstance(rest, dict)):
+            flat[column.name] = serialize_json({**unheld, **(rest or {})})
+            self._note([*_paths(unheld, self._tree)])
+
+    def _plan(self, fields: Mapping[str, Schema], parents: list[str]) -> _Tree:
+        """Follow the SDK from each field to its column."""
+        tree: _Tree = {}
+        for name, schema in fields.items():
+            if self._is_taken_apart(schema, len(parents)):
+                tree[name] = self._plan(schema["properties"], [*parents, name])
+                continue
+            column = flatten_key(
+                name,
+                parents,
+                self._options.separator,
+                max_key_length=self._options.max_key_length,
+            )
+            if column in self._columns:
+                tree[name] = _Column(column, _is_text(self._columns[column]))
+        return tree
+
+    def _is_taken_apart(self, schema: Schema, level: int) -> bool:
+        return (
+            "object" in schema.get("type", ())
+            and "properties" in schema
+            and level < self._options.max_level
+        )
+
+
+def _closed(schema: Schema) -> Schema:
+    """Let `additional_properties` stay whole, whatever a catalog says of its fields."""
+    fields = dict(schema["properties"])
+    if ADDITIONAL_PROPERTIES in fields:
+        rest = fields[ADDITIONAL_PROPERTIES]
+        fields[ADDITIONAL_PROPERTIES] = {
+            name: part for name, part in rest.items() if name != "properties"
+        }
+    return {**schema, "properties": fields}
+
+
+def _take(value: Record, tree: _Tree, flat: Record) -> Record:
+    """Put an object's fields into their columns; give those that have none."""
+    unheld: Record = {}
+    for name, field in value.items():
+        place = tree.get(name)
+        if isinstance(place, _Column):
+            as_it_is = field is None or isinstance(field, str) or not place.is_text
+            flat[place.name] = field if as_it_is else serialize_json(field)
+        elif place is not None and isinstance(field, dict):
+            if inner := _take(field, place, flat):
+                unheld[name] = inner
+        elif place is None or field is not None:
+            unheld[name] = field
+    return unheld
+
+
+def _paths(unheld: Record, tree: _Tree) -> Iterator[str]:
+    for name, field in unheld.items():
+        place = tree.get(name)
+        if isinstance(place, dict) and isinstance(field, dict):
+            yield from (f"{name}.{path}" for path in _paths(field, place))
+        else:
+            yield name
+
+
+def _is_text(schema: Schema) -> bool:
+    types = schema.get("type", [])
+    return {*([types] if isinstance(types, str) else types)} - {"null"} == {"string"}

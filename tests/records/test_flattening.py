@@ -1,0 +1,263 @@
+"""Flat records carry the columns of their schema, and what has none is kept."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from singer_sdk.helpers._flattening import FlatteningOptions, flatten_record
+
+from tap_leadintent.records.flattening import Flattening
+from tests.support.helpers import declared_stream
+from tests.support.shaping import shape
+
+TEXT = {"type": ["string", "null"]}
+NUMBER = {"type": ["number", "null"]}
+OBJECT = {"type": ["object", "null"]}
+REST = {**OBJECT, "additionalProperties": True}
+
+
+def opened(**fields: Any) -> dict[str, Any]:
+    return {**OBJECT, "properties": fields}
+
+
+def flattening(
+    fields: dict[str, Any], depth: int = 1, **options: Any
+) -> tuple[Flattening, list[str]]:
+    """Give what flattens records with these fields, and what it will note."""
+    noted: list[str] = []
+    options_ = FlatteningOptions(enabled=True, max_level=depth, **options)
+    fields = {**fields, "additional_properties": REST}
+    schema = {"type": "object", "properties": fields}
+    return Flattening(schema, options_, noted.extend), noted
+
+
+def flat(
+    fields: dict[str, Any], record: dict[str, Any], depth: int = 1, **options: Any
+) -> dict[str, Any]:
+    made, _ = flattening(fields, depth, **options)
+    found = made.record({"additional_properties": None, **record})
+    assert found.keys() <= made.schema["properties"].keys()
+    Draft202012Validator(made.schema).validate(found)
+    rest = found.pop("additional_properties")
+    return {**found, "rest": rest and json.loads(rest)}
+
+
+COMPANY = {"id": TEXT, "company": opened(name=TEXT, hq=opened(city=TEXT))}
+
+
+@pytest.mark.parametrize(
+    ("depth", "columns", "rest"),
+    [
+        (
+            1,
+            {"company__name": "n", "company__hq": '{"city":"c","zip":{"code":1}}'},
+            {"company": {"industry": "i", "sizes": {"min": 1}}},
+        ),
+        (
+            2,
+            {"company__name": "n", "company__hq__city": "c"},
+            {
+                "company": {
+                    "industry": "i",
+                    "sizes": {"min": 1},
+                    "hq": {"zip": {"code": 1}},
+                }
+            },
+        ),
+        (
+            9,
+            {"company__name": "n", "company__hq__city": "c"},
+            {
+                "company": {
+                    "industry": "i",
+                    "sizes": {"min": 1},
+                    "hq": {"zip": {"code": 1}},
+                }
+            },
+        ),
+    ],
+)
+@pytest.mark.parametrize("separator", ["__", "_", ".", ""])
+def test_new_nested_fields_stay_nested_objects(
+    depth: int, columns: dict[str, Any], rest: dict[str, Any], separator: str
+) -> None:
+    hq = {"city": "c", "zip": {"code": 1}}
+    company = {"name": "n", "industry": "i", "sizes": {"min": 1}, "hq": hq}
+    record = {"id": "1", "company": company}
+    found = flat(COMPANY, record, depth, separator=separator)
+    columns = {name.replace("__", separator): v for name, v in columns.items()}
+    assert found == {"id": "1", **columns, "rest": rest}
+
+
+def test_what_was_kept_before_stays_beside_it() -> None:
+    record = {"company": {"new": 1}, "additional_properties": {"other": 2}}
+    found = flat(COMPANY, record)
+    assert found["rest"] == {"company": {"new": 1}, "other": 2}
+    assert flat(COMPANY, {"additional_properties": {"a": {"b": 1}}})["rest"] == {
+        "a": {"b": 1}
+    }
+
+
+@pytest.mark.parametrize("company", [None, ..., {}, {"name": None}], ids=str)
+def test_columns_of_an_object_that_is_not_there_are_null(company: object) -> None:
+    record = {} if company is ... else {"company": company}
+    assert flat(COMPANY, record) == {
+        "id": None,
+        "company__name": None,
+        "company__hq": None,
+        "rest": None,
+    }
+
+
+def test_a_column_that_cannot_be_null_is_absent_instead() -> None:
+    plain = {"company": opened(name={"type": "string"})}
+    assert flat(plain, {"company": None}) == {"rest": None}
+
+
+def test_a_new_field_does_not_take_the_column_of_another() -> None:
+    """Named alike once they are flat: `company_hq` and the field `hq` of `company`."""
+    fields = {"company_hq": TEXT, "company": opened(name=TEXT), "a": opened(b_c=TEXT)}
+    record = {
+        "company_hq": None,
+        "company": {"hq": "x"},
+        "a": {"b_c": "kept", "b": {"c": "new"}},
+    }
+    assert flat(fields, record, 2, separator="_") == {
+        "company_hq": None,
+        "company_name": None,
+        "a_b_c": "kept",
+        "rest": {"company": {"hq": "x"}, "a": {"b": {"c": "new"}}},
+    }
+
+
+def test_shortened_names() -> None:
+    fields = {"id": TEXT, "organization": opened(headquarters=TEXT)}
+    record = {"organization": {"headquarters": "x", "new": 1}}
+    made, noted = flattening(fields, max_key_length=12)
+    columns = made.schema["properties"].keys() - {"id", "ap"}
+    assert all(len(column) < 20 for column in columns)
+    found = made.record({**record, "additional_properties": {"a": 1}})
+    assert {found[column] for column in columns} == {"x"}
+    assert json.loads(found["ap"]) == {"organization": {"new": 1}, "a": 1}
+    assert noted == ["organization.new"]
+
+
+def test_two_fields_with_one_column_are_an_error() -> None:
+    fields = {"a_b": TEXT, "a": opened(b=TEXT)}
+    with pytest.raises(ValueError, match="a_b"):
+        flattening(fields, separator="_")
+
+
+def test_fields_that_no_column_holds_are_noted() -> None:
+    made, noted = flattening(COMPANY, 2)
+    made.record({"company": {"a": {"x": 1}, "hq": {"b": 1}}})
+    assert noted == ["company.a", "company.hq.b"]
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "text"),
+    [
+        ({"type": ["array", "null"]}, [1, "ü"], '[1,"\\u00fc"]'),
+        (OBJECT, {"a": 1}, '{"a":1}'),
+        ({}, 5, "5"),
+        ({}, "text", "text"),
+        ({"type": ["array", "integer", "null"]}, 5, "5"),
+        (NUMBER, 1.5, 1.5),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, "x", "x"),
+    ],
+    ids=str,
+)
+def test_values(column: dict[str, Any], value: object, text: object) -> None:
+    assert flat({"x": column}, {"x": value})["x"] == text
+
+
+def test_a_column_that_the_sdk_flattens_away_is_kept() -> None:
+    either = {"anyOf": [{"type": "number"}, {"type": "null"}]}
+    assert flat({"x": either}, {"x": 1}) == {"rest": {"x": 1}}
+
+
+def test_additional_properties_are_not_taken_apart() -> None:
+    noted: list[str] = []
+    options = FlatteningOptions(enabled=True, max_level=3)
+    fields = {"additional_properties": opened(known=TEXT)}
+    made = Flattening({"properties": fields}, options, noted.extend)
+    assert made.schema["properties"].keys() == {"additional_properties"}
+    rest = {"known": "x", "other": 1}
+    assert made.record({"additional_properties": rest}) == {
+        "additional_properties": '{"known":"x","other":1}'
+    }
+
+
+@pytest.mark.parametrize("name", ["leads", "signal_agents"])
+@pytest.mark.parametrize("depth", [1, 2, 5])
+def test_what_the_schema_knows_is_flattened_as_the_sdk_does(
+    name: str, depth: int
+) -> None:
+    schema = declared_stream(name).schema
+    options = FlatteningOptions(enabled=True, max_level=depth)
+    made = Flattening(schema, options, lambda _: None)
+    record: dict[str, Any] = {"id": "1", "title": "x", "name": "n", "new": [1]}
+    for field, column in schema["properties"].items():
+        if "properties" in column and field != "additional_properties":
+            record[field] = dict.fromkeys(column["properties"])
+    shaped = shape(name, record)
+    theirs = flatten_record(shaped, made.schema, max_level=depth)
+    assert {**made.record(shaped), **theirs} == made.record(shaped)
+
+
+names = st.sampled_from(["a", "b", "a_b", "b_a", "c"])
+schemas = st.recursive(
+    st.sampled_from([TEXT, {"type": ["array", "null"]}, OBJECT]),
+    lambda inner: st.dictionaries(names, inner, max_size=3).map(lambda f: opened(**f)),
+    max_leaves=8,
+)
+values = st.recursive(
+    st.none() | st.sampled_from(["x", ""]),
+    lambda inner: st.dictionaries(names, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def leaves(value: object, *above: str) -> set[tuple[Any, ...]]:
+    """Give what a value says, with the path to it."""
+    if isinstance(value, dict) and value:
+        return set().union(*(leaves(v, *above, n) for n, v in value.items()))
+    return set() if value in (None, {}) else {(*above, value)}
+
+
+def columns_hold(flat: dict[str, Any], separator: str, leaf: tuple[Any, ...]) -> bool:
+    """Tell whether a leaf is in the column of its path or of an object above it."""
+    *path, value = leaf
+    for count in range(1, len(leaf)):
+        held = flat.get(separator.join(path[:count]))
+        if count == len(path) and held == value:
+            return True
+        if held is not None and held.startswith("{"):
+            return leaf[count:] in leaves(json.loads(held))
+    return False
+
+
+@settings(deadline=None)  # the machine may be busy
+@given(
+    st.dictionaries(names, schemas, max_size=4),
+    st.dictionaries(names, values, max_size=4),
+    st.integers(1, 3),
+    st.sampled_from(["_", "__"]),
+)
+def test_nothing_is_lost_and_nothing_is_undeclared(
+    fields: dict[str, Any], record: dict[str, Any], depth: int, separator: str
+) -> None:
+    try:
+        made, _ = flattening(fields, depth, separator=separator)
+    except ValueError:
+        return
+    found = made.record(record)
+    assert found.keys() == made.schema["properties"].keys()
+    rest = json.loads(found.pop("additional_properties") or "{}")
+    for leaf in leaves(record):
+        assert leaf in leaves(rest) or columns_hold(found, separator, leaf)
