@@ -59,7 +59,10 @@ def build_mapper(
     definitions = config.get("stream_maps", {})
     problems: list[str] = []
     for stream in streams:
-        maps = mapper.stream_maps.get(stream.name, [])
+        maps = mapper.stream_maps.get(stream.name)
+        if maps is None:
+            # The catalog does not know the stream.
+            continue
         paired = [*zip(maps, maps_of(definitions, stream.name), strict=True)]
         if stream.selected:
             for made, definition in paired:

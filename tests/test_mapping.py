@@ -117,10 +117,6 @@ MISTAKES: list[tuple[dict[str, Any], list[str]]] = [
         {"leads": {"x": "lambda: 1"}},
         [".leads.x: 'lambda: 1' uses Lambda, which map expressions cannot"],
     ),
-    (
-        {"leads": {"full_name": "fake.name()"}},
-        [".leads.full_name: 'fake.name()' names fake, which needs the package faker"],
-    ),
 ]  # fmt: skip
 
 

@@ -167,8 +167,6 @@ class _Check(NamedTuple):
     def _why_not(self, name: str, known: Collection[str]) -> str:
         if self.is_left_out(name):
             return "which is deselected or excluded"
-        if name == "fake":
-            return "which needs the package faker"
         hint = did_you_mean(name, known)
         return f"which {self.stream} has not{hint or f'; {_WHAT_TO_DO}'}"
 
