@@ -21,6 +21,7 @@ from singer_sdk.streams.rest import PageContext
 from tap_leadintent.api.endpoint import Endpoint
 from tap_leadintent.api.pagination import CursorPaginator
 from tap_leadintent.api.retry import Sender, Tally
+from tap_leadintent.config.validation import undocumented_filters
 from tap_leadintent.errors import ConfigError, RefusedError, StreamError
 from tap_leadintent.openapi import is_documented
 from tap_leadintent.progress import Progress, counted
@@ -137,6 +138,11 @@ class LeadIntentStream(SingerStream):
                 timeout=self.timeout,
                 retries=int(self.config["max_retries"]),
                 secret=self._secret,
+                doubtful=[
+                    f"filters.{field}"
+                    for field in undocumented_filters(self.config)
+                    if field.startswith(f"{self.name}.")
+                ],
                 clock=self._clock,
                 counter=self.request_counter,
                 tally=self.tally,

@@ -37,17 +37,7 @@ class _KeptConnectionError(ConnectionResetError):
     """A connection over which an answer has come was closed before the next one."""
 
 
-class _Named:
-    """Appears in errors as what it is to the user."""
-
-    host: Any
-    port: Any
-
-    def __str__(self) -> str:
-        return f"{self.host}:{self.port}"
-
-
-class _Connection(_Named, HTTPConnection):
+class _Connection(HTTPConnection):
     response_class = BoundedResponse
 
     _end = 0.0
@@ -132,7 +122,7 @@ def _look_up(host: str, port: int) -> list[str]:
     return [str(address[0]) for *_, address in found]
 
 
-class _Pool(_Named, HTTPConnectionPool):
+class _Pool(HTTPConnectionPool):
     ConnectionCls = _Connection
 
     def urlopen(self, *args: Any, **kwargs: Any) -> BaseHTTPResponse:

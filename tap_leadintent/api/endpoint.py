@@ -124,7 +124,8 @@ class Endpoint:
             try:
                 return page.decode()
             except ValueError as error:
-                trouble = RetriableAPIError(f"no page of records ({error})")
+                why = self.sender.secret.summarize(error)
+                trouble = RetriableAPIError(f"no page of records ({why})")
             try:
                 self.sender.wait_for_retry(trouble, attempt, check)
                 again = self.sender.fetch(page.request, check)

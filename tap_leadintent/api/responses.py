@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+import msgspec
 import requests
 from singer_sdk.exceptions import RetriableAPIError
 
@@ -16,28 +17,53 @@ from tap_leadintent.api.page import Page
 from tap_leadintent.errors import RefusedError
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from tap_leadintent.redaction import Secret
 
 _RETRIED = frozenset({408, 429})
 
+_INVALID = frozenset({400, 422})
+"""What a server may say of a request field that it does not know."""
+
+_MOST_BYTES = 2**20
+"""Bytes of a body that are decoded for a message: more than `summarize` looks at."""
+
+_ROOT = "check base_url, which is the root of the API without /v1"
+_IF_IT_GOES_ON = "if it goes on, ask the API's support"
+_OVERLOADED = (
+    "the API, or a gateway before it, is down or overloaded; lower concurrency, or try "
+    "later"
+)
+
 _ADVICE = {
+    400: "the API does not accept the request",
     401: "the API refused the key; set api_key to a valid key, made in the dashboard "
     "under Developer -> API Keys",
     402: "the organization's plan does not pay for this; ask whoever manages it",
     403: "this key may not read this endpoint; deselect the stream, or ask for access",
-    404: "nothing answers at this address; check base_url, which is the root of the "
-    "API without /v1",
+    404: f"nothing answers at this address; {_ROOT}",
     405: "the address takes no POST; check base_url",
+    408: f"the request did not reach the API in time; {_IF_IT_GOES_ON}",
+    413: "the request is too large for the API; shorten the lists in filters",
     415: "the address takes no JSON; check base_url",
+    422: "the API does not accept the request",
+    429: "the API wants fewer requests; set max_requests_per_minute, or lower it",
+    502: _OVERLOADED,
+    503: _OVERLOADED,
+    504: _OVERLOADED,
 }
 
 
-def read_page(response: requests.Response, secret: Secret) -> Page:
+def read_page(
+    response: requests.Response, secret: Secret, doubtful: Collection[str] = ()
+) -> Page:
     """Accept a page, and nothing else.
 
     Args:
         response: Any response, read whole.
         secret: Hides the key in messages.
+        doubtful: Settings that the API may not accept, by their dotted names.
 
     Returns:
         The page.
@@ -51,20 +77,24 @@ def read_page(response: requests.Response, secret: Secret) -> Page:
         try:
             return Page.of(response)
         except ValueError as error:
-            said = secret.summarize(response.text) or "nothing"
-            msg = f"no page of records ({secret.summarize(error)}) but: {said}"
-            raise RetriableAPIError(msg, response) from None
+            instead = _instead_of_page(response.content, secret.summarize(error))
+            told = _with_words(f"no page of records but {instead}", response, secret)
+            raise RetriableAPIError(told, response) from None
+    told = describe(response, secret, doubtful)
     if status in _RETRIED or status >= requests.codes.server_error:
-        raise RetriableAPIError(describe(response, secret), response)
-    raise RefusedError(describe(response, secret), status)
+        raise RetriableAPIError(told, response)
+    raise RefusedError(told, status)
 
 
-def describe(response: requests.Response, secret: Secret) -> str:
+def describe(
+    response: requests.Response, secret: Secret, doubtful: Collection[str] = ()
+) -> str:
     """Say what a status other than 200 means.
 
     Args:
         response: The response.
         secret: Hides the key.
+        doubtful: As for `read_page`.
 
     Returns:
         The status, what to do, and the server's own words, bounded.
@@ -75,8 +105,38 @@ def describe(response: requests.Response, secret: Secret) -> str:
         host = secret.summarize(_host(response.headers["Location"]))
         where = f" to {host}" if host else ""
         return f"{told}: redirects{where} are not followed; check base_url"
-    said = secret.summarize(response.text)
-    return ": ".join(part for part in (told, _ADVICE.get(status), said) if part)
+    told = f"{told}: {_ADVICE.get(status) or _advice_for_others(status)}"
+    if status in _INVALID and doubtful:
+        names = secret.summarize(", ".join(doubtful))
+        told += f"; the API description does not show {names}: check or remove it"
+    return _with_words(told, response, secret)
+
+
+def _advice_for_others(status: int) -> str:
+    if status >= requests.codes.server_error:
+        return f"the API failed; {_IF_IT_GOES_ON}"
+    if status >= requests.codes.bad_request:
+        return f"the API refused the request; {_IF_IT_GOES_ON}"
+    return f"no such answer is expected; {_ROOT}"
+
+
+def _instead_of_page(content: bytes, difference: str) -> str:
+    """Say what came with status 200, and what to do."""
+    if not content.strip():
+        return f"nothing; {_ROOT}"
+    if content.lstrip().startswith(b"<"):
+        return f"an HTML page; {_ROOT}"
+    try:
+        msgspec.json.decode(content)
+    except (ValueError, RecursionError):
+        return f"no whole JSON ({difference}); {_IF_IT_GOES_ON}, or {_ROOT}"
+    return f"other JSON ({difference}); {_ROOT}"
+
+
+def _with_words(told: str, response: requests.Response, secret: Secret) -> str:
+    """Add what the server says itself."""
+    words = secret.summarize(response.content[:_MOST_BYTES].decode(errors="replace"))
+    return f"{told}: {words}" if words else told
 
 
 def _host(location: str) -> str:

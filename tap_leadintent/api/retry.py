@@ -13,19 +13,16 @@ import requests
 from singer_sdk.exceptions import RetriableAPIError
 
 from tap_leadintent.api import responses
+from tap_leadintent.api.failures import explain, is_distrust, is_without_connection
 from tap_leadintent.api.rate_limit import LONGEST_RETRY_AFTER, backoff, retry_after
 from tap_leadintent.api.server_clock import Reading
-from tap_leadintent.api.session import (
-    cause,
-    environment,
-    is_without_connection,
-    new_session,
-)
+from tap_leadintent.api.session import environment, new_session
 from tap_leadintent.errors import NoAccessError, RefusedError, StreamError
 from tap_leadintent.times import format_instant, parse_http_date
 
 if TYPE_CHECKING:
     import logging
+    from collections.abc import Collection
 
     from requests.adapters import HTTPAdapter
     from singer_sdk.metrics import Counter
@@ -84,6 +81,10 @@ class Sender:
     secret: Secret
     """Hides the key in messages."""
 
+    doubtful: Collection[str] = ()
+    """Settings that the requests depend on, though the API description has no such
+    request field."""
+
     clock: ServerClock
     """Learns from each answer, a refusal too."""
 
@@ -136,7 +137,7 @@ class Sender:
                     raise NoAccessError(error.message) from None
                 raise
             except requests.RequestException as error:
-                raise StreamError(self.secret.summarize(error)) from None
+                raise StreamError(self._told(error)) from None
         raise AssertionError  # count() has no end
 
     def wait_for_retry(self, error: Exception, attempt: int, check: Check) -> None:
@@ -154,24 +155,26 @@ class Sender:
         is_first = not self.pace.has_succeeded
         without_connection = is_first and is_without_connection(error)
         failure = NoAccessError if without_connection else StreamError
-        reason = self.secret.summarize(cause(error))
-        if _is_distrust(error):
-            msg = (
-                "the server's certificate is not trusted; set REQUESTS_CA_"
-                f"BUNDLE if it is your own: {reason}"
-            )
-            raise failure(msg) from None
+        reason = self._told(error)
+        if is_distrust(error):
+            raise failure(reason) from None
         seconds, told = self._plan_wait(error, attempt)
         most = self.retries
         if is_first and _is_foreign(error):
             most = min(most, _RETRIES_WITHOUT_PAGE)
         if attempt > most:
-            msg = f"gave up after {attempt} tries: {reason}"
+            tries = "1 try" if attempt == 1 else f"{attempt} tries"
+            msg = f"gave up after {tries}: {reason}"
             raise failure(msg) from None
         again = f"{reason}; try {attempt + 1} of {most + 1} in {told}"
         self.logger.warning("%s: %s", self.name, again)
         self._count(retries=1, seconds_waited=seconds)
         self.pace.wait(seconds, check)
+
+    def _told(self, error: Exception) -> str:
+        if isinstance(error, RetriableAPIError):
+            return str(error)
+        return explain(error, self.url, self.timeout, self.secret)
 
     def _send(self, prepared: requests.PreparedRequest) -> Page:
         sent_at, began = time.time(), time.monotonic()
@@ -185,7 +188,7 @@ class Sender:
         shown = parse_http_date(response.headers.get("Date", ""))
         reading = None if shown is None else Reading(shown, sent_at, seconds)
         is_trusted = reading is None or self.clock.learn(reading)
-        page = responses.read_page(response, self.secret)
+        page = responses.read_page(response, self.secret, self.doubtful)
         if shown is not None and not is_trusted:
             msg = f"its clock says {format_instant(shown)}, unlike those of others"
             raise RetriableAPIError(msg, response)
@@ -223,9 +226,3 @@ def _is_foreign(error: Exception) -> bool:
     """Tell whether a server answered with success, but with no page."""
     response = getattr(error, "response", None)
     return response is not None and response.status_code == requests.codes.ok
-
-
-def _is_distrust(error: Exception) -> bool:
-    return isinstance(
-        error, requests.exceptions.SSLError
-    ) and "CERTIFICATE_VERIFY_FAILED" in str(error)

@@ -12,15 +12,7 @@ from urllib.parse import urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
-from urllib3.exceptions import (
-    ConnectTimeoutError,
-    DecodeError,
-    HTTPError,
-    MaxRetryError,
-    NewConnectionError,
-    ProxyError,
-    SSLError,
-)
+from urllib3.exceptions import DecodeError, HTTPError
 
 from tap_leadintent.api.connection import use_bounded_connections
 
@@ -183,33 +175,6 @@ def new_session(adapter: HTTPAdapter) -> requests.Session:
     return session
 
 
-def cause(error: Exception) -> Exception:
-    """Find what lies behind an error of `requests`.
-
-    Args:
-        error: Any error.
-
-    Returns:
-        The trouble itself, where urllib3 has wrapped it as too many retries.
-    """
-    inner = error.args[0] if error.args else None
-    return inner.reason or error if isinstance(inner, MaxRetryError) else error
-
-
-def is_without_connection(error: Exception) -> bool:
-    """Tell whether a request failed before it could be sent.
-
-    Args:
-        error: Any error.
-
-    Returns:
-        Whether the connection could not be made.
-    """
-    return isinstance(
-        cause(error), (ConnectTimeoutError, NewConnectionError, ProxyError, SSLError)
-    )
-
-
 def environment(url: str) -> dict[str, Any]:
     """Read the environment's proxies and trusted certificates for an address.
 
@@ -234,7 +199,11 @@ def environment(url: str) -> dict[str, Any]:
                 **{"capath" if os.path.isdir(path) else "cafile": path}  # noqa: PTH112
             )
         except OSError as error:
-            msg = f"{name} names no readable file of certificates, {path}: {error}"
+            why = error.strerror or "no certificate in it"
+            msg = (
+                f"{name} names no readable file of certificates, {path} ({why}); set "
+                "it to a file in PEM format"
+            )
             raise TrustError(msg) from error
     with requests.Session() as session:
         merge = session.merge_environment_settings

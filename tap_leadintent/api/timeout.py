@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from threading import Thread
 
 
+class NoAnswerError(TimeoutError):
+    """Not a byte of an answer came in time."""
+
+
 class _Deadline(io.RawIOBase):
     """Reads from a socket until its timeout has passed, however much arrives."""
 
@@ -25,6 +29,7 @@ class _Deadline(io.RawIOBase):
         self.thread = current_thread()
         self._socket = sock
         self._raw = raw
+        self._has_begun = False
         self._end = time.monotonic() + (sock.gettimeout() or float("inf"))
         self._is_hung_up = False
         _awaited[id(self)] = self
@@ -38,11 +43,17 @@ class _Deadline(io.RawIOBase):
             msg = "the answer did not arrive whole in time"
             raise TimeoutError(msg)
         self._socket.settimeout(None if left == float("inf") else left)
-        count = self._raw.readinto(buffer)
+        try:
+            count = self._raw.readinto(buffer)
+        except TimeoutError as error:
+            if self._has_begun:
+                raise
+            raise NoAnswerError(*error.args) from None
         if not count and self._is_hung_up:
             # Or it might look like a kept connection that the server has closed.
             msg = "nobody waits for the answer any more"
             raise ConnectionAbortedError(msg)
+        self._has_begun = True
         return count
 
     def hang_up(self) -> None:

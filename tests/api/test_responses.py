@@ -64,9 +64,45 @@ def test_a_refusal_says_what_to_do(status: int, advice: str) -> None:
     assert told.endswith('{"error": "not so"}')
 
 
-@pytest.mark.parametrize("status", [400, 409, 410, 418, 422])
-def test_a_refusal_shows_the_servers_own_words(status: int) -> None:
-    assert refusal(answer(status, "limit is 50")) == f"HTTP {status}: limit is 50"
+SUPPORT = "if it goes on, ask the API's support"
+INVALID = "the API does not accept the request"
+OVERLOADED = (
+    "the API, or a gateway before it, is down or overloaded; lower concurrency, or try "
+    "later"
+)
+ROOT = "check base_url, which is the root of the API without /v1"
+
+
+@pytest.mark.parametrize(
+    ("status", "advice"),
+    [
+        (400, INVALID),
+        (409, f"the API refused the request; {SUPPORT}"),
+        (413, "the request is too large for the API; shorten the lists in filters"),
+        (418, f"the API refused the request; {SUPPORT}"),
+        (422, INVALID),
+        (204, f"no such answer is expected; {ROOT}"),
+        (304, f"no such answer is expected; {ROOT}"),
+    ],
+)
+def test_a_refusal_shows_the_servers_own_words(status: int, advice: str) -> None:
+    told = refusal(answer(status, "limit is 50"))
+    assert told == f"HTTP {status}: {advice}: limit is 50"
+    assert refusal(answer(status)) == f"HTTP {status}: {advice}"
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_a_refusal_names_undocumented_filters(status: int) -> None:
+    doubtful = ["filters.leads.sort", "filters.leads.\x1b"]
+    with pytest.raises(RefusedError) as caught:
+        read_page(answer(status, "no"), Secret(API_KEY), doubtful)
+    assert caught.value.message == (
+        f"HTTP {status}: {INVALID}; the API description does not show "
+        "filters.leads.sort, filters.leads.\\x1b: check or remove it: no"
+    )
+    with pytest.raises(RefusedError) as caught:
+        read_page(answer(403, "no"), Secret(API_KEY), doubtful)
+    assert "sort" not in caught.value.message
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -92,24 +128,57 @@ def test_a_redirect_shows_its_host(status: int, location: str, where: str) -> No
     assert told == expected
 
 
-@pytest.mark.parametrize("status", [408, 429, 500, 501, 502, 503, 504, 599])
-def test_what_may_pass_shows_the_servers_own_words(status: int) -> None:
-    assert trouble(answer(status, "wait", "Busy")) == f"HTTP {status} Busy: wait"
+@pytest.mark.parametrize(
+    ("status", "advice"),
+    [
+        (408, f"the request did not reach the API in time; {SUPPORT}"),
+        (
+            429,
+            "the API wants fewer requests; set max_requests_per_minute, or lower it",
+        ),
+        (500, f"the API failed; {SUPPORT}"),
+        (501, f"the API failed; {SUPPORT}"),
+        (502, OVERLOADED),
+        (503, OVERLOADED),
+        (504, OVERLOADED),
+        (599, f"the API failed; {SUPPORT}"),
+    ],
+)
+def test_what_may_pass_shows_the_servers_own_words(status: int, advice: str) -> None:
+    told = trouble(answer(status, "wait", "Busy"))
+    assert told == f"HTTP {status} Busy: {advice}: wait"
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "told"),
     [
-        ("<html>\n<b>wait</b>", "<html> <b>wait</b>"),
-        ("", "nothing"),
-        ('{"error": "later"}', '{"error": "later"}'),
-        ('{"data": [], "cursor": null}', '{"data": [], "cursor": null}'),
+        ("<html>\n<b>wait</b>", f"an HTML page; {ROOT}: <html> <b>wait</b>"),
+        ("", f"nothing; {ROOT}"),
+        (" \r\n", f"nothing; {ROOT}"),
+        (
+            '{"error": "later"}',
+            "other JSON (Object missing required field `data`); "
+            f'{ROOT}: {{"error": "later"}}',
+        ),
+        ("[]", f"other JSON (Expected `object`, got `array`); {ROOT}: []"),
+        (
+            '{"data": [',
+            f"no whole JSON (Input data was truncated); {SUPPORT}, or {ROOT}: "
+            '{"data": [',
+        ),
     ],
 )
-def test_a_200_without_a_page_shows_what_it_is(body: str, said: str) -> None:
-    told = trouble(answer(200, body))
-    assert told.startswith("no page of records (")
-    assert told.endswith(f") but: {said}")
+def test_a_200_without_a_page_says_what_it_is(body: str, told: str) -> None:
+    assert trouble(answer(200, body)) == f"no page of records but {told}"
+
+
+@pytest.mark.parametrize("status", [200, 400, 403, 429, 500])
+def test_nothing_of_a_server_reaches_the_terminal(status: int) -> None:
+    evil = "\x1b]0;x\x07\x9b2J\u202e\u2066\u200f"
+    with pytest.raises((RefusedError, RetriableAPIError)) as caught:
+        read_page(answer(status, evil, evil), Secret(API_KEY))
+    assert str(caught.value).isprintable()
+    assert "\\x1b]0;x\\x07\\x9b2J\\u202e\\u2066\\u200f" in str(caught.value)
 
 
 @pytest.mark.parametrize("status", [200, 302, 400, 401, 403, 404, 422, 429, 500])
