@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ssl
 import logging
+import ssl
 from contextlib import suppress
 from email.utils import formatdate
 from itertools import pairwise

@@ -64,6 +64,8 @@ def test_a_refusal_says_what_to_do(status: int, advice: str) -> None:
     assert told.endswith('{"error": "not so"}')
 
 
+NO_DATA = "Object missing required field `data`"
+CUT = "Input data was truncated"
 SUPPORT = "if it goes on, ask the API's support"
 INVALID = "the API does not accept the request"
 OVERLOADED = (
@@ -157,14 +159,12 @@ def test_what_may_pass_shows_the_servers_own_words(status: int, advice: str) -> 
         (" \r\n", f"nothing; {ROOT}"),
         (
             '{"error": "later"}',
-            "other JSON (Object missing required field `data`); "
-            f'{ROOT}: {{"error": "later"}}',
+            f"other JSON ({NO_DATA}); {ROOT}: " + '{"error": "later"}',
         ),
         ("[]", f"other JSON (Expected `object`, got `array`); {ROOT}: []"),
         (
             '{"data": [',
-            f"no whole JSON (Input data was truncated); {SUPPORT}, or {ROOT}: "
-            '{"data": [',
+            f"no whole JSON ({CUT}); {SUPPORT}, or {ROOT}: " + '{"data": [',
         ),
     ],
 )

@@ -6,7 +6,7 @@ Its exception prints the request's headers, the key among them.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 from tap_leadintent.api.responses import read_page
@@ -16,14 +16,13 @@ if TYPE_CHECKING:
     import requests
 
     from tap_leadintent.api.page import Page
-    from tap_leadintent.redaction import Secret
 
 
-def explode(response: requests.Response, secret: Secret) -> Page:
+def explode(response: requests.Response, *others: Any) -> Page:
     if response.request.url and response.request.url.endswith("/signals/leads"):
         msg = f"cannot cope with {response.request.headers}"
         raise ZeroDivisionError(msg)
-    return read_page(response, secret)
+    return read_page(response, *others)
 
 
 sys.argv[0] = "tap-leadintent"
