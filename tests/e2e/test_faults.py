@@ -19,6 +19,7 @@ from tests.support.faults import (
     LEADS,
     LOOPS,
     LOST_CURSORS,
+    NO_PAGE,
     PASSING,
     PLANS,
     POSITIONS,
@@ -86,6 +87,14 @@ each_position = pytest.mark.parametrize("pages", POSITIONS)
 each_rate = pytest.mark.parametrize("rate", [0.05, 0.2])
 
 
+def strikes_a_kept_connection(rule: Rule, pages: str) -> bool:
+    """Tell whether a fault looks as if a kept connection had been closed meanwhile.
+
+    Such a request goes out again at once, and that is no retry.
+    """
+    return rule == PASSING["reset"] and pages != "first"
+
+
 @pytest.mark.parametrize("plan", PLANS)
 def test_without_a_fault(sandbox: Sandbox, expected: set[str], plan: str) -> None:
     run = read_leads(sandbox, PLANS[plan])
@@ -101,20 +110,25 @@ def test_without_a_fault(sandbox: Sandbox, expected: set[str], plan: str) -> Non
 def test_a_fault_that_passes(
     sandbox: Sandbox, expected: set[str], plan: str, pages: str, rule: Rule
 ) -> None:
-    sandbox.faults({**rule, "pages": pages, "times": 3})
+    # A run whose first page is no page again and again is given up after three tries.
+    times = 2 if pages == "first" and rule in NO_PAGE.values() else 3
+    sandbox.faults({**rule, "pages": pages, "times": times})
     run = read_leads(sandbox, PLANS[plan])
     run.whole(expected)
     assert len(run.ids) == LEADS
     positions = struck(sandbox)
-    assert len(positions) == 3 or rule in HARMLESS.values()
+    assert len(positions) == times or rule in HARMLESS.values()
     assert positions
     # The last page of a window may be its first, too.
     assert pages == "last" or all(
         (page == 1) == (pages == "first") for page in positions
     )
-    retries = 0 if rule in HARMLESS.values() else 3
-    assert run.log.count("; try ") == retries
-    assert f"{retries} retries" in run.log
+    retries = run.log.count("; try ")
+    if strikes_a_kept_connection(rule, pages):
+        assert retries < times
+    else:
+        assert retries == (0 if rule in HARMLESS.values() else times)
+        assert f"{retries} retries" in run.log
 
 
 @matrix(PASSING | HARMLESS)
@@ -156,7 +170,7 @@ def test_a_fault_that_does_not_pass(
     assert first.error.startswith("1 of 1 streams failed: leads: page ")
     assert "gave up after 2 tries: " in first.error
     assert len(first.error) < 600
-    assert len(struck(sandbox)) == 2
+    assert len(struck(sandbox)) == 2 + strikes_a_kept_connection(rule, pages)
     sandbox.faults()
     read_leads(sandbox, {}, first.state).whole(expected)
 

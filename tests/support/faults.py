@@ -53,16 +53,8 @@ def body(content: Any) -> Rule:
 
 _NOW = {"Retry-After": "0.01"}
 
-PASSING: dict[str, Rule] = {
-    **{str(code): status(code) for code in (408, 500, 504)},
-    "429": status(429, headers=_NOW),
-    "429 without a word": status(429),
-    "503": status(503, headers=_NOW),
-    "gateway page": status(502, body="<html>Bad gateway</html>"),
-    "reset": {"kind": "reset"},
-    "drop": {"kind": "drop"},
+NO_PAGE: dict[str, Rule] = {
     "truncate": {"kind": "truncate"},
-    "undecodable": {"kind": "undecodable"},
     "html": {"kind": "html"},
     "empty body": {"kind": "empty_body"},
     "error in 200": {"kind": "error_in_200"},
@@ -71,6 +63,19 @@ PASSING: dict[str, Rule] = {
     "no cursor": body({"data": []}),
     "no data": body({"cursor": {"next": "", "has_more": False}}),
     "no has_more": body({"data": [], "cursor": {"next": ""}}),
+}
+"""What says that all is well, yet is no page; few tries may mend it at first."""
+
+PASSING: dict[str, Rule] = {
+    **{str(code): status(code) for code in (408, 500, 504)},
+    "429": status(429, headers=_NOW),
+    "429 without a word": status(429),
+    "503": status(503, headers=_NOW),
+    "gateway page": status(502, body="<html>Bad gateway</html>"),
+    "reset": {"kind": "reset"},
+    "drop": {"kind": "drop"},
+    "undecodable": {"kind": "undecodable"},
+    **NO_PAGE,
 }
 """What another try may mend."""
 
