@@ -258,6 +258,15 @@ class LeadIntentStream(SingerStream):
             "properties": {**properties, **found.columns},
         }
 
+    @property
+    def schema_problem(self) -> str:
+        """What is wrong with the columns' schemas, which a catalog may have changed."""
+        try:
+            _ = self._shaper
+        except ValueError as error:
+            return str(error)
+        return ""
+
     def stop_reading(self) -> None:
         """End all reading, whatever still waits to be handed over."""
         self._reader.stop()

@@ -135,9 +135,14 @@ class TapLeadIntent(Tap):
             self.logger.warning("Ignored in the catalog: there is no stream %s", told)
         known = [self.streams[name] for name in self.catalog if name in self.streams]
         selected = [stream for stream in known if stream.selected]
-        if problems := catalog_problems(selected):
+        ours = cast("list[LeadIntentStream]", selected)
+        if problems := catalog_problems(ours) or [
+            f"catalog: {stream.name}: {problem}"
+            for stream in ours
+            if (problem := stream.schema_problem)
+        ]:
             raise ConfigError([*map(self._secret.summarize, problems)])
-        return cast("list[LeadIntentStream]", selected)
+        return ours
 
     @cached_property
     def _interruption(self) -> Interruption:

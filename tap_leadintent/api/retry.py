@@ -18,6 +18,7 @@ from tap_leadintent.api.rate_limit import LONGEST_RETRY_AFTER, backoff, retry_af
 from tap_leadintent.api.server_clock import Reading
 from tap_leadintent.api.session import environment, new_session
 from tap_leadintent.errors import NoAccessError, RefusedError, StreamError
+from tap_leadintent.progress import counted
 from tap_leadintent.times import format_instant, parse_http_date
 
 if TYPE_CHECKING:
@@ -163,8 +164,7 @@ class Sender:
         if is_first and _is_foreign(error):
             most = min(most, _RETRIES_WITHOUT_PAGE)
         if attempt > most:
-            tries = "1 try" if attempt == 1 else f"{attempt} tries"
-            msg = f"gave up after {tries}: {reason}"
+            msg = f"gave up after {counted(attempt, 'try', 'tries')}: {reason}"
             raise failure(msg) from None
         again = f"{reason}; try {attempt + 1} of {most + 1} in {told}"
         self.logger.warning("%s: %s", self.name, again)

@@ -71,7 +71,7 @@ def _compiled(text: str) -> Fit:
     try:
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:
-        msg = f"its schema is none ({error.message})"
+        msg = f"its schema is no JSON schema ({error.message})"
         raise ValueError(msg) from None
     nests = kind in {"object", "array"}
     # Formats inside a column break no warehouse.

@@ -92,6 +92,29 @@ def test_a_mistake_is_one_line_and_no_request(  # noqa: PLR0913, PLR0917 - fixtu
     assert not requests_mock.called
 
 
+@each_reading_entry
+@pytest.mark.parametrize(
+    ("column", "problem"),
+    [
+        ({"type": "strin"}, "'strin' is not valid under any of the given schemas"),
+        ({"type": ["string", "null"], "pattern": "("}, "'(' is not a 'regex'"),
+    ],
+)
+def test_a_column_whose_schema_is_no_schema(
+    with_catalog: Callable[..., Result],
+    requests_mock: requests_mock.Mocker,
+    column: dict[str, Any],
+    problem: str,
+    arguments: list[str],
+) -> None:
+    catalog = only("leads", "observations")
+    entries(catalog)["leads"]["schema"]["properties"]["x"] = column
+    (line,) = refusal(with_catalog(catalog, *arguments))
+    told = f"its schema is no JSON schema ({problem})"
+    assert line == f"catalog: leads: column x: {told}"
+    assert not requests_mock.called
+
+
 def test_each_mistake_has_its_line(with_catalog: Callable[..., Result]) -> None:
     catalog = only(*STREAMS)
     for name in ("leads", "observations"):

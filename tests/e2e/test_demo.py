@@ -104,6 +104,20 @@ def test_prints_what_the_database_holds(demo: Demo) -> None:
     assert held == {table: after for table, (_, after, _) in rows.items()}
     assert ids == rows["leads"][1]
     assert f"\n  {best} " in printed
+    assert_log_is_short(demo.output / "meltano.log")
+
+
+def assert_log_is_short(path: Path) -> None:
+    """Assert that the tap says little in each run beside how far it has come."""
+    log = path.read_text(encoding="utf-8")
+    runs = [run.splitlines() for run in log.split("Running job with name")[1:]]
+    assert len(runs) == 2
+    for lines in runs:
+        said = [line for line in lines if "] tap-leadintent " in line]
+        progress = [line for line in said if " records a second" in line]
+        assert len(progress) == 7
+        assert len(said) - len(progress) < 10
+        assert "METRIC" not in "".join(said)
 
 
 @pytest.mark.parametrize("program", ["postgres", "uv", "target-postgres"])

@@ -1,0 +1,24 @@
+"""What the tap says to people: for each message what leads to it, and what helps.
+
+The tables are held to the real command line by `tests/e2e/test_messages.py`, and made
+to become a page of the documentation, too.
+"""
+
+from __future__ import annotations
+
+from tests.support.messages.files import CATALOG, FILES
+from tests.support.messages.message import Message
+from tests.support.messages.runs import API, PROGRESS, RECORDS
+from tests.support.messages.settings import SETTINGS
+
+__all__ = ["MESSAGES", "Message"]
+
+MESSAGES = {
+    "Settings": SETTINGS,
+    "Files": FILES,
+    "Catalog": CATALOG,
+    "The API": API,
+    "Records": RECORDS,
+    "Progress": PROGRESS,
+}
+"""All messages, by what they are about."""

@@ -1,0 +1,143 @@
+"""What is said while a stream is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.support.helpers import only
+from tests.support.messages.message import Message
+
+
+def _leads() -> dict[str, Any]:
+    return only("leads")
+
+
+API = (
+    Message(
+        text="1 of 7 streams failed: custom_signals: HTTP 401 …: the API refused the "
+        "key; set api_key to a valid key, made in the dashboard under Developer -> API "
+        "Keys: …; not tried after that: …",
+        config={"api_key": "wrong-7c2e-9d41"},
+        cause="The key is wrong, or was revoked. No stream can be read.",
+        cure="Make another in the dashboard under Developer -> API Keys.",
+    ),
+    Message(
+        text="1 of 1 streams failed: leads: HTTP 403 …: this key may not read this "
+        "endpoint; deselect the stream, or ask for access: …",
+        catalog=_leads,
+        faults=({"kind": "status", "status": 403},),
+        cause="The key is right, but not for this.",
+        cure="Deselect the stream, or ask whoever manages the organization.",
+    ),
+    Message(
+        text="1 of 1 streams failed: leads: HTTP 404 …: nothing answers at this address; "
+        "check base_url, which is the root of the API without /v1: …",
+        catalog=_leads,
+        faults=({"kind": "status", "status": 404},),
+        cause="There is a server, but not this API at this path.",
+        cure="Correct `base_url`.",
+    ),
+    Message(
+        text="1 of 1 streams failed: leads: HTTP 302…: redirects to a.example are not "
+        "followed; check base_url",
+        catalog=_leads,
+        faults=(
+            {"kind": "redirect", "status": 302, "location": "https://a.example/b"},
+        ),
+        cause="The server wants the request elsewhere, and the key with it.",
+        cure="Set `base_url` to the address that the API really has.",
+    ),
+    Message(
+        text="leads: HTTP 503 …; try 2 of 9 in … s …",
+        level="WARNING",
+        code=0,
+        catalog=_leads,
+        faults=(
+            {
+                "kind": "status",
+                "status": 503,
+                "times": 1,
+                "headers": {"Retry-After": "0.01"},
+            },
+        ),
+        cause="A passing trouble of the server or the network.",
+        cure="None is needed: the tap tries again, up to `max_retries` times.",
+    ),
+    Message(
+        text="1 of 1 streams failed: leads: page 1: gave up after 1 try: HTTP 500 …",
+        config={"max_retries": 0},
+        catalog=_leads,
+        faults=({"kind": "status", "status": 500},),
+        cause="The server failed each time the tap asked.",
+        cure="Run again later; the run goes on from its last state.",
+    ),
+)
+
+RECORDS = (
+    Message(
+        text="1 of 1 streams failed: leads: page 1: …a record has no id, which is part …",
+        catalog=_leads,
+        faults=({"kind": "missing_id", "stream": "leads"},),
+        cause="A row without its key could not be told from others.",
+        cure="Choose `key-properties` that every record has, or ask the vendor.",
+    ),
+    Message(
+        text="custom_signals: … fields are only in additional_properties: …; see "
+        "infer_columns for typed columns",
+        level="INFO",
+        code=0,
+        catalog=lambda: only("custom_signals"),
+        cause="Nobody documents these fields, so they have no column of their own.",
+        cure="None is needed; `infer_columns` or Meltano's `schema` make columns.",
+    ),
+    Message(
+        text="1 of 1 streams failed: leads: batches cannot be written (…); see "
+        "batch_config",
+        config={
+            "batch_config": {
+                "encoding": {"format": "jsonl"},
+                "storage": {"root": "file:///dev/null/x"},
+            }
+        },
+        catalog=_leads,
+        cause="The folder of the batch files cannot be made or written to.",
+        cure="Correct `batch_config.storage.root`, or who may write there.",
+    ),
+)
+
+PROGRESS = (
+    Message(
+        text="leads: 3 records, 1 request, 0 retries, 0.0 s waited, 0 warnings; … s, … "
+        "records a second; …covered up to …, before this run nothing was",
+        level="INFO",
+        code=0,
+        catalog=_leads,
+        cause="The stream has been read to its end.",
+        cure="None is needed.",
+    ),
+    Message(
+        text="1 stream, 3 records, 1 request, … in … s",
+        level="INFO",
+        code=0,
+        catalog=_leads,
+        cause="The run has come to its end.",
+        cure="None is needed.",
+    ),
+    Message(
+        text="leads: ok",
+        level="INFO",
+        code=0,
+        arguments=("--test",),
+        catalog=_leads,
+        cause="The stream can be read.",
+        cure="None is needed.",
+    ),
+    Message(
+        text="observations: the same as leads",
+        arguments=("--test",),
+        catalog=lambda: only("leads", "observations"),
+        faults=({"kind": "status", "status": 403},),
+        cause="The stream fails for the same reason as another, which is told there.",
+        cure="See the line about the other stream.",
+    ),
+)
