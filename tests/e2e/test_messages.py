@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from tests.support.helpers import API_KEY, enter, final_error, prefixed
 from tests.support.messages import MESSAGES
+from tests.support.messages.message import SANDBOX
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,6 +33,7 @@ def command(message: Message, sandbox: Sandbox, folder: Path) -> list[str]:
         ),
         **message.files,
     }
+    files["--config"] = files["--config"].replace(SANDBOX, urlsplit(sandbox.url).netloc)
     if message.catalog:
         files["--catalog"] = json.dumps(message.catalog())
     if message.state is not None:
@@ -43,14 +46,14 @@ def command(message: Message, sandbox: Sandbox, folder: Path) -> list[str]:
     return arguments
 
 
-@pytest.mark.parametrize("message", ALL, ids=[message.text[:60] for message in ALL])
+@pytest.mark.parametrize("message", ALL, ids=[message.text for message in ALL])
 def test_a_message_is_said(
     sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, message: Message
 ) -> None:
     sandbox.faults(*message.faults)
     if message.lacks:
         monkeypatch.setitem(sys.modules, message.lacks, None)
-    variables: Any = prefixed(dict(message.variables))
+    variables: Any = {**prefixed(dict(message.variables)), **message.environment}
     result = enter(*command(message, sandbox, tmp_path), env=variables)
     assert result.exit_code == message.code, result.stderr
     assert "Traceback" not in result.stderr

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from tests.support.messages.files import CATALOG, FILES
 from tests.support.messages.message import Message
+from tests.support.messages.network import NETWORK
 from tests.support.messages.runs import API, PROGRESS, RECORDS
 from tests.support.messages.settings import SETTINGS
 
@@ -18,6 +19,7 @@ MESSAGES = {
     "Files": FILES,
     "Catalog": CATALOG,
     "The API": API,
+    "The network": NETWORK,
     "Records": RECORDS,
     "Progress": PROGRESS,
 }

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+SANDBOX = "HOST:PORT"
+"""Stands in a setting for the host and port of the sandbox."""
+
 ANY = "…"
 """Stands in a text for what differs from case to case."""
 
@@ -34,7 +37,10 @@ class Message:
     """Settings of that run beside an address and a key; None takes one away."""
 
     variables: Mapping[str, str] = field(default_factory=dict)
-    """Environment variables of that run."""
+    """Environment variables of that run, without the tap's prefix."""
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Others of its environment variables."""
 
     arguments: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)

@@ -14,6 +14,13 @@ def _leads() -> dict[str, Any]:
 
 API = (
     Message(
+        text="1 of 1 streams failed: signal_agents: HTTP 400 …: the API does not accept the request; the API description does not show filters.signal_agents.state: check or remove it: …",
+        config={"filters": {"signal_agents": {"state": ["active"]}}},
+        catalog=lambda: only("signal_agents"),
+        cause="The API refused the request, most likely for a filter that nobody documents.",
+        cure="Correct the name of the filter, or remove it.",
+    ),
+    Message(
         text="1 of 7 streams failed: custom_signals: HTTP 401 …: the API refused the "
         "key; set api_key to a valid key, made in the dashboard under Developer -> API "
         "Keys: …; not tried after that: …",
@@ -62,14 +69,6 @@ API = (
         ),
         cause="A passing trouble of the server or the network.",
         cure="None is needed: the tap tries again, up to `max_retries` times.",
-    ),
-    Message(
-        text="1 of 1 streams failed: leads: page 1: gave up after 1 try: HTTP 500 …",
-        config={"max_retries": 0},
-        catalog=_leads,
-        faults=({"kind": "status", "status": 500},),
-        cause="The server failed each time the tap asked.",
-        cure="Run again later; the run goes on from its last state.",
     ),
 )
 

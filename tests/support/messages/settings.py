@@ -219,4 +219,22 @@ SETTINGS = (
         cause="The log has other levels.",
         cure="Choose one of them; INFO is what there is without the variable.",
     ),
+    Message(
+        text="stream_maps.lead: there is no stream lead; did you mean leads?",
+        config={"stream_maps": {"lead": {"title": None}}},
+        cause="`stream_maps` names a stream that there is not, so it would do nothing.",
+        cure="Write the stream as the table of streams in README has it.",
+    ),
+    Message(
+        text="stream_maps.leads.full_nam: leads has no such column that a map could leave out; did you mean full_name?",
+        config={"stream_maps": {"leads": {"full_nam": None}}},
+        cause="A map takes out what has no column, so that the value would stay in `additional_properties`.",
+        cure="Name the field in `exclude_fields`, or give it a column.",
+    ),
+    Message(
+        text="stream_maps.leads.x: …1 +… is no expression: …",
+        config={"stream_maps": {"leads": {"x": "1 +"}}},
+        cause="The expression of a map is not Python.",
+        cure="Correct it.",
+    ),
 )
