@@ -31,13 +31,20 @@ from tap_leadintent.records.keys import own_id
 from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
 from tap_leadintent.redaction import Secret
-from tap_leadintent.replication.coverage import SINCE_EVER, Coverage, filters_hash
+from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
 from tap_leadintent.replication.overlap import Repeats
+from tap_leadintent.replication.plan import SINCE_EVER, Asked, Plan
 from tap_leadintent.replication.range_guard import RangeGuard
 from tap_leadintent.replication.range_requests import RangeRequests
 from tap_leadintent.replication.reader import Reader
+from tap_leadintent.replication.source import (
+    Source,
+    filters_hash,
+    key_mark,
+    normalised,
+)
 from tap_leadintent.replication.windows import Window, Windows
-from tap_leadintent.singer.stream import COVERAGE, SingerStream
+from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.times import format_instant, parse_instant
 
 if TYPE_CHECKING:
@@ -58,7 +65,6 @@ if TYPE_CHECKING:
     from tap_leadintent.api.page import Page, Records
     from tap_leadintent.api.rate_limit import Check, Pace
     from tap_leadintent.api.server_clock import Reading, ServerClock
-    from tap_leadintent.replication.intervals import Interval
 
     Record = dict[str, Any]
 
@@ -113,8 +119,6 @@ class LeadIntentStream(SingerStream):
         self._now = tap.initialized_at // 1000
         self._repeats = Repeats()
         self._notes = RecordNotes(self.logger)
-        self._beginning: list[str] = []
-        """Ranges that this run covers from its own start on, without reading them."""
         if self._exclusion:
             # An instance's own value comes before that of its class's descriptor.
             vars(self)["schema"] = self._exclusion.schema(self.schema)
@@ -370,13 +374,10 @@ class LeadIntentStream(SingerStream):
     @property
     def newest_covered(self) -> str | None:
         """The newest instant of the first range that its bookmark covers."""
-        first = self.ranges[:1]
-        try:
-            entries = self.stream_state.get(COVERAGE, [])
-            return max((e["to"] for e in entries if e["range"] in first), default=None)
-        except (KeyError, TypeError):
-            # A state that somebody wrote by hand; reading it says what is wrong.
+        if not self.is_incremental:
             return None
+        span = self._read_bookmark().coverage.span(self.ranges[0])
+        return span and format_instant(span[1])
 
     def begin_state(self) -> None:
         """Make sure that the run's first STATE says what is covered, if only nothing.
@@ -430,34 +431,48 @@ class LeadIntentStream(SingerStream):
         if versioned:
             self.activate_version(self._now)
 
-    def _read_ranges(self) -> Generator[list[Record]]:
-        coverage = self._load_coverage()
-        first, *others = self.ranges
-        begun = [name for name in others if coverage.span(name)]
-        self._beginning = [name for name in others if name not in begun]
-        self._learn_clock(coverage)
-        self.checkpoint(coverage.to_state(), at_once=True)
-        yield from self._read_range(coverage, first, self._asked())
-        for name in begun:
-            oldest, newest = coverage.span(name) or (self._now, self._now)
-            asked = (min(oldest, newest - self._lookback), self._now)
-            yield from self._read_range(coverage, name, asked)
+    @cached_property
+    def bookmark(self) -> Bookmark:
+        """What the stream's state says, from when it is first asked."""
+        return self._read_bookmark()
 
-    def _read_range(
-        self, coverage: Coverage, name: str, asked: Interval
-    ) -> Generator[list[Record]]:
-        was_covered = coverage.span(name) is not None
-        stretches = coverage.to_read(name, asked, self._lookback)
-        unfiltered = (
-            stretches == [(SINCE_EVER, self._now)] and "end_date" not in self.config
-        )
+    @property
+    def key_mark(self) -> str:
+        """What tells the setting `api_key` from others in a state."""
+        return key_mark(self.config["api_key"], self.bookmark.source.address)
+
+    def _read_bookmark(self) -> Bookmark:
+        address = normalised(str(self.config.get("base_url", "")))
+        source = Source(address, filters_hash(self.filters))
+        since = self.asked.since
+        return Bookmark.read(self.stream_state, source, self.ranges, since)
+
+    def _seal(self, *, records: int = 0, at_once: bool = False) -> None:
+        """Note in the state what is covered now; see `checkpoint`."""
+        entries = self.bookmark.to_state(self.key_mark)
+        self.checkpoint({COVERAGE: entries}, records=records, at_once=at_once)
+
+    def _read_ranges(self) -> Generator[list[Record]]:
+        bookmark = self.bookmark
+        if bookmark.problem:
+            self.logger.warning("The stream starts anew: %s", bookmark.problem)
+        plan = Plan(self.asked, bookmark.coverage, self._now, self.logger)
+        self._learn_clock(plan)
+        self._seal(at_once=True)
+        for name in plan.ranges:
+            yield from self._read_range(plan, name)
+
+    def _read_range(self, plan: Plan, name: str) -> Generator[list[Record]]:
+        was_covered = plan.coverage.span(name) is not None
+        stretches = plan.stretches(name)
+        unfiltered = plan.is_everything(name, stretches)
         alone = unfiltered or name in _MOVING
         readers = 1 if alone else self.config["concurrency"]
         windows = Windows(
             stretches,
             page_size=self.page_size,
             readers=readers,
-            length=self._now if unfiltered else self._window_seconds,
+            length=plan.now if unfiltered else self._window_seconds,
             quiet=was_covered,
         )
         requests = RangeRequests(name, self.endpoint.read, self._clock)
@@ -470,13 +485,15 @@ class LeadIntentStream(SingerStream):
             count = 0
             clock: Reading | None = None
             for number, page in enumerate(pages, start=1):
-                self._learn_clock(coverage)
+                self._learn_clock(plan)
                 records = self.endpoint.decode(page, self._pace.check)
                 count += len(records.data)
                 if number == 1:
                     clock = page.clock
                     guard.window_begins(records.raw if page.cursor.has_more else ())
-                yield self._read_page(records, number, name, window, guard)
+                window_end = f"{format_instant(min(window.end, plan.now))[:-1]}.000000Z"
+                rows = self._shape_page(records, number, window_end)
+                yield self._take_news(rows, records, name, window, guard)
             self.progress.reach(window.end)
             self.logger.debug(
                 "%s from %s to %s: %s",
@@ -485,13 +502,11 @@ class LeadIntentStream(SingerStream):
                 format_instant(window.end),
                 counted(count, "record"),
             )
-            self._learn_clock(coverage)
+            self._learn_clock(plan)
             # The first of its queries is the one that may have run too early.
             as_of = clock and self._clock.as_of(clock)
-            end = min(window.end, self._now, self._now if as_of is None else as_of)
-            if end > window.start:
-                coverage.add(name, (window.start, end))
-            self.checkpoint(coverage.to_state(), records=count)
+            plan.read(name, (window.start, window.end), as_of)
+            self._seal(records=count)
 
     def _shape_page(
         self, records: Records, number: int, window_end: str | None = None
@@ -521,26 +536,24 @@ class LeadIntentStream(SingerStream):
         # The next page may have to be waited for.
         self.flush()
 
-    def _read_page(
+    def _take_news(
         self,
+        rows: list[Record],
         records: Records,
-        number: int,
         name: str,
         window: Window,
         guard: RangeGuard,
     ) -> list[Record]:
-        end = f"{format_instant(min(window.end, self._now))[:-1]}.000000Z"
-        shaped = self._shape_page(records, number, end)
         # With the record's own id, as a catalog may declare any key, or none.
         entity, columns = self.entity, self.primary_keys
         keys = [
             (own_id(record, entity) or hash(bytes(raw)), *map(row.get, columns))
-            for row, record, raw in zip(shaped, records.data, records.raw, strict=True)
+            for row, record, raw in zip(rows, records.data, records.raw, strict=True)
         ]
         if time_of := self.promised_times.get(name):
             guard.page(window, records.data, time_of)
         news = self._repeats.news(keys, records.raw, records.read_at)
-        return [*compress(shaped, news)]
+        return [*compress(rows, news)]
 
     def _read_unfiltered(self, _: Window, check: Check) -> Iterator[Page]:
         return self.endpoint.read({}, check)
@@ -554,43 +567,26 @@ class LeadIntentStream(SingerStream):
             return False
 
     @property
-    def _lookback(self) -> int:
-        return int(self.config["lookback_minutes"]) * 60
-
-    @property
     def _window_seconds(self) -> int | None:
         days = self.config.get("window_days")
         if days is None or "start_date" not in self.config:
             return None
         return max(1, int(days * 86400))
 
-    def _asked(self) -> Interval:
+    @property
+    def asked(self) -> Asked:
+        """What the settings ask for."""
         start, end = self.config.get("start_date"), self.config.get("end_date")
-        return (
-            SINCE_EVER if start is None else parse_instant(start),
-            self._now
-            if end is None
-            else min(self._now, parse_instant(end, round_up=True)),
+        return Asked(
+            ranges=self.ranges,
+            start=None if start is None else parse_instant(start),
+            end=None if end is None else parse_instant(end, round_up=True),
+            lookback=int(self.config["lookback_minutes"]) * 60,
         )
 
-    def _learn_clock(self, coverage: Coverage) -> None:
-        began, reached = self._clock.began, self._clock.reached
-        if reached is not None and reached < self._now:
-            self._now = reached
-            coverage.clip(self._now)
-            self._reader.end_by(self._now)
-            self.progress.end_by(self._now)
-        for name in self._beginning:
-            coverage.begin(name, self._now if began is None else min(began, self._now))
-
-    def _load_coverage(self) -> Coverage:
-        filters = filters_hash(self.filters)
-        try:
-            coverage = Coverage.from_stream_state(
-                self.stream_state, filters, self.ranges, self._asked()[0]
-            )
-        except ValueError as error:
-            self.logger.warning("The stream starts anew: %s", error)
-            return Coverage(filters)
-        coverage.clip(self._now)
-        return coverage
+    def _learn_clock(self, plan: Plan) -> None:
+        before = plan.now
+        plan.learn_clock(self._clock.began, self._clock.reached)
+        if plan.now < before:
+            self._reader.end_by(plan.now)
+            self.progress.end_by(plan.now)

@@ -23,6 +23,7 @@ from tap_leadintent.errors import ConfigError, RunError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.mapping import build_mapper
 from tap_leadintent.openapi import is_documented
+from tap_leadintent.replication.state_check import changes, unknown_names
 from tap_leadintent.run import check_streams, ending_well, sync_streams
 from tap_leadintent.singer import log
 from tap_leadintent.singer.writer import Writer, flush
@@ -30,7 +31,7 @@ from tap_leadintent.streams import STREAMS
 from tap_leadintent.summary import describe_failures
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from types import FrameType
 
     import click
@@ -99,6 +100,8 @@ class TapLeadIntent(Tap):
         selected = self._selected_streams()
         for stream in selected:
             stream.begin_state()
+        for line in self._check_state(selected):
+            self.logger.warning("%s", line)
         with ending_well(self._write_state):
             self._write_state()
             outcome = sync_streams(selected, self.logger, self._write_state)
@@ -122,6 +125,31 @@ class TapLeadIntent(Tap):
         if outcome.failures:
             told = self._secret.summarize(describe_failures(outcome), _MOST_OF_FAILURES)
             raise RunError(told)
+
+    def _check_state(self, selected: list[LeadIntentStream]) -> Iterator[str]:
+        streams = cast("dict[str, LeadIntentStream]", self.streams)
+        ranges = {name: stream.ranges for name, stream in streams.items()}
+        yield from unknown_names(self.state.get("bookmarks", {}), ranges)
+        if reading := [stream for stream in selected if stream.is_incremental]:
+            bookmarks = {stream.name: stream.bookmark for stream in reading}
+            mark = reading[0].key_mark
+            yield from changes(bookmarks, self.config["filters"], mark)
+            if (reading[0].asked.start or 0) > self.initialized_at // 1000:
+                told = ", ".join(bookmarks)
+                yield f"start_date is yet to come; nothing is read of {told}"
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Take the state of a former run; one of no known form is worth a warning.
+
+        Args:
+            state: The state.
+        """
+        if state and "bookmarks" not in state:
+            told = ", ".join(map(repr, state))
+            self.logger.warning(
+                "The state has no bookmarks; of %s nothing counts", told
+            )
+        super().load_state(state)
 
     def _write_state(self) -> None:
         if self.state:

@@ -14,6 +14,12 @@ _MICROSECONDS = len("20260101T000000.000000")
 _FINER = re.compile(r"[.,]\d{6}\d*[1-9]")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
+EARLIEST = -62_135_596_800
+"""The first second of year 1, in UTC seconds since 1970."""
+
+LATEST = 253_402_300_799
+"""The last second of year 9999, in UTC seconds since 1970."""
+
 
 def parse_instant(text: str, *, round_up: bool = False) -> int:
     """Read a setting or a bookmark.
@@ -23,7 +29,8 @@ def parse_instant(text: str, *, round_up: bool = False) -> int:
         round_up: Whether a fraction of a second goes up instead of down.
 
     Returns:
-        UTC seconds since 1970.
+        UTC seconds since 1970. What is in the year before 1 or after 9999 in UTC
+        becomes `EARLIEST` or `LATEST`.
 
     Raises:
         ValueError: The text is neither.
@@ -32,7 +39,8 @@ def parse_instant(text: str, *, round_up: bool = False) -> int:
     if instant.tzinfo is None:
         instant = instant.replace(tzinfo=UTC)
     seconds, fraction = divmod(instant - _EPOCH, timedelta(seconds=1))
-    return seconds + (1 if round_up and fraction else 0)
+    seconds += 1 if round_up and fraction else 0
+    return min(max(seconds, EARLIEST), LATEST)
 
 
 def format_instant(seconds: int) -> str:

@@ -17,6 +17,10 @@ from tests.support.store import Store
 DAY = 86400
 
 
+def day(number: int) -> str:
+    return f"2026-01-{number:02}T00:00:00Z"
+
+
 def test_a_full_table() -> None:
     stream = declared_stream("signal_agents")
     stream.tally = Tally(records=3, requests=2, retries=1, seconds_waited=0.26)
@@ -33,28 +37,24 @@ def test_a_full_table() -> None:
         (None, [], "nothing is covered yet"),
         (
             None,
-            [("date_found", "a", "b")],
-            "covered up to b, before this run nothing was",
+            [("date_found", 1, 2)],
+            f"covered up to {day(2)}, before this run nothing was",
         ),
-        ("b", [("date_found", "a", "b")], "covered up to b, as before"),
+        (day(2), [("date_found", 1, 2)], f"covered up to {day(2)}, as before"),
         (
-            "a",
-            [
-                ("date_found", "a", "b"),
-                ("date_found", "c", "d"),
-                ("latest_signal", "a", "x"),
-            ],
-            "covered up to d, before this run up to a",
+            day(1),
+            [("date_found", 1, 2), ("date_found", 3, 4), ("latest_signal", 1, 9)],
+            f"covered up to {day(4)}, before this run up to {day(1)}",
         ),
     ],
 )
 def test_a_bookmark(
-    before: str | None, coverage: list[tuple[str, str, str]], ending: str
+    before: str | None, coverage: list[tuple[str, int, int]], ending: str
 ) -> None:
     stream = declared_stream("leads")
-    names = ("range", "from", "to")
     stream.stream_state["coverage"] = [
-        dict(zip(names, entry, strict=True)) for entry in coverage
+        {"range": name, "from": day(start), "to": day(end)}
+        for name, start, end in coverage
     ]
     assert describe(stream, before, 1, WarningCounter()).endswith(f"; {ending}")
 

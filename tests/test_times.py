@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tap_leadintent.times import format_instant, parse_instant, utc_timestamp
+from tap_leadintent.times import (
+    EARLIEST,
+    LATEST,
+    format_instant,
+    parse_instant,
+    utc_timestamp,
+)
 
 
 @pytest.mark.parametrize(
@@ -21,6 +27,9 @@ from tap_leadintent.times import format_instant, parse_instant, utc_timestamp
         ("1970-01-01T00:01:00", 60),
         ("1970-01-01T00:01:00.999Z", 60),
         ("1969-12-31T23:59:59.5Z", -1),
+        ("0001-01-01T00:00:00+14:00", EARLIEST),
+        ("9999-12-31T23:59:59-14:00", LATEST),
+        ("9999-12-31T23:59:59.9Z", LATEST),
     ],
 )
 def test_a_date_or_date_time_is_read_as_utc_and_rounded_down(
@@ -40,7 +49,7 @@ def test_anything_else_is_refused(text: str) -> None:
         parse_instant(text)
 
 
-@given(st.integers(-(10**9), 4 * 10**9))
+@given(st.integers(EARLIEST, LATEST))
 def test_what_is_written_is_read_back(seconds: int) -> None:
     text = format_instant(seconds)
     assert parse_instant(text) == seconds

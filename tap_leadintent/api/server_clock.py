@@ -86,6 +86,7 @@ class ServerClock:
         self._heard: deque[Reading] = deque(maxlen=_REMEMBERED)
         self._first: Reading | None = None
         self._agreed: Reading | None = None
+        self._has_conceded = False
         self._has_warned = False
         self._lock = Lock()
 
@@ -101,9 +102,11 @@ class ServerClock:
     def reached(self) -> int | None:
         """A time that the server's clock has reached, in UTC seconds since 1970.
 
-        None as long as no two clocks agree. It never changes afterwards.
+        None as long as no two clocks agree. Afterwards it only falls, by `concede`.
         """
-        return self._agreed.shown if self._agreed else None
+        if self._agreed is None:
+            return None
+        return self.began if self._has_conceded else self._agreed.shown
 
     @property
     def is_disputed(self) -> bool:
@@ -133,6 +136,13 @@ class ServerClock:
                     self._agreed = min(agreeing)
                 self._warn(reading)
         return is_trusted
+
+    def concede(self) -> None:
+        """Learn that a request was refused, maybe for a time that its query's was not.
+
+        `reached` was the time of an answer; from now on it is that of a first query.
+        """
+        self._has_conceded = True
 
     def as_of(self, reading: Reading) -> int:
         """Tell as of when an answer is complete.

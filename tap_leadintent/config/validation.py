@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from copy import deepcopy
 from functools import partial
 from ipaddress import ip_address
@@ -39,6 +40,7 @@ _SET_BY_THE_TAP = (
     "latest_signal",
     "observed_at",
 )
+_DAY = 86_400
 _MOST_DAYS = 36_525
 """A hundred years: more is a slip, and beyond what clocks can count."""
 
@@ -75,7 +77,7 @@ def validate(
         "base_url": _base_url_problems,
         "api_key": _api_key_problems,
         "user_agent": _user_agent_problems,
-        "start_date": _instant_problems,
+        "start_date": _start_problems,
         "end_date": _instant_problems,
         "window_days": partial(_number_problems, most=_MOST_DAYS),
         "lookback_minutes": partial(_number_problems, most=_MOST_DAYS * 1440),
@@ -197,8 +199,16 @@ def _number_problems(number: float, most: int) -> Iterator[str]:
 def _instant_problems(text: str) -> Iterator[str]:
     try:
         parse_instant(text)
-    except (ValueError, OverflowError):
+    except ValueError:
         yield f": {text!r} is no date or date-time, such as 2026-01-31"
+
+
+def _start_problems(text: str) -> Iterator[str]:
+    problems = [*_instant_problems(text)]
+    yield from problems
+    # Within a day it may be meant: it is tomorrow already in some time zones.
+    if not problems and parse_instant(text) > time.time() + _DAY:
+        yield f": {text} lies in the future"
 
 
 def _order_problems(config: Mapping[str, Any]) -> Iterator[str]:

@@ -1,152 +1,45 @@
-"""What a stream's state says: which time intervals of which range have been read.
-
-The state holds one list of `{"range", "from", "to"}`, each with a hash of the
-stream's `filters` where it has any. One list, because Meltano merges states key by
-key but replaces lists whole.
-"""
+"""Which time intervals of which range have been read whole."""
 
 from __future__ import annotations
 
-from hashlib import sha256
-from typing import TYPE_CHECKING, Any
-
-import msgspec
+from typing import TYPE_CHECKING
 
 from tap_leadintent.replication import intervals
-from tap_leadintent.times import format_instant, parse_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator
 
     from tap_leadintent.replication.intervals import Interval
-
-SINCE_EVER = 0
-"""Where coverage begins when no `start_date` is given, in seconds since 1970."""
-
-
-def filters_hash(filters: dict[str, Any]) -> str:
-    """Name a stream's filters.
-
-    Args:
-        filters: The request fields that `filters` sets for the stream.
-
-    Returns:
-        A short text that differs when they do, empty when there are none. The order
-        of fields and of list items does not matter.
-    """
-    if not filters:
-        return ""
-    plain = {
-        name: sorted(value, key=msgspec.json.encode)
-        if isinstance(value, list)
-        else value
-        for name, value in filters.items()
-    }
-    return sha256(msgspec.json.encode(plain, order="sorted")).hexdigest()[:12]
-
-
-class _Entry(msgspec.Struct, omit_defaults=True):
-    range: str
-    start: str = msgspec.field(name="from")
-    end: str = msgspec.field(name="to")
-    filters: str = ""
 
 
 class Coverage:
     """The intervals that a stream has read whole, by range."""
 
-    def __init__(self, filters: str = "") -> None:
-        """Cover nothing.
+    def __init__(self, covered: Iterable[tuple[str, Interval]] = ()) -> None:
+        """Begin with what has been covered before.
 
         Args:
-            filters: `filters_hash` of the stream's filters.
+            covered: Intervals, each with its range, in any order.
         """
-        self._filters = filters
-        self._covered: dict[str, list[Interval]] = {}
+        by_range: dict[str, list[Interval]] = {}
+        for name, interval in covered:
+            by_range.setdefault(name, []).append(interval)
+        self._covered = {
+            name: intervals.union(pieces) for name, pieces in by_range.items()
+        }
 
-    @classmethod
-    def from_state(cls, entries: object, filters: str) -> Coverage:
-        """Read the list in a state.
-
-        Args:
-            entries: The list as `to_state` wrote it.
-            filters: `filters_hash` of the stream's filters of today.
-
-        Returns:
-            What it covers under these filters.
-
-        Raises:
-            ValueError: It is no such list, or was written under other filters; the
-                message says which.
-        """
-        coverage = cls(filters)
-        for entry in msgspec.convert(entries, list[_Entry]):
-            if entry.filters != filters:
-                msg = "its filters have changed"
-                raise ValueError(msg)
-            start, end = parse_instant(entry.start), parse_instant(entry.end)
-            if end < start:
-                msg = f"in its state, {entry.end} comes before {entry.start}"
-                raise ValueError(msg)
-            coverage.add(entry.range, (start, end))
-        return coverage
-
-    @classmethod
-    def from_stream_state(
-        cls,
-        state: Mapping[str, Any],
-        filters: str,
-        ranges: Sequence[str],
-        start: int,
-    ) -> Coverage:
-        """Read a stream's state.
-
-        A state with only the SDK's `replication_key_value` counts as covered from the
-        start of what is asked to that value.
-
-        Args:
-            state: The stream's state, as this tap or another wrote it.
-            filters: `filters_hash` of the stream's filters of today.
-            ranges: The stream's time ranges.
-            start: Where what is asked begins, in seconds since 1970.
-
-        Returns:
-            What it covers.
-
-        Raises:
-            ValueError: See `from_state`.
-        """
-        if "coverage" in state:
-            return cls.from_state(state["coverage"], filters)
-        coverage = cls(filters)
-        if value := state.get("replication_key_value"):
-            newest = parse_instant(str(value))
-            first, *others = ranges
-            coverage.add(first, (min(start, newest), newest))
-            for name in others:
-                coverage.add(name, (newest, newest))
-        return coverage
-
-    def to_state(self) -> list[dict[str, str]]:
-        """Write the list for a state.
-
-        Returns:
-            One entry for each interval, by range and time.
-        """
-        entries = [
-            _Entry(name, format_instant(start), format_instant(end), self._filters)
-            for name, covered in self._covered.items()
-            for start, end in covered
-        ]
-        state: list[dict[str, str]] = msgspec.to_builtins(entries)
-        return state
+    def __iter__(self) -> Iterator[tuple[str, Interval]]:
+        """Give each interval with its range, by range and time."""
+        for name, covered in self._covered.items():
+            for interval in covered:
+                yield name, interval
 
     def add(self, name: str, interval: Interval) -> None:
         """Note that an interval of a range has been read whole and written.
 
         Args:
             name: The range.
-            interval: The interval; a single instant marks where coverage begins.
+            interval: The interval, in seconds since 1970.
         """
         self._covered[name] = intervals.add(self._covered.get(name, []), interval)
 
@@ -166,7 +59,8 @@ class Coverage:
             latest: The present, in seconds since 1970.
         """
         for name, covered in self._covered.items():
-            self._covered[name] = intervals.clip(covered, latest)
+            if covered and covered[-1][1] > latest:
+                self._covered[name] = intervals.clip(covered, latest)
 
     def span(self, name: str) -> Interval | None:
         """Find the oldest and the newest covered instant of a range.
@@ -179,6 +73,18 @@ class Coverage:
         """
         covered = self._covered.get(name)
         return (covered[0][0], covered[-1][1]) if covered else None
+
+    def earliest_end(self, name: str) -> int | None:
+        """Find the first instant up to which a range is covered.
+
+        Args:
+            name: The range.
+
+        Returns:
+            The end of its oldest interval, in seconds since 1970, if there is one.
+        """
+        covered = self._covered.get(name)
+        return covered[0][1] if covered else None
 
     def to_read(self, name: str, asked: Interval, lookback: int) -> list[Interval]:
         """Work out what a run has to read of a range.

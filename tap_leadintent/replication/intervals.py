@@ -1,11 +1,39 @@
 """Arithmetic on time intervals: pairs of UTC seconds since 1970, end not before start.
 
-A list of intervals is sorted, and no two of its intervals touch.
+A list of intervals is sorted, and no two of its intervals touch. A state may hold
+thousands of them, so nothing here looks at each more than once.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 Interval = tuple[int, int]
+
+_START, _END = itemgetter(0), itemgetter(1)
+
+
+def union(intervals: Iterable[Interval]) -> list[Interval]:
+    """Join intervals to a list.
+
+    Args:
+        intervals: Any intervals, in any order.
+
+    Returns:
+        The list of everything that one of them covers.
+    """
+    joined: list[Interval] = []
+    for start, end in sorted(intervals):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined
 
 
 def add(intervals: list[Interval], new: Interval) -> list[Interval]:
@@ -18,12 +46,9 @@ def add(intervals: list[Interval], new: Interval) -> list[Interval]:
     Returns:
         The list of everything that either covers.
     """
-    start, end = new
-    apart = [(a, b) for a, b in intervals if b < start or a > end]
-    for a, b in intervals:
-        if not (b < start or a > end):
-            start, end = min(start, a), max(end, b)
-    return sorted([*apart, (start, end)])
+    first, last = _touched(intervals, new)
+    joined = union([*intervals[first:last], new])
+    return [*intervals[:first], *joined, *intervals[last:]]
 
 
 def subtract(intervals: list[Interval], gone: Interval) -> list[Interval]:
@@ -37,16 +62,11 @@ def subtract(intervals: list[Interval], gone: Interval) -> list[Interval]:
         What is left. Single instants inside `gone` do not stay, and none arise.
     """
     start, end = gone
-    left: list[Interval] = []
-    for a, b in intervals:
-        if b < start or a > end:
-            left.append((a, b))
-            continue
-        if a < start:
-            left.append((a, start))
-        if b > end:
-            left.append((end, b))
-    return left
+    first, last = _touched(intervals, gone)
+    touched = intervals[first:last]
+    before = [(a, start) for a, _ in touched[:1] if a < start]
+    after = [(end, b) for _, b in touched[-1:] if b > end]
+    return [*intervals[:first], *before, *after, *intervals[last:]]
 
 
 def missing(asked: Interval, covered: list[Interval]) -> list[Interval]:
@@ -59,11 +79,14 @@ def missing(asked: Interval, covered: list[Interval]) -> list[Interval]:
     Returns:
         The pieces of `asked` that are in none of them, oldest first.
     """
-    pieces = [asked] if asked[0] < asked[1] else []
-    for interval in covered:
-        if interval[0] < interval[1]:
-            pieces = subtract(pieces, interval)
-    return pieces
+    pieces: list[Interval] = []
+    reached, end = asked
+    for a, b in covered:
+        if a < b and reached < b:
+            if reached < min(a, end):
+                pieces.append((reached, min(a, end)))
+            reached = b
+    return [*pieces, (reached, end)] if reached < end else pieces
 
 
 def clip(intervals: list[Interval], latest: int) -> list[Interval]:
@@ -76,7 +99,10 @@ def clip(intervals: list[Interval], latest: int) -> list[Interval]:
     Returns:
         The list with nothing later; what lay wholly later becomes that one instant.
     """
-    clipped: list[Interval] = []
-    for a, b in intervals:
-        clipped = add(clipped, (min(a, latest), min(b, latest)))
-    return clipped
+    return union((min(a, latest), min(b, latest)) for a, b in intervals)
+
+
+def _touched(intervals: list[Interval], one: Interval) -> tuple[int, int]:
+    """Find which of a list touch an interval, as a slice of the list."""
+    first = bisect_left(intervals, one[0], key=_END)
+    return first, bisect_right(intervals, one[1], lo=first, key=_START)

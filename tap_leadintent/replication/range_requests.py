@@ -69,12 +69,10 @@ class RangeRequests:
             try:
                 yield next(pages)
             except RefusedError as error:
-                is_settled = not self._clock.is_disputed
-                if (
-                    error.status not in _RANGE_REFUSALS
-                    or attempt == _MOST_TRIES
-                    or (is_settled and self._until_now(window) == asked)
-                ):
+                if error.status not in _RANGE_REFUSALS or attempt == _MOST_TRIES:
+                    raise
+                self._clock.concede()
+                if not self._clock.is_disputed and self._until_now(window) == asked:
                     raise
             else:
                 yield from pages

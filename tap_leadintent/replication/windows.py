@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.density import GROWTH, Density
-from tap_leadintent.times import format_instant
+from tap_leadintent.times import EARLIEST, format_instant
 
 if TYPE_CHECKING:
     from tap_leadintent.replication.intervals import Interval
@@ -66,7 +66,8 @@ class Window(NamedTuple):
         Returns:
             The field of the request's body.
         """
-        start = max(0, self.start - _OVERLAP_SECONDS)
+        earliest = 0 if self.start >= 0 else EARLIEST
+        start = max(earliest, self.start - _OVERLAP_SECONDS)
         ends = {"start_time": start, "end_time": self.end}
         return {name: {end: format_instant(time) for end, time in ends.items()}}
 

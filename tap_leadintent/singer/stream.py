@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
     Record = dict[str, Any]
 
-COVERAGE = "coverage"
-"""Key of the bookmark in a stream's state."""
-
 _RECORDS_FOR_A_STATE = 300
 """Where records are not written in batches, whose size tells when a STATE is due."""
 
@@ -85,13 +82,13 @@ class SingerStream(RESTStream[str | None]):
         """
         super().__init__(tap)
         self._batch: _Batch | None = None
-        self._bookmark: list[dict[str, str]] | None = None
+        self._bookmark: dict[str, Any] = {}
         self._records_since_state = 0
         self._windows_since_state = 0
 
     def checkpoint(
         self,
-        bookmark: list[dict[str, str]],
+        bookmark: dict[str, Any],
         *,
         records: int = 0,
         at_once: bool = False,
@@ -99,7 +96,8 @@ class SingerStream(RESTStream[str | None]):
         """Note what has been read whole, and write a STATE if one is due.
 
         Args:
-            bookmark: The stream's coverage; all its records have been handed over.
+            bookmark: What the stream's state says now; all records of what it covers
+                have been handed over.
             records: How many records have been handed over since the last call.
             at_once: Whether to write a STATE however little there was.
         """
@@ -107,7 +105,7 @@ class SingerStream(RESTStream[str | None]):
         self._windows_since_state += 1
         if self._batch is None:
             self._records_since_state += records
-            self.stream_state[COVERAGE] = bookmark
+            self.stream_state.update(bookmark)
         if (
             at_once
             or self._records_since_state >= _RECORDS_FOR_A_STATE
@@ -142,8 +140,7 @@ class SingerStream(RESTStream[str | None]):
     def _settle(self) -> None:
         if self._batch is not None:
             self._batch.write()
-        if self._bookmark is not None:
-            self.stream_state[COVERAGE] = self._bookmark
+        self.stream_state.update(self._bookmark)
         self._records_since_state = self._windows_since_state = 0
         # A window without records leaves it set, though the state has changed.
         self.state_manager.is_flushed = False

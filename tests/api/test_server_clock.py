@@ -109,6 +109,13 @@ def _runs(trusted: list[bool]) -> list[str]:
     return "".join("T" if each else "f" for each in trusted).split("T")
 
 
+def test_after_a_refusal_the_time_of_the_first_query_counts() -> None:
+    clock, _ = clock_of(Reading(NOW + 5, NOW, 7.0))
+    assert clock.reached == NOW + 5
+    clock.concede()
+    assert clock.reached == clock.began == NOW - 2
+
+
 def test_what_has_been_agreed_on_stays() -> None:
     clock, _ = clock_of(at(0), *(at(-5 * HOUR, number) for number in range(1, 50)))
     assert clock.reached == NOW

@@ -131,13 +131,13 @@ def test_the_state_of_a_project_reads_well(
         assert len(json.dumps(bookmark, indent=2)) < 1000, stream
         entries = bookmark.get("coverage", [])
         assert [entry.keys() for entry in entries] == len(entries) * [
-            {"range", "from", "to"}
+            {"range", "from", "to", "source", "key"}
         ]
         ranges = {entry["range"] for entry in entries}
         assert ranges == set(RANGES.get(stream, ()))
-    assert bookmarks["observations"]["coverage"] == [
-        {"range": "observed_at", "from": SINCE, "to": CLOCK}
-    ]
+    (observed,) = bookmarks["observations"]["coverage"]
+    assert observed["source"] == sandbox.url
+    assert (observed["from"], observed["to"]) == (SINCE, CLOCK)
 
 
 def test_a_full_refresh_that_is_killed_loses_nothing(

@@ -20,19 +20,20 @@ interval = st.tuples(st.integers(0, SPAN), st.integers(0, SPAN)).map(
 )
 
 
-def joined(drawn: list[Interval]) -> list[Interval]:
-    result: list[Interval] = []
-    for one in drawn:
-        result = intervals.add(result, one)
-    return result
-
-
-lists = st.lists(interval, max_size=6).map(joined)
+lists = st.lists(interval, max_size=6).map(intervals.union)
 
 
 def open_points(covered: list[Interval]) -> set[float]:
     """The middles of the seconds that a list holds: edges do not matter there."""
     return {n + 0.5 for n in range(SPAN) if any(a <= n < b for a, b in covered)}
+
+
+@given(st.lists(interval, max_size=6))
+def test_a_union_covers_what_any_covers(drawn: list[Interval]) -> None:
+    result = intervals.union(drawn)
+    assert open_points(result) == open_points(drawn)
+    assert all(any(a <= x <= y <= b for a, b in result) for x, y in drawn)
+    assert all(one[1] < other[0] for one, other in pairwise(result))
 
 
 @given(lists, interval)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tap_leadintent.errors import ConfigError
@@ -35,14 +37,20 @@ def asked(api: Api) -> list[tuple[str, str, str]]:
     return ranges
 
 
+def covered(state: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Give what a state covers, each interval with its range."""
+    entries = state["bookmarks"]["leads"]["coverage"]
+    return [(entry["range"], entry["from"], entry["to"]) for entry in entries]
+
+
 def test_a_first_load_reads_what_was_found_since_the_start_date() -> None:
     api, store = Api(now=2 * DAY, leads=steady(20)), Store()
     run(api, store, CONFIG)
     assert len(store.rows) == 20
     assert {name for name, _, _ in asked(api)} == {"date_found"}
-    assert store.state["bookmarks"]["leads"]["coverage"] == [
-        {"range": "latest_signal", "from": second(2 * DAY), "to": second(2 * DAY)},
-        {"range": "date_found", "from": second(0), "to": second(2 * DAY)},
+    assert covered(store.state) == [
+        ("latest_signal", second(2 * DAY), second(2 * DAY)),
+        ("date_found", second(0), second(2 * DAY)),
     ]
 
 
@@ -51,11 +59,9 @@ def test_the_first_state_notes_where_signals_begin_before_any_record() -> None:
     run(api, store, CONFIG)
     kinds = [message["type"] for message in store.messages]
     states = store.of_type("STATE")
-    noted = states[1]["value"]["bookmarks"]["leads"]["coverage"]
+    noted = covered(states[1]["value"])
     assert kinds.index("RECORD") > kinds.index("STATE")
-    assert noted == [
-        {"range": "latest_signal", "from": second(2 * DAY), "to": second(2 * DAY)}
-    ]
+    assert noted == [("latest_signal", second(2 * DAY), second(2 * DAY))]
 
 
 def test_the_first_state_says_of_every_stream_what_it_covers() -> None:
@@ -142,18 +148,6 @@ def test_shards_and_an_unbounded_run_read_each_stretch_once() -> None:
     assert stretches[-1][1] == second(4 * DAY)
     assert len(store.rows) == 96
     assert len(store.state["bookmarks"]["leads"]["coverage"]) == 2
-
-
-def test_other_filters_start_the_stream_anew(caplog: pytest.LogCaptureFixture) -> None:
-    api, store = Api(now=2 * DAY, leads=steady(20)), Store()
-    run(api, store, CONFIG)
-    asked(api)
-    run(api, store, {**CONFIG, "filters": {"leads": {"signals": ["a"]}}})
-    assert asked(api)[0] == ("date_found", second(-1), second(2 * DAY))
-    assert "filters have changed" in caplog.text
-    assert all(
-        "filters" in entry for entry in store.state["bookmarks"]["leads"]["coverage"]
-    )
 
 
 @pytest.mark.parametrize(("ahead", "told"), [(3 * HOUR, "3:00:00"), (59, None)])

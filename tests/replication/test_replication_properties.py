@@ -58,7 +58,8 @@ def leads(draw: st.DrawFn) -> list[Lead]:
         for moved in sorted(draw(st.lists(instants(), max_size=2))):
             if moved > versions[-1].shown_from:
                 versions.append(Version(moved + draw(late), moved))
-        drawn.append(Lead(f"lead-{number}", found, versions))
+        signal = draw(st.sampled_from("ab"))
+        drawn.append(Lead(f"lead-{number}", found, versions, signal))
     return drawn
 
 
@@ -70,6 +71,8 @@ class Step:
     config: dict[str, Any]
     killed_after: int | None
     clock_ahead: int
+    source: int
+    """Which of the APIs it reads."""
 
 
 @st.composite
@@ -80,7 +83,7 @@ def steps(draw: st.DrawFn) -> Step:
         "concurrency": draw(st.sampled_from([1, 2, 8])),
         "lookback_minutes": draw(st.sampled_from([LOOKBACK_MINUTES, 180])),
     }
-    start = draw(st.sampled_from([None, 0, 0, 0, -1 * DAY, 1 * DAY, 1777]))
+    start = draw(st.sampled_from([None, 0, 0, 0, -1 * DAY, 23 * 3600, 1777]))
     if start is not None:
         config["start_date"] = iso(start)
     end = draw(st.sampled_from([None, None, None, 2 * DAY, 3 * DAY]))
@@ -95,7 +98,8 @@ def steps(draw: st.DrawFn) -> Step:
         wait=draw(st.integers(0, 2 * DAY)),
         config=config,
         killed_after=killed,
-        clock_ahead=draw(st.sampled_from([0, 90])),
+        clock_ahead=draw(st.sampled_from([0, 0, 90, -90, 3 * 3600])),
+        source=draw(st.sampled_from([0, 0, 0, 1])),
     )
 
 
@@ -108,6 +112,9 @@ def apis(draw: st.DrawFn) -> Api:
         leads=draw(leads()),
         # With a cursor by offset, rows that move while pages are read can be missed.
         seconds_per_request=0 if by_offset else draw(st.sampled_from([0, 7, 300])),
+        seconds_to_query=0 if by_offset else draw(st.sampled_from([0, 0, 3, 100])),
+        seconds_to_answer=0 if by_offset else draw(st.sampled_from([0, 0, 3, 100])),
+        refuses_the_future=draw(st.booleans()),
         holds_start=draw(st.booleans()),
         holds_end=draw(st.booleans()),
         by_offset=by_offset,
@@ -120,31 +127,47 @@ def apis(draw: st.DrawFn) -> Api:
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-@given(api=apis(), course=st.lists(steps(), min_size=3, max_size=6))
+@given(
+    sources=st.tuples(apis(), apis()),
+    course=st.lists(steps(), min_size=3, max_size=6),
+)
 def test_every_record_of_the_requested_range_arrives_as_new_as_it_was(
-    api: Api, course: list[Step]
+    sources: tuple[Api, Api], course: list[Step]
 ) -> None:
-    store = Store()
+    stores = (Store(), Store())
+    # One state goes from run to run, whatever they read.
+    state: dict[str, Any] = {}
     for step in course:
-        api.now += step.wait
+        now = max(api.now for api in sources) + step.wait
+        for api in sources:
+            api.now = now
+        api, store = sources[step.source], stores[step.source]
+        store.state = state
         begun, shown = api.now, api.shown()
         finished = run(
             api,
             store,
-            step.config,
+            {**step.config, "base_url": f"https://{step.source}.example.com"},
             clock_ahead=step.clock_ahead,
             killed_after=step.killed_after,
         )
+        state = store.state
         if not finished:
             continue
         start, end = step.config.get("start_date"), step.config.get("end_date")
+        kinds = step.config.get("filters", {}).get("leads", {}).get("signals", "ab")
+        # By a clock that is behind, the run ends before it began.
+        until: float = int(begun) + min(0, step.clock_ahead)
+        if api.refuses_the_future:
+            until -= api.seconds_a_request
         expected = {
             lead.id: shown[lead.id]
             for lead in api.leads
             if lead.id in shown
             and (start is None or iso(lead.found_at) >= start)
             and (end is None or iso(lead.found_at) < end)
-            and lead.found_at < int(begun)
+            and lead.signal in kinds
+            and lead.found_at < until
         }
         kept = {lead: store.rows.get(lead, -1) for lead in expected}
         too_old = {i: (kept[i], v) for i, v in expected.items() if kept[i] < v}

@@ -69,6 +69,8 @@ class Lead:
     id: str
     found_at: float
     versions: list[Version]
+    signal: str = "a"
+    """What the filter `signals` goes by."""
 
     def version(self, now: float) -> int | None:
         """Tell which version the API shows, or None before the lead appears."""
@@ -102,6 +104,12 @@ class Api:
     refuses_cursors: int = 0
     forbidden_at: int | None = None
     requests: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def seconds_a_request(self) -> float:
+        """How long a request takes."""
+        after = self.seconds_to_answer + self.seconds_per_request
+        return self.seconds_to_query + after
 
     def shown(self) -> dict[str, int]:
         """Tell which version of which lead the API shows now."""
@@ -144,6 +152,8 @@ class Api:
     def _rows(self, name: str, body: Mapping[str, Any]) -> list[tuple[float, str, str]]:
         rows = []
         for lead in self.leads:
+            if lead.signal not in body.get("signals", lead.signal):
+                continue
             number = lead.version(self.now)
             if number is None:
                 continue

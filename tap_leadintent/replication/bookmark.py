@@ -1,0 +1,172 @@
+"""The form of coverage in a stream's state: one list, whatever it is about.
+
+The state holds a list of `{"range", "from", "to", "source", "filters", "key"}`. One
+list, because Meltano merges states key by key but replaces lists whole. A run reads
+and writes the entries of its own source, and carries the latest others along: who
+mistypes an address, or goes back to former filters, finds what was covered before.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from tap_leadintent.replication.coverage import Coverage
+from tap_leadintent.replication.source import Source, normalised
+from tap_leadintent.times import format_instant, parse_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from tap_leadintent.replication.intervals import Interval
+
+    RawEntry = dict[str, Any]
+
+COVERAGE = "coverage"
+"""Key of the list in a stream's state."""
+
+MOST_OTHERS = 3
+"""Sources. More would make states long, fewer would forget an address after a slip."""
+
+
+class _Entry(msgspec.Struct, omit_defaults=True):
+    range: str
+    start: str = msgspec.field(name="from")
+    end: str = msgspec.field(name="to")
+    source: str = ""
+    filters: str = ""
+    key: str = ""
+
+
+class Bookmark:
+    """What a stream's state says: the coverage of its source, and that of others."""
+
+    def __init__(
+        self,
+        source: Source,
+        coverage: Coverage | None = None,
+        others: Sequence[RawEntry] = (),
+    ) -> None:
+        """Begin with what there is.
+
+        Args:
+            source: What the run reads.
+            coverage: What of it is covered.
+            others: Entries of other sources, the latest first.
+        """
+        self.source = source
+        self.coverage = coverage or Coverage()
+        self.problem: str | None = None
+        """Why what the state says of this source is no coverage, if it is none."""
+        self.keys: set[str] = set()
+        """Marks of the keys that entries of this address were made with."""
+        self._others = _latest(others)
+        self._written: dict[tuple[str, Interval], RawEntry] = {}
+
+    @classmethod
+    def read(
+        cls, state: Mapping[str, Any], source: Source, ranges: Sequence[str], start: int
+    ) -> Bookmark:
+        """Read a stream's state.
+
+        A state with only the SDK's `replication_key_value` counts as covered from the
+        start of what is asked to that value. An entry without a source counts as of
+        this one's address.
+
+        Args:
+            state: The stream's state, as this tap or another wrote it.
+            source: What the run reads.
+            ranges: The stream's time ranges.
+            start: Where what is asked begins, in seconds since 1970.
+
+        Returns:
+            The bookmark. Where the state is malformed nothing is covered, and
+            `problem` says why.
+        """
+        bookmark = cls(source)
+        try:
+            if COVERAGE in state:
+                bookmark._read_list(state[COVERAGE])
+            elif value := state.get("replication_key_value"):
+                pieces = _from_sdk(parse_instant(str(value)), ranges, start)
+                bookmark.coverage = Coverage(pieces)
+        except ValueError as error:
+            bookmark.problem = str(error)
+        return bookmark
+
+    def _read_list(self, entries: object) -> None:
+        own: list[RawEntry] = []
+        others: list[RawEntry] = []
+        for entry in msgspec.convert(entries, list[dict[str, Any]]):
+            address = normalised(str(entry.get("source") or self.source.address))
+            is_own = (address, entry.get("filters", "")) == self.source
+            (own if is_own else others).append({**entry, "source": address})
+            if address == self.source.address and "key" in entry:
+                self.keys.add(str(entry["key"]))
+        self._others = _latest(others)
+        self.coverage = Coverage(map(_piece, msgspec.convert(own, list[_Entry])))
+
+    @property
+    def former(self) -> Source | None:
+        """The source that the state was last about, if it says nothing of this one."""
+        if self._others and not any(self.coverage) and not self.problem:
+            return _source(self._others[0])
+        return None
+
+    def to_state(self, key: str = "") -> list[RawEntry]:
+        """Write the list for a state.
+
+        Args:
+            key: `key_mark` of the key that the source is read with.
+
+        Returns:
+            One entry for each interval, by range and time, then those of others.
+        """
+        # Only what has changed is written anew: there may be thousands of entries.
+        self._written = {
+            piece: self._written.get(piece) or self._entry(*piece, key)
+            for piece in self.coverage
+        }
+        return [*self._written.values(), *self._others]
+
+    def _entry(self, name: str, interval: Interval, key: str) -> RawEntry:
+        start, end = map(format_instant, interval)
+        entry: RawEntry = msgspec.to_builtins(
+            _Entry(name, start, end, *self.source, key)
+        )
+        return entry
+
+
+def _from_sdk(
+    newest: int, ranges: Sequence[str], start: int
+) -> Iterable[tuple[str, Interval]]:
+    first, *others = ranges
+    yield first, (min(start, newest), newest)
+    for name in others:
+        yield name, (newest, newest)
+
+
+def _piece(entry: _Entry) -> tuple[str, Interval]:
+    start, end = parse_instant(entry.start), parse_instant(entry.end)
+    if end < start:
+        msg = f"in its state, {entry.end} comes before {entry.start}"
+        raise ValueError(msg)
+    return entry.range, (start, end)
+
+
+def _source(entry: RawEntry) -> Source:
+    return Source(str(entry["source"]), str(entry.get("filters", "")))
+
+
+def _latest(entries: Iterable[RawEntry]) -> list[RawEntry]:
+    """Keep the entries of the latest sources; those that hold next to nothing go."""
+    by_source: dict[Source, list[RawEntry]] = {}
+    for entry in entries:
+        by_source.setdefault(_source(entry), []).append(entry)
+    kept = sorted(by_source.values(), key=_has_only_begun)[:MOST_OTHERS]
+    return [entry for group in kept for entry in group]
+
+
+def _has_only_begun(entries: Iterable[RawEntry]) -> bool:
+    return all(entry.get("from") == entry.get("to") for entry in entries)

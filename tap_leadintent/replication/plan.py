@@ -1,0 +1,159 @@
+"""What a run reads of a stream, from its state, its settings and the time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tap_leadintent.times import EARLIEST, format_instant
+
+if TYPE_CHECKING:
+    import logging
+    from collections.abc import Sequence
+
+    from tap_leadintent.replication.coverage import Coverage
+    from tap_leadintent.replication.intervals import Interval
+
+SINCE_EVER = 0
+"""Where coverage begins when no `start_date` is given, in seconds since 1970."""
+
+_SKEW = 60
+"""Seconds. Less would warn of clocks that do no harm, more would hide a wrong state."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What the settings ask for; instants are in UTC seconds since 1970."""
+
+    ranges: Sequence[str]
+    """The stream's time ranges, of which the first load reads the first."""
+
+    start: int | None = None
+    """`start_date`."""
+
+    end: int | None = None
+    """`end_date`."""
+
+    lookback: int = 0
+    """`lookback_minutes`, in seconds."""
+
+    @property
+    def since(self) -> int:
+        """Where the first range begins."""
+        return SINCE_EVER if self.start is None else self.start
+
+
+class Plan:
+    """What a run reads of each range, and what of it is covered by now.
+
+    The first load reads the first range, and notes where the others begin; later runs
+    read all. A range that the state lacks, though the first is covered, begins where
+    that one was first complete: what has moved since then has not been read.
+    """
+
+    def __init__(
+        self, asked: Asked, coverage: Coverage, now: int, logger: logging.Logger
+    ) -> None:
+        """Begin before the first request.
+
+        Args:
+            asked: What the settings ask for.
+            coverage: What the state covers; it grows as windows are read.
+            now: When the run began by our clock, in seconds since 1970.
+            logger: Gets a warning when the state covers the future.
+        """
+        self.now = now
+        """Where the run ends; it falls when the server's clock is behind ours."""
+        self.coverage = coverage
+        self._asked = asked
+        self._logger = logger
+        self._clip()
+        first, *others = asked.ranges
+        absent = [name for name in others if coverage.span(name) is None]
+        begins_at = coverage.earliest_end(first)
+        self._beginning: list[str] = []
+        """Ranges that this run covers from its own start on, without reading them."""
+        if asked.since > now:
+            self.ranges: list[str] = []
+            """The ranges to read, in this order."""
+        elif begins_at is None:
+            self._beginning = absent
+            self.ranges = [name for name in asked.ranges if name not in absent]
+        else:
+            for name in absent:
+                coverage.begin(name, begins_at)
+            self.ranges = list(asked.ranges)
+        self._begin()
+
+    def stretches(self, name: str) -> list[Interval]:
+        """Work out what to read of a range.
+
+        Args:
+            name: One of `ranges`.
+
+        Returns:
+            The stretches to read, oldest first, in seconds since 1970.
+        """
+        asked, coverage = self._asked, self.coverage
+        if name == asked.ranges[0]:
+            until = self.now if asked.end is None else min(self.now, asked.end)
+            return coverage.to_read(name, (asked.since, until), asked.lookback)
+        oldest, newest = coverage.span(name) or (self.now, self.now)
+        since = max(EARLIEST, min(oldest, newest - asked.lookback))
+        return coverage.to_read(name, (since, self.now), asked.lookback)
+
+    def is_everything(self, name: str, stretches: Sequence[Interval]) -> bool:
+        """Tell whether stretches of a range are all that there is, whenever it was.
+
+        Args:
+            name: The range.
+            stretches: What is to be read of it.
+
+        Returns:
+            Whether no bound is set, and nothing of it is covered.
+        """
+        asked = self._asked
+        is_unbounded = asked.start is None and asked.end is None
+        is_whole = list(stretches) == [(SINCE_EVER, self.now)]
+        return name == asked.ranges[0] and is_unbounded and is_whole
+
+    def read(self, name: str, window: Interval, as_of: int | None) -> None:
+        """Note that a window of a range has been read whole and written.
+
+        Args:
+            name: The range.
+            window: The window, in seconds since 1970.
+            as_of: The server's time when it was read, None when it shows none.
+        """
+        start, end = window
+        end = min(end, self.now, self.now if as_of is None else as_of)
+        if start < end:
+            self.coverage.add(name, (start, end))
+
+    def learn_clock(self, began: int | None, reached: int | None) -> None:
+        """Learn what the server's clock says.
+
+        Args:
+            began: Its time when the run sent its first request, at the earliest.
+            reached: A time that it has reached, beyond which nothing counts.
+        """
+        if reached is not None and reached < self.now:
+            self.now = reached
+            self._begin()
+            self._clip()
+        self._begin(began)
+
+    def _begin(self, began: int | None = None) -> None:
+        for name in self._beginning:
+            self.coverage.begin(name, min(self.now, began or self.now))
+
+    def _clip(self) -> None:
+        newest = max((end for _, (_, end) in self.coverage), default=self.now)
+        if newest > self.now + _SKEW:
+            self._logger.warning(
+                "Its state covers what lies in the future, up to %s; only what comes "
+                "before %s counts",
+                format_instant(newest),
+                format_instant(self.now),
+            )
+        self.coverage.clip(self.now)
