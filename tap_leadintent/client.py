@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-import logging
-import sys
 from contextlib import closing
 from functools import cached_property
-from itertools import compress
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import requests
 from singer_sdk.authenticators import BearerTokenAuthenticator
-from singer_sdk.exceptions import SingerSDKError
 from singer_sdk.helpers.conform import TypeConformanceLevel
 from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL
 from singer_sdk.singerlib.schema import Schema
 from singer_sdk.streams.rest import PageContext
+from typing_extensions import override
 
 from tap_leadintent.api.endpoint import Endpoint
 from tap_leadintent.api.pagination import CursorPaginator
 from tap_leadintent.api.retry import Sender, Tally
 from tap_leadintent.config.validation import undocumented_filters
-from tap_leadintent.errors import ConfigError, RefusedError, StreamError
+from tap_leadintent.errors import ConfigError, StreamError
 from tap_leadintent.openapi import is_documented
-from tap_leadintent.progress import Progress, counted
+from tap_leadintent.progress import Progress
 from tap_leadintent.records.exclusion import Exclusion, key_problems
-from tap_leadintent.records.inference import infer
 from tap_leadintent.records.keys import own_id
 from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
 from tap_leadintent.redaction import Secret
 from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
-from tap_leadintent.replication.overlap import Repeats
-from tap_leadintent.replication.plan import SINCE_EVER, Asked, Plan
-from tap_leadintent.replication.range_guard import RangeGuard
-from tap_leadintent.replication.range_requests import RangeRequests
+from tap_leadintent.replication.plan import Asked, Plan
 from tap_leadintent.replication.reader import Reader
 from tap_leadintent.replication.source import (
     Source,
@@ -43,40 +34,31 @@ from tap_leadintent.replication.source import (
     key_mark,
     normalised,
 )
-from tap_leadintent.replication.windows import Window, Windows
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.times import format_instant, parse_instant
 
 if TYPE_CHECKING:
     from collections.abc import (
-        Callable,
         Collection,
         Generator,
+        Hashable,
         Iterable,
         Iterator,
         Mapping,
     )
 
+    import requests
     from requests.adapters import HTTPAdapter
     from singer_sdk import Tap
     from singer_sdk.helpers.types import Context
     from singer_sdk.singerlib import Catalog
 
-    from tap_leadintent.api.page import Page, Records
-    from tap_leadintent.api.rate_limit import Check, Pace
-    from tap_leadintent.api.server_clock import Reading, ServerClock
+    from tap_leadintent.api.page import Records
+    from tap_leadintent.api.rate_limit import Pace
+    from tap_leadintent.api.server_clock import ServerClock
+    from tap_leadintent.replication.time_range import TimeRange
 
     Record = dict[str, Any]
-
-_MOVING = frozenset({"latest_signal", "latest_activity"})
-"""Ranges on times that move, whose windows are read one after the other.
-
-A record that moved from a window still to be read into one that has been read ahead
-would be in neither, and nobody would read it again.
-"""
-
-_MOST_OF_NAMES = 1_000
-"""Characters of a list of names that a server chose."""
 
 
 class LeadIntentStream(SingerStream):
@@ -93,11 +75,8 @@ class LeadIntentStream(SingerStream):
     entity: str
     """What a record is, singular; the record's own id may be named after it."""
 
-    ranges: tuple[str, ...] = ()
+    ranges: tuple[TimeRange, ...] = ()
     """Time ranges of the endpoint. The first load reads the first, later runs all."""
-
-    promised_times: Mapping[str, Callable[[Record], str | None]] = MappingProxyType({})
-    """Where a record shows the time that a range is about, for the ranges it does."""
 
     def __init__(
         self, tap: Tap, *, pace: Pace, adapter: HTTPAdapter, clock: ServerClock
@@ -117,11 +96,9 @@ class LeadIntentStream(SingerStream):
         self.request_counter = self.get_http_request_counter()
         self.tally = Tally()
         self._now = tap.initialized_at // 1000
-        self._repeats = Repeats()
         self._notes = RecordNotes(self.logger)
         if self._exclusion:
-            # An instance's own value comes before that of its class's descriptor.
-            vars(self)["schema"] = self._exclusion.schema(self.schema)
+            self._declare(self._exclusion.schema(self.schema))
         if tap.input_catalog is None:
             self._refuse_excluded_keys()
 
@@ -192,15 +169,8 @@ class LeadIntentStream(SingerStream):
         """
         self._notes.without_column(fields)
 
+    @override
     def apply_catalog(self, catalog: Catalog) -> None:
-        """Take over what a catalog says of the stream, but for what is excluded.
-
-        Args:
-            catalog: The catalog, which loses the excluded fields.
-
-        Raises:
-            ConfigError: One of them is a key.
-        """
         entry = catalog.get_stream(self.name)
         if entry and self._exclusion:
             left = self._exclusion.schema(entry.schema.to_dict())
@@ -210,7 +180,20 @@ class LeadIntentStream(SingerStream):
 
     @cached_property
     def _reader(self) -> Reader:
-        return Reader(self._pace.check, self.logger)
+        days = self.config.get("window_days") if "start_date" in self.config else None
+        return Reader(
+            endpoint=self.endpoint,
+            clock=self._clock,
+            check=self._pace.check,
+            progress=self.progress,
+            logger=self.logger,
+            shape=self._shape,
+            keys_of=self._keys_of,
+            seal=self._seal,
+            page_size=self.page_size,
+            concurrency=self.config["concurrency"],
+            window_seconds=None if days is None else max(1, int(days * 86400)),
+        )
 
     @cached_property
     def progress(self) -> Progress:
@@ -227,40 +210,32 @@ class LeadIntentStream(SingerStream):
             notes=self._notes,
         )
 
-    def infer_columns(self) -> None:
-        """Add typed columns for the fields on the first page.
+    def sample(self) -> list[Record]:
+        """Read the first page of all records.
 
-        A stream that the key may not read keeps its columns, and is deselected.
+        Returns:
+            Its records as the API gave them, without what is excluded.
 
         Raises:
-            StreamError: It could not be read.
+            RefusedError: The API refused it.
+            StreamError: It could not be read for another reason.
         """
         check = self._pace.check
-        try:
-            page = next(self.endpoint.read({}, check))
-        except RefusedError as error:
-            if error.status != requests.codes.forbidden:
-                raise
-            self.selected_by_default = False
-            self.logger.warning(
-                "%s; it is deselected, and its columns are not inferred", error.message
-            )
-            return
-        properties = self.schema["properties"]
-        found = infer(self._left(self.endpoint.decode(page, check)), properties)
-        if found.unsafe_names:
-            self.logger.warning(
-                "Fields whose names warehouses may not take, or not tell apart, stay "
-                "in additional_properties: %s",
-                self._secret.summarize(
-                    ", ".join(map(repr, found.unsafe_names)), _MOST_OF_NAMES
-                ),
-            )
+        page = next(self.endpoint.read({}, check))
+        return self._left(self.endpoint.decode(page, check))
+
+    def add_columns(self, columns: Mapping[str, dict[str, Any]]) -> None:
+        """Declare more columns than the stream's class does.
+
+        Args:
+            columns: The schema of each, by name.
+        """
+        properties = {**self.schema["properties"], **columns}
+        self._declare({**self.schema, "properties": properties})
+
+    def _declare(self, schema: dict[str, Any]) -> None:
         # An instance's own value comes before that of its class's descriptor.
-        vars(self)["schema"] = {
-            **self.schema,
-            "properties": {**properties, **found.columns},
-        }
+        vars(self)["schema"] = schema
 
     @property
     def schema_problem(self) -> str:
@@ -275,38 +250,19 @@ class LeadIntentStream(SingerStream):
         """End all reading, whatever still waits to be handed over."""
         self._reader.stop()
 
-    def log(
-        self, message: str, *args: Any, level: int = logging.INFO, **options: Any
-    ) -> None:
-        """Log what the SDK has to say, but not what the tap says itself.
-
-        That is that a stream begins, which is left to DEBUG, and that an error is
-        unhandled, which is left out where the tap reports it.
-
-        Args:
-            message: As for `logging`, with `args` to be formatted into it.
-            args: See `message`.
-            level: As for `logging`.
-            options: As for `logging`.
-        """
-        if level == logging.ERROR and isinstance(sys.exception(), SingerSDKError):
-            return
-        told = logging.DEBUG if level == logging.INFO else level
-        super().log(message, *args, level=told, **options)
-
     @property
+    @override
     def requests_session(self) -> requests.Session:
-        """The session of this thread."""
         return self.endpoint.sender.session
 
     @property
+    @override
     def url_base(self) -> str:
-        """The setting `base_url`."""
         return str(self.config["base_url"]).rstrip("/")
 
     @property
+    @override
     def authenticator(self) -> BearerTokenAuthenticator:
-        """The setting `api_key` as a bearer token."""
         return BearerTokenAuthenticator(token=self.config["api_key"])
 
     @property
@@ -321,33 +277,23 @@ class LeadIntentStream(SingerStream):
         return fields
 
     @property
+    @override
     def timeout(self) -> int:
-        """Seconds for a connection, for each pause, and for the whole answer."""
         return self.config["request_timeout_seconds"]  # type: ignore[no-any-return]
 
     @cached_property
+    @override
     def user_agent(self) -> str:
-        """The setting `user_agent`, by default the tap's name and version."""
         return (
             self.config.get("user_agent")
             or f"tap-leadintent/{self._tap.plugin_version}"
         )
 
+    @override
     def prepare_request_payload(
-        self,
-        context: Context | None,
-        next_page_token: str | None,
+        self, context: Context | None, next_page_token: str | None
     ) -> dict[str, Any]:
-        """Build the request's body.
-
-        Args:
-            context: The request fields of the window that is read, if any.
-            next_page_token: The `cursor.after` to send, absent on the first page.
-
-        Returns:
-            The stream's `filters`, the fields and the `cursor` object, the same for
-            all pages of a chain but for `after`.
-        """
+        # The context is the request fields of the window that is read.
         cursor: dict[str, Any] = {"limit": self.page_size}
         if next_page_token is not None:
             cursor["after"] = next_page_token
@@ -362,8 +308,8 @@ class LeadIntentStream(SingerStream):
             json=request.data,
         )
 
+    @override
     def get_new_paginator(self) -> CursorPaginator:
-        """Begin a chain."""
         return CursorPaginator(self.name)
 
     @property
@@ -376,7 +322,7 @@ class LeadIntentStream(SingerStream):
         """The newest instant of the first range that its bookmark covers."""
         if not self.is_incremental:
             return None
-        span = self._read_bookmark().coverage.span(self.ranges[0])
+        span = self._read_bookmark().coverage.span(self.ranges[0].name)
         return span and format_instant(span[1])
 
     def begin_state(self) -> None:
@@ -388,18 +334,8 @@ class LeadIntentStream(SingerStream):
         if self.is_incremental and not self.stream_state:
             self.stream_state[COVERAGE] = []
 
-    def get_records(self, context: Context | None) -> Iterable[Record]:  # noqa: ARG002
-        """Read what this run has to read.
-
-        Args:
-            context: Not used: the stream keeps its own partitions, by time.
-
-        Yields:
-            Records as the target gets them, oldest window first.
-
-        Raises:
-            StreamError: The stream cannot go on; the message says why.
-        """
+    @override
+    def get_records(self, context: Context | None) -> Iterable[Record]:
         pages = self._read_ranges() if self.is_incremental else self._read_all()
         progress = self.progress
         try:
@@ -421,13 +357,7 @@ class LeadIntentStream(SingerStream):
         if versioned:
             # Private, for want of a public hook: records must carry the version.
             self._stream_version = self._now
-        whole = Windows(
-            [(SINCE_EVER, self._now)], page_size=self.page_size, length=self._now
-        )
-        for _, pages in self._reader.read(whole, self._read_unfiltered, readers=1):
-            for number, page in enumerate(pages, start=1):
-                records = self.endpoint.decode(page, self._pace.check)
-                yield self._shape_page(records, number)
+        yield from self._reader.read_everything(self._now)
         if versioned:
             self.activate_version(self._now)
 
@@ -444,71 +374,27 @@ class LeadIntentStream(SingerStream):
     def _read_bookmark(self) -> Bookmark:
         address = normalised(str(self.config.get("base_url", "")))
         source = Source(address, filters_hash(self.filters))
-        since = self.asked.since
-        return Bookmark.read(self.stream_state, source, self.ranges, since)
+        asked = self.asked
+        return Bookmark.read(self.stream_state, source, asked.ranges, asked.since)
 
-    def _seal(self, *, records: int = 0, at_once: bool = False) -> None:
+    def _seal(self, records: int) -> None:
         """Note in the state what is covered now; see `checkpoint`."""
         entries = self.bookmark.to_state(self.key_mark)
-        self.checkpoint({COVERAGE: entries}, records=records, at_once=at_once)
+        self.checkpoint({COVERAGE: entries}, records=records)
 
     def _read_ranges(self) -> Generator[list[Record]]:
         bookmark = self.bookmark
         if bookmark.problem:
             self.logger.warning("The stream starts anew: %s", bookmark.problem)
         plan = Plan(self.asked, bookmark.coverage, self._now, self.logger)
-        self._learn_clock(plan)
-        self._seal(at_once=True)
-        for name in plan.ranges:
-            yield from self._read_range(plan, name)
+        self._reader.learn_clock(plan)
+        self._seal(0)
+        self.write_state()
+        for time_range in self.ranges:
+            if time_range.name in plan.ranges:
+                yield from self._reader.read_range(plan, time_range)
 
-    def _read_range(self, plan: Plan, name: str) -> Generator[list[Record]]:
-        was_covered = plan.coverage.span(name) is not None
-        stretches = plan.stretches(name)
-        unfiltered = plan.is_everything(name, stretches)
-        alone = unfiltered or name in _MOVING
-        readers = 1 if alone else self.config["concurrency"]
-        windows = Windows(
-            stretches,
-            page_size=self.page_size,
-            readers=readers,
-            length=plan.now if unfiltered else self._window_seconds,
-            quiet=was_covered,
-        )
-        requests = RangeRequests(name, self.endpoint.read, self._clock)
-        read_window = self._read_unfiltered if unfiltered else requests.read
-        reading = self._reader.read(windows, read_window, readers=readers)
-        self.progress.begin_range(name, [] if unfiltered else stretches)
-        guard = RangeGuard(self.name, name, lambda: self._holds_1970(name))
-        for window, pages in reading:
-            self._repeats.next_window()
-            count = 0
-            clock: Reading | None = None
-            for number, page in enumerate(pages, start=1):
-                self._learn_clock(plan)
-                records = self.endpoint.decode(page, self._pace.check)
-                count += len(records.data)
-                if number == 1:
-                    clock = page.clock
-                    guard.window_begins(records.raw if page.cursor.has_more else ())
-                window_end = f"{format_instant(min(window.end, plan.now))[:-1]}.000000Z"
-                rows = self._shape_page(records, number, window_end)
-                yield self._take_news(rows, records, name, window, guard)
-            self.progress.reach(window.end)
-            self.logger.debug(
-                "%s from %s to %s: %s",
-                name,
-                format_instant(window.start),
-                format_instant(window.end),
-                counted(count, "record"),
-            )
-            self._learn_clock(plan)
-            # The first of its queries is the one that may have run too early.
-            as_of = clock and self._clock.as_of(clock)
-            plan.read(name, (window.start, window.end), as_of)
-            self._seal(records=count)
-
-    def _shape_page(
+    def _shape(
         self, records: Records, number: int, window_end: str | None = None
     ) -> list[Record]:
         """Shape a page's records; `number` says which page it is of its window."""
@@ -536,57 +422,21 @@ class LeadIntentStream(SingerStream):
         # The next page may have to be waited for.
         self.flush()
 
-    def _take_news(
-        self,
-        rows: list[Record],
-        records: Records,
-        name: str,
-        window: Window,
-        guard: RangeGuard,
-    ) -> list[Record]:
+    def _keys_of(self, rows: list[Record], records: Records) -> Iterator[Hashable]:
+        """Tell which row of a target each row is."""
         # With the record's own id, as a catalog may declare any key, or none.
         entity, columns = self.entity, self.primary_keys
-        keys = [
-            (own_id(record, entity) or hash(bytes(raw)), *map(row.get, columns))
-            for row, record, raw in zip(rows, records.data, records.raw, strict=True)
-        ]
-        if time_of := self.promised_times.get(name):
-            guard.page(window, records.data, time_of)
-        news = self._repeats.news(keys, records.raw, records.read_at)
-        return [*compress(rows, news)]
-
-    def _read_unfiltered(self, _: Window, check: Check) -> Iterator[Page]:
-        return self.endpoint.read({}, check)
-
-    def _holds_1970(self, name: str) -> bool:
-        fields = Window(0, 1).request_fields(name)
-        try:
-            return next(self.endpoint.read(fields, self._pace.check)).count > 0
-        except RefusedError:
-            # Who dislikes the range has at least looked at it.
-            return False
-
-    @property
-    def _window_seconds(self) -> int | None:
-        days = self.config.get("window_days")
-        if days is None or "start_date" not in self.config:
-            return None
-        return max(1, int(days * 86400))
+        for row, record, raw in zip(rows, records.data, records.raw, strict=True):
+            own = own_id(record, entity) or hash(bytes(raw))
+            yield (own, *map(row.get, columns))
 
     @property
     def asked(self) -> Asked:
         """What the settings ask for."""
         start, end = self.config.get("start_date"), self.config.get("end_date")
         return Asked(
-            ranges=self.ranges,
+            ranges=[time_range.name for time_range in self.ranges],
             start=None if start is None else parse_instant(start),
             end=None if end is None else parse_instant(end, round_up=True),
             lookback=int(self.config["lookback_minutes"]) * 60,
         )
-
-    def _learn_clock(self, plan: Plan) -> None:
-        before = plan.now
-        plan.learn_clock(self._clock.began, self._clock.reached)
-        if plan.now < before:
-            self._reader.end_by(plan.now)
-            self.progress.end_by(plan.now)

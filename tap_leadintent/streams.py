@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.openapi import (
     RECORD_KEY,
@@ -12,6 +10,7 @@ from tap_leadintent.openapi import (
     RecordSchema,
 )
 from tap_leadintent.records.shaper import signal_observed_at
+from tap_leadintent.replication.time_range import TimeRange
 
 
 class SignalAgents(LeadIntentStream):
@@ -33,8 +32,10 @@ class Leads(LeadIntentStream):
     schema = RecordSchema("Lead", SIGNAL_OBSERVED_AT)
     primary_keys = ("id",)
     replication_key = SIGNAL_OBSERVED_AT
-    ranges = ("date_found", "latest_signal")
-    promised_times = MappingProxyType({"latest_signal": signal_observed_at})
+    ranges = (
+        TimeRange("date_found"),
+        TimeRange("latest_signal", moves=True, time_of=signal_observed_at),
+    )
 
 
 class SignalAccounts(LeadIntentStream):
@@ -46,7 +47,7 @@ class SignalAccounts(LeadIntentStream):
     schema = RecordSchema("SignalAccount", RECORD_KEY, WINDOW_END)
     primary_keys = (RECORD_KEY,)
     replication_key = WINDOW_END
-    ranges = ("date_found", "latest_signal")
+    ranges = (TimeRange("date_found"), TimeRange("latest_signal", moves=True))
 
 
 class MonitoredAccounts(LeadIntentStream):
@@ -57,7 +58,7 @@ class MonitoredAccounts(LeadIntentStream):
     entity = "account"
     schema = RecordSchema("MonitoredAccount", RECORD_KEY, WINDOW_END)
     primary_keys = (RECORD_KEY,)
-    ranges = ("latest_activity",)
+    ranges = (TimeRange("latest_activity", moves=True),)
 
 
 class Observations(LeadIntentStream):
@@ -69,7 +70,7 @@ class Observations(LeadIntentStream):
     schema = RecordSchema("Observation", RECORD_KEY)
     primary_keys = (RECORD_KEY,)
     replication_key = "observed_at"
-    ranges = ("observed_at",)
+    ranges = (TimeRange("observed_at"),)
 
 
 class CustomSignals(LeadIntentStream):
@@ -91,7 +92,7 @@ class MonitoredLeads(LeadIntentStream):
     schema = RecordSchema("MonitoredLead", RECORD_KEY, WINDOW_END)
     primary_keys = (RECORD_KEY,)
     replication_key = WINDOW_END
-    ranges = ("latest_activity",)
+    ranges = (TimeRange("latest_activity", moves=True),)
 
 
 STREAMS: tuple[type[LeadIntentStream], ...] = (

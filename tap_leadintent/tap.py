@@ -19,6 +19,7 @@ from tap_leadintent.api.server_clock import ServerClock
 from tap_leadintent.api.session import BoundedAdapter
 from tap_leadintent.config import environment, files, settings, validation
 from tap_leadintent.config.catalog import catalog_problems
+from tap_leadintent.discovery import infer_columns
 from tap_leadintent.errors import ConfigError, RunError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.mapping import build_mapper
@@ -74,7 +75,7 @@ class TapLeadIntent(Tap):
         if self._infers_columns:
             for stream in streams:
                 if not is_documented(stream.name):
-                    stream.infer_columns()
+                    infer_columns(stream, self._secret)
         return streams
 
     @property
@@ -128,7 +129,7 @@ class TapLeadIntent(Tap):
 
     def _check_state(self, selected: list[LeadIntentStream]) -> Iterator[str]:
         streams = cast("dict[str, LeadIntentStream]", self.streams)
-        ranges = {name: stream.ranges for name, stream in streams.items()}
+        ranges = {name: stream.asked.ranges for name, stream in streams.items()}
         yield from unknown_names(self.state.get("bookmarks", {}), ranges)
         if reading := [stream for stream in selected if stream.is_incremental]:
             bookmarks = {stream.name: stream.bookmark for stream in reading}

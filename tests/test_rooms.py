@@ -7,7 +7,7 @@ from grimp import Layer
 
 LAYERS = (
     Layer("tap"),
-    Layer("mapping", "run", "streams", "summary", independent=False),
+    Layer("discovery", "mapping", "run", "streams", "summary", independent=False),
     Layer("client"),
     Layer("records", "replication", "singer"),
     Layer("api", "config"),

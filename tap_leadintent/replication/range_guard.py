@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     import msgspec
 
+    from tap_leadintent.replication.time_range import TimeRange
     from tap_leadintent.replication.windows import Window
 
 
@@ -19,18 +20,20 @@ class RangeGuard:
     """Notices a server that ignores the time range it was asked for."""
 
     def __init__(
-        self, stream: str, range_name: str, is_ignored: Callable[[], bool]
+        self, stream: str, time_range: TimeRange, is_ignored: Callable[[], bool]
     ) -> None:
         """Watch one range of one stream.
 
         Args:
             stream: Named in the error.
-            range_name: Named in the error.
+            time_range: The range.
             is_ignored: Asks the server for a time of which there can be nothing, and
                 tells whether it returns something all the same.
         """
         self._stream = stream
-        self._range = range_name
+        self.range_name = time_range.name
+        """The range's name."""
+        self._time_of = time_range.time_of
         self._is_ignored = is_ignored
         self._is_trusted = False
         self._strays = 0
@@ -38,23 +41,19 @@ class RangeGuard:
         self._repeats = 0
         self._first_page: int | None = None
 
-    def page(
-        self,
-        window: Window,
-        page: list[dict[str, Any]],
-        time_of: Callable[[dict[str, Any]], str | None],
-    ) -> None:
-        """Look at a page whose records carry the time that the range is about.
+    def page(self, window: Window, page: list[dict[str, Any]]) -> None:
+        """Look at a page, if its records show the time that the range is about.
 
         Args:
             window: The window that the page was asked for.
             page: Its records.
-            time_of: Gives the instant that must lie inside the window, if known.
 
         Raises:
             StreamError: Whole pages lay outside the window, in two windows running.
         """
-        times = [time_of(record) for record in page]
+        if self._time_of is None:
+            return
+        times = [self._time_of(record) for record in page]
         inside = (
             time is None or window.start - 1 <= parse_instant(time) <= window.end
             for time in times
@@ -93,7 +92,7 @@ class RangeGuard:
 
     def _error(self, what: str) -> StreamError:
         return StreamError(
-            f"{self._stream}: the API {what} of {self._range}; it seems to ignore "
+            f"{self._stream}: the API {what} of {self.range_name}; it seems to ignore "
             "the range. The stream stops rather than read everything once for each "
             "window. Report it to the API's support."
         )

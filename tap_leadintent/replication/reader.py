@@ -1,66 +1,161 @@
-"""Reads windows of a range, several at once."""
+"""Reads what a plan asks for: window by window and page by page, oldest first."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from itertools import compress
+from typing import TYPE_CHECKING, Any
 
+from tap_leadintent.errors import RefusedError
+from tap_leadintent.progress import counted
+from tap_leadintent.replication.overlap import Repeats
+from tap_leadintent.replication.plan import SINCE_EVER
 from tap_leadintent.replication.prefetch import Prefetch
+from tap_leadintent.replication.range_guard import RangeGuard
+from tap_leadintent.replication.range_requests import RangeRequests
+from tap_leadintent.replication.windows import Window, Windows
+from tap_leadintent.times import format_instant
 
 if TYPE_CHECKING:
     import logging
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Hashable, Iterable, Iterator
 
-    from tap_leadintent.api.page import Page
+    from tap_leadintent.api.endpoint import Endpoint
+    from tap_leadintent.api.page import Page, Records
     from tap_leadintent.api.rate_limit import Check
-    from tap_leadintent.replication.windows import Window, Windows
+    from tap_leadintent.api.server_clock import Reading, ServerClock
+    from tap_leadintent.progress import Progress
+    from tap_leadintent.replication.plan import Plan
+    from tap_leadintent.replication.time_range import TimeRange
+
+    Row = dict[str, Any]
 
 
+@dataclass(eq=False, kw_only=True, repr=False)
 class Reader:
-    """Reads an endpoint window by window; one range after the other."""
+    """Reads the endpoint of one stream."""
 
-    def __init__(
-        self,
-        check: Check,
-        logger: logging.Logger,
-    ) -> None:
-        """Begin nothing yet.
+    endpoint: Endpoint
+    """What is read."""
+
+    clock: ServerClock
+    """The server's clock; the endpoint learns it from each answer."""
+
+    check: Check
+    """Called now and then; raises to end the run."""
+
+    progress: Progress
+    """Is told of each window."""
+
+    logger: logging.Logger
+    """Gets a line for each window at DEBUG."""
+
+    shape: Callable[[Records, int, str | None], list[Row]]
+    """Gives a page's rows, from its number in its window and the `window_end`."""
+
+    keys_of: Callable[[list[Row], Records], Iterable[Hashable]]
+    """Tells which row of a target each row is."""
+
+    seal: Callable[[int], None]
+    """Called when a window is complete and all its rows were handed over, so many."""
+
+    page_size: int
+    """Records in a full page."""
+
+    concurrency: int
+    """Windows that are read at once."""
+
+    window_seconds: int | None
+    """Length of a window; None for windows of about the same number of pages."""
+
+    _repeats: Repeats = field(init=False, default_factory=Repeats)
+    _prefetch: Prefetch | None = field(init=False, default=None)
+
+    def read_everything(self, now: int) -> Iterator[list[Row]]:
+        """Read all records in one unfiltered chain.
 
         Args:
-            check: Called now and then; raises to end the run.
-            logger: Gets a warning where there are too few threads.
-        """
-        self._check = check
-        self._logger = logger
-        self._prefetch: Prefetch | None = None
+            now: When the run began, in UTC seconds since 1970.
 
-    def read(
+        Yields:
+            The rows of each page.
+
+        Raises:
+            StreamError: The chain cannot go on.
+            SystemExit: A signal came.
+        """
+        whole = Windows([(SINCE_EVER, now)], page_size=self.page_size, length=now)
+        for _, pages in self._read_windows(whole, self._read_unfiltered, readers=1):
+            for number, page in enumerate(pages, start=1):
+                records = self.endpoint.decode(page, self.check)
+                yield self.shape(records, number, None)
+
+    def read_range(self, plan: Plan, time_range: TimeRange) -> Iterator[list[Row]]:
+        """Read what a plan asks for of a time range.
+
+        Args:
+            plan: The plan, which learns of each window that has been read whole.
+            time_range: One of its ranges.
+
+        Yields:
+            The rows of each page, oldest window first, without those that the window
+            before held and that have not changed.
+
+        Raises:
+            StreamError: The range cannot be read.
+            SystemExit: A signal came.
+        """
+        name = time_range.name
+        stretches = plan.stretches(name)
+        unfiltered = plan.is_everything(name, stretches)
+        readers = 1 if unfiltered or time_range.moves else self.concurrency
+        windows = Windows(
+            stretches,
+            page_size=self.page_size,
+            readers=readers,
+            length=plan.now if unfiltered else self.window_seconds,
+            quiet=plan.coverage.span(name) is not None,
+        )
+        requests = RangeRequests(name, self.endpoint.read, self.clock)
+        read_window = self._read_unfiltered if unfiltered else requests.read
+        guard = RangeGuard(
+            self.endpoint.name, time_range, lambda: self._holds_1970(name)
+        )
+        self.progress.begin_range(name, [] if unfiltered else stretches)
+        for window, pages in self._read_windows(windows, read_window, readers=readers):
+            yield from self._read_window(plan, window, pages, guard)
+
+    def learn_clock(self, plan: Plan) -> None:
+        """Read no further than the server's clock has come.
+
+        Args:
+            plan: The plan, which learns it.
+        """
+        before = plan.now
+        plan.learn_clock(self.clock.began, self.clock.reached)
+        if plan.now < before:
+            self.progress.end_by(plan.now)
+            if self._prefetch is not None:
+                self._prefetch.end_by(plan.now)
+
+    def stop(self) -> None:
+        """End all reading, whatever still waits to be handed over."""
+        if self._prefetch is not None:
+            self._prefetch.stop()
+
+    def _read_windows(
         self,
         windows: Windows,
         read_window: Callable[[Window, Check], Iterator[Page]],
         *,
         readers: int,
     ) -> Iterator[tuple[Window, Iterator[Page]]]:
-        """Read windows.
-
-        Args:
-            windows: What to read.
-            read_window: Reads the cursor chain of a window.
-            readers: How many windows to read at once.
-
-        Yields:
-            Each window, oldest first, with its pages as they come, which are to be
-            read before the next window.
-
-        Raises:
-            StreamError: The stream cannot go on.
-            SystemExit: A signal came.
-        """
         with Prefetch(
-            windows, read_window, readers=readers, check=self._check
+            windows, read_window, readers=readers, check=self.check
         ) as prefetch:
             self._prefetch = prefetch
             if prefetch.readers < readers:
-                self._logger.warning(
+                self.logger.warning(
                     "Only %d of %d windows are read at once, as the system allows no "
                     "more threads",
                     prefetch.readers,
@@ -68,16 +163,46 @@ class Reader:
                 )
             yield from prefetch
 
-    def end_by(self, latest: int) -> None:
-        """Begin no window beyond an instant.
+    def _read_window(
+        self, plan: Plan, window: Window, pages: Iterator[Page], guard: RangeGuard
+    ) -> Iterator[list[Row]]:
+        self._repeats.next_window()
+        count = 0
+        clock: Reading | None = None
+        for number, page in enumerate(pages, start=1):
+            self.learn_clock(plan)
+            records = self.endpoint.decode(page, self.check)
+            count += len(records.data)
+            if number == 1:
+                clock = page.clock
+                guard.window_begins(records.raw if page.cursor.has_more else ())
+            guard.page(window, records.data)
+            end = format_instant(min(window.end, plan.now))
+            rows = self.shape(records, number, f"{end[:-1]}.000000Z")
+            keys = self.keys_of(rows, records)
+            news = self._repeats.news(keys, records.raw, records.read_at)
+            yield [*compress(rows, news)]
+        self.learn_clock(plan)
+        # The first of its queries is the one that may have run too early.
+        as_of = clock and self.clock.as_of(clock)
+        plan.read(guard.range_name, (window.start, window.end), as_of)
+        self.progress.reach(window.end)
+        self.logger.debug(
+            "%s from %s to %s: %s",
+            guard.range_name,
+            format_instant(window.start),
+            format_instant(window.end),
+            counted(count, "record"),
+        )
+        self.seal(count)
 
-        Args:
-            latest: The instant, in seconds since 1970.
-        """
-        if self._prefetch is not None:
-            self._prefetch.end_by(latest)
+    def _read_unfiltered(self, _: Window, check: Check) -> Iterator[Page]:
+        return self.endpoint.read({}, check)
 
-    def stop(self) -> None:
-        """End all reading, whatever still waits to be handed over."""
-        if self._prefetch is not None:
-            self._prefetch.stop()
+    def _holds_1970(self, name: str) -> bool:
+        fields = Window(0, 1).request_fields(name)
+        try:
+            return next(self.endpoint.read(fields, self.check)).count > 0
+        except RefusedError:
+            # A server that refuses the range does not ignore it.
+            return False

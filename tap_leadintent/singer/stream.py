@@ -9,15 +9,19 @@ nowhere else.
 
 from __future__ import annotations
 
+import logging
+import sys
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from singer_sdk import RESTStream
 from singer_sdk.batch import Batcher
+from singer_sdk.exceptions import SingerSDKError
 from singer_sdk.helpers._batch import SDKBatchMessage
 from singer_sdk.mapper import SameRecordTransform
 from singer_sdk.singerlib import RecordMessage
+from typing_extensions import override
 
 from tap_leadintent.errors import StreamError
 from tap_leadintent.singer.writer import flush
@@ -86,12 +90,22 @@ class SingerStream(RESTStream[str | None]):
         self._records_since_state = 0
         self._windows_since_state = 0
 
+    @override
+    def log(
+        self, message: str, *args: Any, level: int = logging.INFO, **options: Any
+    ) -> None:
+        # The tap reports its own errors, which the SDK would call unhandled, and says
+        # itself that a stream begins.
+        if level == logging.ERROR and isinstance(sys.exception(), SingerSDKError):
+            return
+        told = logging.DEBUG if level == logging.INFO else level
+        super().log(message, *args, level=told, **options)
+
     def checkpoint(
         self,
         bookmark: dict[str, Any],
         *,
         records: int = 0,
-        at_once: bool = False,
     ) -> None:
         """Note what has been read whole, and write a STATE if one is due.
 
@@ -99,7 +113,6 @@ class SingerStream(RESTStream[str | None]):
             bookmark: What the stream's state says now; all records of what it covers
                 have been handed over.
             records: How many records have been handed over since the last call.
-            at_once: Whether to write a STATE however little there was.
         """
         self._bookmark = bookmark
         self._windows_since_state += 1
@@ -107,11 +120,10 @@ class SingerStream(RESTStream[str | None]):
             self._records_since_state += records
             self.stream_state.update(bookmark)
         if (
-            at_once
-            or self._records_since_state >= _RECORDS_FOR_A_STATE
+            self._records_since_state >= _RECORDS_FOR_A_STATE
             or self._windows_since_state >= _WINDOWS_FOR_A_STATE
         ):
-            self._settle()
+            self.write_state()
 
     def flush(self) -> None:
         """Hand over the records that wait to be written in one block.
@@ -137,7 +149,8 @@ class SingerStream(RESTStream[str | None]):
                 "would retire all of them"
             )
 
-    def _settle(self) -> None:
+    def write_state(self) -> None:
+        """Write a STATE, after all records that have been handed over."""
         if self._batch is not None:
             self._batch.write()
         self.stream_state.update(self._bookmark)
@@ -209,8 +222,8 @@ class SingerStream(RESTStream[str | None]):
                 for message in self._generate_record_messages(record):
                     self._batch.add(message.stream, message.record)
                 if self._batch.is_full:
-                    self._settle()
-            self._settle()
+                    self.write_state()
+            self.write_state()
 
     def _increment_stream_state(
         self, latest_record: Record, *, context: Context | None = None

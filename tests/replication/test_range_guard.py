@@ -8,10 +8,14 @@ import pytest
 
 from tap_leadintent.errors import StreamError
 from tap_leadintent.replication.range_guard import RangeGuard
+from tap_leadintent.replication.time_range import TimeRange
 from tap_leadintent.replication.windows import Window
 from tap_leadintent.times import format_instant
 
 INSIDE, OUTSIDE, UNKNOWN = 150, 999, None
+
+DATE_FOUND = TimeRange("date_found")
+LATEST_SIGNAL = TimeRange("latest_signal", time_of=lambda record: record["time"])
 
 
 def ignored() -> bool:
@@ -26,12 +30,11 @@ def read(guard: RangeGuard, *windows: list[list[int | None]]) -> None:
             guard.page(
                 Window(100, 200),
                 [{"time": None if t is None else format_instant(t)} for t in page],
-                lambda record: record["time"],
             )
 
 
 def test_whole_pages_outside_the_range_in_two_windows_running_are_an_error() -> None:
-    guard = RangeGuard("leads", "latest_signal", ignored)
+    guard = RangeGuard("leads", LATEST_SIGNAL, ignored)
     with pytest.raises(StreamError, match=r"leads: .*latest_signal.*ignore"):
         read(guard, [[INSIDE], [OUTSIDE, OUTSIDE]], [[OUTSIDE]])
 
@@ -48,11 +51,11 @@ def test_whole_pages_outside_the_range_in_two_windows_running_are_an_error() -> 
     ],
 )
 def test_anything_less_is_kept(windows: list[list[list[int | None]]]) -> None:
-    read(RangeGuard("leads", "latest_signal", ignored), *windows)
+    read(RangeGuard("leads", LATEST_SIGNAL, ignored), *windows)
 
 
 def test_windows_that_begin_with_the_same_records_are_an_error() -> None:
-    guard = RangeGuard("leads", "date_found", ignored)
+    guard = RangeGuard("leads", DATE_FOUND, ignored)
     guard.window_begins([b"1", b"2"])
     guard.window_begins([b"1", b"2"])
     with pytest.raises(StreamError, match="same records for different time ranges"):
@@ -60,14 +63,14 @@ def test_windows_that_begin_with_the_same_records_are_an_error() -> None:
 
 
 def test_small_windows_and_other_records_are_none() -> None:
-    guard = RangeGuard("leads", "date_found", ignored)
+    guard = RangeGuard("leads", DATE_FOUND, ignored)
     for content in ([], [], [], [b"1"], [b"1"], [b"2"], [b"1"], [b"1"], [], [b"1"]):
         guard.window_begins(content)
 
 
 def test_a_server_that_returns_nothing_for_another_time_is_trusted_for_good() -> None:
     is_ignored = mock.Mock(return_value=False)
-    guard = RangeGuard("leads", "date_found", is_ignored)
+    guard = RangeGuard("leads", DATE_FOUND, is_ignored)
     for _ in range(9):
         guard.window_begins([b"1", b"2"])
     assert is_ignored.call_count == 1
