@@ -96,4 +96,4 @@ def test_too_few_threads_are_worth_a_warning(
     ]
     assert len(list(stream.get_records(None))) == 200
     told = "Only 3 of 8 windows are read at once, as the system allows no more threads"
-    assert caplog.messages.count(told) == 1
+    assert caplog.messages.count(f"leads: {told}") == 1
