@@ -88,7 +88,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr("tap_leadintent.api.rate_limit.time", clock)
     monkeypatch.setattr("tap_leadintent.api.retry.time", clock)
-    monkeypatch.setattr("pyrate_limiter.clocks.monotonic_ns", clock.monotonic_ns)
     return clock
 
 

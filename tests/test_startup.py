@@ -10,7 +10,6 @@ import pytest
 from tests.support.helpers import TIMEOUT
 
 NEEDED_LATER = {
-    "pyrate_limiter",
     "starlette",
     "tap_leadintent.demo",
     "tap_leadintent.sandbox",

@@ -13,8 +13,6 @@ from tap_leadintent.times import parse_http_date
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from pyrate_limiter import Limiter, RateItem
-
     from tap_leadintent.interruption import Interruption
 
     Check = Callable[[], None]
@@ -90,7 +88,8 @@ class Pace:
             requests_per_minute: Most requests in a minute, evenly spread.
         """
         self._interruption = interruption
-        self._limiter = _limiter(requests_per_minute) if requests_per_minute else None
+        self._interval = 60 / requests_per_minute if requests_per_minute else 0.0
+        self._next_leave = 0.0
         self._changed = Condition()
         self._rest_until = 0.0
         self._most = self._at_once = float(at_once)
@@ -177,25 +176,15 @@ class Pace:
             # First the rest: leave that is kept through it would be used in a crowd.
             while (left := self._rest_until - time.monotonic()) > 0:
                 self.wait(left, check)
-            if not self._limiter or self._limiter.try_acquire("api", blocking=False):
+            if (left := self._take_leave()) <= 0:
                 return
-            self.wait(_NAP / 10, check)
+            self.wait(left, check)
 
-
-def _limiter(requests_per_minute: int) -> Limiter:
-    # Imported late: most runs need none.
-    from pyrate_limiter import (  # noqa: PLC0415
-        InMemoryBucket,
-        Limiter,
-        Rate,
-        SingleBucketFactory,
-    )
-
-    class Bucket(InMemoryBucket):
-        def put(self, item: RateItem) -> bool:
-            # The library would leave this to a thread.
-            self.leak(item.timestamp)
-            return super().put(item)
-
-    rate = Rate(1, max(1, -(-60_000 // requests_per_minute)))
-    return Limiter(SingleBucketFactory(Bucket([rate]), schedule_leak=False))
+    def _take_leave(self) -> float:
+        """Take the leave to send a request; give the seconds until there is one."""
+        now = time.monotonic()
+        with self._changed:
+            left = self._next_leave - now
+            if left <= 0:
+                self._next_leave = now + self._interval
+        return left

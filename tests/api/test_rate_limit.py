@@ -160,16 +160,6 @@ def test_a_signal_ends_a_wait(clock: Clock, wait: str) -> None:
     assert clock.now < 1001
 
 
-def test_a_ceiling_needs_no_memory(clock: Clock) -> None:
-    with mock.patch("pyrate_limiter.SingleBucketFactory", autospec=True) as factory:
-        Pace(Interruption(), requests_per_minute=600)
-    (bucket,) = factory.call_args.args
-    for _ in range(100):
-        clock.now += 1
-        bucket.put(mock.Mock(timestamp=clock.monotonic_ns() // 10**6, weight=1))
-    assert bucket.count() < 5
-
-
 class BlockedError(Exception):
     """Raised where a request would have to wait."""
 

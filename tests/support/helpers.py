@@ -152,9 +152,6 @@ class Clock:
     def monotonic(self) -> float:
         return self.now
 
-    def monotonic_ns(self) -> int:
-        return round(self.now * 1e9)
-
     def time(self) -> float:
         return EPOCH + self.now
 
