@@ -21,7 +21,7 @@ from tap_leadintent.errors import ConfigError, StreamError
 from tap_leadintent.openapi import is_documented
 from tap_leadintent.progress import Progress
 from tap_leadintent.records.exclusion import Exclusion, key_problems
-from tap_leadintent.records.keys import own_id
+from tap_leadintent.records.keys import row_keys
 from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
 from tap_leadintent.redaction import Secret
@@ -30,16 +30,13 @@ from tap_leadintent.replication.plan import Asked, Plan
 from tap_leadintent.replication.reader import Reader
 from tap_leadintent.replication.source import (
     Source,
-    filters_hash,
     key_mark,
-    normalised,
 )
 from tap_leadintent.singer.stream import SingerStream
-from tap_leadintent.times import format_instant, parse_instant
+from tap_leadintent.times import format_instant
 
 if TYPE_CHECKING:
     from collections.abc import (
-        Collection,
         Generator,
         Hashable,
         Iterable,
@@ -96,9 +93,10 @@ class LeadIntentStream(SingerStream):
         self.request_counter = self.get_http_request_counter()
         self.tally = Tally()
         self._now = tap.initialized_at // 1000
-        self._notes = RecordNotes(self.logger)
-        if self._exclusion:
-            self._declare(self._exclusion.schema(self.schema))
+        self.notes = RecordNotes(self.logger)
+        """What there is to tell of the records."""
+        if self.exclusion:
+            self._declare(self.exclusion.schema(self.schema))
         if tap.input_catalog is None:
             self._refuse_excluded_keys()
 
@@ -136,44 +134,20 @@ class LeadIntentStream(SingerStream):
         )
 
     @cached_property
-    def _exclusion(self) -> Exclusion:
+    def exclusion(self) -> Exclusion:
+        """What the setting `exclude_fields` takes out of each record."""
         return Exclusion(self.config["exclude_fields"].get(self.name, ()))
 
     def _refuse_excluded_keys(self) -> None:
-        found = key_problems(self._exclusion, self.primary_keys, self.replication_key)
+        found = key_problems(self.exclusion, self.primary_keys, self.replication_key)
         if problems := [f"exclude_fields.{self.name}: {each}" for each in found]:
             raise ConfigError(problems)
-
-    @property
-    def selected_columns(self) -> list[str]:
-        """The names of the columns that are not deselected."""
-        columns = self.effective_schema["properties"]
-        return [name for name in columns if self.mask["properties", name]]
-
-    def is_left_out(self, field: str) -> bool:
-        """Tell whether a field is deselected or excluded.
-
-        Args:
-            field: Its name, with a column or without.
-
-        Returns:
-            Whether it is.
-        """
-        return self._exclusion.takes(field) or not self.mask["properties", field]
-
-    def note_unheld(self, fields: Collection[str]) -> None:
-        """Note fields of a record that only `additional_properties` holds.
-
-        Args:
-            fields: Their names, dotted where they are nested.
-        """
-        self._notes.without_column(fields)
 
     @override
     def apply_catalog(self, catalog: Catalog) -> None:
         entry = catalog.get_stream(self.name)
-        if entry and self._exclusion:
-            left = self._exclusion.schema(entry.schema.to_dict())
+        if entry and self.exclusion:
+            left = self.exclusion.schema(entry.schema.to_dict())
             entry.schema = Schema.from_dict(left)
         super().apply_catalog(catalog)
         self._refuse_excluded_keys()
@@ -207,7 +181,7 @@ class LeadIntentStream(SingerStream):
             key_properties=self.primary_keys,
             entity=self.entity,
             mask=self.mask,
-            notes=self._notes,
+            notes=self.notes,
         )
 
     def sample(self) -> list[Record]:
@@ -222,7 +196,7 @@ class LeadIntentStream(SingerStream):
         """
         check = self._pace.check
         page = next(self.endpoint.read({}, check))
-        return self._left(self.endpoint.decode(page, check))
+        return self.exclusion.records(self.endpoint.decode(page, check).data)
 
     def add_columns(self, columns: Mapping[str, dict[str, Any]]) -> None:
         """Declare more columns than the stream's class does.
@@ -344,7 +318,7 @@ class LeadIntentStream(SingerStream):
                     yield from self.emit(page)
                     progress.page(self.tally.records)
         finally:
-            self._notes.log(
+            self.notes.log(
                 documented=is_documented(self.name),
                 show=self._secret.summarize,
             )
@@ -372,8 +346,7 @@ class LeadIntentStream(SingerStream):
         return key_mark(self.config["api_key"], self.bookmark.source.address)
 
     def _read_bookmark(self) -> Bookmark:
-        address = normalised(str(self.config.get("base_url", "")))
-        source = Source(address, filters_hash(self.filters))
+        source = Source.of(self.config, self.filters)
         asked = self.asked
         return Bookmark.read(self.stream_state, source, asked.ranges, asked.since)
 
@@ -400,17 +373,11 @@ class LeadIntentStream(SingerStream):
         """Shape a page's records; `number` says which page it is of its window."""
         try:
             for repair in records.repairs:
-                self._notes.warn_once.warn(f"A record held {repair}")
-            return self._shaper.shape(self._left(records), window_end)
+                self.notes.warn_once.warn(f"A record held {repair}")
+            return self._shaper.shape(self.exclusion.records(records.data), window_end)
         except ValueError as error:
             msg = f"{self.name}: page {number}: {error}"
             raise StreamError(msg) from None
-
-    def _left(self, records: Records) -> list[Record]:
-        """Give what is left of a page's records without what is excluded."""
-        if not self._exclusion:
-            return records.data
-        return [self._exclusion.record(record) for record in records.data]
 
     def emit(self, records: Iterable[Record]) -> Iterator[Record]:
         """Hand a page's records over, unless a signal has come."""
@@ -423,20 +390,9 @@ class LeadIntentStream(SingerStream):
         self.flush()
 
     def _keys_of(self, rows: list[Record], records: Records) -> Iterator[Hashable]:
-        """Tell which row of a target each row is."""
-        # With the record's own id, as a catalog may declare any key, or none.
-        entity, columns = self.entity, self.primary_keys
-        for row, record, raw in zip(rows, records.data, records.raw, strict=True):
-            own = own_id(record, entity) or hash(bytes(raw))
-            yield (own, *map(row.get, columns))
+        return row_keys(rows, records.data, records.raw, self.entity, self.primary_keys)
 
     @property
     def asked(self) -> Asked:
         """What the settings ask for."""
-        start, end = self.config.get("start_date"), self.config.get("end_date")
-        return Asked(
-            ranges=[time_range.name for time_range in self.ranges],
-            start=None if start is None else parse_instant(start),
-            end=None if end is None else parse_instant(end, round_up=True),
-            lookback=int(self.config["lookback_minutes"]) * 60,
-        )
+        return Asked.by(self.config, [each.name for each in self.ranges])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from singer_sdk.exceptions import MappingError
@@ -92,13 +93,13 @@ def _problems(
     if isinstance(made, CustomStreamMap) and definition is not None:
         yield from definition.problems(
             stream.name,
-            stream.selected_columns,
+            _selected_columns(stream),
             Vocabulary(
                 names=[*made.functions, *_NAMES, *(["fake"] if made.fake else [])],
                 settings=made.map_config,
                 syntax=made.expr_evaluator.nodes,
             ),
-            stream.is_left_out,
+            partial(_is_left_out, stream),
         )
 
 
@@ -113,7 +114,7 @@ def _safe(
     if is_plain or isinstance(made, RemoveRecordTransform):
         return made
     # Not the columns of `made.raw_schema`, of which the SDK takes what it maps away.
-    columns, keys = stream.selected_columns, stream.primary_keys
+    columns, keys = _selected_columns(stream), stream.primary_keys
     return SafeMap(
         made,
         stream=stream.name,
@@ -129,6 +130,16 @@ def _flattening(
     if not options.enabled or options.max_level <= 0:
         return None
     try:
-        return Flattening(made.transformed_schema, options, stream.note_unheld)
+        return Flattening(made.transformed_schema, options, stream.notes.without_column)
     except ValueError as error:
         raise ConfigError([f"flattening_enabled: {stream.name}: {error}"]) from None
+
+
+def _selected_columns(stream: LeadIntentStream) -> list[str]:
+    columns = stream.effective_schema["properties"]
+    return [name for name in columns if stream.mask["properties", name]]
+
+
+def _is_left_out(stream: LeadIntentStream, field: str) -> bool:
+    """Tell whether a field, with a column or without, is deselected or excluded."""
+    return stream.exclusion.takes(field) or not stream.mask["properties", field]

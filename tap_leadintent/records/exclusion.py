@@ -57,6 +57,17 @@ class Exclusion:
             bool(inner) and field in self._nested and self._nested[field].takes(*inner)
         )
 
+    def records(self, records: list[Record]) -> list[Record]:
+        """Leave the fields out of records.
+
+        Args:
+            records: Records as the API gave them, which stay as they are.
+
+        Returns:
+            What is left.
+        """
+        return [self.record(record) for record in records] if self else records
+
     def record(self, record: Record) -> Record:
         """Leave the fields out of a record.
 

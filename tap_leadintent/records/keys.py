@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from decimal import Decimal
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator
+
+    Record = dict[str, Any]
 
 _LONGEST_SCALE = 20
 """Most zeros or decimal places of a number that is spelled without exponent."""
@@ -28,6 +33,32 @@ def own_id(record: dict[str, Any], entity: str) -> str | None:
         if value is not None and value != "":
             return value if isinstance(value, str) else canonical_json(value)
     return None
+
+
+def row_keys(
+    rows: Iterable[Record],
+    records: Iterable[Record],
+    raws: Iterable[bytes | msgspec.Raw],
+    entity: str,
+    key_properties: Iterable[str],
+) -> Iterator[Hashable]:
+    """Tell which row of a target each record becomes.
+
+    Args:
+        rows: The records as a target gets them.
+        records: The same as the API gave them.
+        raws: The JSON of each.
+        entity: What a record is, singular.
+        key_properties: The columns of the stream's key, which a catalog may have set to
+            others that are not unique, or to none.
+
+    Yields:
+        The key of each; it holds the record's own id, too.
+    """
+    columns = [*key_properties]
+    for row, record, raw in zip(rows, records, raws, strict=True):
+        own = own_id(record, entity) or hash(bytes(raw))
+        yield (own, *map(row.get, columns))
 
 
 def content_key(record: dict[str, Any]) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tap_leadintent.times import EARLIEST, format_instant
+from tap_leadintent.times import EARLIEST, format_instant, parse_instant
 
 if TYPE_CHECKING:
     import logging
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tap_leadintent.replication.coverage import Coverage
     from tap_leadintent.replication.intervals import Interval
@@ -36,6 +36,25 @@ class Asked:
 
     lookback: int = 0
     """`lookback_minutes`, in seconds."""
+
+    @classmethod
+    def by(cls, config: Mapping[str, Any], ranges: Sequence[str]) -> Asked:
+        """Take it from the settings.
+
+        Args:
+            config: Valid settings.
+            ranges: The stream's time ranges.
+
+        Returns:
+            What they ask for.
+        """
+        start, end = config.get("start_date"), config.get("end_date")
+        return cls(
+            ranges=ranges,
+            start=None if start is None else parse_instant(start),
+            end=None if end is None else parse_instant(end, round_up=True),
+            lookback=int(config["lookback_minutes"]) * 60,
+        )
 
     @property
     def since(self) -> int:

@@ -34,6 +34,19 @@ class Source(NamedTuple):
     filters: str
     """`filters_hash` of the stream's filters."""
 
+    @classmethod
+    def of(cls, config: Mapping[str, Any], filters: Mapping[str, Any]) -> Source:
+        """Take it from the settings.
+
+        Args:
+            config: The settings.
+            filters: What their `filters` hold for the stream.
+
+        Returns:
+            The source.
+        """
+        return cls(normalised(str(config.get("base_url", ""))), filters_hash(filters))
+
 
 def normalised(address: str) -> str:
     """Write an address in the one form in which addresses are compared.
