@@ -56,10 +56,10 @@ class StreamError(FatalAPIError, LoggedError):
 
 
 class NoAccessError(StreamError):
-    """The API cannot be reached, or refuses the key, so that no stream can be read.
+    """No stream can be read: the API cannot be reached, or it refuses the key.
 
-    Only raised before the API has answered a request of the run with a page; from
-    then on such trouble costs one stream only.
+    A refused key counts as such only before the API has answered a request of the run
+    with a page. From then on it costs one stream: others may still be allowed.
     """
 
 

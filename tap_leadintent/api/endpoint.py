@@ -99,7 +99,8 @@ class Endpoint:
                     raise _CursorRefusedError(msg) from None
                 raise RefusedError(msg, error.status) from None
             except NoAccessError as error:
-                msg = f"{self.name}: {error}"
+                at = f"page {paginator.count + 1}: " if paginator.count else ""
+                msg = f"{self.name}: {at}{error}"
                 raise NoAccessError(msg) from None
             except StreamError as error:
                 msg = f"{self.name}: page {paginator.count + 1}: {error}"

@@ -153,15 +153,13 @@ class Sender:
             NoAccessError: It is not to be repeated, nor any other of the run tried.
             StreamError: It is not to be repeated.
         """
-        is_first = not self.pace.has_succeeded
-        without_connection = is_first and is_without_connection(error)
-        failure = NoAccessError if without_connection else StreamError
+        failure = NoAccessError if is_without_connection(error) else StreamError
         reason = self._told(error)
         if is_distrust(error):
             raise failure(reason) from None
         seconds, told = self._plan_wait(error, attempt)
         most = self.retries
-        if is_first and _is_foreign(error):
+        if not self.pace.has_succeeded and _is_foreign(error):
             most = min(most, _RETRIES_WITHOUT_PAGE)
         if attempt > most:
             msg = f"gave up after {counted(attempt, 'try', 'tries')}: {reason}"

@@ -73,8 +73,19 @@ def test_no_access_is_told_from_a_failure(
         next(pages(max_retries=2))
 
 
-@pytest.mark.parametrize("answer", (NO_ACCESS | ONE_STREAM).values())
-def test_after_the_first_page_a_failure_is_of_one_stream(
+@pytest.mark.parametrize("name", NO_ACCESS.keys() - {"key"})
+def test_a_connection_that_cannot_be_made_is_no_access_also_later(
+    requests_mock: requests_mock.Mocker, name: str
+) -> None:
+    requests_mock.post(AGENTS, [{"json": MORE}, NO_ACCESS[name]])
+    read = pages(max_retries=2)
+    next(read)
+    with pytest.raises(NoAccessError, match=r"^signal_agents: page 2: "):
+        next(read)
+
+
+@pytest.mark.parametrize("answer", [NO_ACCESS["key"], *ONE_STREAM.values()])
+def test_after_the_first_page_other_failures_are_of_one_stream(
     requests_mock: requests_mock.Mocker, answer: Answer
 ) -> None:
     requests_mock.post(AGENTS, [{"json": MORE}, answer])
