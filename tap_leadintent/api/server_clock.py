@@ -84,8 +84,11 @@ class ServerClock:
         """
         self._logger = logger
         self._heard: deque[Reading] = deque(maxlen=_REMEMBERED)
-        self._first: Reading | None = None
         self._agreed: Reading | None = None
+        self._confirmed: int | None = None
+        """The earliest time of answers that another clock agreed with."""
+        self._disputed: Reading | None = None
+        """The first answer, if no other clock agreed with it."""
         self._has_conceded = False
         self._has_warned = False
         self._lock = Lock()
@@ -96,7 +99,9 @@ class ServerClock:
 
         In UTC seconds since 1970; None before an answer has a `Date`.
         """
-        return self.as_of(self._first) if self._first else None
+        disputed = self._disputed and self.as_of(self._disputed)
+        known = [time for time in (self._confirmed, disputed) if time is not None]
+        return min(known, default=None)
 
     @property
     def reached(self) -> int | None:
@@ -125,15 +130,18 @@ class ServerClock:
         """
         with self._lock:
             self._heard.append(reading)
-            if self._first is None or reading.sent_at < self._first.sent_at:
-                self._first = reading
             votes = self._votes(reading)
             others = (r for r in self._heard if not r.agrees(reading.ahead))
             is_trusted = votes > max(map(self._votes, others), default=0)
+            if is_trusted and votes > 1:
+                agreeing = (r for r in self._heard if r.agrees(reading.ahead))
+                self._agreed = self._agreed or min(agreeing)
+                earliest = self._confirmed
+                as_of = reading.as_of
+                self._confirmed = as_of if earliest is None else min(as_of, earliest)
+            elif is_trusted:
+                self._disputed = reading
             if is_trusted:
-                if self._agreed is None and votes > 1:
-                    agreeing = (r for r in self._heard if r.agrees(reading.ahead))
-                    self._agreed = min(agreeing)
                 self._warn(reading)
         return is_trusted
 
@@ -151,11 +159,12 @@ class ServerClock:
             reading: What it says.
 
         Returns:
-            The second in which its query ran at the earliest, in UTC since 1970, by
-            the clock that has been agreed on.
+            The second in which its query ran at the earliest, in UTC since 1970. The
+            clock of a first answer that has been outvoted does not count.
         """
         agreed = self._agreed
-        if agreed is None or agreed.agrees(reading.ahead):
+        is_outvoted = agreed is not None and not agreed.agrees(reading.ahead)
+        if agreed is None or not is_outvoted or reading != self._disputed:
             return reading.as_of
         return int(reading.sent_at + agreed.shown - agreed.sent_at - agreed.seconds)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tap_leadintent.errors import StreamError
 from tap_leadintent.times import EARLIEST, format_instant, parse_instant
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 SINCE_EVER = 0
 """Where coverage begins when no `start_date` is given, in seconds since 1970."""
+
+_DAY = 86_400
 
 _SKEW = 60
 """Seconds. Less would warn of clocks that do no harm, more would hide a wrong state."""
@@ -155,8 +158,12 @@ class Plan:
         Args:
             began: Its time when the run sent its first request, at the earliest.
             reached: A time that it has reached, beyond which nothing counts.
+
+        Raises:
+            StreamError: By that clock, nothing that is asked for can be there yet.
         """
         if reached is not None and reached < self.now:
+            self._refuse_nonsense(reached)
             self.now = reached
             self._begin()
             self._clip()
@@ -165,6 +172,17 @@ class Plan:
     def _begin(self, began: int | None = None) -> None:
         for name in self._beginning:
             self.coverage.begin(name, min(self.now, began or self.now))
+
+    def _refuse_nonsense(self, reached: int) -> None:
+        since = self._asked.since
+        if reached < max(since - _DAY, SINCE_EVER + _DAY):
+            msg = (
+                f"by the server's clock it is {format_instant(reached)}, long before "
+                f"{format_instant(since)}, from where on it is asked; the stream stops "
+                "rather than count nothing as everything. Check base_url, or report it "
+                "to the API's support"
+            )
+            raise StreamError(msg)
 
     def _clip(self) -> None:
         newest = max((end for _, (_, end) in self.coverage), default=self.now)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 _RANGE_REFUSALS = frozenset({400, 409, 416, 422})
 """Statuses with which a server may refuse a range that ends in its future."""
 
-_MOST_TRIES = 3
-"""One more than it takes until two refusals agree on the server's time."""
+_MOST_TRIES = 5
+"""More would ask in vain; fewer might end before two of three clocks have agreed."""
 
 
 class RangeRequests:

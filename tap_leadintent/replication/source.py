@@ -48,6 +48,7 @@ class Source(NamedTuple):
         return cls(normalised(str(config.get("base_url", ""))), filters_hash(filters))
 
 
+@lru_cache
 def normalised(address: str) -> str:
     """Write an address in the one form in which addresses are compared.
 

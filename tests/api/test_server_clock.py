@@ -54,6 +54,16 @@ def test_an_answer_that_agrees_with_our_clock_counts_at_once(ahead: int) -> None
     assert not clock.is_disputed
 
 
+def test_a_machine_that_is_as_wrong_as_our_clock_does_not_make_others_wrong() -> None:
+    right = [at(-3 * HOUR, number) for number in range(1, 9)]
+    clock, trusted = clock_of(at(0), *right)
+    assert trusted[-1]
+    assert clock.as_of(right[-1]) == right[-1].shown
+    # What has not been read must not count.
+    assert clock.began is not None
+    assert clock.began <= right[-1].shown
+
+
 def test_what_the_run_began_with_counts_in_whatever_order_answers_come() -> None:
     clock, _ = clock_of(at(0, 5), at(0, 1), at(0, 9))
     assert clock.began == NOW + 1

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tap_leadintent.errors import StreamError
 from tap_leadintent.replication.coverage import Coverage
 from tap_leadintent.replication.plan import SINCE_EVER, Asked, Plan
 from tap_leadintent.times import EARLIEST
@@ -179,6 +180,20 @@ def test_while_clocks_are_disputed_ranges_begin_at_the_earlier_one() -> None:
     assert made.coverage.span("latest_signal") == (NOW - 9 * DAY, NOW - 9 * DAY)
     made.learn_clock(NOW - 3, NOW - 2)
     assert made.coverage.span("latest_signal") == (NOW - 3, NOW - 3)
+
+
+@pytest.mark.parametrize(
+    ("start", "reached"), [(40 * DAY, 39 * DAY - 1), (None, 0), (-DAY, DAY - 1)]
+)
+def test_a_clock_by_which_nothing_can_be_there_is_an_error(
+    start: int | None, reached: int
+) -> None:
+    covered = [("date_found", (50 * DAY, 90 * DAY)), ("latest_signal", (9, 99))]
+    made = plan(*covered, start=start)
+    with pytest.raises(StreamError, match="by the server's clock it is 19"):
+        made.learn_clock(reached, reached)
+    assert list(made.coverage) == covered
+    made.learn_clock(40 * DAY, 40 * DAY)
 
 
 def test_a_clock_behind_the_servers_sets_the_end() -> None:

@@ -33,6 +33,9 @@ LOOKBACK_MINUTES = 30
 
 HORIZON = 6 * DAY
 
+odd = st.sampled_from([-700 * DAY, -5 * 3600, 5 * 3600])
+"""By how much the clock of one of the server's machines may be wrong."""
+
 late = st.integers(0, LOOKBACK_MINUTES * MINUTE)
 
 
@@ -115,6 +118,7 @@ def apis(draw: st.DrawFn) -> Api:
         seconds_to_query=0 if by_offset else draw(st.sampled_from([0, 0, 3, 100])),
         seconds_to_answer=0 if by_offset else draw(st.sampled_from([0, 0, 3, 100])),
         refuses_the_future=draw(st.booleans()),
+        odd_clocks=draw(st.dictionaries(st.integers(0, 9), odd, max_size=1)),
         holds_start=draw(st.booleans()),
         holds_end=draw(st.booleans()),
         by_offset=by_offset,

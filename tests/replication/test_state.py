@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest import mock
 
 import pytest
 
 from tap_leadintent.errors import ConfigError, RunError
-from tests.support.model import CONFIG, DAY, HOUR, Api, Lead, lead, run, second, steady
+from tap_leadintent.replication.source import key_mark
+from tap_leadintent.tap import TapLeadIntent
+from tests.support.model import (
+    CONFIG,
+    DAY,
+    DEFAULTS,
+    HOUR,
+    Api,
+    Lead,
+    lead,
+    run,
+    second,
+    steady,
+)
 from tests.support.store import Store
 
 STRICT = {**CONFIG, "lookback_minutes": 0}
@@ -145,6 +159,19 @@ def test_a_state_of_a_former_release_goes_on_without_a_word(
     assert warnings(caplog) == []
     assert {entry["source"] for entry in entries(store)} == {HERE}
     assert len({entry["key"] for entry in entries(store)}) == 1
+
+
+def test_a_key_is_marked_once_a_run_and_only_where_there_is_a_state_to_write() -> None:
+    key_mark.cache_clear()
+    with mock.patch("tap_leadintent.replication.source.pbkdf2_hmac") as slow:
+        slow.return_value = b"mark"
+        discovered = TapLeadIntent(config={**DEFAULTS, **STRICT}).catalog_json_text
+        run(Api(now=DAY), Store(), STRICT, selected=("signal_agents",))
+        assert discovered
+        assert slow.call_count == 0
+        run(Api(now=DAY), Store(), STRICT, selected=("leads", "observations"))
+        assert slow.call_count == 1
+    key_mark.cache_clear()
 
 
 def test_a_full_table_leaves_the_state_alone() -> None:

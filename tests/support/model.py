@@ -279,6 +279,7 @@ def run(  # noqa: PLR0913
         with (
             mock.patch("tap_leadintent.api.retry.new_session", return_value=session),
             mock.patch("tap_leadintent.api.retry.time", Clock(api, clock_ahead)),
+            mock.patch("tap_leadintent.api.retry.backoff", return_value=0.001),
         ):
             tap.sync_all()
     except KilledError:
