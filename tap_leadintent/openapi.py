@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -102,6 +103,21 @@ def request_fields(stream_name: str) -> dict[str, dict[str, Any]]:
     content = _operation(stream_name)["requestBody"]["content"]["application/json"]
     fields: dict[str, dict[str, Any]] = content["schema"]["properties"]
     return fields
+
+
+@cache
+def fields_set_by_the_tap() -> frozenset[str]:
+    """List the request fields of any stream that are no filters.
+
+    Returns:
+        `cursor` and the names of the time ranges.
+    """
+    return frozenset(
+        name
+        for stream in stream_names()
+        for name, schema in request_fields(stream).items()
+        if "start_time" in schema.get("properties", ()) or name == "cursor"
+    )
 
 
 def is_documented(stream_name: str) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from syrupy.extensions.json import JSONSnapshotExtension
 
+from tap_leadintent.openapi import request_fields
 from tests.support.helpers import STREAMS, declared_stream, declared_tap, entries
 
 if TYPE_CHECKING:
@@ -58,3 +59,13 @@ def test_catalog_entry(
 ) -> None:
     """A change here changes tables: see the diff, then `--snapshot-update`."""
     assert catalog[name] == snapshot(extension_class=JSONSnapshotExtension)
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_stream_declares_the_time_ranges_of_its_endpoint(name: str) -> None:
+    documented = {
+        field
+        for field, schema in request_fields(name).items()
+        if "start_time" in schema.get("properties", {})
+    }
+    assert {each.name for each in declared_stream(name).ranges} == documented

@@ -24,7 +24,7 @@ from tap_leadintent.config.sdk_settings import (
 )
 from tap_leadintent.config.stream_maps import map_problems
 from tap_leadintent.config.suggestions import did_you_mean, unknown_settings
-from tap_leadintent.openapi import request_fields, stream_names
+from tap_leadintent.openapi import fields_set_by_the_tap, request_fields, stream_names
 from tap_leadintent.redaction import SHORTEST_SECRET
 from tap_leadintent.times import parse_instant
 
@@ -33,13 +33,6 @@ if TYPE_CHECKING:
 
     from jsonschema import ValidationError
 
-_SET_BY_THE_TAP = (
-    "cursor",
-    "date_found",
-    "latest_activity",
-    "latest_signal",
-    "observed_at",
-)
 _DAY = 86_400
 _MOST_DAYS = 36_525
 """A hundred years: more is a slip, and beyond what clocks can count."""
@@ -232,7 +225,7 @@ def _filter_problems(filters: Mapping[str, Any]) -> Iterator[str]:
 
 def _field_problems(stream: str, field: str, value: object) -> Iterator[str]:
     documented = request_fields(stream)
-    if field in _SET_BY_THE_TAP:
+    if field in fields_set_by_the_tap():
         yield "is set by the tap and cannot be a filter"
     elif field in documented:
         for error in Draft202012Validator(documented[field]).iter_errors(value):
