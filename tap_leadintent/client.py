@@ -17,11 +17,10 @@ from tap_leadintent.api.endpoint import Endpoint
 from tap_leadintent.api.pagination import CursorPaginator
 from tap_leadintent.api.retry import Sender, Tally
 from tap_leadintent.config.validation import undocumented_filters
-from tap_leadintent.errors import ConfigError, StreamError
+from tap_leadintent.errors import ConfigError
 from tap_leadintent.openapi import is_documented
 from tap_leadintent.progress import Progress
 from tap_leadintent.records.exclusion import Exclusion, key_problems
-from tap_leadintent.records.keys import row_keys
 from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
 from tap_leadintent.redaction import Secret
@@ -38,7 +37,6 @@ from tap_leadintent.times import format_instant
 if TYPE_CHECKING:
     from collections.abc import (
         Generator,
-        Hashable,
         Iterable,
         Iterator,
         Mapping,
@@ -50,7 +48,6 @@ if TYPE_CHECKING:
     from singer_sdk.helpers.types import Context
     from singer_sdk.singerlib import Catalog
 
-    from tap_leadintent.api.page import Records
     from tap_leadintent.api.rate_limit import Pace
     from tap_leadintent.api.server_clock import ServerClock
     from tap_leadintent.replication.time_range import TimeRange
@@ -161,8 +158,7 @@ class LeadIntentStream(SingerStream):
             check=self._pace.check,
             progress=self.progress,
             logger=self.logger,
-            shape=self._shape,
-            keys_of=self._keys_of,
+            shape_page=self._shaper.shape_page,
             seal=self._seal,
             page_size=self.page_size,
             concurrency=self.config["concurrency"],
@@ -182,6 +178,7 @@ class LeadIntentStream(SingerStream):
             entity=self.entity,
             mask=self.mask,
             notes=self.notes,
+            exclusion=self.exclusion,
         )
 
     def sample(self) -> list[Record]:
@@ -222,7 +219,8 @@ class LeadIntentStream(SingerStream):
 
     def stop_reading(self) -> None:
         """End all reading, whatever still waits to be handed over."""
-        self._reader.stop()
+        if "_reader" in vars(self):
+            self._reader.stop()
 
     @property
     @override
@@ -367,18 +365,6 @@ class LeadIntentStream(SingerStream):
             if time_range.name in plan.ranges:
                 yield from self._reader.read_range(plan, time_range)
 
-    def _shape(
-        self, records: Records, number: int, window_end: str | None = None
-    ) -> list[Record]:
-        """Shape a page's records; `number` says which page it is of its window."""
-        try:
-            for repair in records.repairs:
-                self.notes.warn_once.warn(f"A record held {repair}")
-            return self._shaper.shape(self.exclusion.records(records.data), window_end)
-        except ValueError as error:
-            msg = f"{self.name}: page {number}: {error}"
-            raise StreamError(msg) from None
-
     def emit(self, records: Iterable[Record]) -> Iterator[Record]:
         """Hand a page's records over, unless a signal has come."""
         check = self._pace.check
@@ -388,9 +374,6 @@ class LeadIntentStream(SingerStream):
             yield record
         # The next page may have to be waited for.
         self.flush()
-
-    def _keys_of(self, rows: list[Record], records: Records) -> Iterator[Hashable]:
-        return row_keys(rows, records.data, records.raw, self.entity, self.primary_keys)
 
     @property
     def asked(self) -> Asked:

@@ -87,7 +87,8 @@ class Pace:
             at_once: Most requests under way.
             requests_per_minute: Most requests in a minute, evenly spread.
         """
-        self._interruption = interruption
+        self.check = interruption.check
+        """Ends the run with SystemExit if a signal has come."""
         self._interval = 60 / requests_per_minute if requests_per_minute else 0.0
         self._next_leave = 0.0
         self._changed = Condition()
@@ -96,14 +97,6 @@ class Pace:
         self._under_way = 0
         self.has_succeeded = False
         """Whether any request of the run has been answered with a page."""
-
-    def check(self) -> None:
-        """End the run if a signal has come.
-
-        Raises:
-            SystemExit: A signal came.
-        """
-        self._interruption.check()
 
     def rest(self, seconds: float) -> None:
         """Hold all requests, as the server asked.

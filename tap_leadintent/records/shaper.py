@@ -16,14 +16,21 @@ from tap_leadintent.openapi import (
     WINDOW_END,
 )
 from tap_leadintent.records.column_types import ContradictionError, Plan, may_be_null
-from tap_leadintent.records.keys import canonical_json, content_key, own_id
+from tap_leadintent.records.exclusion import Exclusion
+from tap_leadintent.records.keys import (
+    canonical_json,
+    content_key,
+    own_id,
+    row_keys,
+)
 from tap_leadintent.times import is_finer, utc_timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Mapping
 
     from singer_sdk.singerlib import SelectionMask
 
+    from tap_leadintent.api.page import Records
     from tap_leadintent.records.notes import RecordNotes
 
     Record = dict[str, Any]
@@ -55,7 +62,7 @@ def signal_observed_at(record: Record) -> str | None:
 class RecordShaper:
     """Shapes the records of one stream by its schema."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is a part of it
         self,
         *,
         columns: Mapping[str, dict[str, Any]],
@@ -63,6 +70,7 @@ class RecordShaper:
         entity: str,
         mask: SelectionMask,
         notes: RecordNotes,
+        exclusion: Exclusion | None = None,
     ) -> None:
         """Work out what is the same for all records.
 
@@ -72,6 +80,7 @@ class RecordShaper:
             entity: What a record is, singular.
             mask: Which fields are selected.
             notes: Takes down what there is to tell of the records.
+            exclusion: What is taken out of each record before all else, if anything.
 
         Raises:
             ValueError: A column's schema is none.
@@ -79,6 +88,7 @@ class RecordShaper:
         self._entity = entity
         self._mask = mask
         self._notes = notes
+        self._exclusion = exclusion or Exclusion(())
         fields = {n: schema for n, schema in columns.items() if n not in TAP_COLUMNS}
         self._plan = Plan(fields)
         self._empty: Record = dict.fromkeys(fields)
@@ -101,6 +111,26 @@ class RecordShaper:
             for name, schema in columns.items()
             if name not in self._keys and not may_be_null(schema)
         ]
+
+    def shape_page(
+        self, page: Records, window_end: str | None = None
+    ) -> tuple[list[Record], Iterable[Hashable]]:
+        """Shape the records of a page.
+
+        Args:
+            page: The page's records.
+            window_end: As for `shape`.
+
+        Returns:
+            What `shape` gives, and for each which row of a target it is.
+
+        Raises:
+            ValueError: A key column has no value.
+        """
+        for repair in page.repairs:
+            self._notes.warn_once.warn(f"A record held {repair}")
+        rows = self.shape(self._exclusion.records(page.data), window_end)
+        return rows, row_keys(rows, page.data, page.raw, self._entity, self._keys)
 
     def shape(
         self, records: list[Record], window_end: str | None = None

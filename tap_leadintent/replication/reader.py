@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
-from tap_leadintent.errors import RefusedError
+from tap_leadintent.errors import RefusedError, StreamError
 from tap_leadintent.progress import counted
 from tap_leadintent.replication.overlap import Repeats
 from tap_leadintent.replication.plan import SINCE_EVER
@@ -50,11 +50,8 @@ class Reader:
     logger: logging.Logger
     """Gets a line for each window at DEBUG."""
 
-    shape: Callable[[Records, int, str | None], list[Row]]
-    """Gives a page's rows, from its number in its window and the `window_end`."""
-
-    keys_of: Callable[[list[Row], Records], Iterable[Hashable]]
-    """Tells which row of a target each row is."""
+    shape_page: Callable[[Records, str | None], tuple[list[Row], Iterable[Hashable]]]
+    """Gives a page's rows from the `window_end`, and the key of each."""
 
     seal: Callable[[int], None]
     """Called when a window is complete and all its rows were handed over, so many."""
@@ -88,7 +85,8 @@ class Reader:
         for _, pages in self._read_windows(whole, self._read_unfiltered, readers=1):
             for number, page in enumerate(pages, start=1):
                 records = self.endpoint.decode(page, self.check)
-                yield self.shape(records, number, None)
+                rows, _ = self._shape(records, number)
+                yield rows
 
     def read_range(self, plan: Plan, time_range: TimeRange) -> Iterator[list[Row]]:
         """Read what a plan asks for of a time range.
@@ -167,19 +165,18 @@ class Reader:
         self, plan: Plan, window: Window, pages: Iterator[Page], guard: RangeGuard
     ) -> Iterator[list[Row]]:
         self._repeats.next_window()
-        count = 0
+        count, end = 0, ""
         clock: Reading | None = None
         for number, page in enumerate(pages, start=1):
-            self.learn_clock(plan)
             records = self.endpoint.decode(page, self.check)
             count += len(records.data)
             if number == 1:
+                self.learn_clock(plan)
+                end = format_instant(min(window.end, plan.now))
                 clock = page.clock
                 guard.window_begins(records.raw if page.cursor.has_more else ())
             guard.page(window, records.data)
-            end = format_instant(min(window.end, plan.now))
-            rows = self.shape(records, number, f"{end[:-1]}.000000Z")
-            keys = self.keys_of(rows, records)
+            rows, keys = self._shape(records, number, f"{end[:-1]}.000000Z")
             news = self._repeats.news(keys, records.raw, records.read_at)
             yield [*compress(rows, news)]
         self.learn_clock(plan)
@@ -195,6 +192,15 @@ class Reader:
             counted(count, "record"),
         )
         self.seal(count)
+
+    def _shape(
+        self, records: Records, number: int, window_end: str | None = None
+    ) -> tuple[list[Row], Iterable[Hashable]]:
+        try:
+            return self.shape_page(records, window_end)
+        except ValueError as error:
+            msg = f"{self.endpoint.name}: page {number}: {error}"
+            raise StreamError(msg) from None
 
     def _read_unfiltered(self, _: Window, check: Check) -> Iterator[Page]:
         return self.endpoint.read({}, check)
