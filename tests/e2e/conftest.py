@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tap_leadintent.demo.postgres import running_postgres
 from tests.support.pipelines import PostgresWarehouse, install
-from tests.support.postgres import tables_of
-from tests.support.targets import run_target
+from tests.support.postgres import tables_of, types_of
+from tests.support.targets import run_target, settings_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,14 +42,40 @@ def warehouse(
     return PostgresWarehouse(system, target, postgres)
 
 
-@pytest.fixture
-def load(postgres: Postgres, tmp_path: Path) -> Callable[[Run], dict[str, Rows]]:
-    """Load what runs of the tap wrote; give all rows of all tables."""
+def _round_numbers(tables: dict[str, Rows]) -> None:
+    for rows in tables.values():
+        for row in rows.values():
+            for name, value in row.items():
+                if isinstance(value, Decimal):
+                    row[name] = Decimal(repr(float(value)))
 
-    def load(run: Run) -> dict[str, Rows]:
-        schema = tmp_path.name
+
+@pytest.fixture
+def load(
+    postgres: Postgres, tmp_path: Path
+) -> Iterator[Callable[[Run], dict[str, Rows]]]:
+    """Load what runs of the tap wrote, as `meltano.yml` has it; give all tables' rows.
+
+    In the end, all is loaded once more in the loader's own way, which checks each
+    record against its schema and inserts row by row. Both must come to the same, but
+    for the digits of number columns that a float cannot hold, which COPY loses.
+    """
+    loader, checked = "target-postgres", {"use_copy": False, "validate_records": True}
+    assert {**settings_of(loader), **checked} != settings_of(loader)
+    messages: list[str] = []
+
+    def load_into(schema: str, written: str, **changed: Any) -> dict[str, Rows]:
         settings = {"sqlalchemy_url": postgres.url, "default_target_schema": schema}
-        run_target(tmp_path, "target-postgres", settings, run.succeeded().stdout)
+        run_target(tmp_path, loader, {**settings, **changed}, written)
         return tables_of(postgres, schema)
 
-    return load
+    def load(run: Run) -> dict[str, Rows]:
+        messages.append(run.succeeded().stdout)
+        return load_into(tmp_path.name, messages[-1])
+
+    yield load
+    careful = f"{tmp_path.name}_checked"
+    tables = load_into(careful, "".join(messages), **checked)
+    _round_numbers(tables)
+    assert tables == tables_of(postgres, tmp_path.name)
+    assert types_of(postgres, careful) == types_of(postgres, tmp_path.name)

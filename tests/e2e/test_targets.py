@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,13 +15,16 @@ from tests.support.helpers import (
     exact_json,
     raw_records,
 )
+from tests.support.postgres import rows_of
 from tests.support.rows import expected_row
+from tests.support.runs import DAY, SINCE, fill
 from tests.support.targets import run_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tap_leadintent.demo.postgres import Postgres
     from tap_leadintent.sandbox import Sandbox
     from tests.support.helpers import Run
     from tests.support.postgres import Rows
@@ -56,6 +61,18 @@ def assert_once(found: list[dict[str, Any]], records: list[dict[str, Any]]) -> N
     assert set(ids.values()) <= {1}
 
 
+def assert_tables_hold(tables: dict[str, Rows], sandbox: Sandbox) -> None:
+    """Assert that the tables hold what the API holds, column by column."""
+    for stream in STREAMS:
+        assert {
+            key: {name: value for name, value in row.items() if name != "window_end"}
+            for key, row in tables[stream].items()
+        } == {
+            record["id"]: expected_row(stream, record)
+            for record in raw_records(sandbox, stream)
+        }
+
+
 @pytest.mark.parametrize("sizes", SIZES, ids=["many leads", "few leads"])
 def test_postgres_holds_what_the_api_holds(
     tap: Callable[..., Run],
@@ -69,12 +86,58 @@ def test_postgres_holds_what_the_api_holds(
     tables = load(run)
     for stream, records in held.items():
         assert_once(run.records(stream), records)
-        rows = tables[stream]
-        for row in rows.values():
-            row.pop("window_end", None)  # no field of the record
-        assert rows == {
-            record["id"]: expected_row(stream, record) for record in records
-        }
+    assert_tables_hold(tables, sandbox)
+
+
+def test_run_after_run_postgres_holds_what_the_api_holds(
+    tap: Callable[..., Run],
+    load: Callable[[Run], dict[str, Rows]],
+    sandbox: Sandbox,
+    config: dict[str, Any],
+) -> None:
+    fill(sandbox, **{**dict.fromkeys(STREAMS, 40), "leads": 200})
+    config["start_date"] = SINCE
+    state: dict[str, Any] | None = None
+    seen = []
+    for days in (0, 1, 10):
+        sandbox.advance(days * DAY)
+        # One that is found now, with a signal of long ago.
+        late = {"id": f"late-{days}", "signal": {"observed_at": SINCE}}
+        sandbox.insert("leads", late, found_at=sandbox.now())
+        run = tap(config, state=state).succeeded()
+        state = run.state
+        tables = load(run)
+        assert_tables_hold(tables, sandbox)
+        seen.append(tables["leads"])
+    first, _, last = seen
+    assert len(last) > len(first) + 2, "only the late leads are new"
+    assert any(last[key] != row for key, row in first.items()), "no lead has moved"
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "loaded"),
+    [("boolean", "yes", "Not a boolean value"), ("string", 5, "5")],
+)
+def test_what_contradicts_its_column_is_refused_or_becomes_text(
+    postgres: Postgres, tmp_path: Path, kind: str, value: object, loaded: str
+) -> None:
+    properties = {"id": {"type": "string"}, "mapped": {"type": [kind, "null"]}}
+    lines = [
+        {
+            "type": "SCHEMA",
+            "stream": "maps",
+            "schema": {"type": "object", "properties": properties},
+            "key_properties": ["id"],
+        },
+        {"type": "RECORD", "stream": "maps", "record": {"id": "a", "mapped": value}},
+    ]
+    settings = {"sqlalchemy_url": postgres.url, "default_target_schema": tmp_path.name}
+    messages = "".join(f"{json.dumps(line)}\n" for line in lines)
+    refused = kind == "boolean"
+    with pytest.raises(AssertionError, match=loaded) if refused else nullcontext():
+        run_target(tmp_path, "target-postgres", settings, messages)
+    rows = rows_of(postgres, tmp_path.name, "maps")
+    assert [row["mapped"] for row in rows] == ([] if refused else [loaded])
 
 
 def test_files_hold_what_the_api_holds(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from datetime import UTC, datetime
@@ -21,116 +20,18 @@ from tap_leadintent.api.page import Page
 from tap_leadintent.records.keys import canonical_json
 from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
+from tests.support.arbitrary import (
+    MADE_BY_THE_TAP,
+    catalogs,
+    keeps_names,
+    records,
+    spelled,
+    told,
+)
 from tests.support.helpers import STREAMS, declared_stream, exact_json
 
 LOGGER = logging.getLogger("records.quiet")
 LOGGER.disabled = True
-
-MADE_BY_THE_TAP = {"record_key", "signal_observed_at", "window_end"}
-FIELDS = (
-    "id",
-    "title",
-    "company",
-    "score",
-    "signal",
-    "observed_at",
-    "name",
-    "x",
-    "y_at",
-)
-
-COLUMNS: list[dict[str, Any]] = [
-    {"type": ["string", "null"]},
-    {"type": ["number", "null"]},
-    {"type": ["integer", "null"]},
-    {"type": ["boolean", "null"]},
-    {"type": ["string", "null"], "format": "date-time"},
-    {"type": ["array", "null"]},
-    {"type": ["array", "null"], "items": {"type": ["number", "null"]}},
-    {"type": ["object", "null"], "additionalProperties": True},
-    {
-        "type": ["object", "null"],
-        "additionalProperties": True,
-        "properties": {"id": {"type": ["string", "null"]}, "x": {"type": "number"}},
-    },
-    {"type": "string"},
-    {"type": ["string", "number", "null"]},
-]
-
-
-class Number(str):
-    """A number as it is spelled."""
-
-    __slots__ = ()
-
-
-digits = st.integers(0, 10**25).map(str)
-numbers = st.builds(
-    "{}{}{}{}".format,
-    st.sampled_from(["", "-"]),
-    digits,
-    st.just("") | digits.map(".{}".format),
-    st.just("") | st.integers(-500, 500).map("e{:+}".format),
-).map(Number)
-texts = (
-    st.text(st.characters(exclude_categories=()), max_size=5)
-    | st.sampled_from(["2026-03-01T12:00:00+05:45", "2026-03-01T12:00:00.1234567Z"])
-    | st.datetimes().map(datetime.isoformat)
-)
-scalars = st.none() | st.booleans() | numbers | texts
-values = st.recursive(
-    scalars,
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(FIELDS) | texts, inner, max_size=3)
-    ),
-    max_leaves=6,
-)
-names = st.sampled_from((*FIELDS, *MADE_BY_THE_TAP, "additional_properties")) | texts
-records = st.builds(
-    lambda identifier, rest: {**rest, "id": identifier},
-    texts.filter(bool) | numbers,
-    st.dictionaries(names, values, max_size=6),
-)
-catalogs = st.dictionaries(
-    st.sampled_from(("name", "x", "y_at", "title", "observed_at")),
-    st.sampled_from(COLUMNS),
-)
-
-
-def spelled(value: Any) -> str:
-    """Write JSON, numbers as they are spelled."""
-    if isinstance(value, Number):
-        return str(value)
-    if isinstance(value, dict):
-        fields = (f"{json.dumps(k)}: {spelled(v)}" for k, v in value.items())
-        return f"{{{', '.join(fields)}}}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(spelled, value))}]"
-    return json.dumps(value)
-
-
-def told(value: Any) -> Any:
-    """Give what a target can be told: the same, but for what it would refuse."""
-    if isinstance(value, Number):
-        return exact_json(value)
-    if isinstance(value, str):
-        return re.sub("[\0\ud800-\udfff]", "\ufffd", value)
-    if isinstance(value, list):
-        return [told(item) for item in value]
-    if isinstance(value, dict):
-        return {told(key): told(item) for key, item in value.items()}
-    return value
-
-
-def keeps_names(value: Any) -> bool:
-    """Tell whether no two names of an object become the same."""
-    if isinstance(value, list):
-        return all(map(keeps_names, value))
-    if isinstance(value, dict):
-        told_apart = len({*map(told, value)}) == len(value)
-        return told_apart and all(map(keeps_names, value.values()))
-    return True
 
 
 def digits_of(value: Any) -> Any:

@@ -1,0 +1,134 @@
+"""A target that checks records against their schemas never refuses one of the tap's.
+
+So a target may be told not to check them, which takes half of its time.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any, ClassVar
+from unittest import mock
+
+import pytest
+import requests
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from requests.adapters import BaseAdapter
+from singer_sdk import Sink, Target
+from singer_sdk.exceptions import InvalidRecord
+
+from tap_leadintent.singer.writer import Writer
+from tap_leadintent.tap import TapLeadIntent
+from tests.support.arbitrary import catalogs, keeps_names, records, spelled
+from tests.support.helpers import STREAMS, VALID, entries, only
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Checking(Sink):
+    """Checks as the SDK's targets do, the format of dates and times too."""
+
+    validate_field_string_format = True
+    max_size = 1_000
+
+    def process_record(self, record: dict[str, Any], context: dict[str, Any]) -> None:
+        """Count it."""
+        del record
+        context["count"] = context.get("count", 0) + 1
+
+    def process_batch(self, context: dict[str, Any]) -> None:
+        """Do nothing: all records have been checked."""
+
+
+class CheckingTarget(Target):
+    """A target of the SDK that keeps nothing."""
+
+    name = "target-checking"
+    default_sink_class = Checking
+    config_jsonschema: ClassVar[dict[str, Any]] = {"properties": {}}
+
+
+class Page(BaseAdapter):
+    """Answers each request with the same page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.page = page
+
+    def send(
+        self, request: requests.PreparedRequest, *_args: Any, **_kwargs: Any
+    ) -> requests.Response:
+        """Answer."""
+        response = requests.Response()
+        response.request, response.url = request, request.url or ""
+        response.status_code = 200
+        response._content = self.page.encode("utf-8", "surrogatepass")  # noqa: SLF001
+        return response
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class Lines:
+    """Keeps what the tap writes."""
+
+    def __init__(self) -> None:
+        self.written = b""
+
+    def write_message(self, message: Any) -> None:
+        """Take a message."""
+        self.written += Writer().format_message(message)
+
+
+def written(page: str, config: dict[str, Any], catalog: dict[str, Any]) -> str:
+    """Let the tap read a page, and give the lines that it writes."""
+    lines = Lines()
+    tap = TapLeadIntent(
+        config={**VALID, **config},
+        catalog=catalog,
+        message_writer=lines,  # type: ignore[arg-type]
+    )
+    session = requests.Session()
+    session.mount("https://", Page(page))
+    with mock.patch("tap_leadintent.api.retry.new_session", return_value=session):
+        tap.sync_all()
+    return lines.written.decode()
+
+
+def with_columns(stream: str, columns: Mapping[str, Any]) -> dict[str, Any]:
+    catalog = only(stream)
+    entries(catalog)[stream]["schema"]["properties"].update(columns)
+    return catalog
+
+
+@settings(deadline=None, max_examples=40)  # each is a run of the tap
+@given(
+    st.sampled_from(STREAMS),
+    catalogs,
+    st.lists(records.filter(keeps_names), max_size=3),
+    st.none() | st.integers(0, 3),
+)
+def test_every_record_is_valid_as_a_target_checks_it(
+    stream: str,
+    columns: dict[str, Any],
+    told: list[dict[str, Any]],
+    depth: int | None,
+) -> None:
+    flat = {"flattening_enabled": True, "flattening_max_depth": depth}
+    page = f'{{"data": {spelled(told)}, "cursor": {{"has_more": false}}}}'
+    catalog = with_columns(stream, columns)
+    lines = written(page, {} if depth is None else flat, catalog)
+    counter = CheckingTarget(config={}).process_lines(io.StringIO(lines))
+    assert counter["RECORD"] <= len(told)
+    assert counter["RECORD"] > 0 or not told
+
+
+@pytest.mark.parametrize("value", ["5", '"soon"', '"2026-02-30T00:00:00Z"'])
+def test_the_target_refuses_what_contradicts(value: str) -> None:
+    page = '{"data": [{"id": "a"}], "cursor": {"has_more": false}}'
+    lines = written(page, {}, only("signal_agents"))
+    wrong = lines.replace('"next_check_at":null', f'"next_check_at":{value}')
+    assert wrong != lines
+    with pytest.raises((InvalidRecord, ValueError)):
+        CheckingTarget(config={}).process_lines(io.StringIO(wrong))
