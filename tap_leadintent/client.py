@@ -349,9 +349,11 @@ class LeadIntentStream(SingerStream):
         return Bookmark.read(self.stream_state, source, asked.ranges, asked.since)
 
     def _seal(self, records: int) -> None:
-        """Note in the state what is covered now; see `checkpoint`."""
-        entries = self.bookmark.to_state(self.key_mark)
-        self.checkpoint({COVERAGE: entries}, records=records)
+        """Note that more is covered; see `checkpoint`."""
+        self.checkpoint(self._current_bookmark, records=records)
+
+    def _current_bookmark(self) -> dict[str, Any]:
+        return {COVERAGE: self.bookmark.to_state(self.key_mark)}
 
     def _read_ranges(self) -> Generator[list[Record]]:
         bookmark = self.bookmark

@@ -142,6 +142,7 @@ def _attempt(
     finally:
         # A traceback may hold what is read, and with it the threads that read.
         stream.stop_reading()
+        stream.note_state()
     return None
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import deque
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -36,13 +38,14 @@ class Backlog:
     def __init__(self) -> None:
         """Begin with nothing."""
         self._readings: list[Reading] = []
+        """Sorted by where their windows begin."""
         self.bytes = 0
         """What all pages take that wait."""
 
     @property
     def oldest(self) -> Reading | None:
         """The reading whose window begins first, if there is any."""
-        return min(self._readings, key=lambda reading: reading.start, default=None)
+        return self._readings[0] if self._readings else None
 
     def begin(self, window: Window) -> Reading:
         """Add a window.
@@ -54,7 +57,7 @@ class Backlog:
             Its reading.
         """
         reading = Reading(window)
-        self._readings.append(reading)
+        insort(self._readings, reading, key=attrgetter("start"))
         return reading
 
     def put(self, reading: Reading, page: Page) -> None:
@@ -114,8 +117,7 @@ class Backlog:
         Returns:
             Whether there was one.
         """
-        latest_first = sorted(self._readings, key=lambda r: r.start, reverse=True)
-        for reading in latest_first:
+        for reading in reversed(self._readings):
             for page in reversed(reading.pages):
                 before = page.size
                 page.pack()

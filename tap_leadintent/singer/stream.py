@@ -86,7 +86,7 @@ class SingerStream(RESTStream[str | None]):
         """
         super().__init__(tap)
         self._batch: _Batch | None = None
-        self._bookmark: dict[str, Any] = {}
+        self._bookmark: Callable[[], dict[str, Any]] = dict
         self._records_since_state = 0
         self._windows_since_state = 0
 
@@ -103,22 +103,21 @@ class SingerStream(RESTStream[str | None]):
 
     def checkpoint(
         self,
-        bookmark: dict[str, Any],
+        bookmark: Callable[[], dict[str, Any]],
         *,
         records: int = 0,
     ) -> None:
         """Note what has been read whole, and write a STATE if one is due.
 
         Args:
-            bookmark: What the stream's state says now; all records of what it covers
-                have been handed over.
+            bookmark: Gives what the stream's state says, whenever it is asked; all
+                records of what it covers have been handed over by then.
             records: How many records have been handed over since the last call.
         """
         self._bookmark = bookmark
         self._windows_since_state += 1
         if self._batch is None:
             self._records_since_state += records
-            self.stream_state.update(bookmark)
         if (
             self._records_since_state >= _RECORDS_FOR_A_STATE
             or self._windows_since_state >= _WINDOWS_FOR_A_STATE
@@ -149,11 +148,19 @@ class SingerStream(RESTStream[str | None]):
                 "would retire all of them"
             )
 
+    def note_state(self) -> None:
+        """Put into the state what is true of it now; to be called at the end, too.
+
+        Not after each window, as there may be thousands of intervals.
+        """
+        if self._batch is None:
+            self.stream_state.update(self._bookmark())
+
     def write_state(self) -> None:
         """Write a STATE, after all records that have been handed over."""
         if self._batch is not None:
             self._batch.write()
-        self.stream_state.update(self._bookmark)
+            self.stream_state.update(self._bookmark())
         self._records_since_state = self._windows_since_state = 0
         # A window without records leaves it set, though the state has changed.
         self.state_manager.is_flushed = False
@@ -182,6 +189,7 @@ class SingerStream(RESTStream[str | None]):
         yield message
 
     def _write_state_message(self) -> None:
+        self.note_state()
         super()._write_state_message()
         # Also when the state is as before: this may be the end.
         self.flush()
