@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tap_leadintent.api.session import BoundedAdapter, new_session
-from tap_leadintent.sandbox import Sandbox, running_sandbox
+from tap_leadintent.sandbox.options import Options
 from tests.support.helpers import (
     API_KEY,
     PREFIX,
@@ -19,10 +19,9 @@ from tests.support.helpers import (
     assert_keeps_secret,
     enter,
     readers_alive,
-    run_tap,
 )
+from tests.support.in_process import run_in_process, sandbox_in_process
 from tests.support.model import DEFAULTS
-from tests.support.servers import make_certificate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     import requests
     from click.testing import Result
 
+    from tap_leadintent.sandbox import Sandbox
     from tests.support.helpers import Run
 
 
@@ -44,8 +44,8 @@ def _no_proxy() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Sandbox]:
-    """One sandbox process for all tests of this process."""
-    with running_sandbox() as sandbox:
+    """One sandbox for all tests of this process, in this process."""
+    with sandbox_in_process(Options(), "tests") as sandbox:
         yield sandbox
 
 
@@ -67,12 +67,6 @@ def session() -> Iterator[requests.Session]:
     """What sends requests for the tap."""
     with new_session(BoundedAdapter()) as session:
         yield session
-
-
-@pytest.fixture(scope="session")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What servers of this machine can prove themselves with."""
-    return make_certificate(tmp_path_factory.mktemp("certificate"))
 
 
 @pytest.fixture(params=[1, 8], ids="{} at once".format)
@@ -100,8 +94,8 @@ def no_thread_is_left_behind() -> Iterator[None]:
 
 @pytest.fixture
 def tap(tmp_path: Path) -> Callable[..., Run]:
-    """Run the tap as a process; see `run_tap`."""
-    return partial(run_tap, tmp_path)
+    """Run the tap in this process; see `run_in_process`."""
+    return partial(run_in_process, tmp_path)
 
 
 @pytest.fixture

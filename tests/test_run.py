@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
-import subprocess
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,14 +10,18 @@ import requests
 
 from tap_leadintent.errors import RunError
 from tap_leadintent.streams import Leads
-from tests.support.helpers import TIMEOUT, each_reading_entry, final_error
+from tests.support.helpers import each_reading_entry, only
 from tests.support.model import DAY, Api, run, steady
 from tests.support.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
+    from tap_leadintent.sandbox import Sandbox
     from tests.support.helpers import Run
+
+UNHANDLED = "unhandled error"
 
 
 def test_an_error_of_requests_outside_a_request_is_one_streams_failure(
@@ -72,36 +72,46 @@ def test_batches_that_cannot_be_written_say_where(
     assert reason.startswith("batches cannot be written ([Errno 20] Not a directory: ")
     assert reason.endswith(f"'{folder}'); see batch_config")
     assert f"| leads: {reason}" in ended.stderr
-    assert "unhandled" not in ended.stderr
+    assert UNHANDLED not in ended.stderr
     coverage = ended.state["bookmarks"]["leads"]["coverage"]
     assert [entry["range"] for entry in coverage] == ["latest_signal"]
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+# What is logged of a failure: the reason, and nothing that hides it
+
+
 @each_reading_entry
-def test_a_full_disk_behind_stdout_ends_the_run(
-    config: dict[str, Any], tmp_path: Path, arguments: list[str]
+@pytest.mark.parametrize(
+    "change",
+    [{"api_key": "wrong-7c2e"}, {"base_url": "http://127.0.0.1:9", "max_retries": 0}],
+    ids=["refused", "unreachable"],
+)
+def test_what_the_tap_reports_is_handled(
+    tap: Callable[..., Run],
+    config: dict[str, Any],
+    change: dict[str, Any],
+    arguments: list[str],
 ) -> None:
-    path = tmp_path / "config.json"
-    path.write_text(json.dumps(config), encoding="utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "tap_leadintent",
-        "--config",
-        str(path),
-        *arguments,
-    ]
-    with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(  # noqa: S603 - our own module
-            command,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            check=False,
-            encoding="utf-8",
-            timeout=TIMEOUT,
-        )
-    assert done.returncode == 1
-    assert "Traceback" not in done.stderr
-    told = "standard output cannot be written: No space left on device"
-    assert final_error(done.stderr) == told
+    run = tap({**config, **change}, *arguments, catalog=only("leads"))
+    assert run.failed()
+    assert UNHANDLED not in run.stderr
+
+
+def test_the_end_of_a_test_is_no_failure(
+    tap: Callable[..., Run], config: dict[str, Any]
+) -> None:
+    assert "ERROR" not in tap(config, "--test").succeeded().stderr
+
+
+def test_a_reason_is_logged_at_once(
+    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+) -> None:
+    """Other streams may take hours until the last line names what failed."""
+    sandbox.faults({"kind": "status", "stream": "leads", "status": 422})
+    run = tap(config)
+    reason = run.failed().partition("leads: ")[2]
+    told = [line for line in run.stderr.splitlines() if reason in line]
+    assert len(told) == 2
+    assert "| ERROR    | tap-leadintent.leads " in told[0]
+    after = run.stderr.partition(told[0])[2]
+    assert "monitored_accounts: 3 records" in after

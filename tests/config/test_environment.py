@@ -19,8 +19,8 @@ from tests.support.helpers import (
     errors,
     prefixed,
     refusal,
-    run_with_variables,
 )
+from tests.support.in_process import run_with_variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable

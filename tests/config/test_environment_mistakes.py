@@ -16,8 +16,8 @@ from tests.support.helpers import (
     enter,
     prefixed,
     refusal,
-    run_with_variables,
 )
+from tests.support.in_process import run_with_variables
 
 if TYPE_CHECKING:
     from pathlib import Path

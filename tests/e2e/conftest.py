@@ -1,8 +1,9 @@
-"""One PostgreSQL and one Meltano project for all tests of this process."""
+"""What takes a process or a server: sandbox, tap, PostgreSQL, a Meltano project."""
 
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -10,16 +11,39 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tap_leadintent.demo.postgres import running_postgres
+from tap_leadintent.sandbox import running_sandbox
 from tests.support.pipelines import PostgresWarehouse, install
 from tests.support.postgres import tables_of, types_of
+from tests.support.processes import run_tap
+from tests.support.servers import make_certificate
 from tests.support.targets import run_target, settings_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tap_leadintent.demo.postgres import Postgres
+    from tap_leadintent.sandbox import Sandbox
     from tests.support.helpers import Run
     from tests.support.postgres import Rows
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Sandbox]:
+    """One sandbox process for all tests of this process."""
+    with running_sandbox() as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def tap(tmp_path: Path) -> Callable[..., Run]:
+    """Run the tap as a process; see `run_tap`."""
+    return partial(run_tap, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What servers of this machine can prove themselves with."""
+    return make_certificate(tmp_path_factory.mktemp("certificate"))
 
 
 @pytest.fixture(scope="session")

@@ -192,6 +192,7 @@ def test_a_traceback_without_the_key(  # noqa: PLR0913, PLR0917 - fixtures
     run = tap(config, *arguments, module="tests.support.exploding")
     assert run.code == 1
     assert "ZeroDivisionError" in run.stderr
+    assert "unhandled error occurred while syncing 'leads'" in run.stderr
     if not arguments:
         told = "1 of 7 streams failed: leads: ZeroDivisionError: "
         *_, last = run.stderr.splitlines()

@@ -1,4 +1,4 @@
-"""One sandbox process for all tests of this folder."""
+"""One sandbox for all tests of this folder, in this process."""
 
 from __future__ import annotations
 
@@ -6,29 +6,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tap_leadintent.sandbox import Sandbox, running_sandbox
-from tests.support.asking import SESSION
+from tap_leadintent.sandbox.options import Options
+from tests.support.asking import SESSION, SIZES
+from tests.support.in_process import sandbox_in_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Small, so that tests which configure it anew are fast.
-SIZES = (
-    *("--size", "leads=230"),
-    *("--size", "signal_accounts=110"),
-    *("--size", "monitored_accounts=60"),
-    *("--size", "observations=120"),
-    *("--size", "monitored_leads=60"),
-)
+    from tap_leadintent.sandbox import Sandbox
 
 
 @pytest.fixture(scope="session")
-def process() -> Iterator[Sandbox]:
-    with running_sandbox(*SIZES) as sandbox, SESSION:
+def server() -> Iterator[Sandbox]:
+    with sandbox_in_process(Options().changed({"sizes": SIZES}), "own") as sandbox:
         yield sandbox
+    SESSION.close()
 
 
 @pytest.fixture
-def sandbox(process: Sandbox) -> Sandbox:
-    process.configure()
-    return process
+def sandbox(server: Sandbox) -> Sandbox:
+    server.configure()
+    return server

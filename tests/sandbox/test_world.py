@@ -9,21 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tap_leadintent.sandbox import running_sandbox
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
 from tap_leadintent.sandbox.times import DAY, SECOND, parse_time
-from tests.sandbox.conftest import SIZES
-from tests.support.asking import read
+from tests.support.asking import everything, read
 
 if TYPE_CHECKING:
     from tap_leadintent.sandbox import Sandbox
 
 NOW = "2026-06-01T00:00:00Z"
 MONTH = timedelta(days=30).total_seconds()
-
-
-def everything(sandbox: Sandbox) -> dict[str, Any]:
-    return {stream: sandbox.records(stream) for stream in ENDPOINTS}
 
 
 def by_id(records: list[Any]) -> dict[str, Any]:
@@ -41,15 +35,6 @@ def test_clock_moves_forward_only(sandbox: Sandbox) -> None:
         sandbox.set_clock(NOW)
     with pytest.raises(ValueError, match="only moves forward"):
         sandbox.advance(-1)
-
-
-def test_same_in_another_process(sandbox: Sandbox) -> None:
-    with running_sandbox(*SIZES) as other:
-        assert everything(other) == everything(sandbox)
-        sandbox.advance(MONTH)
-        for _ in range(30):
-            other.advance(MONTH / 30)
-        assert everything(other) == everything(sandbox)
 
 
 def test_seed_changes_everything(sandbox: Sandbox) -> None:

@@ -1,4 +1,4 @@
-"""Asking the sandbox's API over real HTTP."""
+"""Asking the sandbox's API, in this process or over real HTTP."""
 
 from __future__ import annotations
 
@@ -17,6 +17,21 @@ HEADERS = {
     "Content-Type": "application/json",
 }
 EVER = {"start_time": "2000-01-01T00:00:00Z", "end_time": "2100-01-01T00:00:00Z"}
+
+
+SIZES = {
+    "leads": 230,
+    "signal_accounts": 110,
+    "monitored_accounts": 60,
+    "observations": 120,
+    "monitored_leads": 60,
+}
+"""Small, so that tests which configure a sandbox anew are fast."""
+
+
+def everything(sandbox: Sandbox) -> dict[str, Any]:
+    """Give all records that the sandbox shows now, by stream."""
+    return {stream: sandbox.records(stream) for stream in ENDPOINTS}
 
 
 def post(

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import re
-import subprocess
-import sys
 import threading
 from dataclasses import dataclass
 from decimal import Decimal
@@ -20,6 +17,7 @@ from click.testing import CliRunner
 from tap_leadintent.tap import TapLeadIntent
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from click.testing import Result
@@ -67,6 +65,7 @@ RANGES = {
 """The time ranges of the streams that are incremental by default."""
 
 TIMEOUT = 120
+"""Seconds after which a process is taken to hang."""
 
 EPOCH = 1_770_000_000
 """Where the wall clock of `Clock` begins, in seconds since 1970."""
@@ -162,7 +161,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Run:
-    """A finished process of the tap."""
+    """A finished run of the tap."""
 
     code: int
     stdout: str
@@ -212,49 +211,19 @@ class Run:
         return final_error(self.stderr)
 
 
-def run_tap(
-    folder: Path,
-    config: dict[str, Any],
-    *arguments: str,
-    catalog: dict[str, Any] | None = None,
-    state: dict[str, Any] | None = None,
-    module: str = "tap_leadintent",
-) -> Run:
-    """Run the tap as a user does, and assert that it keeps the key to itself."""
-    command = []
-    files = {"config": config, "catalog": catalog, "state": state}
-    for name, content in files.items():
-        if content is None:
-            continue
-        path = folder / f"{name}.json"
-        path.write_text(json.dumps(content), encoding="utf-8")
-        command += [f"--{name}", str(path)]
-    return _run([module, *command, *arguments], config.get("api_key"))
-
-
-def run_with_variables(folder: Path, variables: dict[str, str], *arguments: str) -> Run:
-    """Run the tap in a folder, with its settings in the environment."""
-    command = ["tap_leadintent", "--config=ENV", *arguments]
-    env = {**os.environ, **prefixed(variables)}
-    return _run(command, variables.get("API_KEY"), cwd=folder, env=env)
+def options(folder: Path, **contents: Any) -> Iterator[str]:
+    """Write files for options of the tap, unless they are None; give the options."""
+    for name, content in contents.items():
+        if content is not None:
+            path = folder / f"{name}.json"
+            path.write_text(json.dumps(content), encoding="utf-8")
+            yield f"--{name}"
+            yield str(path)
 
 
 def prefixed(variables: dict[str, str]) -> dict[str, str]:
     """Give variables the names under which the tap knows them."""
     return {f"{PREFIX}{name}": text for name, text in variables.items()}
-
-
-def _run(command: list[str], api_key: object, **options: Any) -> Run:
-    done = subprocess.run(  # noqa: S603 - our own module
-        [sys.executable, "-m", *command],
-        capture_output=True,
-        check=False,
-        encoding="utf-8",
-        timeout=TIMEOUT,
-        **options,
-    )
-    assert_keeps_secret(api_key, done.stdout, done.stderr)
-    return Run(done.returncode, done.stdout, done.stderr)
 
 
 class _Command:

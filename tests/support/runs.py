@@ -25,6 +25,7 @@ from tests.support.helpers import (
     entries,
     exact_json,
     only,
+    options,
 )
 
 if TYPE_CHECKING:
@@ -94,13 +95,8 @@ class TapProcess:
     ) -> None:
         self._lines: list[bytes] = []
         self._stderr = folder / "stderr.txt"
-        command = [sys.executable, "-m", module, *arguments]
-        files = {"config": config, "catalog": catalog, "state": state}
-        for name, content in files.items():
-            if content is not None:
-                path = folder / f"{name}.json"
-                path.write_text(json.dumps(content), encoding="utf-8")
-                command += [f"--{name}", str(path)]
+        given = options(folder, config=config, catalog=catalog, state=state)
+        command = [sys.executable, "-m", module, *arguments, *given]
         with self._stderr.open("wb") as stderr:
             self.process = subprocess.Popen(  # noqa: S603 - our own module
                 command, stdout=subprocess.PIPE, stderr=stderr

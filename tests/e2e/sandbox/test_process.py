@@ -5,13 +5,19 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 import requests
 
 from tap_leadintent.sandbox import running_sandbox
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
-from tests.support.asking import HEADERS
+from tests.support.asking import HEADERS, SIZES, everything
+
+if TYPE_CHECKING:
+    from tap_leadintent.sandbox import Sandbox
+
+MONTH = 30 * 86_400
 
 COMMAND = [sys.executable, "-m", "tap_leadintent.sandbox"]
 
@@ -95,3 +101,13 @@ def test_without_its_extra_it_says_what_to_install(package: str) -> None:
     (line,) = ended.stderr.splitlines()
     assert line.startswith(f"sandbox: {package}")
     assert line.endswith("is not installed; run pip install 'tap-leadintent[sandbox]'")
+
+
+def test_same_in_another_process(sandbox: Sandbox) -> None:
+    with running_sandbox() as other:
+        other.configure(sizes=SIZES)
+        assert everything(other) == everything(sandbox)
+        sandbox.advance(MONTH)
+        for _ in range(30):
+            other.advance(MONTH / 30)
+        assert everything(other) == everything(sandbox)

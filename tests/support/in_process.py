@@ -1,0 +1,135 @@
+"""The sandbox and the tap in this process: no server, no socket, no other process."""
+
+from __future__ import annotations
+
+import io
+import os
+from contextlib import chdir, contextmanager
+from http import HTTPStatus
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+from urllib.parse import urlsplit
+
+import urllib3
+from requests.adapters import HTTPAdapter
+
+from tap_leadintent.sandbox import Sandbox
+from tap_leadintent.sandbox.app import create_app
+from tests.support.helpers import (
+    Run,
+    assert_keeps_secret,
+    enter,
+    options,
+    prefixed,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Iterator
+    from pathlib import Path
+
+    from requests import PreparedRequest, Response
+    from starlette.types import ASGIApp, Message
+
+    from tap_leadintent.sandbox.options import Options
+
+URL = "https://{}.sandbox.example"
+"""Nothing can be sent there: it is no host."""
+
+
+@contextmanager
+def sandbox_in_process(settings: Options, name: str) -> Iterator[Sandbox]:
+    """Answer requests to one address with a sandbox, whoever sends them.
+
+    Only the way over the network is left out: the tap's own adapter and `requests`
+    read what the sandbox sends. Faults of the connection need a server.
+    """
+    app, lock = create_app(settings), Lock()
+    sandbox = Sandbox(URL.format(name))
+    elsewhere = HTTPAdapter.send
+
+    def send(
+        adapter: HTTPAdapter, request: PreparedRequest, *args: Any, **kwargs: Any
+    ) -> Response:
+        if not (request.url or "").startswith(f"{sandbox.url}/"):
+            return elsewhere(adapter, request, *args, **kwargs)
+        with lock:
+            response = _answer(app, request)
+        built: Response = adapter.build_response(request, response)
+        return built
+
+    with mock.patch.object(HTTPAdapter, "send", send):
+        yield sandbox
+    sandbox.close()
+
+
+def _answer(app: ASGIApp, request: PreparedRequest) -> urllib3.HTTPResponse:
+    url = urlsplit(request.url or "")
+    body = request.body or b""
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": request.method,
+        "scheme": url.scheme,
+        "path": url.path,
+        "query_string": url.query.encode(),
+        "headers": [
+            (name.lower().encode(), value.encode())
+            for name, value in request.headers.items()
+        ],
+    }
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        content = body if isinstance(body, bytes) else body.encode()
+        return {"type": "http.request", "body": content}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    _run_without_waiting(app(scope, receive, send))
+    start, *parts = sent
+    return urllib3.HTTPResponse(
+        io.BytesIO(b"".join(part.get("body", b"") for part in parts)),
+        {name.decode(): value.decode("latin-1") for name, value in start["headers"]},
+        start["status"],
+        reason=HTTPStatus(start["status"]).phrase,
+        preload_content=False,
+    )
+
+
+def _run_without_waiting(answer: Awaitable[None]) -> None:
+    try:
+        next(answer.__await__())
+    except StopIteration:
+        return
+    msg = "what waits, or breaks a connection, needs a server: see tests/e2e"
+    raise AssertionError(msg)
+
+
+def run_in_process(
+    folder: Path,
+    config: dict[str, Any],
+    *arguments: str,
+    catalog: dict[str, Any] | None = None,
+    state: dict[str, Any] | None = None,
+) -> Run:
+    """Run the tap as its command line does; assert that it keeps the key to itself."""
+    return _finished(
+        config.get("api_key"),
+        *options(folder, config=config, catalog=catalog, state=state),
+        *arguments,
+    )
+
+
+def run_with_variables(folder: Path, variables: dict[str, str], *arguments: str) -> Run:
+    """Run the tap in a folder, with its settings in the environment."""
+    with chdir(folder), mock.patch.dict(os.environ, prefixed(variables)):
+        return _finished(variables.get("API_KEY"), "--config=ENV", *arguments)
+
+
+def _finished(api_key: object, *arguments: str) -> Run:
+    result = enter(*arguments)
+    assert isinstance(result.exception, SystemExit | None), result.exc_info
+    assert_keeps_secret(api_key, result.stdout, result.stderr)
+    return Run(result.exit_code, result.stdout, result.stderr)
