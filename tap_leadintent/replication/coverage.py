@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tap_leadintent.replication import intervals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tap_leadintent.replication.intervals import Interval
 
@@ -34,6 +34,17 @@ class Coverage:
             for interval in covered:
                 yield name, interval
 
+    def pieces(self, name: str) -> list[Interval]:
+        """Give what is covered of a range.
+
+        Args:
+            name: The range.
+
+        Returns:
+            The intervals, in seconds since 1970, oldest first.
+        """
+        return [*self._covered.get(name, ())]
+
     def add(self, name: str, interval: Interval) -> None:
         """Note that an interval of a range has been read whole and written.
 
@@ -51,6 +62,47 @@ class Coverage:
             instant: What comes before it is not asked for, in seconds since 1970.
         """
         self._covered[name] = [(instant, instant)]
+
+    def begin_absent(self, ranges: Sequence[str]) -> None:
+        """Begin ranges of which nothing is covered where the first was first complete.
+
+        What has moved since then has not been read.
+
+        Args:
+            ranges: The stream's time ranges; nothing happens while the first of them
+                is not covered.
+        """
+        first, *others = ranges
+        begins_at = self.earliest_end(first)
+        if begins_at is not None:
+            for name in others:
+                if self.span(name) is None:
+                    self.begin(name, begins_at)
+
+    def forget(
+        self, name: str, gone: Interval, *, read_from_oldest: bool
+    ) -> list[Interval]:
+        """Take a stretch back, so that a run reads it again.
+
+        Args:
+            name: The range.
+            gone: The stretch, in seconds since 1970.
+            read_from_oldest: Whether runs read the range from its oldest covered
+                instant on, as they do with all but a stream's first. It then keeps
+                the start of `gone` as an instant where nothing older is left.
+
+        Returns:
+            What was covered of the stretch, oldest first; the coverage stays as it
+            is where that is nothing.
+        """
+        covered = self._covered.get(name, [])
+        forgotten = intervals.missing(gone, intervals.missing(gone, covered))
+        if forgotten:
+            left = intervals.subtract(covered, gone)
+            if read_from_oldest and (not left or left[0][0] > gone[0]):
+                left = intervals.add(left, (gone[0], gone[0]))
+            self._covered[name] = left
+        return forgotten
 
     def clip(self, latest: int) -> None:
         """Forget what lies in the future.

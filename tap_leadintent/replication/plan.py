@@ -92,18 +92,16 @@ class Plan:
         self._clip()
         first, *others = asked.ranges
         absent = [name for name in others if coverage.span(name) is None]
-        begins_at = coverage.earliest_end(first)
         self._beginning: list[str] = []
         """Ranges that this run covers from its own start on, without reading them."""
         if asked.since > now:
             self.ranges: list[str] = []
             """The ranges to read, in this order."""
-        elif begins_at is None:
+        elif coverage.span(first) is None:
             self._beginning = absent
             self.ranges = [name for name in asked.ranges if name not in absent]
         else:
-            for name in absent:
-                coverage.begin(name, begins_at)
+            coverage.begin_absent(asked.ranges)
             self.ranges = list(asked.ranges)
         self._begin()
 

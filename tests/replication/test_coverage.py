@@ -71,3 +71,72 @@ def test_the_future_is_not_covered() -> None:
     coverage.clip(70)
     assert coverage.span("a") == (0, 70)
     assert coverage.span("b") == (70, 70)
+
+
+# What is taken back
+
+
+@pytest.mark.parametrize(
+    ("pieces", "gone", "forgotten", "first", "later"),
+    [
+        pytest.param(
+            [(0, 100)],
+            (40, 60),
+            [(40, 60)],
+            [(0, 40), (60, 100)],
+            [(0, 40), (60, 100)],
+            id="the middle",
+        ),
+        pytest.param(
+            [(0, 100)],
+            (0, 60),
+            [(0, 60)],
+            [(60, 100)],
+            [(0, 0), (60, 100)],
+            id="the oldest",
+        ),
+        pytest.param(
+            [(10, 100)],
+            (0, 60),
+            [(10, 60)],
+            [(60, 100)],
+            [(0, 0), (60, 100)],
+            id="more than the oldest",
+        ),
+        pytest.param([(0, 9)], (0, 9), [(0, 9)], [], [(0, 0)], id="all"),
+        pytest.param(
+            [(0, 9), (20, 30)],
+            (5, 25),
+            [(5, 9), (20, 25)],
+            [(0, 5), (25, 30)],
+            [(0, 5), (25, 30)],
+            id="across a hole",
+        ),
+        pytest.param([(5, 9)], (0, 5), [], [(5, 9)], [(5, 9)], id="what comes before"),
+        pytest.param([(5, 9)], (9, 12), [], [(5, 9)], [(5, 9)], id="what comes after"),
+        pytest.param([(5, 5)], (0, 9), [], [(5, 5)], [(5, 5)], id="an instant"),
+        pytest.param([], (0, 9), [], [], [], id="nothing"),
+    ],
+)
+def test_what_is_forgotten_is_covered_no_longer(
+    pieces: list[tuple[int, int]],
+    gone: tuple[int, int],
+    forgotten: list[tuple[int, int]],
+    first: list[tuple[int, int]],
+    later: list[tuple[int, int]],
+) -> None:
+    for read_from_oldest, left in ((False, first), (True, later)):
+        coverage = covered("a", *pieces)
+        told = coverage.forget("a", gone, read_from_oldest=read_from_oldest)
+        assert told == forgotten
+        assert coverage.pieces("a") == left
+
+
+def test_absent_ranges_begin_where_the_first_was_first_complete() -> None:
+    coverage = Coverage([("a", (5, 9)), ("a", (20, 30)), ("c", (1, 2))])
+    coverage.begin_absent(("a", "b", "c"))
+    assert coverage.pieces("b") == [(9, 9)]
+    assert coverage.pieces("c") == [(1, 2)]
+    coverage = covered("c", (1, 2))
+    coverage.begin_absent(("a", "b", "c"))
+    assert list(coverage) == [("c", (1, 2))]
