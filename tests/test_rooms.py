@@ -7,7 +7,10 @@ from grimp import Layer
 
 LAYERS = (
     Layer("tap"),
-    Layer("discovery", "mapping", "run", "streams", "summary", independent=False),
+    Layer(
+        *("discovery", "mapping", "run", "state_tool", "streams", "summary"),
+        independent=False,
+    ),
     Layer("client"),
     Layer("records", "replication", "singer"),
     Layer("api", "config"),

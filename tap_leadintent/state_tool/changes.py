@@ -1,0 +1,202 @@
+"""Changes to a state: forget a stretch, join states, move to another address."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from tap_leadintent.replication import intervals
+from tap_leadintent.replication.bookmark import COVERAGE, Bookmark, moved, sources
+from tap_leadintent.replication.coverage import Coverage
+from tap_leadintent.replication.source import Source
+from tap_leadintent.state_tool.errors import StateError
+from tap_leadintent.state_tool.words import about, stretch
+from tap_leadintent.times import EARLIEST, LATEST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tap_leadintent.state_tool.document import Document
+    from tap_leadintent.state_tool.streams import Stream
+
+    States = dict[str, dict[str, Any]]
+
+
+def forget(
+    states: States,
+    stream: Stream,
+    ranges: Sequence[str],
+    bounds: tuple[int | None, int | None],
+) -> States:
+    """Take a stretch of a stream back, so that the next run reads it again.
+
+    Args:
+        states: What is said of each stream.
+        stream: The stream.
+        ranges: Those of its time ranges to take it back of.
+        bounds: Where the stretch begins and ends, in UTC seconds since 1970; None is
+            as far as the coverage reaches.
+
+    Returns:
+        The states, where what the last run's source covers lacks the stretch; other
+        sources are as they were.
+
+    Raises:
+        StateError: Nothing of the stretch is covered.
+    """
+    bookmark = _current(states, stream)
+    coverage = bookmark.coverage
+    coverage.begin_absent(stream.ranges)
+    forgotten = [
+        gone
+        for name in ranges
+        if (gone := _forget(coverage, name, bounds, stream.ranges[0]))
+    ]
+    if not forgotten:
+        start, end = bounds
+        told = stretch((EARLIEST if start is None else start, _or_latest(end)))
+        msg = f"{stream.name}: nothing of {' and '.join(ranges)} is covered {told}"
+        raise StateError(msg)
+    entries = bookmark.to_state(bookmark.key)
+    return {**states, stream.name: {**states[stream.name], COVERAGE: entries}}
+
+
+def _forget(
+    coverage: Coverage, name: str, bounds: tuple[int | None, int | None], first: str
+) -> bool:
+    oldest, _ = coverage.span(name) or (EARLIEST, EARLIEST)
+    start = oldest if bounds[0] is None else bounds[0]
+    gone = (start, max(start, _or_latest(bounds[1])))
+    return bool(coverage.forget(name, gone, read_from_oldest=name != first))
+
+
+def _or_latest(end: int | None) -> int:
+    return LATEST if end is None else end
+
+
+def _current(states: States, stream: Stream) -> Bookmark:
+    state = states.get(stream.name, {})
+    if COVERAGE not in state and "replication_key_value" in state:
+        msg = (
+            f"{stream.name}: its state is only a bookmark of the SDK; run the tap "
+            "once, then it says what is covered"
+        )
+        raise StateError(msg)
+    source = next(iter(sources(state)), Source("", ""))
+    return Bookmark.read(state, source, stream.ranges, 0)
+
+
+def move(states: States, from_address: str, to_address: str) -> States:
+    """Let states be about another address, at which the same data is.
+
+    Args:
+        states: What is said of each stream.
+        from_address: The address that they are about, normalised.
+        to_address: The address that they are to be about, normalised.
+
+    Returns:
+        The states; what is of further addresses is as it was.
+
+    Raises:
+        StateError: Nothing in them is about the address.
+    """
+    known = {
+        source.address: None for state in states.values() for source in sources(state)
+    }
+    if from_address not in known:
+        told = ", ".join(filter(None, known)) or "no address"
+        msg = (
+            f"--from-source: the state says nothing of {from_address}; it is about "
+            f"{told}"
+        )
+        raise StateError(msg)
+    return {
+        name: moved(state, from_address, to_address) for name, state in states.items()
+    }
+
+
+def join(
+    documents: Sequence[Document], streams: Iterable[Stream], *, allow_holes: bool
+) -> States:
+    """Unite the states of shards.
+
+    Args:
+        documents: The states.
+        streams: The streams that there are.
+        allow_holes: Whether what the shards cover may have gaps.
+
+    Returns:
+        What all of them cover; what they keep of other sources is kept.
+
+    Raises:
+        StateError: They are about different addresses or filters, or have gaps.
+    """
+    joined: States = {}
+    for document in documents:
+        for name, state in document.bookmarks.items():
+            joined[name] = {**joined.get(name, {}), **state}
+    address = _common_address(documents, streams)
+    for stream in streams:
+        if stream.ranges and stream.name in joined:
+            entries = _join_stream(documents, stream, address, allow_holes=allow_holes)
+            joined[stream.name][COVERAGE] = entries
+    return joined
+
+
+def _common_address(documents: Iterable[Document], streams: Iterable[Stream]) -> str:
+    found: dict[str, str] = {}
+    for document in documents:
+        for stream in streams:
+            address = _current(document.bookmarks, stream).source.address
+            if address:
+                found.setdefault(address, document.name)
+    if len(found) > 1:
+        told = " and ".join(f"{name} of {each}" for each, name in found.items())
+        msg = f"only states of one source can be joined, but {told}; see `move`"
+        raise StateError(msg)
+    return next(iter(found), "")
+
+
+def _join_stream(
+    documents: Iterable[Document], stream: Stream, address: str, *, allow_holes: bool
+) -> list[dict[str, Any]]:
+    found: dict[str, str] = {}
+    bookmarks: list[Bookmark] = []
+    for document in documents:
+        filters = _current(document.bookmarks, stream).source.filters
+        state = document.bookmarks.get(stream.name, {})
+        bookmark = Bookmark.read(state, Source(address, filters), stream.ranges, 0)
+        bookmark.coverage.begin_absent(stream.ranges)
+        if state.get(COVERAGE):
+            found.setdefault(filters, document.name)
+        bookmarks.append(bookmark)
+    if len(found) > 1:
+        told = " and ".join(f"{name} {about('', each)}" for each, name in found.items())
+        msg = (
+            f"{stream.name}: only states of the same filters can be joined, but {told}"
+        )
+        raise StateError(msg)
+    coverage = Coverage(chain.from_iterable(each.coverage for each in bookmarks))
+    if not allow_holes:
+        _refuse_gaps(stream, coverage)
+    others = {
+        msgspec.json.encode(entry): entry for each in bookmarks for entry in each.others
+    }
+    source = Source(address, next(iter(found), ""))
+    key = next((each.key for each in bookmarks if each.key), "")
+    return Bookmark(source, coverage, [*others.values()]).to_state(key)
+
+
+def _refuse_gaps(stream: Stream, coverage: Coverage) -> None:
+    # Where the other ranges begin differs from shard to shard, and runs read them from
+    # the earliest on, whatever is missing in between.
+    first = stream.ranges[0]
+    if span := coverage.span(first):
+        for gap in intervals.missing(span, coverage.pieces(first)):
+            msg = (
+                f"{stream.name}: {first} is not covered {stretch(gap)}; join the shard "
+                "that covers it, or give --allow-holes to let the next run read it"
+            )
+            raise StateError(msg)

@@ -1,0 +1,100 @@
+"""What the next run reads of a stream, and why."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tap_leadintent.replication.bookmark import Bookmark
+from tap_leadintent.replication.plan import Asked, Plan
+from tap_leadintent.replication.reasons import Reason, reasons
+from tap_leadintent.replication.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tap_leadintent.replication.coverage import Coverage
+    from tap_leadintent.replication.intervals import Interval
+    from tap_leadintent.state_tool.streams import Stream
+
+_QUIET = logging.getLogger("tap-leadintent-state")
+_QUIET.addHandler(logging.NullHandler())
+_QUIET.propagate = False
+
+
+class RangeForecast(NamedTuple):
+    """What a run reads of a time range; instants are in UTC seconds since 1970."""
+
+    name: str
+    is_first: bool
+    pieces: list[tuple[Interval, Reason]]
+    """What it reads, oldest first, each piece with its reason."""
+
+    covered: list[Interval]
+    """What the state covers."""
+
+    is_everything: bool
+    """Whether it reads all records in one unfiltered chain."""
+
+
+class Forecast(NamedTuple):
+    """What a run reads of an incremental stream."""
+
+    asked: Asked
+    source: Source
+    former: Source | None
+    """What the state was last about, if it says nothing of today's source."""
+
+    now: int
+    ranges: list[RangeForecast]
+    """All of the stream's."""
+
+
+def source_of(stream: Stream, config: Mapping[str, Any]) -> Source:
+    """Give what a run reads.
+
+    Args:
+        stream: The stream.
+        config: Valid settings.
+
+    Returns:
+        The address, and a hash of the stream's filters.
+    """
+    return Source.of(config, config["filters"].get(stream.name, {}))
+
+
+def forecast(
+    stream: Stream, config: Mapping[str, Any], state: Mapping[str, Any], now: int
+) -> Forecast:
+    """Work out what a run reads of a stream.
+
+    Args:
+        stream: The stream, which is incremental.
+        config: Valid settings.
+        state: The stream's state.
+        now: When the run begins, in UTC seconds since 1970.
+
+    Returns:
+        What it reads and why.
+    """
+    asked = Asked.by(config, stream.ranges)
+    source = source_of(stream, config)
+    bookmark = Bookmark.read(state, source, stream.ranges, asked.since)
+    former = bookmark.former
+    plan = Plan(asked, bookmark.coverage, now, _QUIET)
+    ranges = [_forecast(plan, asked, name) for name in stream.ranges]
+    return Forecast(asked, source, former, now, ranges)
+
+
+def _forecast(plan: Plan, asked: Asked, name: str) -> RangeForecast:
+    coverage: Coverage = plan.coverage
+    covered = coverage.pieces(name)
+    span = coverage.span(name)
+    stretches = plan.stretches(name) if name in plan.ranges else []
+    return RangeForecast(
+        name,
+        name == asked.ranges[0],
+        [*reasons(stretches, span, asked.lookback)],
+        covered,
+        bool(stretches) and plan.is_everything(name, stretches),
+    )

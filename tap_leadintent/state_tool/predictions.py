@@ -1,0 +1,141 @@
+"""Words for what the next run reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tap_leadintent.replication.reasons import Reason
+from tap_leadintent.state_tool.words import about, stretch
+from tap_leadintent.times import format_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tap_leadintent.replication.intervals import Interval
+    from tap_leadintent.state_tool.forecast import Forecast, RangeForecast
+    from tap_leadintent.state_tool.streams import Stream
+
+_WHY = {
+    Reason.FIRST: "first load",
+    Reason.EARLIER: "earlier than what is covered: start_date has moved back, or it "
+    "was forgotten",
+    Reason.HOLE: "hole",
+    Reason.LOOKBACK: "lookback",
+    Reason.NEW: "new",
+}
+
+
+def describe_unplanned(stream: Stream) -> str:
+    """Say what a run does with a stream that no state is about.
+
+    Args:
+        stream: The stream, not selected or not incremental.
+
+    Returns:
+        A line.
+    """
+    if not stream.is_selected:
+        return f"{stream.name}: nothing; the catalog does not select it"
+    return f"{stream.name}: all of it; full table, whatever the state says"
+
+
+def describe_plan(stream: Stream, found: Forecast) -> Iterator[str]:
+    """Say what a run reads of a stream.
+
+    Args:
+        stream: The stream.
+        found: What it reads.
+
+    Yields:
+        Lines of text.
+    """
+    if found.asked.since > found.now:
+        yield f"{stream.name}: nothing; start_date is yet to come"
+        return
+    yield stream.name
+    for each in found.ranges:
+        if not each.pieces:
+            yield f"  {each.name}: nothing; {_why_nothing(each)}"
+        elif each.is_everything:
+            yield f"  {each.name}: everything, in one chain without a time range; " + (
+                _first(found)
+            )
+        else:
+            yield f"  {each.name}"
+            for piece, reason in each.pieces:
+                why = _first(found) if reason is Reason.FIRST else _WHY[reason]
+                yield f"    {stretch(piece)}: {why}"
+
+
+def _why_nothing(found: RangeForecast) -> str:
+    if found.is_first:
+        return "all that is asked for is covered"
+    return "its coverage begins with this run, which reads the first range whole"
+
+
+def _first(found: Forecast) -> str:
+    former = found.former
+    if former is None:
+        return _WHY[Reason.FIRST]
+    if former.address != found.source.address:
+        return f"other source; the state is about {former.address}"
+    return f"other filters; the state is about {about(*former)}"
+
+
+def describe_instant(stream: Stream, found: Forecast, instant: int) -> Iterator[str]:
+    """Say whether an instant is covered, and if not, when it will be.
+
+    Args:
+        stream: The stream.
+        found: What the next run reads of it.
+        instant: The instant, in UTC seconds since 1970.
+
+    Yields:
+        A line for each time range.
+    """
+    for each in found.ranges:
+        inside = [piece for piece in each.covered if _holds(piece, instant)]
+        read = [
+            (piece, why)
+            for piece, why in each.pieces
+            if _holds(piece, instant) and instant < piece[1]
+        ]
+        told = "covered" if inside else "not covered"
+        if read:
+            _, why = read[0]
+            reason = _first(found) if why is Reason.FIRST else _WHY[why]
+            again = " again" if inside else ""
+            told += f"; the next run reads it{again} ({reason})"
+        elif inside:
+            told += f", {stretch(inside[0])}; no run reads it again"
+        else:
+            told += f"; {_when(each, found, instant)}"
+        yield f"{stream.name}: {each.name} at {format_instant(instant)}: {told}"
+
+
+def _holds(piece: Interval, instant: int) -> bool:
+    start, end = piece
+    return start <= instant <= end and start < end
+
+
+def _when(each: RangeForecast, found: Forecast, instant: int) -> str:
+    asked = found.asked
+    if instant >= found.now:
+        return "it is yet to come; the first run that begins after it reads it"
+    if each.is_first and asked.start is not None and instant < asked.start:
+        return (
+            f"it lies before start_date ({format_instant(asked.start)}); no run reads "
+            "it unless start_date moves back"
+        )
+    if each.is_first and asked.end is not None:
+        return (
+            f"it lies after end_date ({format_instant(asked.end)}); a run without it, "
+            "or with a later one, reads it"
+        )
+    if each.covered:
+        begins = format_instant(each.covered[0][0])
+        return (
+            f"the range is read from {begins} on; what was found before then was "
+            f"loaded by {asked.ranges[0]}"
+        )
+    return "no run reads it"

@@ -1,0 +1,120 @@
+"""What the command knows of the tap's streams, without making the tap."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+from singer_sdk.singerlib import Catalog
+from singer_sdk.singerlib.catalog import REPLICATION_INCREMENTAL, CatalogEntry
+
+from tap_leadintent.config.files import CatalogFile, checked
+from tap_leadintent.config.suggestions import did_you_mean
+from tap_leadintent.errors import ConfigError
+from tap_leadintent.redaction import Secret
+from tap_leadintent.state_tool.errors import StateError
+from tap_leadintent.streams import STREAMS
+
+
+class Stream(NamedTuple):
+    """A stream, as a run treats it."""
+
+    name: str
+    ranges: tuple[str, ...]
+    """Its time ranges; the first load reads the first."""
+
+    is_incremental: bool
+    """Whether it is read by its ranges, and keeps a state."""
+
+    is_selected: bool = True
+
+
+def declared_streams() -> dict[str, Stream]:
+    """Give the streams as they are without a catalog.
+
+    Returns:
+        All of them, by name.
+    """
+    # Its class is enough; the SDK makes streams of a tap only.
+    declared = [(vars(stream), stream.ranges) for stream in STREAMS]
+    return {
+        said["name"]: Stream(
+            said["name"],
+            tuple(each.name for each in ranges),
+            is_incremental="replication_key" in said,
+        )
+        for said, ranges in declared
+    }
+
+
+def streams_in(path: str | None) -> dict[str, Stream]:
+    """Give the streams as a catalog has them.
+
+    Args:
+        path: The catalog's file; without one, all streams are selected.
+
+    Returns:
+        All streams, by name.
+
+    Raises:
+        StateError: The file is no catalog.
+    """
+    streams = declared_streams()
+    if path is None:
+        return streams
+    catalog = _read_catalog(path)
+    return {
+        name: _applied(stream, catalog.get_stream(name))
+        for name, stream in streams.items()
+    }
+
+
+def find(streams: dict[str, Stream], name: str) -> Stream:
+    """Find a stream that an option names.
+
+    Args:
+        streams: The streams that there are.
+        name: What the option says.
+
+    Returns:
+        The stream.
+
+    Raises:
+        StateError: There is no such stream.
+    """
+    if name not in streams:
+        hint = did_you_mean(name, streams) or f"; there are {', '.join(streams)}"
+        msg = f"--stream: there is no stream {name!r}{hint}"
+        raise StateError(msg)
+    return streams[name]
+
+
+def _read_catalog(path: str) -> Catalog:
+    try:
+        with Path(path).open(encoding="utf-8") as file:
+            text = (
+                checked("--catalog", file, CatalogFile, Secret(None)) or io.StringIO()
+            )
+        return Catalog.from_dict(json.load(text))
+    except OSError as error:
+        msg = f"--catalog: {path}: {error.strerror}"
+    except ConfigError as error:
+        msg = "; ".join(error.errors)
+    raise StateError(msg)
+
+
+def _applied(stream: Stream, entry: CatalogEntry | None) -> Stream:
+    if entry is None:
+        return stream._replace(is_selected=False)
+    root = entry.metadata.get(())
+    method = entry.replication_method or getattr(
+        root, "forced_replication_method", None
+    )
+    key = entry.replication_key or getattr(root, "replication_key", None)
+    is_incremental = method == REPLICATION_INCREMENTAL if method else key is not None
+    return stream._replace(
+        is_incremental=is_incremental and bool(stream.ranges),
+        is_selected=entry.metadata.resolve_selection()[()],
+    )

@@ -1,0 +1,42 @@
+"""What the tests of the command share."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.states import HERE, stop_clock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str, object], str]:
+    """Write a file of JSON, and give its path."""
+
+    def write(name: str, content: object) -> str:
+        path = tmp_path / name
+        path.write_text(json.dumps(content), encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+@pytest.fixture
+def settings(write: Callable[[str, object], str]) -> Callable[..., str]:
+    """Write settings without a key, and give the path of their file."""
+
+    def settings(**more: Any) -> str:
+        config = {"base_url": HERE, "start_date": "2026-01-01", **more}
+        return write("config.json", config)
+
+    return settings
+
+
+@pytest.fixture(autouse=True)
+def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    stop_clock(monkeypatch)

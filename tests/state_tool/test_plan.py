@@ -1,0 +1,302 @@
+"""What the next run reads, told before it is started."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.helpers import API_KEY, STREAMS, entries, only
+from tests.support.states import (
+    HERE,
+    NOW,
+    THERE,
+    found,
+    refused,
+    run,
+    signal,
+    state_of,
+    told,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Settings = Callable[..., str]
+    Write = Callable[[str, object], str]
+
+LEADS = [
+    signal("04-01", "06-01"),
+    found("02-01", "03-01"),
+    found("03-03", "06-01"),
+]
+STATE = state_of(leads=LEADS)
+
+
+def plan(settings: str, *arguments: str, stdin: object = STATE) -> list[str]:
+    options = ("plan", "--config", settings, "--stream", "leads", *arguments)
+    first, heading, *lines = told(*options, stdin=stdin).splitlines()
+    assert first == f"A run that begins at {NOW} reads:"
+    assert heading == "leads"
+    return [line.strip() for line in lines]
+
+
+def test_each_stretch_has_its_reason(settings: Settings) -> None:
+    assert plan(settings()) == [
+        "date_found",
+        (
+            "from 2026-01-01T00:00:00Z to 2026-02-01T00:00:00Z (31 days): "
+            "earlier than what is covered: start_date has moved back, or it was "
+            "forgotten"
+        ),
+        "from 2026-03-01T00:00:00Z to 2026-03-03T00:00:00Z (2 days): hole",
+        "from 2026-05-31T00:00:00Z to 2026-06-01T00:00:00Z (1 day): lookback",
+        "from 2026-06-01T00:00:00Z to 2026-06-03T00:00:00Z (2 days): new",
+        "latest_signal",
+        "from 2026-05-31T00:00:00Z to 2026-06-01T00:00:00Z (1 day): lookback",
+        "from 2026-06-01T00:00:00Z to 2026-06-03T00:00:00Z (2 days): new",
+    ]
+
+
+@pytest.mark.parametrize(
+    "state", [{}, {"bookmarks": {}}, {"singer_state": {}}], ids=str
+)
+def test_a_first_load(settings: Settings, state: object) -> None:
+    assert plan(settings(), stdin=state) == [
+        "date_found",
+        "from 2026-01-01T00:00:00Z to 2026-06-03T00:00:00Z (153 days): first load",
+        (
+            "latest_signal: nothing; its coverage begins with this run, which reads "
+            "the first range whole"
+        ),
+    ]
+
+
+def test_a_first_load_of_everything(settings: Settings) -> None:
+    first, _ = plan(settings(start_date=None), stdin={})
+    assert first == (
+        "date_found: everything, in one chain without a time range; first load"
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"base_url": THERE}, f"other source; the state is about {HERE}"),
+        (
+            {"filters": {"leads": {"sheet_ids": ["a"]}}},
+            f"other filters; the state is about {HERE} without filters",
+        ),
+    ],
+    ids=["source", "filters"],
+)
+def test_another_source_is_read_whole(
+    settings: Settings, more: dict[str, Any], why: str
+) -> None:
+    assert plan(settings(**more))[1] == (
+        f"from 2026-01-01T00:00:00Z to 2026-06-03T00:00:00Z (153 days): {why}"
+    )
+
+
+def test_nothing_to_read(settings: Settings) -> None:
+    chosen = settings(end_date="2026-02-15", start_date="2026-02-01")
+    assert plan(chosen)[0] == "date_found: nothing; all that is asked for is covered"
+
+
+def test_a_start_date_that_is_yet_to_come(settings: Settings) -> None:
+    options = ("plan", "--config", settings(start_date="2026-06-04"))
+    assert "leads: nothing; start_date is yet to come" in told(*options, stdin=STATE)
+
+
+def test_all_streams_have_their_place(settings: Settings) -> None:
+    lines = told("plan", "--config", settings(), stdin=STATE).splitlines()
+    for name in STREAMS:
+        assert any(line.partition(":")[0] == name for line in lines)
+    assert "custom_signals: all of it; full table, whatever the state says" in lines
+
+
+def test_a_bookmark_of_the_sdk_counts_from_the_start_date(settings: Settings) -> None:
+    value = {"replication_key_value": "2026-06-01T00:00:00Z"}
+    lines = plan(settings(), stdin={"bookmarks": {"leads": value}})
+    assert lines[1].endswith("(1 day): lookback")
+
+
+# The catalog
+
+
+def test_the_catalog_says_what_is_read(settings: Settings, write: Write) -> None:
+    catalog = only("leads", "observations")
+    entries(catalog)["observations"]["replication_method"] = "FULL_TABLE"
+    path = write("catalog.json", catalog)
+    text = told("plan", "--config", settings(), "--catalog", path, stdin=STATE)
+    assert "\nleads\n  date_found\n" in text
+    assert "observations: all of it; full table" in text
+    assert "monitored_leads: nothing; the catalog does not select it" in text
+
+
+def test_a_catalog_can_make_a_full_table_incremental(
+    settings: Settings, write: Write
+) -> None:
+    catalog = only("monitored_accounts", "custom_signals")
+    for name in ("monitored_accounts", "custom_signals"):
+        entries(catalog)[name]["replication_method"] = "INCREMENTAL"
+    path = write("catalog.json", catalog)
+    text = told("plan", "--config", settings(), "--catalog", path, stdin=STATE)
+    assert "monitored_accounts\n  latest_activity\n" in text
+    assert "custom_signals: all of it; full table" in text
+
+
+@pytest.mark.parametrize("content", [[], {"streams": [{}]}, {"streams": 7}, "x"])
+def test_what_is_no_catalog_is_refused(
+    settings: Settings, write: Write, content: object
+) -> None:
+    path = write("catalog.json", content)
+    line = refused("plan", "--config", settings(), "--catalog", path, stdin=STATE)
+    assert line.startswith("--catalog: ")
+    absent = f"{path}.absent"
+    line = refused("plan", "--config", settings(), "--catalog", absent, stdin=STATE)
+    assert line == f"--catalog: {absent}: No such file or directory"
+
+
+# One instant
+
+
+def at(settings: str, instant: str) -> list[str]:
+    options = ("plan", "--config", settings, "--stream", "leads", "--at", instant)
+    lines = told(*options, stdin=STATE).splitlines()
+    return [line.partition("Z: ")[2] for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("instant", "first", "second"),
+    [
+        (
+            "2026-04-15T12:00Z",
+            (
+                "covered, from 2026-03-03T00:00:00Z to 2026-06-01T00:00:00Z (90 days); "
+                "no run reads it again"
+            ),
+            (
+                "covered, from 2026-04-01T00:00:00Z to 2026-06-01T00:00:00Z (61 days); "
+                "no run reads it again"
+            ),
+        ),
+        (
+            "2026-05-31T12:00Z",
+            "covered; the next run reads it again (lookback)",
+            "covered; the next run reads it again (lookback)",
+        ),
+        (
+            "2026-03-02",
+            "not covered; the next run reads it (hole)",
+            (
+                "not covered; the range is read from 2026-04-01T00:00:00Z on; what was "
+                "found before then was loaded by date_found"
+            ),
+        ),
+        (
+            "2026-06-02",
+            "not covered; the next run reads it (new)",
+            "not covered; the next run reads it (new)",
+        ),
+        (
+            "2026-07-01",
+            (
+                "not covered; it is yet to come; the first run that begins after it "
+                "reads it"
+            ),
+            (
+                "not covered; it is yet to come; the first run that begins after it "
+                "reads it"
+            ),
+        ),
+    ],
+)
+def test_an_instant_is_covered_or_will_be(
+    settings: Settings, instant: str, first: str, second: str
+) -> None:
+    assert at(settings(), instant) == [first, second]
+
+
+def test_an_instant_that_is_not_asked_for(settings: Settings) -> None:
+    early, _ = at(settings(), "2025-12-31")
+    assert early == (
+        "not covered; it lies before start_date (2026-01-01T00:00:00Z); no run reads "
+        "it unless start_date moves back"
+    )
+    late, _ = at(settings(end_date="2026-06-02"), "2026-06-02T12:00Z")
+    assert late == (
+        "not covered; it lies after end_date (2026-06-02T00:00:00Z); a run without it, "
+        "or with a later one, reads it"
+    )
+
+
+def test_an_instant_of_a_full_table(settings: Settings) -> None:
+    options = ("plan", "--config", settings(), "--stream", "signal_agents")
+    text = told(*options, "--at", "2026-01-05", stdin=STATE)
+    assert text == "signal_agents: all of it; full table, whatever the state says\n"
+
+
+# Mistakes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (
+            ("--stream", "lead"),
+            "--stream: there is no stream 'lead'; did you mean leads?",
+        ),
+        (
+            ("--stream", "x"),
+            "--stream: there is no stream 'x'; there are signal_agents",
+        ),
+        (("--at", "soon"), "--at: 'soon' is no date or date-time, such as 2026-01-31"),
+    ],
+)
+def test_mistakes_are_one_line(
+    settings: Settings, arguments: tuple[str, ...], line: str
+) -> None:
+    said = refused("plan", "--config", settings(), *arguments, stdin=STATE)
+    assert said.startswith(line)
+
+
+@pytest.mark.parametrize(
+    ("config", "line"),
+    [
+        ([], "--config: "),
+        ({}, "--config: base_url: is required"),
+        ({"base_url": "x"}, "--config: base_url: must be a URL"),
+        (
+            {"base_url": HERE, "api_key": API_KEY, "page_size": API_KEY},
+            "--config: page_size: '***' is not of type 'integer'",
+        ),
+        (
+            {"base_url": HERE, "concurrency": 0, "page_size": 0},
+            "--config: concurrency: 0 is less than the minimum of 1; page_size: 0",
+        ),
+        (
+            {"base_url": HERE, "start_date": "2026-02-01", "end_date": "2026-01-01"},
+            "--config: end_date: comes before start_date",
+        ),
+    ],
+)
+def test_settings_are_validated_as_the_tap_does(
+    write: Write, config: object, line: str
+) -> None:
+    path = write("config.json", config)
+    said = refused("plan", "--config", path, stdin=STATE)
+    assert said.startswith(line)
+    assert API_KEY not in said
+
+
+def test_settings_that_are_no_file_are_not_repeated() -> None:
+    said = refused("plan", "--config", f'{{"api_key": "{API_KEY}"}}', stdin=STATE)
+    assert said.startswith("--config: there is no such file")
+    assert API_KEY not in said
+
+
+def test_what_is_no_state_is_refused(settings: Settings) -> None:
+    assert "is empty" in refused("plan", "--config", settings(), stdin="")
+    assert "is no JSON object" in refused("plan", "--config", settings(), stdin="[")
+    assert run("plan", stdin=STATE).exit_code == 2

@@ -1,0 +1,86 @@
+"""States, and the command that reads and changes them."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from click.testing import CliRunner
+
+from tap_leadintent.state_tool import cli
+from tap_leadintent.times import parse_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pytest
+    from click.testing import Result
+
+HERE = "https://api.example.com"
+THERE = "https://api.example.org"
+NOW = "2026-06-03T00:00:00Z"
+"""When the command plans a run; see `stop_clock`."""
+
+
+def entry(name: str, start: str, end: str, **more: str) -> dict[str, Any]:
+    """Give an entry of a state, whose times are days or instants of 2026."""
+    told = {"range": name, "from": _instant(start), "to": _instant(end)}
+    return {**told, "source": HERE, **more}
+
+
+def _instant(text: str) -> str:
+    return f"2026-{text}T00:00:00Z" if "T" not in text else f"2026-{text}Z"
+
+
+def found(start: str, end: str, **more: str) -> dict[str, Any]:
+    """Give an entry of `date_found`."""
+    return entry("date_found", start, end, **more)
+
+
+def signal(start: str, end: str, **more: str) -> dict[str, Any]:
+    """Give an entry of `latest_signal`."""
+    return entry("latest_signal", start, end, **more)
+
+
+def state_of(**streams: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """Give a Singer state of streams with their entries."""
+    said = {name: {"coverage": [*entries]} for name, entries in streams.items()}
+    return {"bookmarks": said}
+
+
+def run(*arguments: str, stdin: object = None) -> Result:
+    """Run the command; standard input is text, or what JSON is made of."""
+    text = stdin if isinstance(stdin, str | bytes | None) else json.dumps(stdin)
+    return CliRunner().invoke(cli.main, arguments, input=text)
+
+
+def told(*arguments: str, stdin: object = None) -> str:
+    """Run the command to its end, and give what it printed."""
+    result = run(*arguments, stdin=stdin)
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    return result.stdout
+
+
+def changed(*arguments: str, stdin: object = None) -> Any:
+    """Give the state that the command printed, on one line."""
+    (line,) = told(*arguments, stdin=stdin).splitlines()
+    return json.loads(line)
+
+
+def refused(*arguments: str, stdin: object = None) -> str:
+    """Assert that the command refused in one line, and give the line."""
+    result = run(*arguments, stdin=stdin)
+    assert result.exit_code == 1, result.output
+    assert isinstance(result.exception, SystemExit), "it would be a traceback"
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert line.isprintable()
+    return line.removeprefix("Error: ")
+
+
+def stop_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the command think that it is NOW."""
+    clock = SimpleNamespace(time=lambda: parse_instant(NOW))
+    monkeypatch.setattr(cli, "time", clock)
