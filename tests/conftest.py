@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tap_leadintent.api.session import BoundedAdapter, new_session
 from tap_leadintent.sandbox.options import Options
 from tests.support.helpers import (
     API_KEY,
@@ -18,7 +17,6 @@ from tests.support.helpers import (
     Clock,
     assert_keeps_secret,
     enter,
-    readers_alive,
 )
 from tests.support.in_process import run_in_process, sandbox_in_process
 from tests.support.model import DEFAULTS
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    import requests
     from click.testing import Result
 
     from tap_leadintent.sandbox import Sandbox
@@ -62,13 +59,6 @@ def config(sandbox: Sandbox) -> dict[str, Any]:
     return {"base_url": sandbox.url, "api_key": API_KEY}
 
 
-@pytest.fixture
-def session() -> Iterator[requests.Session]:
-    """What sends requests for the tap."""
-    with new_session(BoundedAdapter()) as session:
-        yield session
-
-
 @pytest.fixture(params=[1, 8], ids="{} at once".format)
 def concurrency(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Read one window at a time, and several."""
@@ -83,13 +73,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     monkeypatch.setattr("tap_leadintent.api.rate_limit.time", clock)
     monkeypatch.setattr("tap_leadintent.api.retry.time", clock)
     return clock
-
-
-@pytest.fixture
-def no_thread_is_left_behind() -> Iterator[None]:
-    """Look for threads after the test."""
-    yield
-    assert readers_alive() == []
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The tap as a whole, against the sandbox over real HTTP."""
+"""The tap as a whole, against the sandbox."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tap makes of trouble, against the sandbox over real HTTP."""
+"""What the tap makes of trouble, against the sandbox."""
 
 from __future__ import annotations
 

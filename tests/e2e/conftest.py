@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tap_leadintent.api.session import BoundedAdapter, new_session
 from tap_leadintent.demo.postgres import running_postgres
 from tap_leadintent.sandbox import running_sandbox
 from tests.support.pipelines import PostgresWarehouse, install
@@ -20,6 +21,8 @@ from tests.support.targets import run_target, settings_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    import requests
 
     from tap_leadintent.demo.postgres import Postgres
     from tap_leadintent.sandbox import Sandbox
@@ -38,6 +41,13 @@ def server() -> Iterator[Sandbox]:
 def tap(tmp_path: Path) -> Callable[..., Run]:
     """Run the tap as a process; see `run_tap`."""
     return partial(run_tap, tmp_path)
+
+
+@pytest.fixture
+def session() -> Iterator[requests.Session]:
+    """What sends requests for the tap."""
+    with new_session(BoundedAdapter()) as session:
+        yield session
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,19 @@
+"""What tests of threads can ask for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.helpers import readers_alive
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def no_thread_is_left_behind() -> Iterator[None]:
+    """Look for threads after the test."""
+    yield
+    assert readers_alive() == []
