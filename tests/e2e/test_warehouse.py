@@ -6,9 +6,11 @@ import json
 import signal
 from collections import Counter
 from datetime import UTC
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 from psycopg import sql
 
 from tap_leadintent.demo.processes import DemoError
@@ -17,38 +19,47 @@ from tests.support.pipelines import Pipeline, column, kill_group
 from tests.support.runs import CLOCK, DAY, SINCE, covered, fill, instant, poll
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tap_leadintent.sandbox import Sandbox
     from tests.support.pipelines import PostgresWarehouse
+
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
 
 def test_a_key_with_the_signals_time_keeps_every_signal_seen(
     sandbox: Sandbox, warehouse: PostgresWarehouse
 ) -> None:
     fill(sandbox, leads=300)
-    key = {"leads": {"key-properties": ["id", "signal_observed_at"]}}
+    sandbox.insert("leads", {"id": "unobserved"}, found_at=SINCE)
     pipeline = Pipeline(
         warehouse,
         sandbox,
         "signals",
-        TAP_LEADINTENT__METADATA=json.dumps(key),
+        TAP_LEADINTENT_STREAM_MAPS=json.dumps(recipe("## Every signal of a lead")),
         TAP_LEADINTENT__SELECT='["leads.*"]',
     )
     seen = set()
     for days in (0, 5, 20):
         sandbox.advance(days * DAY)
         seen |= {
-            (record["id"], instant(record["signal"]["observed_at"]))
+            (record["id"], instant(signal["observed_at"]))
             for record in sandbox.records("leads")
+            if (signal := record.get("signal"))
         }
         pipeline.run()
 
     with warehouse.postgres.connect() as connection:
         rows = column(connection, "signals", "leads", "id", "signal_observed_at")
-    held = [(lead, observed.replace(tzinfo=UTC)) for lead, observed in rows]
+    held = [(lead, observed.replace(tzinfo=UTC)) for lead, observed in rows if observed]
     assert Counter(held) == Counter(seen)
+    assert [lead for lead, observed in rows if not observed] == ["unobserved"]
     assert len(seen) > len({lead for lead, _ in seen}) + 5
+
+
+def recipe(heading: str) -> Any:
+    """Give the stream maps of a recipe of README."""
+    _, _, section = README.partition(f"\n#{heading}")
+    block = section.partition("```yaml\n")[2].partition("```")[0]
+    return yaml.safe_load(block)["config"]["stream_maps"]
 
 
 @pytest.mark.parametrize("hard", [False, True], ids=["marked", "deleted"])
