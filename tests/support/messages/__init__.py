@@ -11,6 +11,7 @@ from tests.support.messages.message import Message
 from tests.support.messages.network import NETWORK
 from tests.support.messages.runs import API, PROGRESS, RECORDS
 from tests.support.messages.settings import SETTINGS
+from tests.support.messages.states import STATE
 
 __all__ = ["MESSAGES", "Message"]
 
@@ -18,6 +19,7 @@ MESSAGES = {
     "Settings": SETTINGS,
     "Files": FILES,
     "Catalog": CATALOG,
+    "State": STATE,
     "The API": API,
     "The network": NETWORK,
     "Records": RECORDS,

@@ -103,6 +103,12 @@ SETTINGS = (
         cure="Write it as 2026-01-31 or 2026-01-31T08:00:00Z.",
     ),
     Message(
+        text="start_date: … lies in the future",
+        config={"start_date": "9000-01-01"},
+        cause="There is nothing to be read yet, by more than a day.",
+        cure="Set `start_date` to when the first rows that you want were found.",
+    ),
+    Message(
         text="end_date: comes before start_date",
         config={"start_date": "2026-02-01", "end_date": "2026-01-01"},
         cause="The range that is asked for has no length.",

@@ -1,0 +1,103 @@
+"""What is said of a state before a run begins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.support.helpers import only
+from tests.support.messages.message import Message
+
+_FAR = "https://api.example.com"
+
+
+def _leads() -> dict[str, Any]:
+    return only("leads")
+
+
+def _state(stream: str = "leads", **said: str) -> dict[str, Any]:
+    entry = {
+        "range": "date_found",
+        "from": "2025-01-01T00:00:00Z",
+        "to": "2025-01-02T00:00:00Z",
+        **said,
+    }
+    return {"bookmarks": {stream: {"coverage": [entry]}}}
+
+
+def _warning(text: str, cause: str, cure: str, **how: Any) -> Message:
+    return Message(
+        text=text,
+        level="WARNING",
+        code=0,
+        cause=cause,
+        cure=cure,
+        **{"catalog": _leads, **how},
+    )
+
+
+STATE = (
+    _warning(
+        "base_url is …, but the state of leads was made with …; all is read anew, and "
+        "what is covered there is kept",
+        state=_state(source=_FAR),
+        cause="The address has changed since the state was made.",
+        cure="Correct `base_url` if it is a slip; nothing is lost by it.",
+    ),
+    _warning(
+        "leads: The stream starts anew: its filters have changed to …; what is covered "
+        "with others is kept",
+        state=_state(filters="0123456789ab"),
+        cause="The stream's `filters` have changed since the state was made.",
+        cure="Nothing, if it was meant: with other filters there are other rows.",
+    ),
+    _warning(
+        "api_key is another than the one that the state of leads was made with; if it "
+        "belongs to another organization, give that one a state of its own",
+        state=_state(key="00000000"),
+        cause="The key has changed since the state was made.",
+        cure="Nothing, if it was rotated. Another organization needs a state of its own.",
+    ),
+    _warning(
+        "leads: Its state covers what lies in the future, up to …; only what comes "
+        "before … counts",
+        state=_state(to="9999-01-01T00:00:00Z"),
+        cause="The state was written by hand, or a clock was wrong.",
+        cure="Nothing: what comes is read.",
+    ),
+    _warning(
+        "leads: The stream starts anew: in its state, … comes before …",
+        state=_state(to="2024-01-01T00:00:00Z"),
+        cause="The state was written by hand, and is no coverage.",
+        cure="Nothing, if reading everything anew is fine; else give the last STATE.",
+    ),
+    _warning(
+        'The state is about a stream "lead", which there is not; did you mean leads?',
+        state=_state("lead"),
+        cause="The state was written by hand, or for another tap.",
+        cure="Correct the name.",
+    ),
+    _warning(
+        'leads: its state covers "date_fond", which is no time range of it; did you '
+        "mean date_found?",
+        state=_state(range="date_fond"),
+        cause="The state was written by hand.",
+        cure="Correct the name.",
+    ),
+    _warning(
+        'leads: its state says "since", which means nothing',
+        state={"bookmarks": {"leads": {"since": "2025-01-01"}}},
+        cause="The state was written by hand, or by another tap; the stream starts anew.",
+        cure="Give the value of the last STATE that the tap wrote.",
+    ),
+    _warning(
+        "The state has no bookmarks; of 'leads' nothing counts",
+        state={"leads": {"coverage": []}},
+        cause="The state has another form than Singer's.",
+        cure="Give the value of the last STATE that the tap wrote.",
+    ),
+    _warning(
+        "By the server's clock it is …, … behind ours; the run reads up to there",
+        cause="The clock of this machine is ahead of the server's, or that one is wrong.",
+        cure="Set the clock of this machine; nothing is lost by it.",
+    ),
+)
