@@ -8,11 +8,11 @@ from tap_leadintent import watchdog
 
 
 def main() -> None:
-    """Run the tap, and end the process as its command line says."""
+    """Run the tap's command line."""
     if sys.stdout is None:
         sys.exit("Error: standard output is closed; the tap writes its messages there")
     watchdog.watch()
-    # Imported late: it takes a while, in which a signal may come.
+    # Imported after `watch`: importing takes a while, and a signal may come meanwhile.
     from tap_leadintent.tap import TapLeadIntent  # noqa: PLC0415
 
     TapLeadIntent.cli()

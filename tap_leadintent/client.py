@@ -1,4 +1,4 @@
-"""What a run reads of a stream, in which order, and what its bookmark then says."""
+"""The streams' base class: puts endpoint, plan, reader and shaper together."""
 
 from __future__ import annotations
 
@@ -56,18 +56,18 @@ if TYPE_CHECKING:
 
 
 class LeadIntentStream(SingerStream):
-    """A stream that is read whole, or by the time ranges that its endpoint offers.
+    """A stream that is read whole, or by the time ranges of its endpoint.
 
-    Its state says which intervals of each range have been read and written. A run
-    reads what is asked for and missing there, and again what lies up to
-    `lookback_minutes` before the newest of it.
+    Its state says which intervals of each range have been read and written. A run reads
+    what the settings ask for and the state lacks, and again the `lookback_minutes`
+    before the newest covered instant.
     """
 
     http_method = "POST"
     TYPE_CONFORMANCE_LEVEL = TypeConformanceLevel.NONE  # `RecordShaper` does it once
 
     entity: str
-    """What a record is, singular; the record's own id may be named after it."""
+    """What a record is, in the singular; its id may be the field `<entity>_id`."""
 
     ranges: tuple[TimeRange, ...] = ()
     """Time ranges of the endpoint. The first load reads the first, later runs all."""
@@ -75,13 +75,13 @@ class LeadIntentStream(SingerStream):
     def __init__(
         self, tap: Tap, *, pace: Pace, adapter: HTTPAdapter, clock: ServerClock
     ) -> None:
-        """Bind the stream to a run.
+        """Create the stream for a run.
 
         Args:
             tap: The tap, with its settings and state.
-            pace: Asked before each request.
-            adapter: Keeps the connections, which all threads and streams share.
-            clock: The server's clock, as all streams' answers tell it.
+            pace: Delays requests; all streams share it.
+            adapter: Keeps the connections; all streams share it.
+            clock: The server's clock; all streams share it.
         """
         super().__init__(tap)
         self._pace = pace
@@ -91,7 +91,7 @@ class LeadIntentStream(SingerStream):
         self.tally = Tally()
         self._now = tap.initialized_at // 1000
         self.notes = RecordNotes(self.logger)
-        """What there is to tell of the records."""
+        """Collects what to log about the records."""
         if self.exclusion:
             self._declare(self.exclusion.schema(self.schema))
         if tap.input_catalog is None:
@@ -132,7 +132,7 @@ class LeadIntentStream(SingerStream):
 
     @cached_property
     def exclusion(self) -> Exclusion:
-        """What the setting `exclude_fields` takes out of each record."""
+        """The fields that `exclude_fields` takes out of each record."""
         return Exclusion(self.config["exclude_fields"].get(self.name, ()))
 
     def _refuse_excluded_keys(self) -> None:
@@ -167,7 +167,7 @@ class LeadIntentStream(SingerStream):
 
     @cached_property
     def progress(self) -> Progress:
-        """How far the reading has come, from when it is first asked."""
+        """Reports how far the stream has come; starts at the first access."""
         return Progress(self.logger.info)
 
     @cached_property
@@ -185,32 +185,32 @@ class LeadIntentStream(SingerStream):
         """Read the first page of all records.
 
         Returns:
-            Its records as the API gave them, without what is excluded.
+            Its records as the API gave them, without excluded fields.
 
         Raises:
-            RefusedError: The API refused it.
-            StreamError: It could not be read for another reason.
+            RefusedError: The API refused the request.
+            StreamError: The page could not be read for another reason.
         """
         check = self._pace.check
         page = next(self.endpoint.read({}, check))
         return self.exclusion.records(self.endpoint.decode(page, check).data)
 
     def add_columns(self, columns: Mapping[str, dict[str, Any]]) -> None:
-        """Declare more columns than the stream's class does.
+        """Add columns to the stream's schema.
 
         Args:
-            columns: The schema of each, by name.
+            columns: The schema of each column, by name.
         """
         properties = {**self.schema["properties"], **columns}
         self._declare({**self.schema, "properties": properties})
 
     def _declare(self, schema: dict[str, Any]) -> None:
-        # An instance's own value comes before that of its class's descriptor.
+        # The class has a descriptor; an instance's own value comes before it.
         vars(self)["schema"] = schema
 
     @property
     def schema_problem(self) -> str:
-        """What is wrong with the columns' schemas, which a catalog may have changed."""
+        """Why the columns' schemas, which a catalog may change, are invalid, if so."""
         try:
             _ = self._shaper
         except ValueError as error:
@@ -218,7 +218,7 @@ class LeadIntentStream(SingerStream):
         return ""
 
     def stop_reading(self) -> None:
-        """End all reading, whatever still waits to be handed over."""
+        """End all reading, also of pages that wait to be emitted."""
         if "_reader" in vars(self):
             self._reader.stop()
 
@@ -239,12 +239,12 @@ class LeadIntentStream(SingerStream):
 
     @property
     def page_size(self) -> int:
-        """The setting `page_size`: records in a full page."""
+        """The setting `page_size`: number of records in a full page."""
         return int(self.config["page_size"])
 
     @property
     def filters(self) -> dict[str, Any]:
-        """The request fields that the setting `filters` has for this stream."""
+        """The request fields that the setting `filters` holds for this stream."""
         fields: dict[str, Any] = self.config["filters"].get(self.name, {})
         return fields
 
@@ -265,7 +265,7 @@ class LeadIntentStream(SingerStream):
     def prepare_request_payload(
         self, context: Context | None, next_page_token: str | None
     ) -> dict[str, Any]:
-        # The context is the request fields of the window that is read.
+        # The context holds the request fields of the window to read.
         cursor: dict[str, Any] = {"limit": self.page_size}
         if next_page_token is not None:
             cursor["after"] = next_page_token
@@ -286,22 +286,22 @@ class LeadIntentStream(SingerStream):
 
     @property
     def is_incremental(self) -> bool:
-        """Whether the stream is read by time ranges and keeps a bookmark."""
+        """Whether the stream is read by time ranges, with a bookmark."""
         return self.replication_method == REPLICATION_INCREMENTAL and bool(self.ranges)
 
     @property
     def newest_covered(self) -> str | None:
-        """The newest instant of the first range that its bookmark covers."""
+        """The newest instant that the bookmark covers of the stream's first range."""
         if not self.is_incremental:
             return None
         span = self._read_bookmark().coverage.span(self.ranges[0].name)
         return span and format_instant(span[1])
 
     def begin_state(self) -> None:
-        """Make sure that the run's first STATE says what is covered, if only nothing.
+        """Give the stream an empty coverage in the run's first STATE, if it has none.
 
-        A loader may merge a run's states into those of former runs: were the stream
-        absent, its old coverage would survive a full refresh that is cut short.
+        Meltano merges a run's states into those of former runs. Without this entry, old
+        coverage would survive a full refresh that was interrupted.
         """
         if self.is_incremental and not self.stream_state:
             self.stream_state[COVERAGE] = []
@@ -335,12 +335,12 @@ class LeadIntentStream(SingerStream):
 
     @cached_property
     def bookmark(self) -> Bookmark:
-        """What the stream's state says, from when it is first asked."""
+        """The stream's bookmark, read from its state at the first access."""
         return self._read_bookmark()
 
     @property
     def key_mark(self) -> str:
-        """What tells the setting `api_key` from others in a state."""
+        """A short hash of `api_key`, to notice another key in the state."""
         return key_mark(self.config["api_key"], self.bookmark.source.address)
 
     def _read_bookmark(self) -> Bookmark:
@@ -349,7 +349,7 @@ class LeadIntentStream(SingerStream):
         return Bookmark.read(self.stream_state, source, asked.ranges, asked.since)
 
     def _seal(self, records: int) -> None:
-        """Note that more is covered; see `checkpoint`."""
+        """Take the new coverage into the state; see `checkpoint`."""
         self.checkpoint(self._current_bookmark, records=records)
 
     def _current_bookmark(self) -> dict[str, Any]:
@@ -368,13 +368,23 @@ class LeadIntentStream(SingerStream):
                 yield from self._reader.read_range(plan, time_range)
 
     def emit(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Hand a page's records over, unless a signal has come."""
+        """Emit a page's records, until a signal comes.
+
+        Args:
+            records: The shaped records.
+
+        Yields:
+            Each record.
+
+        Raises:
+            SystemExit: A signal came.
+        """
         check = self._pace.check
         for record in records:
             check()
             self.tally.records += 1
             yield record
-        # The next page may have to be waited for.
+        # The next page may take long; what is read should not wait for it.
         self.flush()
 
     @property

@@ -14,20 +14,21 @@ if TYPE_CHECKING:
     from tap_leadintent.redaction import Secret
 
 _MOST_OF_NAMES = 1_000
-"""Characters of a list of names that a server chose; more would fill the log."""
+"""Characters of a list of field names in the log. More would fill it; fewer would hide
+names of a usual stream."""
 
 
 def infer_columns(stream: LeadIntentStream, secret: Secret) -> None:
     """Add typed columns for the fields on the first page of a stream.
 
-    A stream that the key may not read keeps its columns, and is deselected.
+    A stream that the key may not read (HTTP 403) keeps its columns and is deselected.
 
     Args:
-        stream: A stream whose fields nobody documents.
-        secret: Makes names that a server chose fit to be shown.
+        stream: A stream whose fields the API description does not show.
+        secret: Makes field names, which the server chooses, safe to show.
 
     Raises:
-        StreamError: It could not be read.
+        StreamError: The stream could not be read.
     """
     try:
         records = stream.sample()
@@ -43,7 +44,7 @@ def infer_columns(stream: LeadIntentStream, secret: Secret) -> None:
     if found.unsafe_names:
         names = ", ".join(map(repr, found.unsafe_names))
         stream.logger.warning(
-            "Fields whose names warehouses may not take, or not tell apart, stay in "
+            "Fields whose names some warehouses refuse or confuse stay in "
             "additional_properties: %s",
             secret.summarize(names, _MOST_OF_NAMES),
         )

@@ -1,8 +1,8 @@
-"""What ends a run: errors that the command line logs as one line each.
+"""The errors that end a run; the command line logs each as one line.
 
 They are `click` exceptions, because the SDK runs `--discover` and `--test` in
-callbacks where it handles no error of its own: this way every entry point ends
-the same, without a traceback and with exit code 1.
+callbacks where it does not handle errors. This way every entry point ends without a
+traceback and with exit code 1.
 """
 
 from __future__ import annotations
@@ -12,20 +12,18 @@ from typing import IO, Any
 
 import click
 from singer_sdk.exceptions import FatalAPIError
+from typing_extensions import override
 
 LOGGER = "tap-leadintent"
-"""Name of the tap's logger, from which those of the streams descend."""
+"""Name of the tap's logger, the parent of the streams' loggers."""
 
 
 class LoggedError(click.ClickException):
     """Ends a run; its lines are the last of the log."""
 
-    def show(self, file: IO[Any] | None = None) -> None:  # noqa: ARG002
-        """Log the message at ERROR, where everything else about the run stands.
-
-        Args:
-            file: Not used: Meltano shows what is merely printed as no error.
-        """
+    @override
+    def show(self, file: IO[Any] | None = None) -> None:
+        # Logged, not printed: Meltano does not show printed lines as errors.
         for line in self.message.splitlines():
             logging.getLogger(LOGGER).error("%s", line)
 
@@ -34,7 +32,7 @@ class ConfigError(LoggedError):
     """The configuration cannot work; `errors` holds one line for each problem."""
 
     def __init__(self, errors: list[str]) -> None:
-        """Keep the lines.
+        """Join the lines to the message.
 
         Args:
             errors: One line for each problem, beginning with the setting's name.
@@ -44,11 +42,11 @@ class ConfigError(LoggedError):
 
 
 class RunError(LoggedError):
-    """A run has come to its end, but not all streams with it."""
+    """Some streams of a run failed."""
 
 
 class OutputError(RunError, OSError):
-    """Standard output cannot be written, so that no stream can go on."""
+    """Standard output cannot be written, so no stream can go on."""
 
 
 class StreamError(FatalAPIError, LoggedError):
@@ -58,20 +56,20 @@ class StreamError(FatalAPIError, LoggedError):
 class NoAccessError(StreamError):
     """No stream can be read: the API cannot be reached, or it refuses the key.
 
-    A refused key counts as such only before the API has answered a request of the run
-    with a page. From then on it costs one stream: others may still be allowed.
+    A refused key raises it only before the run has got its first page. After that, it
+    fails one stream only, because others may still be allowed.
     """
 
 
 class RefusedError(StreamError):
-    """The API refused a request, and would do so again."""
+    """The API refused a request; a retry would be refused too."""
 
     def __init__(self, message: str, status: int) -> None:
-        """Keep the status.
+        """Create the error.
 
         Args:
             message: What happened and what to do.
-            status: The HTTP status of the refusal.
+            status: HTTP status of the refusal.
         """
         super().__init__(message)
         self.status = status

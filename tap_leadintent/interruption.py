@@ -1,4 +1,4 @@
-"""Ends a run on SIGTERM or SIGINT where nothing is half done."""
+"""Ends a run on SIGTERM or SIGINT, at a point where no message is half written."""
 
 from __future__ import annotations
 
@@ -14,35 +14,37 @@ class Interruption:
     """Remembers a signal until the run reaches a safe point."""
 
     def __init__(self) -> None:
-        """Begin without a signal."""
+        """Start without a signal."""
         self._signum: int | None = None
         self._is_waiting = False
 
     def signal(self, signum: int) -> None:
-        """Take a signal; safe to call from a signal handler.
+        """Remember a signal; safe to call from a signal handler.
 
         Args:
-            signum: Its number.
+            signum: Number of the signal.
 
         Raises:
-            SystemExit: What it interrupts is `waiting`.
+            SystemExit: The main thread is inside `waiting`.
         """
         self._signum = signum
         if self._is_waiting:
             self.check()
 
     def check(self) -> None:
-        """End the run if a signal has come; to be called at safe points only.
+        """End the run if a signal has come. Call it at safe points only.
 
         Raises:
-            SystemExit: With 128 and the signal's number, as a shell would see it.
+            SystemExit: With 128 plus the signal's number, as shells expect.
         """
         if self._signum is not None:
             raise SystemExit(128 + self._signum)
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Make every point inside a safe one, where the main thread takes signals.
+        """Let a signal end the run at any point inside the context.
+
+        Outside the main thread, which alone handles signals, it does nothing.
 
         Raises:
             SystemExit: A signal came.

@@ -1,4 +1,4 @@
-"""Builds the stream maps of a run: checked, and flattened by the tap itself."""
+"""Builds and checks the stream maps of a run; the tap flattens records itself."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tap_leadintent.config.stream_maps import Definition
 
 _NAMES = ("_", "record", "config", "__stream_name__", "__original_stream_name__")
-"""What the SDK gives to each expression besides the record's columns."""
+"""Names that the SDK gives to each expression besides the record's columns."""
 
 
 def build_mapper(
@@ -35,21 +35,21 @@ def build_mapper(
     streams: Collection[LeadIntentStream],
     logger: logging.Logger,
 ) -> PluginMapper:
-    """Build what maps and flattens the streams' records.
+    """Build the mapper that maps and flattens the streams' records.
 
     Args:
         config: The settings.
         catalog: The catalog of the run.
         streams: The streams, whose columns the catalog declares.
-        logger: Where the SDK's mapper logs.
+        logger: The logger of the SDK's mapper.
 
     Returns:
         The mapper.
 
     Raises:
-        ConfigError: A map or the flattening cannot work; a line for each problem.
+        ConfigError: A map or the flattening cannot work; one line for each problem.
     """
-    # `records.flattening` does it instead of the SDK.
+    # `records.flattening` flattens instead of the SDK.
     unflattened = {**config, "flattening_enabled": False}
     try:
         mapper = PluginMapper(plugin_config=unflattened, logger=logger)
@@ -62,7 +62,7 @@ def build_mapper(
     for stream in streams:
         maps = mapper.stream_maps.get(stream.name)
         if maps is None:
-            # The catalog does not know the stream.
+            # The catalog does not have the stream.
             continue
         paired = [*zip(maps, maps_of(definitions, stream.name), strict=True)]
         if stream.selected:
@@ -82,7 +82,7 @@ def _register(mapper: PluginMapper, stream: LeadIntentStream, catalog: Catalog) 
     if stream.selected:
         mapper.register_raw_streams_from_catalog(Catalog({stream.name: entry}))
     else:
-        # What is selected of it is nothing, not even a key, and so no map could work.
+        # The SDK would leave no column of it, not even the key, and refuse any map.
         schema, keys = entry.schema.to_dict(), entry.key_properties
         mapper.register_raw_stream_schema(stream.name, schema, keys)
 
@@ -113,7 +113,7 @@ def _safe(
     is_plain = flattening is None and not isinstance(made, CustomStreamMap)
     if is_plain or isinstance(made, RemoveRecordTransform):
         return made
-    # Not the columns of `made.raw_schema`, of which the SDK takes what it maps away.
+    # Not the columns of `made.raw_schema`: the SDK removes mapped ones from it.
     columns, keys = _selected_columns(stream), stream.primary_keys
     return SafeMap(
         made,
@@ -141,5 +141,5 @@ def _selected_columns(stream: LeadIntentStream) -> list[str]:
 
 
 def _is_left_out(stream: LeadIntentStream, field: str) -> bool:
-    """Tell whether a field, with a column or without, is deselected or excluded."""
+    """Tell whether a field is deselected or excluded; it need not have a column."""
     return stream.exclusion.takes(field) or not stream.mask["properties", field]

@@ -1,4 +1,4 @@
-"""The API's contract (`openapi.json`) and the schemas that streams draw from it."""
+"""The API's contract (`openapi.json`) and the streams' schemas made from it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from singer_sdk import OpenAPISchema, StreamSchema
+from typing_extensions import override
 
 if TYPE_CHECKING:
     from singer_sdk.streams import Stream
@@ -43,15 +44,15 @@ TAP_COLUMNS: dict[str, dict[str, Any]] = {
 """Columns that the tap itself fills, by name."""
 
 MADE_FROM = {RECORD_KEY: ("id",), SIGNAL_OBSERVED_AT: ("signal", "observed_at")}
-"""Where the value of such a column stands first of all in the API's record."""
+"""Path of the field in the API's record that fills such a column first of all."""
 
 
 class RecordSchema(StreamSchema[str]):
-    """A stream's schema: the API's record and the columns that the tap adds.
+    """A stream's schema: the fields of the API's record and columns of the tap.
 
-    `additional_properties` is always among them. The SDK would normalise the API's
-    part again for every record, so it is done once here. The key, `record_key` where
-    there is one and `id` otherwise, is the only column that is not nullable.
+    `additional_properties` is always among them. The schema is normalised once, because
+    the SDK would do it again for every record. The key is the only column that is not
+    nullable: `record_key` if the stream has it, else `id`.
     """
 
     def __init__(self, key: str, *columns: str) -> None:
@@ -66,20 +67,10 @@ class RecordSchema(StreamSchema[str]):
         self._columns = (*columns, ADDITIONAL_PROPERTIES)
         self._schema: dict[str, Any] | None = None
 
+    @override
     def get_stream_schema(
-        self,
-        stream: Stream | None,  # noqa: ARG002
-        stream_class: type[Stream],  # noqa: ARG002
+        self, stream: Stream | None, stream_class: type[Stream]
     ) -> dict[str, Any]:
-        """Give the normalised schema.
-
-        Args:
-            stream: Not used: the declared schema is the same for all instances.
-            stream_class: Not used either.
-
-        Returns:
-            The JSON schema of the stream's records.
-        """
         if self._schema is None:
             key = RECORD_KEY if RECORD_KEY in self._columns else "id"
             record = API.get_schema(self._key, key_properties=[key])
@@ -92,13 +83,13 @@ class RecordSchema(StreamSchema[str]):
 
 
 def request_fields(stream_name: str) -> dict[str, dict[str, Any]]:
-    """List what a stream's request body may hold, as far as it is documented.
+    """List the documented fields of a stream's request body.
 
     Args:
         stream_name: Name of a stream, the `operationId` of its endpoint.
 
     Returns:
-        The JSON schema of each field by name; `cursor` among them.
+        The JSON schema of each field by name, `cursor` included.
     """
     content = _operation(stream_name)["requestBody"]["content"]["application/json"]
     fields: dict[str, dict[str, Any]] = content["schema"]["properties"]
@@ -133,7 +124,7 @@ def is_documented(stream_name: str) -> bool:
 
 
 def record_fields(stream_name: str) -> dict[str, dict[str, Any]]:
-    """List the fields of a stream's records, as far as they are documented.
+    """List the documented fields of a stream's records.
 
     Args:
         stream_name: Name of a stream, the `operationId` of its endpoint.

@@ -1,4 +1,4 @@
-"""How far a stream has come, in words."""
+"""Reports how far a stream has come."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _SECONDS_BETWEEN_LINES = 15
-"""Often enough to see that a run lives; four lines a minute fill no log."""
+"""Shorter would fill the log; longer would leave it open whether a run is alive."""
 
 _LINES_FOR_A_PACE = 5
-"""The pace is that of the last minute: histories are uneven, and single lines jump."""
+"""The pace is that of the last five lines, about a minute. More lines follow an uneven
+history late; fewer make the minutes left jump."""
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """Write a number of things.
+    """Write a number with its noun.
 
     Args:
-        number: How many.
-        noun: One of them.
-        plural: Several of them, where it is not the noun with an s.
+        number: The number.
+        noun: The noun in the singular.
+        plural: Its plural, where that is not the noun with an s.
 
     Returns:
-        Such as "1 record" or "1,234 records".
+        Text such as "1 record" or "1,234 records".
     """
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
@@ -40,9 +41,9 @@ class _Sample(NamedTuple):
 
 
 class Progress:
-    """Tells now and then how far a stream has come.
+    """Logs every 15 seconds how far a stream has come.
 
-    It looks at the clock only when it is told of a page.
+    It looks at the clock only when a page has been handed over.
     """
 
     def __init__(
@@ -50,11 +51,11 @@ class Progress:
         tell: Callable[[str], object],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Begin now.
+        """Start now.
 
         Args:
             tell: Gets each line.
-            clock: Gives seconds that pass.
+            clock: A monotonic clock, in seconds.
         """
         self._tell = tell
         self._clock = clock
@@ -66,7 +67,7 @@ class Progress:
 
     @property
     def share(self) -> str:
-        """How much of the range has been read, empty where nobody can know."""
+        """How much of the range has been read; empty for an unfiltered chain."""
         if not self._stretches:
             return ""
         seconds = self._seconds_until(self._stretches[-1][1])
@@ -77,11 +78,12 @@ class Progress:
         return f"{percent} % of {self._range}"
 
     def begin_range(self, name: str, stretches: Sequence[tuple[int, int]]) -> None:
-        """Go on with another time range.
+        """Start another time range.
 
         Args:
             name: The range.
-            stretches: What is to be read of it, in seconds since 1970, oldest first.
+            stretches: The intervals to read, in seconds since 1970, oldest first; empty
+                for an unfiltered chain.
         """
         self._range = name
         self._stretches = stretches
@@ -90,7 +92,7 @@ class Progress:
         self._samples.append(self._sample())
 
     def end_by(self, latest: int) -> None:
-        """Leave out what lies beyond an instant.
+        """Leave out what lies after an instant.
 
         Args:
             latest: The instant, in seconds since 1970.
@@ -102,18 +104,18 @@ class Progress:
         ]
 
     def reach(self, instant: int) -> None:
-        """Note that all before an instant has been read.
+        """Note that everything before an instant has been read.
 
         Args:
-            instant: In seconds since 1970.
+            instant: The instant, in seconds since 1970.
         """
         self._reached = instant
 
     def page(self, records: int) -> None:
-        """Tell how far the stream has come, if it is time to.
+        """Note a page, and log a line if the last one is 15 seconds old.
 
         Args:
-            records: How many records have been handed over since the beginning.
+            records: How many records of the stream have been handed over so far.
         """
         self._records = records
         if self._clock() - self._samples[-1].time >= _SECONDS_BETWEEN_LINES:

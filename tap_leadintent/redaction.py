@@ -1,7 +1,7 @@
-"""Makes texts from outside fit to be shown: no API key, nothing that a terminal obeys.
+"""Makes texts from outside safe to show: no API key, no control characters.
 
-The order matters, so there is one function for it: redact, make it one line, escape,
-and only then cut. A key that is cut first is no longer recognised.
+`Secret.summarize` does it in the only safe order: redact, make it one line, escape, and
+only then cut. A key that was cut before would not be found.
 """
 
 from __future__ import annotations
@@ -14,25 +14,28 @@ from base64 import b64encode
 from copy import copy
 from typing import TYPE_CHECKING, NamedTuple
 
+from typing_extensions import override
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SHORTEST_SECRET = 8
-"""Characters. A shorter secret would be found in ordinary words."""
+"""Characters. A shorter secret would also be found in ordinary words."""
 
 _SHOWN_CHARACTERS = 300
-"""Enough for a sentence of the server's, short enough for a line of a log."""
+"""Fewer would cut a server's explanation; more would make lines hard to read."""
 
-_LOOKED_AT = 2**17
-"""Characters of a text that are searched for a message. More takes longer, and shows
-nothing more; half of it is far longer than any spelling of a key."""
+_SEARCHED_CHARACTERS = 2**17
+"""Characters of a text that are searched for the secret. More takes longer and shows
+nothing more; fewer than twice a key's longest spelling could show a part of it."""
 
 _LAYERS = 4
-"""How many writers may have escaped a text one after the other, each in its way. More
-find a secret that hardly anybody could read, and take time for each line of the log."""
+"""Layers of escapes that are undone, as several programs may escape a text in turn.
+More take time for each line of the log; fewer miss a secret that was escaped often."""
 
 _SHORTEST_FORM = SHORTEST_SECRET // 2
-"""Characters. What is left of a secret of escapes must not be found everywhere."""
+"""Characters of a secret that is left when its own escapes are undone. A shorter one
+would be found in ordinary words; a longer one would be missed."""
 
 _ESCAPE = re.compile(
     r"""
@@ -51,19 +54,19 @@ _STANDARD_BASE64 = {ord("-"): "+", ord("_"): "/"}
 
 
 class Secret:
-    """A text that must not be shown, whoever repeats it, in whatever spelling.
+    """A text that must not be shown, in any spelling.
 
-    Found are: the text itself in any case, escaped as JSON, Python, HTML or URLs do
-    (any of its characters, also several times over), with white space or invisible
-    characters inside, and in base64, alone or as a part of what was encoded.
+    It is found in upper or lower case; with characters escaped as in JSON, Python, HTML
+    or URLs, also several times; with white space or invisible characters inside; and in
+    base64, alone or as a part of an encoded text.
     """
 
     def __init__(self, secret: object) -> None:
         """Remember the secret.
 
         Args:
-            secret: What must not be shown. What is no text, or has fewer than
-                SHORTEST_SECRET characters, is none.
+            secret: What must not be shown. Nothing is redacted if it is not a text or
+                has fewer than SHORTEST_SECRET characters.
         """
         text = secret if isinstance(secret, str) else ""
         if len(text) < SHORTEST_SECRET:
@@ -73,13 +76,13 @@ class Secret:
         self._in_base64 = [*_cores(text.encode(errors="surrogatepass"))]
 
     def redact(self, text: str) -> str:
-        """Take the secret out of a text, in a time that grows with its length alone.
+        """Take the secret out of a text, in linear time.
 
         Args:
             text: Any text.
 
         Returns:
-            The text, with asterisks where the secret stood.
+            The text, with asterisks in place of the secret.
         """
         if not self._forms:
             return text
@@ -92,21 +95,21 @@ class Secret:
         return "".join([*parts, text[done:]])
 
     def summarize(self, text: object, most: int = _SHOWN_CHARACTERS) -> str:
-        """Make a text fit for a message.
+        """Make a text safe and short enough for a message.
 
         Args:
-            text: Any text, such as what a server answered.
-            most: How many characters to show.
+            text: Any text, such as the body of a response.
+            most: Most characters to show.
 
         Returns:
-            One printable line without the secret; where it is too long, its middle
-            is left out.
+            One printable line without the secret. If it is too long, its middle is left
+            out.
         """
         whole = str(text)
-        seen = self.redact(whole[:_LOOKED_AT])
-        if len(whole) > _LOOKED_AT:
+        seen = self.redact(whole[:_SEARCHED_CHARACTERS])
+        if len(whole) > _SEARCHED_CHARACTERS:
             # The end may hold the first half of the secret.
-            seen = f"{seen[: -_LOOKED_AT // 2]}…"
+            seen = f"{seen[: -_SEARCHED_CHARACTERS // 2]}…"
         line = printable(" ".join(seen.split()))
         if len(line) <= most:
             return line
@@ -130,14 +133,13 @@ class Secret:
 
 
 def printable(text: str) -> str:
-    r"""Escape what a terminal would obey, or not show.
+    r"""Escape control characters and invisible ones.
 
     Args:
         text: Any text.
 
     Returns:
-        The text, with `\x1b` or `\u202e` in place of such a character; line feeds and
-        tabs stay.
+        The text, with escapes such as `\x1b` or `\u202e`; line feeds and tabs stay.
     """
     if text.isprintable():
         return text
@@ -192,7 +194,7 @@ def _unescaped(layer: _Layer) -> _Layer:
 
 
 def _meaning(escape: re.Match[str]) -> str | None:
-    """Give the character that an escape stands for, "" for none, None for itself."""
+    """Give the character of an escape, "" for nothing, None for no escape at all."""
     kind = escape.lastgroup
     if kind == "html":
         character = html.unescape(f"&{escape[kind]}")
@@ -212,7 +214,7 @@ def _find(part: str, text: str) -> Iterator[tuple[int, int]]:
 
 
 class _Core(NamedTuple):
-    """What base64 makes of a secret: the characters that hold bits of it alone."""
+    """A secret in base64: the characters that hold no bits of their neighbours."""
 
     text: str
     before: bool
@@ -222,7 +224,7 @@ class _Core(NamedTuple):
 
 
 def _cores(secret: bytes) -> Iterator[_Core]:
-    """Give what base64 makes of a secret, wherever it stands in what is encoded."""
+    """Give the base64 of a secret for each of its three offsets in an encoded text."""
     for offset in range(3):
         encoded = b64encode(bytes(offset) + secret).decode()
         first, before = divmod(8 * offset, 6)
@@ -232,9 +234,10 @@ def _cores(secret: bytes) -> Iterator[_Core]:
 
 
 class RedactingFormatter(logging.Formatter):
-    """Makes what another formatter makes of a log record fit to be shown.
+    """Makes the text of another formatter safe to show.
 
-    This late, because only there are message, traceback and structure one text.
+    It works on the final text, because only that has message, traceback and structured
+    fields together.
     """
 
     def __init__(self, secret: Secret, inner: logging.Formatter | None) -> None:
@@ -250,16 +253,9 @@ class RedactingFormatter(logging.Formatter):
         self.inner: logging.Formatter = inner or logging.Formatter()
         self._secret = secret
 
+    @override
     def format(self, record: logging.LogRecord) -> str:
-        """Give a record as text.
-
-        Args:
-            record: Any log record.
-
-        Returns:
-            What the other formatter says, without the secret, and with nothing from
-            outside that a terminal would obey; colours of the formatter's own stay.
-        """
+        # Escaped before the other formatter adds its own colours.
         message = record.getMessage()
         safe = printable(message)
         if safe != message or record.exc_info:
@@ -272,7 +268,7 @@ class RedactingFormatter(logging.Formatter):
 
 
 def keep_out_of_logs(secret: Secret) -> None:
-    """Take a secret out of everything that is logged from now on.
+    """Redact a secret in everything that is logged from now on.
 
     Args:
         secret: What must not be logged.

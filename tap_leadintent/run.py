@@ -1,4 +1,4 @@
-"""A whole run: the selected streams one after the other, and how it ends."""
+"""A whole run: syncs or tests the selected streams one after the other."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 
 _MORE_THAN_A_PAGE = 10_000
-"""Containers, such as lists; a hundred records have a thousand or two."""
+"""New containers between two garbage collections; a page has one or two thousand. More
+lets cycles take more memory; fewer costs time on each page."""
 
 
 def sync_streams(
@@ -30,11 +31,13 @@ def sync_streams(
     logger: logging.Logger,
     write_state: Callable[[], None],
 ) -> Outcome:
-    """Sync streams; one that fails does not cost the others, if they can be read.
+    """Sync streams; when one fails, the others are synced all the same.
+
+    Only a `NoAccessError` ends the run: the other streams would fail like the first.
 
     Args:
         streams: The selected streams.
-        logger: The tap's logger, which gets a line for each stream and one for all.
+        logger: The tap's logger; gets a line for each stream and one for the run.
         write_state: Writes a STATE and flushes it.
 
     Returns:
@@ -56,7 +59,7 @@ def sync_streams(
                     outcome.failures[stream.name] = _reason(error)
                     if isinstance(error, SingerSDKError):
                         stream.logger.error("%s", error)
-                    # What it has covered may not have been due for a STATE yet.
+                    # Its last windows may not have been in a STATE yet.
                     write_state()
                 seconds = monotonic() - started
                 logger.info(describe(stream, before, seconds, warnings))
@@ -75,12 +78,12 @@ def check_streams(
     logger: logging.Logger,
     read: Callable[[LeadIntentStream], object],
 ) -> Outcome:
-    """See which streams can be read.
+    """Check which streams can be read.
 
     Args:
         streams: The selected streams.
-        logger: The tap's logger, which gets a line for each stream.
-        read: Reads the beginning of a stream; raises if it cannot be read.
+        logger: The tap's logger; gets a line for each stream.
+        read: Reads the beginning of a stream; raises if that fails.
 
     Returns:
         Which streams failed, and which were not tried.
@@ -101,7 +104,7 @@ def check_streams(
             continue
         outcome.failures[name] = _reason(error)
         if isinstance(error, NoAccessError):
-            # The last line of the log says it for all.
+            # The last line of the log names the reason, once for all streams.
             outcome.not_tried = [other.name for other in streams[number:]]
             break
         reason = _reason(error).removeprefix(f"{name}: ")
@@ -129,7 +132,7 @@ def _sync(stream: LeadIntentStream) -> None:
 def _attempt(
     stream: LeadIntentStream, read: Callable[[], object], logger: logging.Logger
 ) -> Exception | None:
-    """Read a stream; give the error if it failed, logged if nobody expected it."""
+    """Read a stream; return its error, and log one that is a bug with its traceback."""
     try:
         read()
     except SingerSDKError as error:
@@ -140,7 +143,7 @@ def _attempt(
         logger.exception("%s: this should not happen", stream.name)
         return error
     finally:
-        # A traceback may hold what is read, and with it the threads that read.
+        # A traceback may keep the reader alive, and with it its threads.
         stream.stop_reading()
         stream.note_state()
     return None
@@ -153,9 +156,9 @@ def _reason(error: Exception) -> str:
 
 @contextmanager
 def _rare_collections() -> Iterator[None]:
-    """Have the garbage collector look through less, and less often.
+    """Let the garbage collector run less often, and on fewer objects.
 
-    What start-up has made stays, and a page's records go when the page is done.
+    The objects of the start live as long as the run, and records have no cycles.
     """
     thresholds = gc.get_threshold()
     gc.freeze()
@@ -169,7 +172,7 @@ def _rare_collections() -> Iterator[None]:
 
 @contextmanager
 def ending_well(write_state: Callable[[], None]) -> Iterator[None]:
-    """Write the last true state on a signal.
+    """Write a last STATE when a signal ends the run.
 
     Args:
         write_state: Writes a STATE and flushes it.
@@ -180,7 +183,7 @@ def ending_well(write_state: Callable[[], None]) -> Iterator[None]:
     try:
         yield
     except SystemExit:
-        # Whoever ends the run may have ended the target before.
+        # The signal may have ended the target first.
         with suppress(OutputError):
             write_state()
         raise

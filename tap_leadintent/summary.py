@@ -1,4 +1,4 @@
-"""What a run came to: a line for each stream, for all, and for all that failed."""
+"""Sums a run up: a line for each stream, one for the run, one for all failures."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import logging
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from typing_extensions import override
 
 from tap_leadintent.progress import counted
 
@@ -26,23 +28,20 @@ class Outcome:
     """The reason for each stream that failed."""
 
     not_tried: list[str] = field(default_factory=list)
-    """Streams that were not tried, as they would have failed like the one before."""
+    """Streams that were not tried, because they would have failed like the last one."""
 
 
 class WarningCounter(logging.Handler):
     """Counts warnings by the logger they came from."""
 
     def __init__(self) -> None:
-        """Begin at none."""
+        """Start at zero."""
         super().__init__(logging.WARNING)
         self.counts: Counter[str] = Counter()
 
+    @override
     def emit(self, record: logging.LogRecord) -> None:
-        """Count a record.
-
-        Args:
-            record: A warning, or worse, which is told elsewhere.
-        """
+        # Errors are not counted; they are reported as failures.
         if record.levelno == logging.WARNING:
             self.counts[record.name] += 1
 
@@ -53,13 +52,13 @@ def describe(
     seconds: float,
     warnings: WarningCounter,
 ) -> str:
-    """Sum up what a stream's sync came to.
+    """Sum up a stream's sync.
 
     Args:
         stream: The stream, after its sync.
         before: Its newest covered instant before the sync, if any.
         seconds: How long the sync took.
-        warnings: What was counted during the run.
+        warnings: The warnings of the run.
 
     Returns:
         One line.
@@ -72,7 +71,7 @@ def describe(
         f"{tally.seconds_waited:.1f} s waited",
         counted(warnings.counts[stream.logger.name], "warning"),
     ]
-    # What takes no time has no rate.
+    # Avoids a division by zero.
     rate = tally.records / max(seconds, 0.001)
     parts = [", ".join(counts), f"{seconds:.1f} s, {rate:,.0f} records a second"]
     if share := stream.progress.share:
@@ -97,9 +96,9 @@ def describe_run(
     """Sum up a run.
 
     Args:
-        streams: Those that were synced.
+        streams: The streams that were synced.
         seconds: How long that took.
-        warnings: What was counted meanwhile, about streams and about the run.
+        warnings: The warnings of the run and its streams.
 
     Returns:
         One line.
@@ -114,13 +113,13 @@ def describe_run(
 
 
 def describe_failures(outcome: Outcome) -> str:
-    """Name what failed, and what was not tried.
+    """Name the streams that failed, why, and those that were not tried.
 
     Args:
-        outcome: How the streams of a run ended; one failed at least.
+        outcome: How the streams of a run ended; at least one failed.
 
     Returns:
-        One line; streams that failed for the same reason share it.
+        One line; it states a reason once for all streams that share it.
     """
     by_reason: dict[str, list[str]] = {}
     for name, reason in outcome.failures.items():

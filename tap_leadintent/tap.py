@@ -1,4 +1,4 @@
-"""The tap: settings, streams, and how a run is entered."""
+"""The tap: settings, streams, and the command line."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 from singer_sdk import Tap
 from singer_sdk.cli import plugin_cli
 from singer_sdk.tap_base import CliTestOptionValue
+from typing_extensions import override
 
 from tap_leadintent import redaction
 from tap_leadintent.api.rate_limit import Pace
@@ -42,7 +43,8 @@ if TYPE_CHECKING:
     from tap_leadintent.summary import Outcome
 
 _MOST_OF_FAILURES = 5_000
-"""Characters of the last line, in which each stream's reason has its place."""
+"""Characters of the last line of a failed run. Fewer would cut off the reasons of some
+streams; more would make a line that is hard to read."""
 
 
 class TapLeadIntent(Tap):
@@ -52,12 +54,8 @@ class TapLeadIntent(Tap):
     config_jsonschema = settings.SCHEMA
     message_writer_class = Writer
 
+    @override
     def discover_streams(self) -> list[LeadIntentStream]:
-        """Give the streams, the same for every key unless `infer_columns` is set.
-
-        Returns:
-            One stream for each endpoint.
-        """
         readers = self.config["concurrency"]
         pace = Pace(
             self._interruption,
@@ -80,23 +78,24 @@ class TapLeadIntent(Tap):
 
     @property
     def _infers_columns(self) -> bool:
-        # With a catalog nothing is left to infer, without a key nothing can be read.
+        # A catalog already has the columns; without address and key nothing is read.
         return (
             self.input_catalog is None
             and bool(self.config.get("infer_columns"))
             and {"base_url", "api_key"} <= self.config.keys()
         )
 
-    def sync_all(self) -> None:  # type: ignore[misc]
-        """Sync the selected streams; one that fails does not cost the others.
+    @override  # type: ignore[misc]
+    def sync_all(self) -> None:
+        """Sync the selected streams; when one fails, the others are still synced.
 
-        Overrides what the SDK calls final, for want of a hook around a whole run.
+        The SDK marks this method as final, but has no hook around a whole run.
 
         Raises:
             ConfigError: The catalog cannot work.
             RunError: Streams failed, after the others have been synced; or the
                 target stopped reading.
-            SystemExit: A signal came; the last true state has been written.
+            SystemExit: A signal came; a last STATE has been written.
         """
         selected = self._selected_streams()
         for stream in selected:
@@ -109,7 +108,7 @@ class TapLeadIntent(Tap):
         self._judge(outcome)
 
     def check_streams(self) -> None:
-        """Read a record of each selected stream, and log which can be read.
+        """Read one record of each selected stream, and log which can be read.
 
         Raises:
             ConfigError: The catalog cannot work.
@@ -137,19 +136,13 @@ class TapLeadIntent(Tap):
             yield from changes(bookmarks, self.config["filters"], mark)
             if (reading[0].asked.start or 0) > self.initialized_at // 1000:
                 told = ", ".join(bookmarks)
-                yield f"start_date is yet to come; nothing is read of {told}"
+                yield f"start_date lies in the future; nothing is read of {told}"
 
+    @override
     def load_state(self, state: dict[str, Any]) -> None:
-        """Take the state of a former run; one of no known form is worth a warning.
-
-        Args:
-            state: The state.
-        """
         if state and "bookmarks" not in state:
             told = ", ".join(map(repr, state))
-            self.logger.warning(
-                "The state has no bookmarks; of %s nothing counts", told
-            )
+            self.logger.warning("The state has no bookmarks; ignored in it: %s", told)
         super().load_state(state)
 
     def _write_state(self) -> None:
@@ -158,7 +151,7 @@ class TapLeadIntent(Tap):
         flush(self.message_writer)
 
     def _selected_streams(self) -> list[LeadIntentStream]:
-        """Give the selected streams in the catalog's order, if it can work."""
+        """Give the selected streams in the catalog's order; check them."""
         if foreign := [name for name in self.catalog if name not in self.streams]:
             told = self._secret.summarize(", ".join(foreign))
             self.logger.warning("Ignored in the catalog: there is no stream %s", told)
@@ -177,13 +170,10 @@ class TapLeadIntent(Tap):
     def _interruption(self) -> Interruption:
         return Interruption()
 
-    def _handle_termination(
-        self,
-        signum: int,
-        frame: FrameType | None,  # noqa: ARG002
-    ) -> None:
-        # Private, for want of a public hook: the SDK's would write from inside the
-        # handler, where a line may be half written, and exit with code 0.
+    @override
+    def _handle_termination(self, signum: int, frame: FrameType | None) -> None:
+        # Private, for want of a public hook: the SDK's method would write a STATE into
+        # a line that may be half written, and exit with code 0.
         self._interruption.signal(signum)
 
     @property
@@ -192,14 +182,16 @@ class TapLeadIntent(Tap):
         return self.config_jsonschema
 
     @property
+    @override
     def _env_var_config(self) -> dict[str, Any]:
-        # Private, for want of a public hook: the SDK's leaves fractions text, takes
-        # any text for a boolean, and ends in a traceback at what it cannot decode.
+        # Private, for want of a public hook: the SDK's property reads fractions as
+        # text and any text as a boolean, and raises a traceback at invalid JSON.
         return environment.read_config(self._schema, self._env_var_prefix, self.logger)
 
+    @override
     def _validate_config(self, *, raise_errors: bool = True) -> list[str]:
-        # Private, for want of a public hook: the SDK does not validate `--discover`,
-        # knows no cross-field rules, and quotes values, the key's among them.
+        # Private, for want of a public hook: the SDK does not validate for
+        # `--discover`, has no cross-field rules, and quotes values, even the key.
         redaction.keep_out_of_logs(self._secret)
         errors = validation.validate(
             self._config,
@@ -212,13 +204,9 @@ class TapLeadIntent(Tap):
             self.logger.warning("filters.%s is passed on, though undocumented", field)
         return errors
 
+    @override
     def setup_mapper(self) -> None:
-        """Prepare the stream maps.
-
-        Raises:
-            ConfigError: One of them cannot work.
-        """
-        # The streams first: they take what is excluded out of the catalog.
+        # The streams come first: they take excluded fields out of the catalog.
         streams = cast("list[LeadIntentStream]", [*self.streams.values()])
         try:
             self.mapper = build_mapper(self.config, self.catalog, streams, self.logger)
@@ -231,13 +219,13 @@ class TapLeadIntent(Tap):
 
     @plugin_cli
     def cli(cls) -> click.Command:  # noqa: N805 - as the SDK has it
-        """Set the log up, and give the command line.
+        """Set the log up, and return the command line.
 
         Returns:
             The command.
 
         Raises:
-            SystemExit: There is no such log level as the environment says.
+            SystemExit: The environment names an unknown log level.
         """
         problem = environment.log_level_problem(cls._env_var_prefix)
         root = logging.getLogger()
@@ -250,35 +238,23 @@ class TapLeadIntent(Tap):
         return command
 
     @classmethod
+    @override
     def get_singer_command(cls) -> click.Command:
-        """Give the command line; its errors pass through the log, where no key does.
-
-        Returns:
-            The command.
-        """
         command = cast("SingerCommand", super().get_singer_command())
         for option in command.params:
             if option.name == "test":
-                # Its callback would know no catalog.
+                # Its callback runs before the catalog is read; `invoke` tests instead.
                 option.callback, option.expose_value = None, True
-        # The SDK sets this too, but too late for `--discover` and `--test`.
+        # Sends errors through the log, which redacts the key. The SDK sets the hook
+        # too, but too late for `--discover` and `--test`.
         sys.excepthook = command.excepthook
         return command
 
     @classmethod
+    @override
     def cb_config(
         cls, ctx: click.Context, param: click.Option, value: tuple[str, ...]
     ) -> _ConfigInput:
-        """Read the configuration files.
-
-        Args:
-            ctx: The command's context.
-            param: The option `--config`.
-            value: Paths, or "ENV".
-
-        Returns:
-            The settings of all; those of later files override earlier ones.
-        """
         merged = super().cb_config(ctx, param, ())
         for path in value:
             if path == "ENV":
@@ -290,11 +266,12 @@ class TapLeadIntent(Tap):
 
     @classmethod
     def _secret_of(cls, config: Mapping[str, Any]) -> redaction.Secret:
-        """Give the key as far as it is known before the settings are put together."""
+        """Find the key before the settings are merged, to redact earlier messages."""
         variable = f"{cls._env_var_prefix}API_KEY"
         return redaction.Secret(config.get("api_key") or os.environ.get(variable))
 
     @classmethod
+    @override
     def invoke(
         cls,
         *,
@@ -303,14 +280,6 @@ class TapLeadIntent(Tap):
         catalog: IO[str] | None = None,
         **options: Any,
     ) -> None:
-        """Run the tap.
-
-        Args:
-            test: Value of `--test`.
-            state: The state's file, if any.
-            catalog: The catalog's file, if any.
-            options: As for `Tap.invoke`.
-        """
         given: _ConfigInput | None = options.get("config")
         secret = cls._secret_of(given.config if given else {})
         state = files.checked("--state", state, files.StateFile, secret)

@@ -1,4 +1,4 @@
-"""Instants: from settings and records, to requests, bookmarks and columns."""
+"""Reads and writes instants in settings, records, requests, bookmarks and columns."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def parse_instant(text: str, *, round_up: bool = False) -> int:
         round_up: Whether a fraction of a second goes up instead of down.
 
     Returns:
-        UTC seconds since 1970. What is in the year before 1 or after 9999 in UTC
-        becomes `EARLIEST` or `LATEST`.
+        UTC seconds since 1970. An instant that lies before year 1 or after year 9999 in
+        UTC becomes `EARLIEST` or `LATEST`.
 
     Raises:
-        ValueError: The text is neither.
+        ValueError: The text is not an ISO 8601 date or date-time.
     """
     instant = datetime.fromisoformat(text)
     if instant.tzinfo is None:
@@ -59,10 +59,10 @@ def parse_http_date(text: str) -> int | None:
     """Read a date of an HTTP header.
 
     Args:
-        text: Any text; of the forms that HTTP knows, one has no offset and is UTC.
+        text: Any text. A date without an offset is UTC.
 
     Returns:
-        UTC seconds since 1970, or None when the text is no date.
+        UTC seconds since 1970, or None when the text is not a date.
     """
     try:
         instant = parsedate_to_datetime(text)
@@ -75,11 +75,11 @@ def utc_timestamp(value: object) -> str | None:
     """Write a record's time in the one form that sorts as text.
 
     Args:
-        value: An ISO 8601 date-time from a record. All times of the API are UTC, so
-            one without an offset is too.
+        value: An ISO 8601 date-time from a record. Without an offset it is UTC, as all
+            times of the API are.
 
     Returns:
-        `YYYY-MM-DDTHH:MM:SS.ffffffZ`, or None when the value is no such instant.
+        `YYYY-MM-DDTHH:MM:SS.ffffffZ`, or None when the value is not a date-time.
     """
     if not isinstance(value, str) or len(value) <= _LONGEST_DATE:
         return None
@@ -91,7 +91,7 @@ def utc_timestamp(value: object) -> str | None:
             instant = instant.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-    # Several times faster than `isoformat`; whole seconds come without a fraction.
+    # Several times faster than `isoformat`. It writes whole seconds without a fraction.
     text: str = msgspec.to_builtins(instant)
     return text if len(text) == _WIDTH else f"{text[:-1]}.000000Z"
 
@@ -100,7 +100,7 @@ def is_finer(text: str) -> bool:
     """Tell whether a time has digits that `utc_timestamp` leaves out.
 
     Args:
-        text: A time that it accepts.
+        text: A time that `utc_timestamp` accepts.
 
     Returns:
         Whether a digit other than 0 follows the sixth decimal place.

@@ -1,8 +1,8 @@
 """Ends the process soon after a signal, whatever it is doing.
 
-The run itself ends at a safe point (see `interruption`). It may not come to one: a
-lookup of a host's address cannot be interrupted, and a write into a full pipe waits
-for as long as nobody reads.
+The run itself ends at a safe point (see `interruption`). It may not reach one: the
+look-up of a host's address cannot be interrupted, and a write into a full pipe waits
+until the target reads.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 GRACE = 1.5
 """Seconds that a run has to end after a signal.
 
-Enough to finish a line and write a last STATE, and less than what whoever sent the
-signal waits before a SIGKILL.
+Less may not be enough to write a last STATE; more may let the sender of the signal lose
+patience and send a SIGKILL.
 """
 
 
 def watch() -> None:
-    """End this process at a signal: within `GRACE`, and at once at a second one.
+    """End this process within `GRACE` of a signal, and at once at a second signal.
 
-    Until a handler of the run replaces it, a signal ends the process at once.
+    A signal that comes before the run has set its own handler ends the process at once.
     """
     receiver, sender = os.pipe()
     os.set_blocking(sender, False)
-    # Written to by the interpreter itself, also while no Python code can run.
+    # The interpreter itself writes to it, even while no Python code can run.
     signal.set_wakeup_fd(sender, warn_on_full_buffer=False)
     for signum in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signum, _end_at_once)
@@ -44,7 +44,7 @@ def watch() -> None:
 def _watch(receiver: int) -> None:
     (signum,) = os.read(receiver, 1)
     select.select([receiver], [], [], GRACE)
-    # Nothing is flushed: what is half written cannot be mended.
+    # Nothing is flushed: a line that is half written cannot be completed here.
     os._exit(128 + signum)
 
 

@@ -1,6 +1,6 @@
-"""Connections that are made in time, and replaced when the server has closed them.
+"""Bounds the time to connect, and replaces a kept connection that the server closed.
 
-urllib3 has no public hooks for these, so its private methods (and one of `http.client`)
+urllib3 has no public hooks for this, so its private methods (and one of `http.client`)
 are overridden here and nowhere else.
 """
 
@@ -10,6 +10,7 @@ import socket
 import time
 from typing import TYPE_CHECKING, Any
 
+from typing_extensions import override
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import (
@@ -25,35 +26,29 @@ from tap_leadintent.api.timeout import BoundedResponse
 if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse, PoolManager
 
-_LEAST = 0.001
-"""Seconds: the shortest timeout, as none at all would mean not to wait."""
+_SHORTEST_TIMEOUT = 0.001
+"""Seconds. Zero would make the socket non-blocking."""
 
-
-_LONGEST = 86400.0
-"""Seconds, where no timeout is given, which the tap always does."""
+_NO_TIMEOUT = 86400.0
+"""Seconds that stand for no timeout. The tap always sets one."""
 
 
 class _KeptConnectionError(ConnectionResetError):
-    """A connection over which an answer has come was closed before the next one."""
+    """The server closed a connection after a response and before the next one."""
 
 
 class _Connection(HTTPConnection):
     response_class = BoundedResponse
 
     _end = 0.0
-    """When the connection must have been made, on the monotonic clock."""
+    """When connecting must be done, on the monotonic clock."""
 
     _has_answered = False
 
+    @override
     def connect(self) -> None:
-        """Make the connection, within its timeout as a whole.
-
-        The look-up of the host's address is not part of it: nothing can bound that.
-
-        Raises:
-            ConnectTimeoutError: It took too long.
-            NewConnectionError: It could not be made.
-        """
+        # The timeout bounds TCP and TLS together. It does not bound the look-up of the
+        # host's address, which cannot be interrupted.
         self._has_answered = False
         try:
             super().connect()
@@ -64,16 +59,8 @@ class _Connection(HTTPConnection):
             msg = f"Failed to establish a new connection: {error}"
             raise NewConnectionError(self, msg) from error
 
-    def getresponse(self) -> Any:  # noqa: ANN401
-        """Wait for an answer.
-
-        Returns:
-            Its status and headers.
-
-        Raises:
-            _KeptConnectionError: The server had closed the connection since its last
-                answer.
-        """
+    @override
+    def getresponse(self) -> Any:
         try:
             response = super().getresponse()
         except ConnectionResetError as error:
@@ -83,12 +70,13 @@ class _Connection(HTTPConnection):
         self._has_answered = True
         return response
 
+    @override
     def _new_conn(self) -> socket.socket:
         host, seconds = self._dns_host, self.timeout
         addresses = _look_up(host, self.port)
-        self._end = time.monotonic() + (seconds or _LONGEST)
+        self._end = time.monotonic() + (seconds or _NO_TIMEOUT)
         for left in range(len(addresses), 0, -1):
-            # An address that does not answer leaves time for the others.
+            # An address that does not respond must leave time for the others.
             self.host, self.timeout = addresses[-left], self._left() / left
             try:
                 sock = super()._new_conn()
@@ -102,12 +90,13 @@ class _Connection(HTTPConnection):
                 self.host, self.timeout = host, seconds
         raise AssertionError  # There is one address at least.
 
+    @override
     def _tunnel(self) -> None:
         super()._tunnel()
         self.sock.settimeout(self._left())
 
     def _left(self) -> float:
-        return max(_LEAST, self._end - time.monotonic())
+        return max(_SHORTEST_TIMEOUT, self._end - time.monotonic())
 
 
 class _SecureConnection(_Connection, HTTPSConnection):
@@ -118,23 +107,16 @@ def _look_up(host: str, port: int) -> list[str]:
     try:
         found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        return [host]  # The library, which looks it up again, says what is wrong.
+        return [host]  # The library looks it up again and raises its own error.
     return [str(address[0]) for *_, address in found]
 
 
 class _Pool(HTTPConnectionPool):
     ConnectionCls = _Connection
 
+    @override
     def urlopen(self, *args: Any, **kwargs: Any) -> BaseHTTPResponse:
-        """Send a request; once more, if a connection was kept that the server closed.
-
-        Args:
-            args: As for `HTTPConnectionPool.urlopen`.
-            kwargs: Likewise.
-
-        Returns:
-            The answer, whose body is still to be read.
-        """
+        # A request on a kept connection that the server closed is sent once more.
         try:
             return super().urlopen(*args, **kwargs)
         except (MaxRetryError, ProtocolError) as error:
@@ -155,7 +137,7 @@ def _is_of_kept_connection(error: Exception) -> bool:
 
 
 def use_bounded_connections(manager: PoolManager) -> None:
-    """Have a manager make connections as this module has them.
+    """Make a pool manager use the connections of this module.
 
     Args:
         manager: The manager, before its first request.

@@ -1,4 +1,4 @@
-"""One endpoint of the API: its cursor chains, page by page.
+"""Reads the cursor chains of one endpoint, page by page.
 
 API description: "Endpoints", "Pagination and ordering".
 """
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 _CURSOR_REFUSALS = frozenset({400, 404, 409, 410, 422})
 
 _RESTARTS = 3
-"""More would read a window again for nothing where no cursor is ever accepted."""
+"""Fewer would fail on cursors that expire now and then; more would read a window again
+in vain where the API accepts no cursor at all."""
 
 
 class _CursorRefusedError(StreamError):
@@ -38,16 +39,16 @@ class _CursorRefusedError(StreamError):
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
-    """A list endpoint, from any number of threads."""
+    """A list endpoint; safe for any number of threads."""
 
     name: str
-    """The stream's, which stands in messages."""
+    """Name of the stream, for messages."""
 
     sender: Sender
-    """Sends the requests, and repeats them."""
+    """Sends the requests, with retries."""
 
     prepare: Callable[[Fields], requests.PreparedRequest]
-    """Gives the first request of a chain; its pages differ in the body alone."""
+    """Gives the first request of a chain; later requests differ in the body alone."""
 
     body: Callable[[Fields, str | None], Fields]
     """Gives a request's body from the fields of a window and `cursor.after`."""
@@ -59,18 +60,18 @@ class Endpoint:
     """Gets a line for each chain that starts again."""
 
     def read(self, fields: Fields, check: Check) -> Iterator[Page]:
-        """Read one cursor chain; it starts again where the API refuses its cursor.
+        """Read one cursor chain, from the start again if the API refuses a cursor.
 
         Args:
             fields: The request fields of a window, empty for all records.
-            check: Called before each request and in waits; raises to end the chain.
+            check: Called before each request and during waits; raises to end the chain.
 
         Yields:
             Each page, as it arrives.
 
         Raises:
             NoAccessError: No stream of the run can be read.
-            StreamError: The chain cannot go on; see `responses`, `pagination`.
+            StreamError: The chain cannot go on; see `responses` and `pagination`.
         """
         for restart in range(_RESTARTS + 1):
             try:
@@ -79,7 +80,7 @@ class Endpoint:
                 if restart == _RESTARTS:
                     raise
                 self.logger.warning(
-                    "The API refused its cursor; the window starts again: %s", error
+                    "The API refused a cursor; the window is read again: %s", error
                 )
             else:
                 return
@@ -109,7 +110,7 @@ class Endpoint:
             paginator.advance(page)
 
     def decode(self, page: Page, check: Check) -> Records:
-        """Decode a page; one that turns out to be none is asked for again.
+        """Decode a page; if that fails, send its request again.
 
         Args:
             page: A page of this endpoint.
@@ -119,26 +120,26 @@ class Endpoint:
             Its records.
 
         Raises:
-            StreamError: It cannot be had as it was.
+            StreamError: The request failed, or its new page ends at another cursor.
         """
         for attempt in count(1):
             try:
                 return page.decode()
             except ValueError as error:
                 why = self.sender.secret.summarize(error)
-                trouble = RetriableAPIError(f"no page of records ({why})")
+                failure = RetriableAPIError(f"the page cannot be decoded ({why})")
             try:
-                self.sender.wait_for_retry(trouble, attempt, check)
+                self.sender.wait_for_retry(failure, attempt, check)
                 again = self.sender.fetch(page.request, check)
             except StreamError as error:
                 msg = f"{self.name}: {error}"
                 raise StreamError(msg) from None
             if again.cursor.following != page.cursor.following:
-                # The chain has gone on from where the page ended at first.
+                # The chain has gone on from the cursor that the page had at first.
                 msg = (
-                    f"{self.name}: a page could not be decoded, and ends elsewhere "
-                    "when asked for again; the stream stops rather than miss records. "
-                    "The next run reads it anew"
+                    f"{self.name}: a page could not be decoded, and has another cursor "
+                    "when requested again; the stream stops rather than miss records. "
+                    "The next run reads it again"
                 )
                 raise StreamError(msg)
             page = again

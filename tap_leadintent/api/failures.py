@@ -1,6 +1,6 @@
-"""What a request that got no answer says to a person: what happened, and what to do.
+"""Explains a request that got no response: what happened, and what to do.
 
-None of the words of `requests` and urllib3 is shown: they name pools and objects.
+The messages of `requests` and urllib3 are not shown: they name pools and objects.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ _WITHOUT_CONNECTION = (
 )
 
 _TLS_RECORD = ("\x15\x03", "\x16\x03")
-"""How TLS begins where a line of HTTP should: with an alert or a handshake."""
+"""First characters of a TLS alert or handshake, seen where HTTP was expected."""
 
 _NO_TLS = frozenset(
     {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "UNKNOWN_PROTOCOL"}
 )
-"""What OpenSSL calls an answer that is not in TLS."""
+"""OpenSSL's names for a response that is not TLS."""
 
 
 def explain(error: Exception, url: str, seconds: float, secret: Secret) -> str:
-    """Say what a failure means.
+    """Explain an error.
 
     Args:
-        error: What came of a request.
-        url: Its address.
-        seconds: How long it may take.
+        error: The error that a request raised.
+        url: The request's address.
+        seconds: The request's timeout.
         secret: Hides the key.
 
     Returns:
-        What happened and what to do, fit to be shown, without the last stop.
+        What happened and what to do, safe to be shown, without a full stop.
     """
     host = urlsplit(url).netloc.rpartition("@")[2]
     proxy = _proxy(url)
@@ -65,7 +65,7 @@ def explain(error: Exception, url: str, seconds: float, secret: Secret) -> str:
                 parts = {"host": host, "proxy": proxy, "why": why}
                 shown = {name: secret.summarize(part) for name, part in parts.items()}
                 return meaning.text.format(seconds=seconds, **shown)
-    raise AssertionError  # The last meaning is that of any error.
+    raise AssertionError  # The last meaning fits any error.
 
 
 def is_without_connection(error: Exception) -> bool:
@@ -82,19 +82,19 @@ def is_without_connection(error: Exception) -> bool:
 
 
 def is_distrust(error: Exception) -> bool:
-    """Tell whether the server's certificate was not accepted; another try won't help.
+    """Tell whether the server's certificate was refused, so that no retry helps.
 
     Args:
         error: Any error.
 
     Returns:
-        Whether it was not.
+        Whether it was refused.
     """
     return any(isinstance(e, ssl.SSLCertVerificationError) for e in _causes(error))
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Give an error, and what it wraps, from the outside in."""
+    """Give an error and the errors that it wraps, outermost first."""
     waiting, seen = [error], set[int]()
     while waiting:
         cause = waiting.pop(0)
@@ -107,7 +107,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _proxy(url: str) -> str:
-    """Give the host and port of the proxy that an address is asked through, if any."""
+    """Give host and port of the proxy for an address, empty without a proxy."""
     if urlsplit(url).scheme == "http":
         return ""  # See `session.environment`.
     proxy = select_proxy(url, get_environ_proxies(url)) or ""
@@ -116,7 +116,7 @@ def _proxy(url: str) -> str:
 
 
 def _system(error: BaseException) -> str:
-    """Give the system's words for why there is no connection."""
+    """Give the operating system's reason for a failed connection."""
     found = [e.strerror for e in _causes(error) if isinstance(e, OSError)]
     return next(filter(None, found), "no reason was given")
 
@@ -158,12 +158,12 @@ def _tls_instead(error: BaseException) -> str | None:
 
 
 class _Meaning(NamedTuple):
-    """What is said of a kind of cause."""
+    """The message for a kind of error."""
 
     kinds: type[BaseException] | tuple[type[BaseException], ...]
     text: str
     why: Callable[[BaseException], str | None] | None = None
-    """Gives the reason that the text names, or None where it is about others."""
+    """Gives the `{why}` of the text, or None where the text does not fit the error."""
 
 
 _IF_IT_GOES_ON = "if it goes on, ask the API's support"
@@ -172,17 +172,17 @@ _MEANINGS = (
     _Meaning((BodyTooLargeError, TrustError), "{why}", str),
     _Meaning(
         upper.InvalidSchema,
-        "HTTPS_PROXY or ALL_PROXY names a SOCKS proxy, which needs one package more; "
+        "HTTPS_PROXY or ALL_PROXY names a SOCKS proxy, which needs another package: "
         "pip install 'requests[socks]'",
     ),
     _Meaning(
         upper.InvalidURL,
-        "HTTPS_PROXY or ALL_PROXY holds no address of a proxy; set it to one such as "
+        "HTTPS_PROXY or ALL_PROXY is not the address of a proxy; set it to one such as "
         "http://proxy.example.com:8080",
     ),
     _Meaning(
         lower.ProxyError,
-        "the proxy {proxy} passes no request on ({why}); check HTTPS_PROXY or "
+        "the proxy {proxy} does not pass requests on ({why}); check HTTPS_PROXY or "
         "ALL_PROXY, with user and password where the proxy wants them, and NO_PROXY",
         _of_proxy,
     ),
@@ -245,18 +245,18 @@ _MEANINGS = (
     ),
     _Meaning(
         ssl.SSLError,
-        "the TLS handshake with {host} failed ({why}); check base_url, and what stands "
-        "between here and there",
+        "the TLS handshake with {host} failed ({why}); check base_url, and proxies and "
+        "firewalls on the way",
         _tls,
     ),
     _Meaning(
         (http.client.RemoteDisconnected, ConnectionError),
-        "{host} closed the connection without an answer; check in base_url whether it "
-        f"is https or http; {_IF_IT_GOES_ON}",
+        "{host} closed the connection without a response; check whether base_url "
+        f"should begin with https or http; {_IF_IT_GOES_ON}",
     ),
     _Meaning(
         http.client.BadStatusLine,
-        "{host} speaks TLS; let base_url begin with https://",
+        "{host} speaks TLS; base_url must begin with https://",
         _tls_instead,
     ),
     _Meaning(
@@ -270,4 +270,4 @@ _MEANINGS = (
         _system,
     ),
 )
-"""The first that fits is said."""
+"""The first one that fits is used."""

@@ -1,7 +1,8 @@
-"""From the bytes of a response to a page whose values every warehouse can hold.
+"""Decodes a response into a page whose values every warehouse can hold.
 
-Numbers with a fraction or an exponent are `Decimal`, so that no digit is lost. What
-PostgreSQL or a JSON encoder would refuse is replaced, and the page says so.
+Numbers with a fraction or an exponent become `Decimal`, so that no digit is lost.
+Values that PostgreSQL or a JSON encoder would refuse are replaced, and the page lists
+these repairs.
 """
 
 from __future__ import annotations
@@ -24,18 +25,20 @@ TEXT_REPAIRED = "U+0000 or a lone surrogate, which became U+FFFD"
 NO_NUMBER = "NaN or an infinity, which became null"
 HUGE_NUMBER = "a number that no warehouse can hold, which became its text"
 
-# To search for the bytes themselves takes Python longer.
+# A regular expression finds it faster than `in` does.
 _ESCAPED_NULL = re.compile(rb"\\u0000")
 _UNFIT = re.compile("[\0\ud800-\udfff]")
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
-# Python's own JSON decoder, and so many a target, refuses longer integers, also those
-# that PostgreSQL makes of exponents as it spells them out.
+# Python's JSON decoder, which many targets use, refuses integers of more digits.
+# PostgreSQL writes exponents out, so 1e5000 would become such an integer.
 _MOST_DIGITS = 4_300
-# PostgreSQL's numeric type, which also holds the numbers of its jsonb, has no more.
+# PostgreSQL's numeric type, which its jsonb uses too, holds no more decimal places.
 _MOST_DECIMALS = 16_383
 
 _BYTES_OF_A_PAGE = 4_096
+"""Estimate of what a page's objects take besides its body. A larger one lets fewer
+small pages wait; a smaller one lets them take more memory than is counted."""
 
 
 class Cursor(msgspec.Struct):
@@ -46,7 +49,7 @@ class Cursor(msgspec.Struct):
 
     @property
     def following(self) -> str | None:
-        """Where the next page is, or None after the last."""
+        """Cursor of the next page, or None after the last."""
         return self.next if self.has_more else None
 
 
@@ -55,14 +58,14 @@ class Records(NamedTuple):
 
     data: list[dict[str, Any]]
     raw: list[msgspec.Raw]
-    """The JSON of each record, which tells whether it has changed."""
+    """The JSON of each record, to see whether the record has changed."""
     read_at: float
     """When the page arrived, by the monotonic clock in seconds."""
     repairs: tuple[str, ...] = ()
-    """What had to be replaced, in words."""
+    """What was replaced, in words."""
 
 
-class _Light(msgspec.Struct):
+class _Envelope(msgspec.Struct):
     data: list[msgspec.Raw]
     cursor: Cursor
 
@@ -73,19 +76,19 @@ class _Whole(msgspec.Struct):
 
 
 class Page:
-    """One response, whose records are not decoded before they are needed."""
+    """One response. Its records are decoded only when they are needed."""
 
     cursor: Cursor
-    """Where the next page is."""
+    """Says where the next page is."""
 
     count: int
     """How many records it holds."""
 
     request: requests.PreparedRequest
-    """What it is the answer to."""
+    """The request that it answers."""
 
     clock: Reading | None = None
-    """What its `Date` says of the server's clock, if it has one."""
+    """What its `Date` header says about the server's clock; None without one."""
 
     @classmethod
     def of(cls, response: requests.Response) -> Page:
@@ -98,7 +101,7 @@ class Page:
             Its page.
 
         Raises:
-            ValueError: The body is no page envelope; the message says where it differs.
+            ValueError: The body is not a page envelope; the message says why.
         """
         page = cls(response.content)
         page.request = response.request
@@ -111,14 +114,14 @@ class Page:
             content: The body of a response.
 
         Raises:
-            ValueError: It is no page envelope; the message says where it differs.
+            ValueError: It is not a page envelope; the message says why.
         """
         self._read_at = monotonic()
         self._content = content
         self._raw: list[msgspec.Raw] | None = None
         self._is_packed = False
-        envelope: _Light | _Whole | None = _look_at(content)
-        if isinstance(envelope, _Light):
+        envelope: _Envelope | _Whole | None = _decode_envelope(content)
+        if isinstance(envelope, _Envelope):
             self._raw = envelope.data
         else:
             envelope, _ = _decode(content)
@@ -127,11 +130,11 @@ class Page:
 
     @property
     def size(self) -> int:
-        """How many bytes it takes, about."""
+        """About how many bytes of memory it takes."""
         return len(self._content) + _BYTES_OF_A_PAGE
 
     def pack(self) -> None:
-        """Take less room until it is decoded, which then takes longer."""
+        """Compress the body: it takes less memory, but longer to decode."""
         if not self._is_packed:
             self._content = zlib.compress(self._content, level=1)
             self._raw = None
@@ -144,23 +147,23 @@ class Page:
             The records, in the page's order.
 
         Raises:
-            ValueError: The body is no JSON after all; the message says where.
+            ValueError: A record is not valid JSON; the message says where.
         """
         content, raw = self._content, self._raw
         if self._is_packed:
             content = zlib.decompress(content)
-            light = _look_at(content)
-            raw = light.data if light else None
+            envelope = _decode_envelope(content)
+            raw = envelope.data if envelope else None
         whole, repairs = _decode(content)
         if raw is None:
             raw = [msgspec.Raw(msgspec.json.encode(record)) for record in whole.data]
         return Records(whole.data, raw, self._read_at, repairs)
 
 
-def _look_at(content: bytes) -> _Light | None:
-    """Decode the envelope alone, if that is as good as decoding everything."""
+def _decode_envelope(content: bytes) -> _Envelope | None:
+    """Decode the envelope alone; None where this decoder is too strict for it."""
     try:
-        return _light.decode(content)
+        return _envelope_decoder.decode(content)
     except (ValueError, RecursionError):
         return None
 
@@ -168,7 +171,7 @@ def _look_at(content: bytes) -> _Light | None:
 def _decode(content: bytes) -> tuple[_Whole, tuple[str, ...]]:
     try:
         try:
-            whole = _whole.decode(content)
+            whole = _whole_decoder.decode(content)
         except (ValueError, InvalidOperation) as refusal:
             return _decode_leniently(content, refusal)
         return _repaired(whole, set()) if _ESCAPED_NULL.search(content) else (whole, ())
@@ -186,14 +189,14 @@ def _number(text: str) -> Decimal:
     return number
 
 
-_light = msgspec.json.Decoder(_Light)
-_whole = msgspec.json.Decoder(_Whole, float_hook=_number)
+_envelope_decoder = msgspec.json.Decoder(_Envelope)
+_whole_decoder = msgspec.json.Decoder(_Whole, float_hook=_number)
 
 
 def _decode_leniently(
     content: bytes, refusal: Exception
 ) -> tuple[_Whole, tuple[str, ...]]:
-    """Take what the strict decoder refuses, if it is only about a value."""
+    """Decode a body in which single values are invalid, and replace those."""
     repairs: set[str] = set()
 
     def number(text: str) -> Decimal | str:
@@ -238,7 +241,7 @@ def _fit(value: Any, repairs: set[str]) -> Any:  # noqa: ANN401 - any JSON
         fit: dict[str, Any] = {}
         for key, item in value.items():
             name = _fit(key, repairs)
-            # A field must not replace one whose repaired name is the same.
+            # Two fields whose repaired names are equal must both stay.
             while name != key and (name in value or name in fit):
                 name += _REPLACEMENT
             fit[name] = _fit(item, repairs)

@@ -21,13 +21,12 @@ if TYPE_CHECKING:
 class CursorPaginator(BaseAPIPaginator[str | None]):
     """Follows `cursor.next` until `cursor.has_more` is false.
 
-    The value is the `cursor.after` to send, absent for the first page. An empty page
-    is no end. A chain that cannot go on, or that leads back to where it has been, is
-    an error and never an end.
+    The value is the `cursor.after` to send, None for the first page. An empty page does
+    not end the chain. A missing cursor, and one that was followed before, are errors.
     """
 
     def __init__(self, stream_name: str) -> None:
-        """Begin before the first page.
+        """Start before the first page.
 
         Args:
             stream_name: Named in errors.
@@ -38,7 +37,7 @@ class CursorPaginator(BaseAPIPaginator[str | None]):
 
     @override
     def advance(self, response: requests.Response | Page) -> None:
-        # The SDK only passes it on to the methods below.
+        # The SDK only passes the response on to the methods below.
         super().advance(cast("requests.Response", response))
 
     @override
@@ -47,22 +46,11 @@ class CursorPaginator(BaseAPIPaginator[str | None]):
 
     @override
     def get_next(self, response: requests.Response | Page) -> str:
-        """Take the cursor of the next page.
-
-        Args:
-            response: What was just read; its `has_more` is true.
-
-        Returns:
-            Its `cursor.next`, unchanged.
-
-        Raises:
-            StreamError: There is none, or this chain has been there before.
-        """
         after = _page(response).cursor.next
         if not after:
             problem = "says has_more but carries no next cursor"
             raise self._error(problem)
-        # Kept as digests: a cursor can be long and a chain can have many pages.
+        # Digests take less memory: cursors can be long, and chains have many pages.
         digest = blake2b(after.encode(errors="surrogatepass"), digest_size=16).digest()
         if digest in self._seen:
             problem = "repeats a cursor that this chain has followed before"

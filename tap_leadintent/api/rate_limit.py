@@ -1,4 +1,4 @@
-"""When a request may be sent: waits, shared by all streams and threads."""
+"""Decides when a request may be sent, for all streams and threads of a run."""
 
 from __future__ import annotations
 
@@ -18,19 +18,24 @@ if TYPE_CHECKING:
     Check = Callable[[], None]
 
 LONGEST_BACKOFF = 60.0
-"""Seconds."""
+"""Seconds. Longer waits notice late that the API is back; shorter ones use up the
+retries while it is down."""
 
 LONGEST_RETRY_AFTER = 600.0
-"""Seconds that a server may ask for; more is cut to this."""
+"""Seconds to which a longer `Retry-After` is shortened. More lets a wrong header stop
+the run for hours; less retries sooner than the server wants."""
 
 _NAP = 0.1
+"""Seconds between two checks for a signal. More delays the end of a run; less costs
+processor time."""
 
 _RISE = 0.05
-"""How many more requests may be under way after an answer."""
+"""How much each response raises the number of requests in flight. More meets the
+server's limit again soon; less takes longer to reach full speed."""
 
 
 def backoff(attempt: int) -> float:
-    """Choose a wait: exponential with full jitter.
+    """Choose how long to wait before a retry: exponential, with full jitter.
 
     Args:
         attempt: How many tries have failed, from 1.
@@ -43,14 +48,14 @@ def backoff(attempt: int) -> float:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Read what a server says of when to come back.
+    """Read the `Retry-After` header, in either form.
 
     Args:
-        headers: The headers of its answer.
+        headers: The headers of a response.
 
     Returns:
-        Seconds from now, uncut; None when it says nothing that makes sense, or
-        nothing but "now".
+        Seconds from now, not shortened; None without the header, or when it is
+        malformed or in the past.
     """
     text = headers.get("Retry-After", "").strip()
     try:
@@ -61,16 +66,16 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _seconds_until(text: str, now: str) -> float:
-    # By the server's own clock, which may differ from ours.
+    # By the server's clock, which may differ from ours.
     then, present = parse_http_date(text), parse_http_date(now)
     return 0.0 if then is None else then - (time.time() if present is None else present)
 
 
 class Pace:
-    """Lets requests go: not while the server wants rest, nor faster than allowed.
+    """Delays requests: during a rest that the server asked for, and by the rate limit.
 
-    Who asks a server for rest is asking for fewer requests at once, too: each rest
-    halves how many may be under way, and answers raise it again slowly.
+    Each rest also halves how many requests may be in flight, because the server is
+    overloaded. Responses raise the number again slowly.
     """
 
     def __init__(
@@ -80,23 +85,23 @@ class Pace:
         at_once: int = 1,
         requests_per_minute: int | None = None,
     ) -> None:
-        """Begin without a wait.
+        """Start without a wait.
 
         Args:
             interruption: Ends waits early.
-            at_once: Most requests under way.
+            at_once: Most requests in flight.
             requests_per_minute: Most requests in a minute, evenly spread.
         """
         self.check = interruption.check
         """Ends the run with SystemExit if a signal has come."""
         self._interval = 60 / requests_per_minute if requests_per_minute else 0.0
-        self._next_leave = 0.0
+        self._next_slot = 0.0
         self._changed = Condition()
         self._rest_until = 0.0
         self._most = self._at_once = float(at_once)
-        self._under_way = 0
+        self._in_flight = 0
         self.has_succeeded = False
-        """Whether any request of the run has been answered with a page."""
+        """Whether any request of the run has got a page."""
 
     def rest(self, seconds: float) -> None:
         """Hold all requests, as the server asked.
@@ -106,17 +111,17 @@ class Pace:
         """
         now = time.monotonic()
         with self._changed:
-            # Whoever is refused during a rest had been sent before it.
+            # A request that is refused during a rest was sent before it.
             if now >= self._rest_until:
                 self._most = max(1.0, self._most / 2)
             self._rest_until = max(self._rest_until, now + seconds)
 
     def wait(self, seconds: float, check: Check | None = None) -> None:
-        """Sleep, but not through a signal.
+        """Sleep until the time is over or a signal comes.
 
         Args:
             seconds: How long.
-            check: Called now and then; what it raises ends the wait.
+            check: Called while waiting; what it raises ends the wait.
 
         Raises:
             SystemExit: A signal came.
@@ -128,13 +133,13 @@ class Pace:
 
     @contextmanager
     def turn(self, check: Check | None = None) -> Iterator[float]:
-        """Wait until a request may be sent, which is then sent inside the context.
+        """Wait until a request may be sent; send it inside this context.
 
         Args:
-            check: Called now and then; what it raises ends the wait.
+            check: Called while waiting; what it raises ends the wait.
 
         Yields:
-            The seconds that the wait took.
+            How many seconds the wait took.
 
         Raises:
             SystemExit: A signal came.
@@ -144,13 +149,13 @@ class Pace:
         self._await_place(check)
         rise = 0.0
         try:
-            self._await_leave(check)
+            self._await_slot(check)
             yield time.monotonic() - begun
             rise = _RISE
             self.has_succeeded = True
         finally:
             with self._changed:
-                self._under_way -= 1
+                self._in_flight -= 1
                 self._most = min(self._at_once, self._most + rise)
                 self._changed.notify_all()
 
@@ -159,25 +164,26 @@ class Pace:
             check()
             self.wait(self._rest_until - time.monotonic(), check)
             with self._changed:
-                if self._under_way < int(self._most):
-                    self._under_way += 1
+                if self._in_flight < int(self._most):
+                    self._in_flight += 1
                     return
                 self._changed.wait(_NAP)
 
-    def _await_leave(self, check: Check) -> None:
+    def _await_slot(self, check: Check) -> None:
         while True:
-            # First the rest: leave that is kept through it would be used in a crowd.
+            # The rest comes first. Requests that took their slots before it would all
+            # be sent together when it ends.
             while (left := self._rest_until - time.monotonic()) > 0:
                 self.wait(left, check)
-            if (left := self._take_leave()) <= 0:
+            if (left := self._take_slot()) <= 0:
                 return
             self.wait(left, check)
 
-    def _take_leave(self) -> float:
-        """Take the leave to send a request; give the seconds until there is one."""
+    def _take_slot(self) -> float:
+        """Take a slot of the rate limit, or give the seconds until the next one."""
         now = time.monotonic()
         with self._changed:
-            left = self._next_leave - now
+            left = self._next_slot - now
             if left <= 0:
-                self._next_leave = now + self._interval
+                self._next_slot = now + self._interval
         return left

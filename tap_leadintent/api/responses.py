@@ -1,7 +1,7 @@
-"""What an answer of the API means: a page, a passing trouble, or a refusal.
+"""Tells pages, passing errors and refusals apart, by the response of the API.
 
-API description: "Errors". Status codes and error bodies are not shown there, so this
-goes by what HTTP says.
+API description: "Errors". It shows no status codes and no error bodies, so this module
+follows the HTTP standard.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 _RETRIED = frozenset({408, 429})
 
 _INVALID = frozenset({400, 422})
-"""What a server may say of a request field that it does not know."""
+"""Statuses with which a server may refuse a request field that it does not know."""
 
 _MOST_BYTES = 2**20
-"""Bytes of a body that are decoded for a message: more than `summarize` looks at."""
+"""Bytes of a body that are decoded for a message. More takes longer for nothing, and
+fewer than `summarize` looks at would hide a part of the server's message."""
 
 _ROOT = "check base_url, which is the root of the API without /v1"
 _IF_IT_GOES_ON = "if it goes on, ask the API's support"
@@ -40,13 +41,13 @@ _ADVICE = {
     400: "the API does not accept the request",
     401: "the API refused the key; set api_key to a valid key, made in the dashboard "
     "under Developer -> API Keys",
-    402: "the organization's plan does not pay for this; ask whoever manages it",
+    402: "the organization's plan does not include this; ask its administrator",
     403: "this key may not read this endpoint; deselect the stream, or ask for access",
     404: f"nothing answers at this address; {_ROOT}",
-    405: "the address takes no POST; check base_url",
+    405: "the address does not accept POST requests; check base_url",
     408: f"the request did not reach the API in time; {_IF_IT_GOES_ON}",
     413: "the request is too large for the API; shorten the lists in filters",
-    415: "the address takes no JSON; check base_url",
+    415: "the address does not accept JSON; check base_url",
     422: "the API does not accept the request",
     429: "the API wants fewer requests; set max_requests_per_minute, or lower it",
     502: _OVERLOADED,
@@ -58,19 +59,19 @@ _ADVICE = {
 def read_page(
     response: requests.Response, secret: Secret, doubtful: Collection[str] = ()
 ) -> Page:
-    """Accept a page, and nothing else.
+    """Return the page of a response, or raise.
 
     Args:
         response: Any response, read whole.
         secret: Hides the key in messages.
-        doubtful: Settings that the API may not accept, by their dotted names.
+        doubtful: Dotted names of settings that the API may not accept.
 
     Returns:
         The page.
 
     Raises:
-        RetriableAPIError: Another try may give the page.
-        RefusedError: It would be refused again; the message says what to do.
+        RetriableAPIError: A retry may give the page.
+        RefusedError: A retry would be refused too; the message says what to do.
     """
     status = response.status_code
     if status == requests.codes.ok:
@@ -78,7 +79,9 @@ def read_page(
             return Page.of(response)
         except ValueError as error:
             instead = _instead_of_page(response.content, secret.summarize(error))
-            told = _with_words(f"no page of records but {instead}", response, secret)
+            told = _with_words(
+                f"the response is not a page of records but {instead}", response, secret
+            )
             raise RetriableAPIError(told, response) from None
     told = describe(response, secret, doubtful)
     if status in _RETRIED or status >= requests.codes.server_error:
@@ -89,7 +92,7 @@ def read_page(
 def describe(
     response: requests.Response, secret: Secret, doubtful: Collection[str] = ()
 ) -> str:
-    """Say what a status other than 200 means.
+    """Explain a status other than 200.
 
     Args:
         response: The response.
@@ -97,7 +100,7 @@ def describe(
         doubtful: As for `read_page`.
 
     Returns:
-        The status, what to do, and the server's own words, bounded.
+        The status, what to do, and the server's own message, shortened.
     """
     status = response.status_code
     told = f"HTTP {status} {secret.summarize(response.reason or '')}".rstrip()
@@ -117,24 +120,24 @@ def _advice_for_others(status: int) -> str:
         return f"the API failed; {_IF_IT_GOES_ON}"
     if status >= requests.codes.bad_request:
         return f"the API refused the request; {_IF_IT_GOES_ON}"
-    return f"no such answer is expected; {_ROOT}"
+    return f"this status is not expected; {_ROOT}"
 
 
 def _instead_of_page(content: bytes, difference: str) -> str:
-    """Say what came with status 200, and what to do."""
+    """Describe a body that is not a page, and say what to do."""
     if not content.strip():
-        return f"nothing; {_ROOT}"
+        return f"empty; {_ROOT}"
     if content.lstrip().startswith(b"<"):
         return f"an HTML page; {_ROOT}"
     try:
         msgspec.json.decode(content)
     except (ValueError, RecursionError):
-        return f"no whole JSON ({difference}); {_IF_IT_GOES_ON}, or {_ROOT}"
+        return f"invalid JSON ({difference}); {_IF_IT_GOES_ON}, or {_ROOT}"
     return f"other JSON ({difference}); {_ROOT}"
 
 
 def _with_words(told: str, response: requests.Response, secret: Secret) -> str:
-    """Add what the server says itself."""
+    """Add the server's own message."""
     words = secret.summarize(response.content[:_MOST_BYTES].decode(errors="replace"))
     return f"{told}: {words}" if words else told
 

@@ -1,4 +1,4 @@
-"""Sends a stream's requests, and repeats those that failed for a passing reason."""
+"""Sends a stream's requests, and retries those that failed for a passing reason."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 _REST_FOR_ALL = frozenset({429, 503})
 
 _RETRIES_WITHOUT_PAGE = 2
-"""While no request has succeeded, an answer that is no page may be a wrong address."""
+"""Retries of a response that is not a page, while no request of the run has succeeded.
+More would delay the error where the address is wrong; fewer would fail a run for one
+bad response."""
 
 _PASSING = (
     RetriableAPIError,
@@ -49,7 +51,7 @@ _PASSING = (
 
 @dataclass
 class Tally:
-    """What a stream's sync came to."""
+    """Counts of a stream's sync."""
 
     records: int = 0
     requests: int = 0
@@ -59,10 +61,10 @@ class Tally:
 
 @dataclass(eq=False, kw_only=True, repr=False)
 class Sender:
-    """Sends requests to one address, from any number of threads."""
+    """Sends requests to one address; safe for any number of threads."""
 
     name: str
-    """The stream's, which stands in its warnings."""
+    """Name of the stream, for warnings."""
 
     url: str
     """The address."""
@@ -71,32 +73,31 @@ class Sender:
     """Asked before each request."""
 
     adapter: HTTPAdapter
-    """Keeps the connections, which others may share."""
+    """Keeps the connections; other senders may share it."""
 
     timeout: float
-    """Seconds for a connection, for each pause, and for the whole answer."""
+    """Seconds to connect, and seconds until the whole response has arrived."""
 
     retries: int
-    """How often a request is repeated at most."""
+    """Most retries of a request."""
 
     secret: Secret
     """Hides the key in messages."""
 
     doubtful: Collection[str] = ()
-    """Settings that the requests depend on, though the API description has no such
-    request field."""
+    """Settings whose request fields the API description does not show."""
 
     clock: ServerClock
-    """Learns from each answer, a refusal too."""
+    """Learns from each response, refusals included."""
 
     counter: Counter
     """Counts the requests for the SDK's metrics."""
 
     tally: Tally
-    """Counts what the summary tells."""
+    """Counts for the summary."""
 
     logger: logging.Logger
-    """Gets a line for each repetition."""
+    """Gets a line for each retry."""
 
     _lock: Lock = field(init=False, default_factory=Lock)
     _local: local = field(init=False, default_factory=local)
@@ -110,19 +111,19 @@ class Sender:
         return session
 
     def fetch(self, prepared: requests.PreparedRequest, check: Check) -> Page:
-        """Send a request until its answer is a page.
+        """Send a request, with retries, until its response is a page.
 
         Args:
             prepared: The request.
-            check: Called now and then; what it raises ends the waiting.
+            check: Called while waiting; what it raises ends the wait.
 
         Returns:
             The page.
 
         Raises:
             NoAccessError: No stream of the run can be read.
-            RefusedError: The API would refuse it again.
-            StreamError: It failed once too often, or for a reason that stays.
+            RefusedError: The API refused the request; a retry would not help.
+            StreamError: All retries failed, or a retry would not help.
         """
         for attempt in count(1):
             try:
@@ -130,7 +131,7 @@ class Sender:
                     self._count(requests=1, seconds_waited=waited)
                     return self._send(prepared)
             except _PASSING as error:
-                check()  # A connection that was cut to end the waiting did not fail.
+                check()  # The tap itself may have cut the connection, to end the wait.
                 self.wait_for_retry(error, attempt, check)
             except RefusedError as error:
                 is_key = error.status == requests.codes.unauthorized
@@ -142,16 +143,16 @@ class Sender:
         raise AssertionError  # count() has no end
 
     def wait_for_retry(self, error: Exception, attempt: int, check: Check) -> None:
-        """Say why a request is repeated, and wait.
+        """Log why a request is retried, and wait before the retry.
 
         Args:
-            error: What happened.
+            error: Why the request failed.
             attempt: How many tries have failed, from 1.
-            check: Called now and then; what it raises ends the waiting.
+            check: Called while waiting; what it raises ends the wait.
 
         Raises:
-            NoAccessError: It is not to be repeated, nor any other of the run tried.
-            StreamError: It is not to be repeated.
+            NoAccessError: There is no retry, and no stream of the run can be read.
+            StreamError: There is no retry.
         """
         failure = NoAccessError if is_without_connection(error) else StreamError
         reason = self._told(error)
@@ -188,7 +189,7 @@ class Sender:
         is_trusted = reading is None or self.clock.learn(reading)
         page = responses.read_page(response, self.secret, self.doubtful)
         if shown is not None and not is_trusted:
-            msg = f"its clock says {format_instant(shown)}, unlike those of others"
+            msg = f"its clock says {format_instant(shown)}, unlike other responses"
             raise RetriableAPIError(msg, response)
         page.clock = reading
         return page
@@ -198,14 +199,14 @@ class Sender:
         return environment(self.url)
 
     def _plan_wait(self, error: Exception, attempt: int) -> tuple[float, str]:
-        """Choose the wait before another try; all wait where the server wants rest."""
+        """Choose the wait before a retry; 429 and 503 make all requests wait."""
         seconds = backoff(attempt)
         said = ""
         response = getattr(error, "response", None)
         if response is not None and response.status_code in _REST_FOR_ALL:
             if (wanted := retry_after(response.headers)) is not None:
                 seconds = min(wanted, LONGEST_RETRY_AFTER)
-                cut = ", which is cut" if wanted > seconds else ""
+                cut = ", which is shortened" if wanted > seconds else ""
                 said = f" (the server asked for {wanted:.1f} s{cut})"
             self.pace.rest(seconds)
         return seconds, f"{seconds:.1f} s{said}"
@@ -221,6 +222,6 @@ class Sender:
 
 
 def _is_foreign(error: Exception) -> bool:
-    """Tell whether a server answered with success, but with no page."""
+    """Tell whether a response has status 200 but is not a page."""
     response = getattr(error, "response", None)
     return response is not None and response.status_code == requests.codes.ok

@@ -1,6 +1,6 @@
-"""The server's clock, so that nothing counts as read before it could be read.
+"""The server's clock, so that no time counts as covered before the server reached it.
 
-API description: it says nothing of clocks; HTTP has the `Date` of an answer.
+The API description says nothing about clocks; HTTP has the `Date` of a response.
 """
 
 from __future__ import annotations
@@ -16,68 +16,69 @@ if TYPE_CHECKING:
     import logging
 
 _APART = 3600
-"""Seconds. Less, and machines that drift would count as wrong; more, and a run would
-go by a machine that is wrong by as much."""
+"""Seconds of difference at which one of two clocks counts as wrong. With less, clocks
+that drift would count as wrong; with more, a run would trust a clock that is wrong."""
 
 _REMEMBERED = 7
-"""Answers. Fewer, and a few of one wrong machine would outvote the others; more, and a
-server that sets its clock during a run would be contradicted for longer."""
+"""Responses. With fewer, one wrong machine could outvote the others; with more, it
+takes longer to accept that a server has set its clock during a run."""
 
 _SKEW = 60
-"""Seconds. Less would warn of clocks that do no harm, more would hide some that do."""
+"""Seconds of difference that get a warning. Less would warn of harmless differences,
+more would hide harmful ones."""
 
 
 class Reading(NamedTuple):
-    """What one answer says of the time."""
+    """What one response says about the time."""
 
     shown: int
-    """Its `Date`: when it was ready, in UTC seconds since 1970."""
+    """Its `Date`: when the response was ready, in UTC seconds since 1970."""
 
     sent_at: float
     """When its request was sent, by our clock, in UTC seconds since 1970."""
 
     seconds: float
-    """How long it took."""
+    """How long the request took."""
 
     @property
     def as_of(self) -> int:
-        """The second of the server's clock in which its query ran at the earliest.
+        """The earliest second, by the server's clock, in which the query can have run.
 
-        A fraction is left out, as windows overlap by a second.
+        A fraction is left out: windows overlap by a second.
         """
         return self.shown - int(self.seconds)
 
     @property
     def ahead(self) -> float:
-        """Seconds by which the server's clock is ahead of ours at least.
+        """The least number of seconds by which the server's clock is ahead of ours.
 
-        Less than 0 when it is behind, and 0 when both may be right, as `Date` was
-        written at some time between the request and the answer.
+        It is negative when the server's clock is behind. It is 0 when both clocks may
+        be right: `Date` was written at some time between request and response.
         """
         since_sent = self.shown - self.sent_at
         return min(since_sent, 0) or max(since_sent - self.seconds, 0)
 
     def agrees(self, ahead: float) -> bool:
-        """Tell whether two clocks are the same, as far as it matters.
+        """Tell whether another clock shows about the same time.
 
         Args:
-            ahead: By how many seconds the other is ahead of ours.
+            ahead: By how many seconds the other clock is ahead of ours.
 
         Returns:
-            Whether they differ by less than an hour.
+            Whether the two differ by an hour at most.
         """
         return abs(self.ahead - ahead) <= _APART
 
 
 class ServerClock:
-    """What the answers of a run say together; safe for several threads.
+    """The time by all responses of a run; safe for several threads.
 
-    One of a server's machines may have a wrong clock, and so may this one. What two
-    clocks agree on counts: those of two answers, or that of one answer and ours.
+    One of the server's machines may have a wrong clock, and so may this machine. A time
+    counts when two clocks agree: those of two responses, or one response and ours.
     """
 
     def __init__(self, logger: logging.Logger) -> None:
-        """Begin without an answer.
+        """Start before the first response.
 
         Args:
             logger: Gets a warning when our clock and the server's differ.
@@ -95,9 +96,9 @@ class ServerClock:
 
     @property
     def began(self) -> int | None:
-        """The server's time when the run sent its first request, at the earliest.
+        """The earliest time, by the server's clock, of the run's first query.
 
-        In UTC seconds since 1970; None before an answer has a `Date`.
+        In UTC seconds since 1970; None before a response has a `Date`.
         """
         disputed = self._disputed and self.as_of(self._disputed)
         known = [time for time in (self._confirmed, disputed) if time is not None]
@@ -107,7 +108,8 @@ class ServerClock:
     def reached(self) -> int | None:
         """A time that the server's clock has reached, in UTC seconds since 1970.
 
-        None as long as no two clocks agree. Afterwards it only falls, by `concede`.
+        None until two clocks agree. After that, only `concede` changes it, to an
+        earlier time.
         """
         if self._agreed is None:
             return None
@@ -115,18 +117,18 @@ class ServerClock:
 
     @property
     def is_disputed(self) -> bool:
-        """Whether there are answers, but no two clocks agree."""
+        """Whether there are responses, but no two clocks agree."""
         return bool(self._heard) and self._agreed is None
 
     def learn(self, reading: Reading) -> bool:
-        """Learn from an answer, be it a page or a refusal.
+        """Learn from a response, whether it is a page or a refusal.
 
         Args:
-            reading: What it says.
+            reading: What the response says about the time.
 
         Returns:
-            Whether it is to be trusted: more of the latest answers agree with it than
-            with any other. Our own clock alone contradicts no answer.
+            Whether to trust it: more of the latest responses agree with it than with
+            any other. Our own clock alone does not outvote a response.
         """
         with self._lock:
             self._heard.append(reading)
@@ -146,21 +148,22 @@ class ServerClock:
         return is_trusted
 
     def concede(self) -> None:
-        """Learn that a request was refused, maybe for a time that its query's was not.
+        """Take the earlier of two times as `reached`, after a refused request.
 
-        `reached` was the time of an answer; from now on it is that of a first query.
+        The request may have asked for a time after its own query. `reached` was when a
+        response was ready; from now on it is when the first query ran.
         """
         self._has_conceded = True
 
     def as_of(self, reading: Reading) -> int:
-        """Tell as of when an answer is complete.
+        """Tell up to which time a response is complete.
 
         Args:
-            reading: What it says.
+            reading: What the response says about the time.
 
         Returns:
-            The second in which its query ran at the earliest, in UTC since 1970. The
-            clock of a first answer that has been outvoted does not count.
+            The earliest second in which its query can have run, in UTC seconds since
+            1970. The clock of a first response that was outvoted does not count.
         """
         agreed = self._agreed
         is_outvoted = agreed is not None and not agreed.agrees(reading.ahead)

@@ -1,4 +1,4 @@
-"""Sends a request and reads the answer, within bounds of time and size."""
+"""Sends a request and reads the whole response, within limits of time and size."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
+from typing_extensions import override
 from urllib3.exceptions import DecodeError, HTTPError
 
 from tap_leadintent.api.connection import use_bounded_connections
@@ -23,13 +24,14 @@ if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse, PoolManager
 
 LARGEST_BODY = 64 * 1024 * 1024
-"""Bytes of a body, after decompression."""
+"""Bytes of a body, after decompression. More would let a bad response fill the memory;
+fewer might refuse pages of 100 large records."""
 
 _TRUST = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
 
 
 class BodyTooLargeError(requests.RequestException):
-    """An answer is larger than any page can be."""
+    """A response is larger than a page may be."""
 
 
 class TrustError(requests.RequestException):
@@ -37,7 +39,7 @@ class TrustError(requests.RequestException):
 
 
 class BoundedAdapter(HTTPAdapter):
-    """Reads whole answers, and gives up on those that trickle in or never end."""
+    """Reads whole responses, and gives up on those that are too slow or too large."""
 
     def __init__(
         self,
@@ -45,65 +47,38 @@ class BoundedAdapter(HTTPAdapter):
         connections: int = 1,
         waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        """Open nothing yet.
+        """Set the adapter up; connections are opened later.
 
         Args:
             connections: How many are kept open.
-            waiting: What sending a request and waiting for its answer happen in; it
-                may end them with an exception.
+            waiting: Gives a context in which a request is sent and its response is
+                awaited; it may end the wait with an exception.
         """
         super().__init__(pool_maxsize=connections)
         self._waiting = waiting
 
+    @override
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
-        """Open connections that keep the bound of time.
-
-        Args:
-            args: As for `HTTPAdapter.init_poolmanager`.
-            kwargs: Likewise.
-        """
         super().init_poolmanager(*args, **kwargs)
         use_bounded_connections(self.poolmanager)
 
+    @override
     def proxy_manager_for(self, proxy: str, **kwargs: Any) -> PoolManager:
-        """Open connections to a proxy that keep the bound of time.
-
-        Args:
-            proxy: The proxy's URL.
-            kwargs: As for `HTTPAdapter.proxy_manager_for`.
-
-        Returns:
-            The manager of these connections.
-        """
         manager: PoolManager = super().proxy_manager_for(proxy, **kwargs)
         use_bounded_connections(manager)
         return manager
 
-    def send(  # noqa: PLR0913, PLR0917
+    @override
+    def send(
         self,
         request: requests.PreparedRequest,
-        stream: bool = False,  # noqa: ARG002, FBT001, FBT002
-        timeout: Any = None,  # noqa: ANN401
-        verify: bool | str = True,  # noqa: FBT001, FBT002
-        cert: Any = None,  # noqa: ANN401
+        stream: bool = False,
+        timeout: Any = None,
+        verify: bool | str = True,
+        cert: Any = None,
         proxies: Mapping[str, str] | None = None,
     ) -> requests.Response:
-        """Send a request.
-
-        Args:
-            request: The request.
-            stream: Not used: the body is always read.
-            timeout: Seconds that bound the connection and the whole answer alike.
-            verify: As for `HTTPAdapter.send`, like the rest.
-            cert: A client certificate.
-            proxies: Proxies by scheme.
-
-        Returns:
-            The response, its body read and decompressed.
-
-        Raises:
-            requests.RequestException: As `HTTPAdapter.send`; BodyTooLargeError.
-        """
+        # `stream` is not used: the body is always read whole.
         with self._waiting():
             response = super().send(
                 request,
@@ -118,7 +93,7 @@ class BoundedAdapter(HTTPAdapter):
 
 
 class _Body(io.BytesIO):
-    """A body that `requests` takes as it is, rather than copy it in small pieces."""
+    """A body that `requests` takes in one piece, instead of copying small ones."""
 
     def stream(self, *_args: object, **_kwargs: object) -> Iterator[bytes]:
         yield self.read()
@@ -146,15 +121,16 @@ def _read(raw: BaseHTTPResponse) -> bytes:
     body = raw.read(LARGEST_BODY + 1, decode_content=True)
     if len(body) > LARGEST_BODY:
         most = LARGEST_BODY / 2**20
-        msg = f"the answer is larger than {most:g} MiB; lower page_size"
+        msg = f"the response is larger than {most:g} MiB; lower page_size"
         raise BodyTooLargeError(msg)
     return body
 
 
 class _Session(requests.Session):
-    """Follows no redirect, not even in thought: their addresses may be nonsense."""
+    """Ignores redirects; their addresses, which `requests` parses, may be invalid."""
 
-    def get_redirect_target(self, resp: requests.Response) -> None:  # noqa: ARG002
+    @override
+    def get_redirect_target(self, resp: requests.Response) -> None:
         return None
 
 
@@ -167,7 +143,7 @@ def new_session(adapter: HTTPAdapter) -> requests.Session:
     Returns:
         The session, for one thread.
     """
-    # Else each answer with a malformed header would be worth a traceback.
+    # At WARNING, urllib3 logs a traceback for each response with a malformed header.
     logging.getLogger("urllib3.connection").setLevel(logging.ERROR)
     session = _Session()
     session.mount("https://", adapter)
@@ -176,9 +152,9 @@ def new_session(adapter: HTTPAdapter) -> requests.Session:
 
 
 def environment(url: str) -> dict[str, Any]:
-    """Read the environment's proxies and trusted certificates for an address.
+    """Read proxies and trusted certificates for an address from the environment.
 
-    `requests` does so only for requests that it prepares itself, and does not know
+    `requests` does so only for requests that it prepares itself, and ignores
     `SSL_CERT_FILE`.
 
     Args:
@@ -188,7 +164,7 @@ def environment(url: str) -> dict[str, Any]:
         Arguments for `Session.send`.
 
     Raises:
-        TrustError: A variable names what holds no certificates.
+        TrustError: A variable names a path without certificates.
     """
     name, path = next(
         ((name, path) for name in _TRUST if (path := os.environ.get(name))), ("", "")
@@ -199,7 +175,7 @@ def environment(url: str) -> dict[str, Any]:
                 **{"capath" if os.path.isdir(path) else "cafile": path}  # noqa: PTH112
             )
         except OSError as error:
-            why = error.strerror or "no certificate in it"
+            why = error.strerror or "it holds no certificate"
             msg = (
                 f"{name} names no readable file of certificates, {path} ({why}); set "
                 "it to a file in PEM format"
@@ -209,6 +185,6 @@ def environment(url: str) -> dict[str, Any]:
         merge = session.merge_environment_settings
         found = {**merge(url, {}, None, path or None, None)}
     if urlsplit(url).scheme == "http":
-        # Only this machine is asked without TLS; a proxy would read the key.
+        # A proxy could read the key. Plain HTTP is allowed for loopback only.
         found["proxies"] = {}
     return found

@@ -1,4 +1,4 @@
-"""Answers that arrive in time all together, or whose waiting is ended."""
+"""Bounds the time until a whole response has arrived, and can end a wait for one."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from threading import current_thread
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
+from typing_extensions import override
+
 if TYPE_CHECKING:
     import socket
     from collections.abc import Collection
@@ -18,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class NoAnswerError(TimeoutError):
-    """Not a byte of an answer came in time."""
+    """No byte of a response came in time."""
 
 
 class _Deadline(io.RawIOBase):
-    """Reads from a socket until its timeout has passed, however much arrives."""
+    """Reads from a socket until a deadline, even if data keeps arriving."""
 
     def __init__(self, sock: socket.socket, raw: io.RawIOBase) -> None:
         super().__init__()
@@ -34,10 +36,12 @@ class _Deadline(io.RawIOBase):
         self._is_hung_up = False
         _awaited[id(self)] = self
 
+    @override
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any, /) -> int | None:  # noqa: ANN401
+    @override
+    def readinto(self, buffer: Any, /) -> int | None:
         left = self._end - time.monotonic()
         if left <= 0:
             msg = "the answer did not arrive whole in time"
@@ -50,18 +54,19 @@ class _Deadline(io.RawIOBase):
                 raise
             raise NoAnswerError(*error.args) from None
         if not count and self._is_hung_up:
-            # Or it might look like a kept connection that the server has closed.
-            msg = "nobody waits for the answer any more"
+            # Without this error it would look like a connection that the server closed.
+            msg = "the wait for the response was ended"
             raise ConnectionAbortedError(msg)
         self._has_begun = True
         return count
 
     def hang_up(self) -> None:
         self._is_hung_up = True
-        # What stands in for a socket inside a proxy's TLS has no such method.
+        # The object that wraps TLS inside a proxy's TLS has no `shutdown`.
         with suppress(AttributeError, OSError):
             self._socket.shutdown(SHUT_RDWR)
 
+    @override
     def close(self) -> None:
         _awaited.pop(id(self), None)
         self._raw.close()
@@ -72,10 +77,10 @@ _awaited: WeakValueDictionary[int, _Deadline] = WeakValueDictionary()
 
 
 def hang_up(threads: Collection[Thread]) -> None:
-    """End all waiting of some threads for answers.
+    """End the waits of some threads for responses.
 
     Args:
-        threads: These threads; the others of the process go on.
+        threads: The threads; others go on.
     """
     for reference in _awaited.valuerefs():
         if (answer := reference()) is not None and answer.thread in threads:
@@ -83,23 +88,19 @@ def hang_up(threads: Collection[Thread]) -> None:
 
 
 class BoundedResponse(HTTPResponse):
-    """A status line, headers and a body that arrive in time all together."""
+    """A response whose status line, headers and body share one timeout."""
 
+    @override
     def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
-        """Begin to wait.
-
-        Args:
-            sock: What it arrives at, whose timeout is that of the whole answer.
-            args: As for `HTTPResponse`.
-            kwargs: Likewise.
-        """
+        # The socket's timeout is that of the whole response.
         super().__init__(sock, *args, **kwargs)
         raw = self.fp.detach()
         self.fp: io.BufferedReader = io.BufferedReader(_Deadline(sock, raw))
 
-    def _read_next_chunk_size(self) -> int:
-        # Private, for want of a public hook: the library's takes a negative size for
-        # one, of which it reads without end.
+    @override
+    def _read_next_chunk_size(self) -> int:  # type: ignore[misc]
+        # Private, for want of a public hook: the library accepts a negative size, and
+        # then reads without end.
         size: int = super()._read_next_chunk_size()  # type: ignore[misc]
         if size < 0:
             raise ValueError(size)

@@ -1,4 +1,4 @@
-"""The log as a person reads it: each line says which stream it is about."""
+"""Puts the stream's name into each line of the log, and hides details of the SDK."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from singer_sdk.metrics import METRICS_LOGGER_NAME
+from typing_extensions import override
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,33 +15,26 @@ if TYPE_CHECKING:
 
 
 class NameStream(logging.Filter):
-    """Puts a stream's name before what its logger says.
+    """Puts the stream's name before each message of its logger.
 
-    The logger's own name says it too, but Meltano shows the text alone.
+    The logger has the same name, but Meltano shows only the text.
     """
 
+    @override
     def filter(self, record: logging.LogRecord) -> bool:
-        """Put the name before a message that does not begin with it.
-
-        Args:
-            record: What the stream's logger was told.
-
-        Returns:
-            True: the record is kept.
-        """
         if not record.getMessage().startswith(f"{self.name}: "):
             record.msg = f"{self.name}: {record.msg}"
         return True
 
 
 def name_streams(streams: Iterable[Stream]) -> None:
-    """Have all lines about streams begin with the stream's name.
+    """Let all lines about a stream begin with its name.
 
     Args:
         streams: The streams.
     """
     for stream in streams:
-        # Loggers outlive the tap that asked for them.
+        # Loggers outlive a tap: they may have the filter from an earlier one.
         if not any(isinstance(known, NameStream) for known in stream.logger.filters):
             stream.logger.addFilter(NameStream(stream.name))
 
@@ -52,19 +46,20 @@ _ABOUT_START = (
 
 
 class _AtDebugOnly(logging.Filter):
+    @override
     def filter(self, record: logging.LogRecord) -> bool:
         detail = record.name == METRICS_LOGGER_NAME or record.msg in _ABOUT_START
         return not detail or logging.getLogger().isEnabledFor(logging.DEBUG)
 
 
 def hide_details(handlers: Iterable[logging.Handler]) -> None:
-    """Leave to DEBUG what the SDK says at INFO and no reader of a log needs.
+    """Show the SDK's metrics, and its lines about its own start, at DEBUG only.
 
-    Its metrics are three lines a stream, which name none in Meltano, and say nothing
-    that the tap's own line at the end of a stream does not.
+    The metrics are three lines a stream, do not name it in Meltano, and repeat what the
+    tap's own line at the end of a stream says.
 
     Args:
-        handlers: Those of the console; handlers of the metrics alone still get them.
+        handlers: Handlers of the console; other handlers still get the metrics.
     """
     for handler in handlers:
         handler.addFilter(_AtDebugOnly())

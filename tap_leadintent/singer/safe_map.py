@@ -1,10 +1,11 @@
-"""Stream maps that say what failed, and let nothing back in that they took out."""
+"""A stream map that explains its errors and keeps masked values hidden."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
 from singer_sdk.mapper import CustomStreamMap, StreamMap
+from typing_extensions import override
 
 from tap_leadintent.errors import StreamError
 from tap_leadintent.openapi import ADDITIONAL_PROPERTIES
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Flattens(Protocol):
-    """What makes flat records of a map's."""
+    """Flattens the records of a map."""
 
     schema: dict[str, Any]
     """The JSON schema of the flat records."""
@@ -26,7 +27,7 @@ class Flattens(Protocol):
 
 
 class SafeMap(StreamMap):
-    """Another stream map, with a guard before it and flattening behind it."""
+    """Wraps a stream map: hides masked values before it, and flattens after it."""
 
     def __init__(
         self,
@@ -41,8 +42,9 @@ class SafeMap(StreamMap):
         Args:
             inner: The map, which must not flatten.
             stream: The stream that it maps.
-            hidden: Columns whose values must not be seen elsewhere.
-            flattening: What flattens its records, if they are to be flat.
+            hidden: Columns that the map masks or removes; their values are removed from
+                `additional_properties`.
+            flattening: Flattens the mapped records; None if they stay nested.
         """
         super().__init__(
             inner.stream_alias, inner.raw_schema, inner.raw_key_properties, None
@@ -56,19 +58,9 @@ class SafeMap(StreamMap):
         self._hidden = frozenset(hidden)
         self._flattening = flattening
 
+    @override
     def transform(self, record: Record) -> Record | None:
-        """Map a record.
-
-        Args:
-            record: A record of the stream, which stays as it is.
-
-        Returns:
-            The record that is to be written, or None if there is none.
-
-        Raises:
-            StreamError: An expression failed. As its record may be private, the
-                message has no value of it.
-        """
+        # The error of an expression must not quote the record, which may be private.
         try:
             mapped = self._inner.transform(self._without_hidden(record))
         except Exception as error:  # noqa: BLE001 - expressions can raise anything
@@ -77,19 +69,12 @@ class SafeMap(StreamMap):
             return mapped
         return self._flattening.record(mapped)
 
+    @override
     def get_filter_result(self, record: Record) -> bool:
-        """Tell whether a record passes the map's filter.
-
-        Args:
-            record: A record of the stream.
-
-        Returns:
-            Whether it does.
-        """
         return self._inner.get_filter_result(record)
 
     def _without_hidden(self, record: Record) -> Record:
-        # A value that contradicts its column stands there in clear.
+        # A value that contradicts its column's type is there, unmasked.
         rest = record.get(ADDITIONAL_PROPERTIES)
         if not rest or self._hidden.isdisjoint(rest):
             return record
@@ -99,7 +84,7 @@ class SafeMap(StreamMap):
     def _failure(self, error: Exception) -> str:
         what = type(error.__cause__ or error).__name__
         if isinstance(error, AttributeError | TypeError):
-            # These speak of types; others may quote a value.
+            # These name types only; other errors may quote a value.
             what = f"{what}: {error}"
         expression = ""
         if isinstance(self._inner, CustomStreamMap):

@@ -1,10 +1,10 @@
-"""A stream's messages, in an order that can be trusted, at little cost a record.
+"""Writes a stream's messages: a STATE only says what has been written before it.
 
-The SDK would keep a bookmark made from the records, which says nothing about what has
-been read; would let STATE overtake an unwritten BATCH; would announce a version before
-its records; and would look through each record for what is deselected, where nothing
-is. It has no public hooks for these, so its private methods are overridden here and
-nowhere else.
+The SDK differs in four points. It makes a bookmark from records, which does not say
+what has been read. It may write a STATE before a BATCH that it covers. It sends
+ACTIVATE_VERSION before the records. It searches each record for deselected fields, even
+if there are none. It has no public hooks for these, so its private methods are
+overridden here and nowhere else.
 """
 
 from __future__ import annotations
@@ -36,10 +36,12 @@ if TYPE_CHECKING:
     Record = dict[str, Any]
 
 _RECORDS_FOR_A_STATE = 300
-"""Where records are not written in batches, whose size tells when a STATE is due."""
+"""Records between two STATEs, where they are not written in batches. Fewer cost the
+target more flushes; more are read again after an interruption."""
 
 _WINDOWS_FOR_A_STATE = 100
-"""Also windows without records are work that should not be done again."""
+"""Windows between two STATEs, even if they have no records. Fewer write more STATEs;
+more are read again after an interruption."""
 
 
 class _Batch:
@@ -79,7 +81,7 @@ class SingerStream(RESTStream[str | None]):
     """A stream whose STATE says only what has been written before it."""
 
     def __init__(self, tap: Tap) -> None:
-        """Bind the stream to a run.
+        """Create the stream for a run.
 
         Args:
             tap: The tap, with its settings and state.
@@ -94,8 +96,8 @@ class SingerStream(RESTStream[str | None]):
     def log(
         self, message: str, *args: Any, level: int = logging.INFO, **options: Any
     ) -> None:
-        # The tap reports its own errors, which the SDK would call unhandled, and says
-        # itself that a stream begins.
+        # The tap logs its own errors, which the SDK would call unhandled. The SDK's
+        # lines about the start of a stream are shown at DEBUG only.
         if level == logging.ERROR and isinstance(sys.exception(), SingerSDKError):
             return
         told = logging.DEBUG if level == logging.INFO else level
@@ -107,12 +109,12 @@ class SingerStream(RESTStream[str | None]):
         *,
         records: int = 0,
     ) -> None:
-        """Note what has been read whole, and write a STATE if one is due.
+        """Take a new bookmark, and write a STATE if one is due.
 
         Args:
-            bookmark: Gives what the stream's state says, whenever it is asked; all
-                records of what it covers have been handed over by then.
-            records: How many records have been handed over since the last call.
+            bookmark: Gives the content of the stream's state whenever it is called. All
+                records that it covers then have been emitted.
+            records: How many records have been emitted since the last call.
         """
         self._bookmark = bookmark
         self._windows_since_state += 1
@@ -125,9 +127,9 @@ class SingerStream(RESTStream[str | None]):
             self.write_state()
 
     def flush(self) -> None:
-        """Hand over the records that wait to be written in one block.
+        """Write the records that are collected for one block.
 
-        To be called before a wait; STATE and all other messages do not wait.
+        Call it before a wait. STATE and all other messages are written at once.
 
         Raises:
             OutputError: Standard output cannot be written.
@@ -135,7 +137,7 @@ class SingerStream(RESTStream[str | None]):
         flush(self._tap.message_writer)
 
     def activate_version(self, version: int) -> None:
-        """Tell the target that a version is complete, if its records carried one.
+        """Tell the target that a version is complete, if its records carried it.
 
         Args:
             version: The version of the stream's records.
@@ -144,25 +146,25 @@ class SingerStream(RESTStream[str | None]):
             self._write_activate_version_message(version)
         else:
             self.logger.warning(
-                "No version is activated: records in a BATCH carry none, so a target "
-                "would retire all of them"
+                "No ACTIVATE_VERSION is sent: records in a BATCH have no version, so a "
+                "target would retire all of them"
             )
 
     def note_state(self) -> None:
-        """Put into the state what is true of it now; to be called at the end, too.
+        """Put the current bookmark into the state; call it at the end, too.
 
-        Not after each window, as there may be thousands of intervals.
+        Not called after each window, because there may be thousands of intervals.
         """
         if self._batch is None:
             self.stream_state.update(self._bookmark())
 
     def write_state(self) -> None:
-        """Write a STATE, after all records that have been handed over."""
+        """Write a STATE, after all records that have been emitted."""
         if self._batch is not None:
             self._batch.write()
             self.stream_state.update(self._bookmark())
         self._records_since_state = self._windows_since_state = 0
-        # A window without records leaves it set, though the state has changed.
+        # The SDK writes no STATE while this is set, and only records clear it.
         self.state_manager.is_flushed = False
         self._write_state_message()
 
@@ -177,6 +179,7 @@ class SingerStream(RESTStream[str | None]):
             and all(self.mask.values())
         )
 
+    @override
     def _generate_record_messages(
         self, record: Record
     ) -> Generator[RecordMessage, None, None]:
@@ -184,32 +187,25 @@ class SingerStream(RESTStream[str | None]):
             yield from super()._generate_record_messages(record)
             return
         message = RecordMessage(self.name, record, self._stream_version)
-        # Given to the constructor, it would be converted to UTC, which it is.
+        # The constructor would convert it to UTC, for nothing: it is in UTC.
         message.time_extracted = datetime.now(UTC)
         yield message
 
+    @override
     def _write_state_message(self) -> None:
         self.note_state()
         super()._write_state_message()
-        # Also when the state is as before: this may be the end.
+        # Even if the SDK wrote no STATE: this may be the stream's end.
         self.flush()
 
+    @override
     def generate_child_contexts(
-        self,
-        record: Record,  # noqa: ARG002
-        context: Context | None,  # noqa: ARG002
+        self, record: Record, context: Context | None
     ) -> Iterable[Context | None]:
-        """Give none: there are no child streams for which to copy each record.
-
-        Args:
-            record: Not used.
-            context: Not used.
-
-        Returns:
-            Nothing.
-        """
+        # There are no child streams; the SDK would copy each record for them.
         return ()
 
+    @override
     def _sync_batches(
         self,
         batch_config: BatchConfig,
@@ -233,18 +229,24 @@ class SingerStream(RESTStream[str | None]):
                     self.write_state()
             self.write_state()
 
+    # The next three do nothing: the stream keeps its own bookmark.
+
+    @override
     def _increment_stream_state(
         self, latest_record: Record, *, context: Context | None = None
     ) -> None:
-        del latest_record, context
+        pass
 
+    @override
     def _write_starting_replication_value(self, context: Context | None) -> None:
-        del context
+        pass
 
+    @override
     def get_replication_key_signpost(self, context: Context | None = None) -> None:
-        """Set no signpost: the stream keeps its own bookmark."""
+        pass
 
     @property
+    @override
     def emit_activate_version_messages(self) -> bool:
-        """Keep the SDK from sending ACTIVATE_VERSION, which it does too early."""
+        # The SDK would send ACTIVATE_VERSION too early; see `activate_version`.
         return False

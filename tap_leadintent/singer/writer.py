@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from singer_sdk.contrib.msgspec import MsgSpecWriter
 from singer_sdk.singerlib import RecordMessage, StateMessage
+from typing_extensions import override
 
 from tap_leadintent.errors import LOGGER, OutputError
 
@@ -17,35 +18,29 @@ if TYPE_CHECKING:
     from singer_sdk.singerlib import Message
 
 _BLOCK = 256 * 1024
-"""Bytes, about a page. Each write lets go of the interpreter, which costs a switch."""
+"""Bytes, about a page. Smaller blocks cost more switches between threads, one a write;
+larger ones take more memory and reach the target later."""
 
 
 class Writer(MsgSpecWriter):
     """The SDK's fast writer, in blocks, and safe where stdout is not buffered.
 
-    With PYTHONUNBUFFERED, a write into a full pipe that a signal interrupts returns
-    having written only a part, and the next message would go on in its line.
+    With PYTHONUNBUFFERED, a signal can interrupt a write into a full pipe: only a part
+    is written then, and the next message would follow in the same line.
     """
 
     def __init__(self) -> None:
-        """Begin with nothing that waits."""
+        """Start with an empty block."""
         self._block = bytearray()
 
+    @override
     def write_message(self, message: Message) -> None:
-        """Write a message; a record may wait for others, all else does not.
-
-        A STATE is a write of its own: a pipe takes up to `PIPE_BUF` bytes as a whole or
-        not at all, so that a process that is ended in the midst leaves no part of one.
-
-        Args:
-            message: Any Singer message.
-
-        Raises:
-            OutputError: Standard output cannot be written.
-        """
+        # A record may wait for others; other messages are written at once. A STATE is a
+        # write of its own: a pipe takes up to `PIPE_BUF` bytes whole or not at all, so
+        # a process that is killed leaves no part of one.
         line = self.format_message(message)
         if isinstance(message, StateMessage):
-            # Not at import: who sets logging up disables the loggers that there are.
+            # Looked up late: setting logging up disables the loggers that exist before.
             logging.getLogger(LOGGER).debug("Writing %s", line.decode().strip())
             self.flush()
         self._block += line
@@ -53,7 +48,7 @@ class Writer(MsgSpecWriter):
             self.flush()
 
     def flush(self) -> None:
-        """Hand over what waits.
+        """Write the block.
 
         Raises:
             OutputError: Standard output cannot be written.
@@ -72,16 +67,16 @@ class Writer(MsgSpecWriter):
 
 
 def _let_go_of_stdout() -> None:
-    # What Python still holds for it must not fail again at exit.
-    with suppress(OSError):  # It may be no file at all.
+    # Python writes its buffer at exit; that must not fail again.
+    with suppress(OSError):  # It may not be a file.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def flush(writer: object) -> None:
-    """Hand over what waits in the tap's writer.
+    """Write the block of the tap's writer.
 
     Args:
-        writer: The writer; one that somebody else has made lets nothing wait.
+        writer: Any message writer; those of other classes have no block.
 
     Raises:
         OutputError: Standard output cannot be written.

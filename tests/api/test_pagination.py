@@ -167,7 +167,9 @@ NO_ENVELOPES: dict[str, Any] = {
 @pytest.mark.parametrize("answer", NO_ENVELOPES.values(), ids=NO_ENVELOPES)
 def test_a_body_without_the_envelope_is_an_error(answer: Any) -> None:
     first = envelope([1], has_more=True, after="a")
-    with pytest.raises(StreamError, match=rf"^{STREAM}: .*no page of records"):
+    with pytest.raises(
+        StreamError, match=rf"^{STREAM}: .*(not a page|cannot be decoded)"
+    ):
         read_answers(first, answer)
 
 
@@ -212,7 +214,7 @@ def test_a_page_that_ends_elsewhere_when_asked_for_again_is_an_error(
         ],
         "a": [json.dumps(envelope([2], has_more=False)).encode()],
     }
-    with pytest.raises(StreamError, match=rf"^{STREAM}: .*ends elsewhere"):
+    with pytest.raises(StreamError, match=rf"^{STREAM}: .*has another cursor"):
         read_by_cursor(answers)
 
 

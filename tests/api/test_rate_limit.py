@@ -188,12 +188,12 @@ def answers(pace: Pace, number: int) -> None:
         turn(pace)
 
 
-def test_so_many_requests_may_be_under_way(clock: Clock) -> None:
+def test_so_many_requests_may_be_in_flight(clock: Clock) -> None:
     del clock
     assert places(Pace(Interruption(), at_once=8)) == 8
 
 
-def test_a_rest_halves_the_requests_under_way(clock: Clock) -> None:
+def test_a_rest_halves_the_requests_in_flight(clock: Clock) -> None:
     pace = Pace(Interruption(), at_once=8)
     for expected in (4, 2, 1, 1):
         pace.rest(5)
@@ -210,7 +210,7 @@ def test_refusals_of_requests_sent_before_a_rest_are_one_rest(clock: Clock) -> N
     assert places(pace) == 4
 
 
-def test_answers_raise_the_requests_under_way_slowly_and_only_so_far(
+def test_answers_raise_the_requests_in_flight_slowly_and_only_so_far(
     clock: Clock,
 ) -> None:
     pace = Pace(Interruption(), at_once=8)

@@ -50,7 +50,7 @@ def test_a_page_is_accepted() -> None:
     ("status", "advice"),
     [
         (401, "set api_key to a valid key, made in the dashboard under Developer"),
-        (402, "ask whoever manages it"),
+        (402, "ask its administrator"),
         (403, "deselect the stream, or ask for access"),
         (404, "check base_url, which is the root of the API without /v1"),
         (405, "check base_url"),
@@ -83,8 +83,8 @@ ROOT = "check base_url, which is the root of the API without /v1"
         (413, "the request is too large for the API; shorten the lists in filters"),
         (418, f"the API refused the request; {SUPPORT}"),
         (422, INVALID),
-        (204, f"no such answer is expected; {ROOT}"),
-        (304, f"no such answer is expected; {ROOT}"),
+        (204, f"this status is not expected; {ROOT}"),
+        (304, f"this status is not expected; {ROOT}"),
     ],
 )
 def test_a_refusal_shows_the_servers_own_words(status: int, advice: str) -> None:
@@ -155,8 +155,8 @@ def test_what_may_pass_shows_the_servers_own_words(status: int, advice: str) -> 
     ("body", "told"),
     [
         ("<html>\n<b>wait</b>", f"an HTML page; {ROOT}: <html> <b>wait</b>"),
-        ("", f"nothing; {ROOT}"),
-        (" \r\n", f"nothing; {ROOT}"),
+        ("", f"empty; {ROOT}"),
+        (" \r\n", f"empty; {ROOT}"),
         (
             '{"error": "later"}',
             f"other JSON ({NO_DATA}); {ROOT}: " + '{"error": "later"}',
@@ -164,12 +164,15 @@ def test_what_may_pass_shows_the_servers_own_words(status: int, advice: str) -> 
         ("[]", f"other JSON (Expected `object`, got `array`); {ROOT}: []"),
         (
             '{"data": [',
-            f"no whole JSON ({CUT}); {SUPPORT}, or {ROOT}: " + '{"data": [',
+            f"invalid JSON ({CUT}); {SUPPORT}, or {ROOT}: " + '{"data": [',
         ),
     ],
 )
 def test_a_200_without_a_page_says_what_it_is(body: str, told: str) -> None:
-    assert trouble(answer(200, body)) == f"no page of records but {told}"
+    assert (
+        trouble(answer(200, body))
+        == f"the response is not a page of records but {told}"
+    )
 
 
 @pytest.mark.parametrize("status", [200, 400, 403, 429, 500])

@@ -116,6 +116,8 @@ def test_what_is_no_page_gets_few_tries_before_the_first(
     tries: int,
 ) -> None:
     requests_mock.post(AGENTS, [*first, ONE_STREAM["no page"]])
-    with pytest.raises(StreamError, match=f"gave up after {tries} tries: no page"):
+    with pytest.raises(
+        StreamError, match=f"gave up after {tries} tries: .* not a page"
+    ):
         list(pages(max_retries=retries))
     assert requests_mock.call_count == len(first) + tries

@@ -153,7 +153,7 @@ def test_tries_are_counted_for_each_request(
         (
             "7200",
             600,
-            "in 600.0 s (the server asked for 7200.0 s, which is cut)",
+            "in 600.0 s (the server asked for 7200.0 s, which is shortened)",
         ),
         ("-20", 3, "in 3.0 s"),
         (None, 3, "in 3.0 s"),
@@ -283,7 +283,7 @@ def test_an_answer_with_another_clock_is_no_answer(
     ]
     requests_mock.post(AGENTS, answers)
     assert [page.clock.shown for page in pages(tap())] == [1767329940, 1767329941]
-    assert "its clock says 2024-01-02T05:00:00Z, unlike those of others; try 2" in (
+    assert "its clock says 2024-01-02T05:00:00Z, unlike other responses; try 2" in (
         caplog.text
     )
 

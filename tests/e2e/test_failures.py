@@ -35,7 +35,7 @@ NOWHERE = "127.0.0.1:9"
 
 SECONDS = 0.3
 SUPPORT = "if it goes on, ask the API's support"
-CHECK_SCHEME = "check in base_url whether it is https or http"
+CHECK_SCHEME = "check whether base_url should begin with https or http"
 SLOWER = "raise request_timeout_seconds, or lower page_size or concurrency"
 
 
@@ -97,7 +97,7 @@ ANSWERS: dict[str, tuple[Callable[[socket.socket], None], str]] = {
     ),
     "closed": (
         saying(),
-        f"HOST closed the connection without an answer; {CHECK_SCHEME}; {SUPPORT}",
+        f"HOST closed the connection without a response; {CHECK_SCHEME}; {SUPPORT}",
     ),
     "cut": (
         saying(response()[:-5]),
@@ -125,7 +125,7 @@ ANSWERS: dict[str, tuple[Callable[[socket.socket], None], str]] = {
     ),
     "an alert in TLS": (
         saying(b"\x15\x03\x01\x00\x02\x02\x46\r\n"),
-        "HOST speaks TLS; let base_url begin with https://",
+        "HOST speaks TLS; base_url must begin with https://",
     ),
 }
 
@@ -211,7 +211,7 @@ def test_https_that_breaks_off(session: requests.Session) -> None:
     with listening(close) as (host, port):
         said = told(session, f"https://{host}:{port}/")
     assert said.startswith(f"the TLS handshake with {host}:{port} failed (unexpected e")
-    assert said.endswith("; check base_url, and what stands between here and there")
+    assert said.endswith("; check base_url, and proxies and firewalls on the way")
 
 
 def test_http_where_https_is_spoken(
@@ -220,7 +220,8 @@ def test_http_where_https_is_spoken(
     with listening(answering(response()), certificate) as (host, port):
         said = told(session, f"http://{host}:{port}/")
     assert (
-        "check in base_url whether it is https or http" in said or "speaks TLS" in said
+        "check whether base_url should begin with https or http" in said
+        or "speaks TLS" in said
     )
 
 
@@ -258,7 +259,8 @@ def test_a_dead_proxy(
 ) -> None:
     by_proxy(f"http://user:pass-9c@{NOWHERE}/")
     assert told(session, API) == (
-        f"the proxy {NOWHERE} passes no request on (Connection refused); {CHECK_PROXY}"
+        f"the proxy {NOWHERE} does not pass requests on (Connection refused); "
+        f"{CHECK_PROXY}"
     )
 
 
@@ -267,8 +269,8 @@ def test_a_proxy_that_nobody_knows(
 ) -> None:
     by_proxy("http://no-such-proxy.invalid:8080")
     assert told(session, API) == (
-        "the proxy no-such-proxy.invalid:8080 passes no request on (its name is not "
-        f"known); {CHECK_PROXY}"
+        "the proxy no-such-proxy.invalid:8080 does not pass requests on (its name is "
+        f"not known); {CHECK_PROXY}"
     )
 
 
@@ -279,8 +281,8 @@ def test_a_proxy_that_refuses(
     with listening(saying(answer)) as (host, port):
         by_proxy(f"http://{host}:{port}")
         assert told(session, API) == (
-            f"the proxy {host}:{port} passes no request on (407 Proxy Authentication "
-            f"Required); {CHECK_PROXY}"
+            f"the proxy {host}:{port} does not pass requests on (407 Proxy "
+            f"Authentication Required); {CHECK_PROXY}"
         )
 
 
@@ -328,7 +330,7 @@ def test_an_address_of_no_proxy(
 ) -> None:
     by_proxy(url)
     assert told(session, API) == (
-        "HTTPS_PROXY or ALL_PROXY holds no address of a proxy; set it to one such as "
+        "HTTPS_PROXY or ALL_PROXY is not the address of a proxy; set it to one such as "
         "http://proxy.example.com:8080"
     )
 
@@ -337,7 +339,7 @@ def test_a_socks_proxy(
     session: requests.Session, by_proxy: Callable[[str], None]
 ) -> None:
     by_proxy(f"socks5://{NOWHERE}")
-    assert told(session, API).endswith("; pip install 'requests[socks]'")
+    assert told(session, API).endswith(": pip install 'requests[socks]'")
 
 
 # The last line of a run

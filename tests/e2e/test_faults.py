@@ -212,7 +212,7 @@ def test_a_cursor_that_expires(
     run = read_leads(sandbox, PLANS[plan])
     run.whole(expected)
     assert len(run.ids) == LEADS
-    assert run.log.count("The API refused its cursor") == 2
+    assert run.log.count("The API refused a cursor") == 2
 
 
 @matrix(LOST_CURSORS)

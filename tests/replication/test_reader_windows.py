@@ -133,7 +133,7 @@ def test_a_refused_cursor_starts_its_window_again(
     run(api, store, CONFIG)
     assert len(store.rows) == 35
     assert len(store.of_type("RECORD")) == 35
-    assert caplog.text.count("refused its cursor") == 3
+    assert caplog.text.count("refused a cursor") == 3
 
 
 def test_a_cursor_that_is_refused_for_ever_is_an_error(concurrency: int) -> None:

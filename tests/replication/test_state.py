@@ -242,9 +242,7 @@ def test_a_state_of_another_form_is_told(
     store.state = state
     run(Api(now=DAY), store, STRICT)
     (line,) = warnings(caplog)
-    assert (
-        line == f"The state has no bookmarks; of {next(iter(state))!r} nothing counts"
-    )
+    assert line == f"The state has no bookmarks; ignored in it: {next(iter(state))!r}"
 
 
 @pytest.mark.parametrize(
@@ -324,7 +322,9 @@ def test_before_the_start_date_comes_nothing_is_read(
     assert all(set(body) == {"cursor"} for body in api.requests)
     assert len(api.requests) == 2
     (line,) = warnings(caplog)
-    assert line == "start_date is yet to come; nothing is read of leads, observations"
+    assert (
+        line == "start_date lies in the future; nothing is read of leads, observations"
+    )
 
 
 def test_a_start_date_that_is_days_away_cannot_be_meant() -> None:

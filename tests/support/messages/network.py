@@ -40,7 +40,7 @@ NETWORK = (
         cure="Correct the port.",
     ),
     _gave_up(
-        "the proxy 127.0.0.1:9 passes no request on (…); check HTTPS_PROXY or ALL_PROXY, with user and password where the proxy wants them, and NO_PROXY",
+        "the proxy 127.0.0.1:9 does not pass requests on (…); check HTTPS_PROXY or ALL_PROXY, with user and password where the proxy wants them, and NO_PROXY",
         config={"base_url": "https://api.example.com"},
         environment={"HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": ""},
         cause="The proxy that the environment names does not work.",
@@ -72,13 +72,13 @@ NETWORK = (
         cure="Run again later; the run goes on from its last state.",
     ),
     _gave_up(
-        "no page of records but an HTML page; check base_url, which is the root of the API without /v1: …",
+        "the response is not a page of records but an HTML page; check base_url, which is the root of the API without /v1: …",
         faults=({"kind": "html"},),
         cause="A web page answers, such as that of a login, where the API should.",
         cure="Correct `base_url`, which is not the address of the dashboard.",
     ),
     _gave_up(
-        "no page of records but other JSON (…); check base_url, which is the root of the API without /v1: …",
+        "the response is not a page of records but other JSON (…); check base_url, which is the root of the API without /v1: …",
         faults=({"kind": "body", "body": {"items": [], "next": None}},),
         cause="Another API answers.",
         cure="Correct `base_url`.",
