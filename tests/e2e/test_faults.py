@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.usefixtures("_in_a_hurry", "concurrency")
 
-ONE_OR_SEVERAL = ("one chain", "several windows")
 ALL_RULES: dict[str, Rule] = {
     **PASSING,
     **HARMLESS,
@@ -82,7 +81,15 @@ def matrix(rules: Any) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("rule", list(rules.values()), ids=list(rules))
 
 
-each_plan = pytest.mark.parametrize("plan", ONE_OR_SEVERAL)
+each_plan = pytest.mark.parametrize(
+    ("plan", "concurrency"),
+    [("one chain", 1), ("several windows", 1), ("several windows", 8)],
+    ids=["one chain", "windows in turn", "windows at once"],
+    indirect=["concurrency"],
+)
+"""One chain leaves nothing to read beside it, however many may be read at once."""
+
+in_one_chain = pytest.mark.parametrize("concurrency", [1], indirect=True)
 each_position = pytest.mark.parametrize("pages", POSITIONS)
 each_rate = pytest.mark.parametrize("rate", [0.05, 0.2])
 
@@ -159,6 +166,7 @@ def test_a_server_that_takes_for_ever(
 
 @matrix(PASSING | SLOW)
 @each_position
+@in_one_chain
 def test_a_fault_that_does_not_pass(
     sandbox: Sandbox, expected: set[str], pages: str, rule: Rule
 ) -> None:

@@ -8,6 +8,7 @@ import re
 import threading
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -113,9 +114,14 @@ def select(
     item["metadata"]["selected"] = selected
 
 
+@cache
+def _declared_catalog() -> str:
+    return declared_tap().catalog_json_text
+
+
 def only(*streams: str, of: dict[str, Any] | None = None) -> dict[str, Any]:
     """Give a catalog, by default the tap's own, with just these streams selected."""
-    catalog: dict[str, Any] = of or json.loads(declared_tap().catalog_json_text)
+    catalog: dict[str, Any] = of or json.loads(_declared_catalog())
     for name in entries(catalog):
         select(catalog, name, selected=name in streams)
     return catalog
