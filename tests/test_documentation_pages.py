@@ -13,7 +13,7 @@ import yaml
 ROOT = Path(__file__).parents[1]
 PAGES = {
     name: (ROOT / name).read_text(encoding="utf-8")
-    for name in ("README.md", "docs/warehouses.md")
+    for name in ("README.md", "docs/state.md", "docs/warehouses.md")
 }
 PLUGINS: dict[str, dict[str, Any]] = {
     plugin["name"]: plugin
