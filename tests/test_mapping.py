@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from tests.support.helpers import Run
 
 SECRET = "Ada Lovelace"  # noqa: S105 - what a user wants kept out
-NO_COLUMN = "has no such column that a map could leave out"
+NO_COLUMN = "has no such column to remove"
 STAYS = "would stay in additional_properties"
 REFERS = f"monitored_leads has no column full_name, so the field itself {STAYS}"
 CURE = "name it in exclude_fields to keep it out, or make it a column (`schema`"
-MEANT = "which leads has not; did you mean"
+MEANT = "which leads does not have; did you mean"
 FLAT = {"flattening_enabled": True, "flattening_max_depth": 1}
 HASHED = "md5(full_name) if full_name else None"
 
@@ -105,7 +105,7 @@ MISTAKES: list[tuple[dict[str, Any], list[str]]] = [
     ),
     (
         {"leads": {"__filter__": "record['statu'] == 'x'"}},
-        [".leads.__filter__: \"record['statu'] == 'x'\" names statu, which leads has"],
+        [".leads.__filter__: \"record['statu'] == 'x'\" names statu, which leads does"],
     ),
     (
         {"leads": {"hash": "md5(id + config['seed'])"}},
@@ -115,7 +115,7 @@ MISTAKES: list[tuple[dict[str, Any], list[str]]] = [
     ),
     (
         {"leads": {"x": "lambda: 1"}},
-        [".leads.x: 'lambda: 1' uses Lambda, which map expressions cannot"],
+        [".leads.x: 'lambda: 1' uses Lambda, which map expressions cannot use"],
     ),
 ]  # fmt: skip
 

@@ -1,1 +1,1 @@
-"""What a user may say, and whether it makes sense."""
+"""Settings, files and environment: reading and validating what the user sets."""

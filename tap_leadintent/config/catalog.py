@@ -1,4 +1,4 @@
-"""What is checked of a catalog before anything is sent."""
+"""Checks a catalog before the first request."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def catalog_problems(selected: Sequence[Stream]) -> list[str]:
 
 
 def _problems(stream: Stream) -> Iterator[str]:
-    """Check a stream; the SDK would take anything and do what nobody meant."""
+    """Check one stream; the SDK accepts any value here."""
     method = stream.replication_method
     if method not in _METHODS:
         yield (
@@ -51,4 +51,4 @@ def _problems(stream: Stream) -> Iterator[str]:
         for name in names:
             if name is not None and name not in columns:
                 hint = did_you_mean(name, columns) or "; choose a column of its schema"
-                yield f"{stream.name}: the {role} {name} is no column{hint}"
+                yield f"{stream.name}: the {role} {name} is not a column{hint}"

@@ -28,22 +28,22 @@ def read_config(
 ) -> dict[str, Any]:
     """Read the settings that are set in the environment, or in a `.env` file.
 
-    The file is looked for in the working folder and above it; the environment comes
-    before it. Text is taken as it is, booleans as shells spell them, and all else as
-    JSON. An empty variable sets nothing.
+    The file is looked for in the working folder and its parents; environment variables
+    override it. Strings are taken as they are, booleans may be `true`, `1`, `yes` and
+    the like, and other types are JSON. An empty variable is ignored.
 
     Args:
         schema: JSON schema of all settings.
-        prefix: What the names of the variables begin with.
-        logger: Gets a warning for each variable whose name is nearly a setting's.
+        prefix: Prefix of the variables' names.
+        logger: Gets a warning for each variable whose name is like a setting's.
 
     Returns:
-        The settings. One whose text cannot be decoded keeps it, for the schema to
-        refuse.
+        The settings. A text that cannot be decoded stays a text, which the validation
+        refuses later.
 
     Raises:
-        ConfigError: A setting that is an object is no JSON, or the `.env` file cannot
-            be read; the message quotes nothing of it.
+        ConfigError: The text of an object is not JSON, or the `.env` file cannot be
+            read; the message quotes no content.
     """
     _load_dotenv(Secret(os.environ.get(f"{prefix}API_KEY")))
     settings = schema["properties"]
@@ -57,7 +57,7 @@ def read_config(
             try:
                 config[name] = _decoded(text, settings[name]["type"])
             except (RecursionError, ValueError) as error:
-                errors.append(f"{name}: is no JSON: {error}")
+                errors.append(f"{name}: is not valid JSON: {error}")
         elif hint := did_you_mean(name, settings):
             logger.warning("%s is ignored: there is no such setting%s", variable, hint)
     if errors:
@@ -66,14 +66,16 @@ def read_config(
 
 
 def log_level_problem(prefix: str) -> str:
-    """Check the level of the log, which the environment alone can set.
+    """Check the log level, which only the environment can set.
+
+    An unknown or empty level is removed from the environment: with it, the SDK could
+    not log at all.
 
     Args:
-        prefix: What the names of the tap's variables begin with.
+        prefix: Prefix of the variables' names.
 
     Returns:
-        A line if there is no such level. No level is set then, nor where the level is
-        empty, as the SDK could not even log the line.
+        A line if the level is unknown, else an empty text.
     """
     variables = (f"{prefix}LOGLEVEL", "LOGLEVEL")
     levels = {name: text for name in variables if (text := os.environ.get(name))}

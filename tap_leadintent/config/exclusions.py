@@ -1,4 +1,4 @@
-"""What is checked of `exclude_fields`: a slip would let through what is to stay out."""
+"""Checks `exclude_fields`: a mistyped name would let private values through."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 def exclusion_problems(excluded: Mapping[str, list[str]]) -> Iterator[str]:
     """Check the names in `exclude_fields`.
 
-    A name that the API description does not show may be right all the same, unless it
-    is nearly one that it shows.
+    A name that the API description does not show is accepted, unless it is a near miss
+    of a documented one.
 
     Args:
-        excluded: The setting, as it fits its schema.
+        excluded: The setting, valid by its schema.
 
     Yields:
-        What is wrong, beginning with the dotted rest of the setting's name.
+        A line for each problem; it continues the setting's name, such as `.leads: …`.
     """
     streams = stream_names()
     for stream, names in excluded.items():
@@ -47,7 +47,7 @@ def _problem(name: str, fields: Fields) -> str | None:
 
 
 def _meant(name: str, fields: Fields) -> str | None:
-    """Give the documented field that a name is nearly, if it is none itself."""
+    """Give the documented field of which a name is a near miss."""
     documented = [*_paths(fields)]
     if name in documented or name in TAP_COLUMNS:
         return None
@@ -77,5 +77,5 @@ def _inside(schema: Mapping[str, Any]) -> Fields:
 
 
 def _letters(name: str) -> str:
-    """Reduce a name to what is left of it in every spelling: snake, camel, flat."""
+    """Give the letters and digits that snake_case and camelCase spellings share."""
     return "".join(filter(str.isalnum, name)).lower()

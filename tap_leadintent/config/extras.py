@@ -1,4 +1,4 @@
-"""Settings that need a package which only an extra of the tap brings."""
+"""Finds settings that need a package from one of the tap's extras."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _S3 = frozenset({"s3", "s3a"})
 
 
 def missing_packages(config: Mapping[str, Any]) -> Iterator[str]:
-    """Look for packages that the settings need and that are not installed.
+    """Find packages that the settings need and that are not installed.
 
     Args:
         config: Settings that are valid otherwise.
 
     Yields:
-        A line for each, beginning with the setting's name.
+        A line for each package, beginning with the setting's name.
     """
     batch = config.get("batch_config") or {}
     if batch and batch["encoding"]["format"] == "parquet" and not find_spec("pyarrow"):
@@ -35,7 +35,7 @@ def missing_packages(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _needs(extra: str) -> str:
-    return f"needs a package more: pip install 'tap-leadintent[{extra}]'"
+    return f"needs another package: pip install 'tap-leadintent[{extra}]'"
 
 
 def _storage_problem(root: str) -> str:
@@ -63,7 +63,7 @@ def _refers_to_fake(expression: str) -> bool:
     try:
         tree = ast.parse(expression.strip(), mode="eval")
     except SyntaxError:
-        # Told elsewhere.
+        # `stream_maps` reports it.
         return False
     names = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
     return "fake" in names

@@ -1,4 +1,4 @@
-"""Reads the files of the command line, which the SDK takes for granted."""
+"""Reads and checks the files of the command line; the SDK does not check them."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from tap_leadintent.redaction import Secret
 
 _FILE_NAME = re.compile(r"[\w ./~+-]*\.\w{1,5}")
-"""What the name of a file looks like, and settings or a key do not."""
+"""Looks like the name of a file, and not like settings or a key."""
 
 
 class StateFile(msgspec.Struct):
-    """A state, as far as its form is known."""
+    """The form of a state, as far as the tap relies on it."""
 
     bookmarks: dict[str, dict[str, Any]] = {}
     singer_state: Any = None
     value: Any = None
 
     def __post_init__(self) -> None:  # noqa: D105 - called by msgspec
-        # It would count as a state that covers nothing.
+        # Without this error, the state would count as empty.
         for name in ("singer_state", "value"):
             if getattr(self, name):
                 msg = f"give the state alone, which stands in it under {name}"
@@ -56,7 +56,7 @@ class _Entry(msgspec.Struct):
     replication_method: str | None = None
 
     def __post_init__(self) -> None:
-        # The SDK would ignore it, and leave out the stream that was meant.
+        # The SDK would ignore the entry, and so not read the stream that was meant.
         name, known = self.tap_stream_id, stream_names()
         if name not in known and self._is_selected:
             msg = f"{name}: there is no such stream{did_you_mean(name, known)}"
@@ -64,12 +64,12 @@ class _Entry(msgspec.Struct):
 
     @property
     def _is_selected(self) -> bool:
-        words = MetadataMapping.from_iterable(msgspec.to_builtins(self.metadata))
-        return words.resolve_selection()[()]
+        metadata = MetadataMapping.from_iterable(msgspec.to_builtins(self.metadata))
+        return metadata.resolve_selection()[()]
 
 
 class CatalogFile(msgspec.Struct):
-    """A catalog, as far as the tap relies on its form."""
+    """The form of a catalog, as far as the tap relies on it."""
 
     streams: list[_Entry]
 
@@ -89,15 +89,15 @@ def checked(
 
     Args:
         option: The option that names the file.
-        file: The file, which may be a pipe; None when there is none.
-        form: What it must decode to.
+        file: The file, which may be a pipe; None without the option.
+        form: The type that its JSON must decode to.
         secret: Hides the key.
 
     Returns:
-        The same text, to be read again.
+        A new file with the same text.
 
     Raises:
-        ConfigError: It is no such JSON; the message says where.
+        ConfigError: The file does not have this form; the message says where.
     """
     if file is None:
         return None
@@ -110,7 +110,7 @@ def checked(
     except (OSError, RecursionError, ValueError, msgspec.DecodeError) as unreadable:
         error = unreadable
     line = problem(option, file.name, error, secret)
-    # What a form says itself tells what to do.
+    # The message of a form says itself what to do.
     cure = "" if error.__cause__ else f"; {_CURES[option]}"
     raise ConfigError([f"{line}{cure}"])
 
@@ -120,20 +120,21 @@ def read_config(path: str, secret: Secret) -> dict[str, Any]:
 
     Args:
         path: The file, which may be a pipe.
-        secret: Hides the key, as far as it is known already.
+        secret: Hides the key, if it is known already.
 
     Returns:
         The settings.
 
     Raises:
-        ConfigError: It is no JSON object; the message quotes nothing of it, nor of a
-            text that is no path, which may be the settings themselves.
+        ConfigError: The file is not a JSON object; the message quotes no content. It
+            does not quote `path` either unless that looks like one, because it may hold
+            the settings themselves.
     """
     if not os.path.exists(path) and not _FILE_NAME.fullmatch(path):  # noqa: PTH110
         msg = (
             "--config: there is no such file; give the path of a JSON file, or ENV for "
-            "environment variables, but no settings (what was given is not shown, as "
-            "it may hold the key)"
+            "environment variables, not the settings themselves (the value is not "
+            "shown, as it may hold the key)"
         )
         raise ConfigError([msg])
     try:
@@ -147,12 +148,12 @@ def read_config(path: str, secret: Secret) -> dict[str, Any]:
 
 
 def problem(option: str, path: str, error: Exception, secret: Secret) -> str:
-    """Say why a file cannot be used.
+    """Explain why a file cannot be used.
 
     Args:
-        option: The option that asks for the file.
+        option: The option that names the file.
         path: The file.
-        error: What came of reading it.
+        error: The error of reading it.
         secret: Hides the key.
 
     Returns:

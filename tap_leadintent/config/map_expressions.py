@@ -1,4 +1,4 @@
-"""What an expression of a stream map says, read without being evaluated."""
+"""Analyses expressions of stream maps without evaluating them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _RECORD = ("record", "_")
-"""Names under which an expression finds the whole record."""
+"""Names of the whole record in an expression."""
 
 
 class Expression:
@@ -24,29 +24,29 @@ class Expression:
             text: The expression.
 
         Raises:
-            ValueError: It is none; the message says why.
+            ValueError: The text is not an expression; the message says why.
         """
         self.text = text
         self._nodes = [*ast.walk(_parsed(text))]
         self.kinds = {type(node) for node in self._nodes if isinstance(node, ast.expr)}
-        """The syntax that it uses."""
+        """The kinds of syntax that it uses."""
         found = [node for node in self._nodes if isinstance(node, ast.Name)]
         bound = {node.id for node in found if isinstance(node.ctx, ast.Store)}
         self.names = {node.id for node in found} - bound
-        """What it names and has not made itself."""
+        """The names that it uses and does not define itself."""
         self.fields = {name for base, name in self._looked_up() if base in _RECORD}
-        """Columns that it takes from the whole record, and that have to be there."""
+        """Columns that it takes from the whole record, and that must exist."""
         self.settings = {name for base, name in self._looked_up() if base == "config"}
-        """What it takes from `stream_map_config`."""
+        """The keys that it takes from `stream_map_config`."""
 
     def mentions(self, field: str) -> bool:
-        """Tell whether it takes a field of the record in whatever way.
+        """Tell whether the expression uses a field of the record.
 
         Args:
-            field: Name of a field, with a column or without.
+            field: Name of a field; it need not have a column.
 
         Returns:
-            Whether it does; a literal of the same name is no mention.
+            Whether it does. A literal with the same text does not count.
         """
         sources = {*_RECORD, ADDITIONAL_PROPERTIES}
         asked = {name for base, name in self._asked_for() if base in sources}
@@ -88,7 +88,7 @@ def _parsed(text: str) -> ast.Expr:
 
 
 def _base(node: ast.expr) -> str:
-    """Name what a field is taken from, `(additional_properties or {})` included."""
+    """Name the object that a field is taken from, also in `(name or {})`."""
     if isinstance(node, ast.BoolOp):
         node = node.values[0]
     if isinstance(node, ast.Name):

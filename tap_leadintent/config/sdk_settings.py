@@ -1,4 +1,4 @@
-"""What is checked of the settings that the SDK adds, beyond its schema of them."""
+"""Checks the settings that the SDK adds, where its schema allows too much."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _BATCH_NEEDS = (("encoding", "format"), ("storage", "root"))
 
 
 def repaired(schema: Any) -> Any:  # noqa: ANN401 - any part of a schema
-    """Leave the texts out of a schema's `anyOf` lists, where only schemas may stand.
+    """Remove texts from a schema's `anyOf` lists, which may hold schemas only.
 
-    The SDK puts `"null"` there for `__else__` of `stream_maps`, and the validator fails
-    on it.
+    The SDK puts the text "null" there, for `__else__` of `stream_maps`, and the
+    validator fails on it.
 
     Args:
         schema: A JSON schema, or a part of one.
 
     Returns:
-        The same without them.
+        A copy without these texts.
     """
     if isinstance(schema, list):
         return [repaired(part) for part in schema]
@@ -47,28 +47,28 @@ def repaired(schema: Any) -> Any:  # noqa: ANN401 - any part of a schema
 
 
 def flattening_problems(config: Mapping[str, Any]) -> Iterator[str]:
-    """Check the settings of flattening against one another.
+    """Check that the settings of flattening fit together.
 
     Args:
-        config: Settings that fit their schema.
+        config: Settings that are valid by their schema.
 
     Yields:
         A line for each problem, beginning with the setting's name.
     """
-    # The SDK takes -1 for absent.
+    # For the SDK, -1 means that there is no depth.
     depth = config.get("flattening_max_depth", -1)
     if config.get("flattening_enabled") and depth == -1:
         yield "flattening_max_depth: is required with flattening_enabled"
 
 
 def batch_problems(batch: Mapping[str, Any]) -> Iterator[str]:
-    """Check that batches can be made as `batch_config` says.
+    """Check `batch_config`.
 
     Args:
-        batch: The setting, as it fits its schema; without content it sets nothing.
+        batch: The setting, valid by its schema; empty means no batches.
 
     Yields:
-        What is wrong, beginning with the dotted rest of the setting's name.
+        A line for each problem; it continues the setting's name, such as `.storage: …`.
     """
     if not batch:
         return
@@ -76,7 +76,7 @@ def batch_problems(batch: Mapping[str, Any]) -> Iterator[str]:
     unknown = [*_unknown(BatchConfig, batch, ".")]
     for part, kind in _BATCH_PARTS.items():
         unknown += _unknown(kind, parts[part], f".{part}.")
-    # What is missing may be there under a misspelt name.
+    # A missing name may be there under a misspelt one, which is reported first.
     yield from unknown or (
         f".{part}.{name}: is required"
         for part, name in _BATCH_NEEDS

@@ -1,7 +1,7 @@
-"""What is checked of `stream_maps` beyond the SDK's schema of them.
+"""Checks `stream_maps` before the first request.
 
-The SDK finds out at the first record that an expression names what there is not. And
-what a map takes out of a column may still travel in `additional_properties`.
+The SDK notices only at the first record that an expression uses an unknown name. And a
+value that a map takes out of its column may remain in `additional_properties`.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ _WHAT_TO_DO = (
 
 
 class Vocabulary(NamedTuple):
-    """What an expression may use."""
+    """What an expression may use besides columns."""
 
     names: Collection[str]
-    """Names besides the columns, of functions for example."""
+    """Names, for example of functions."""
 
     settings: Collection[str]
     """Keys of `stream_map_config`."""
@@ -53,14 +53,14 @@ class Vocabulary(NamedTuple):
 
 
 class Definition:
-    """What the setting says of one stream, under one name."""
+    """One entry of the setting, for one stream."""
 
     def __init__(self, entry: str, definition: Mapping[str, Any]) -> None:
         """Read the definition.
 
         Args:
             entry: Its name in the setting.
-            definition: The definition; it has been found to parse.
+            definition: The definition, whose expressions have been parsed before.
         """
         self._entry = entry
         self._drops_the_rest = MAPPER_ELSE_OPTION in definition
@@ -69,14 +69,14 @@ class Definition:
         self._fields = {n: d for n, d in definition.items() if n not in _OPTIONS}
 
     def hidden(self, columns: Collection[str], keys: Collection[str]) -> frozenset[str]:
-        """Tell which columns the map takes out or puts something else into.
+        """List the columns that the map removes or changes.
 
         Args:
             columns: The columns of the stream.
-            keys: Those that are its key.
+            keys: Its key columns.
 
         Returns:
-            Their names. None of them may come back in `additional_properties`.
+            Their names. Their values must not be in `additional_properties` either.
         """
         kept = keys if self._keys is ... else self._keys or ()
         return frozenset(
@@ -96,16 +96,16 @@ class Definition:
         vocabulary: Vocabulary,
         is_left_out: Callable[[str], bool],
     ) -> Iterator[str]:
-        """Check the map against the columns that there are.
+        """Check the map against the stream's columns.
 
         Args:
             stream: The stream.
-            columns: Its columns, as far as they are selected.
-            vocabulary: What expressions may use besides.
+            columns: Its selected columns.
+            vocabulary: What expressions may use besides columns.
             is_left_out: Whether a field is deselected or excluded.
 
         Yields:
-            What is wrong, beginning with the setting's dotted name.
+            A line for each problem, beginning with the setting's dotted name.
         """
         check = _Check(stream, columns, vocabulary, is_left_out)
         keeps_rest = ADDITIONAL_PROPERTIES in columns and (
@@ -118,7 +118,7 @@ class Definition:
                 *check.column(name, text, keeps_rest=keeps_rest),
                 *(check.expression(text, itself=name) if text not in _NOTHING else ()),
             ]
-            # What follows the first says the same again.
+            # Further problems of the same field would repeat the first.
             yield from self._told(name, found[:1])
         if self._filter is not None:
             yield from self._told(MAPPER_FILTER_OPTION, check.expression(self._filter))
@@ -134,14 +134,14 @@ class _Check(NamedTuple):
     is_left_out: Callable[[str], bool]
 
     def column(self, name: str, text: str | None, *, keeps_rest: bool) -> Iterator[str]:
-        """Find out whether a map would leave a field in `additional_properties`."""
+        """Check whether the field would stay in `additional_properties`."""
         if name in self.columns or self.is_left_out(name):
             return
         hint = did_you_mean(name, self.columns)
         if text in _NOTHING:
             if keeps_rest or hint:
                 yield (
-                    f"{self.stream} has no such column that a map could leave out"
+                    f"{self.stream} has no such column to remove"
                     f"{hint or f'; {_WHAT_TO_DO}'}"
                 )
         elif keeps_rest and Expression(str(text)).mentions(name):
@@ -151,10 +151,10 @@ class _Check(NamedTuple):
             )
 
     def expression(self, text: str, itself: str | None = None) -> Iterator[str]:
-        """Find what an expression uses and there is not."""
+        """Find what the expression uses but cannot."""
         expression = Expression(text)
         for kind in expression.kinds - {*self.vocabulary.syntax}:
-            yield f"{text!r} uses {kind.__name__}, which map expressions cannot"
+            yield f"{text!r} uses {kind.__name__}, which map expressions cannot use"
         known = {*self.columns, *self.vocabulary.names}
         if itself in self.columns:
             known.add("self")
@@ -168,17 +168,17 @@ class _Check(NamedTuple):
         if self.is_left_out(name):
             return "which is deselected or excluded"
         hint = did_you_mean(name, known)
-        return f"which {self.stream} has not{hint or f'; {_WHAT_TO_DO}'}"
+        return f"which {self.stream} does not have{hint or f'; {_WHAT_TO_DO}'}"
 
 
 def map_problems(maps: Mapping[str, Any]) -> Iterator[str]:
-    """Check what can be checked before the columns are known.
+    """Check what does not depend on the columns.
 
     Args:
-        maps: The setting, as it fits its schema.
+        maps: The setting, valid by its schema.
 
     Yields:
-        What is wrong, beginning with the dotted rest of the setting's name.
+        A line for each problem; it continues the setting's name, such as `.leads: …`.
     """
     streams = stream_names()
     for entry, definition in maps.items():
@@ -203,20 +203,20 @@ def _problem(name: str, text: object) -> str | None:
     try:
         Expression(text)
     except ValueError as error:
-        return f"{text!r} is no expression: {error}"
+        return f"{text!r} is not an expression: {error}"
     return None
 
 
 def maps_of(maps: Mapping[str, Any], stream: str) -> list[Definition | None]:
-    """Find what the setting says of a stream.
+    """Find the maps of a stream.
 
     Args:
-        maps: The setting, which has been checked.
+        maps: The setting, already checked.
         stream: The stream.
 
     Returns:
-        Its maps in the order in which the SDK's mapper has them: that of the stream
-        itself, None where there is none, and those that have it as `__source__`.
+        Its maps in the order of the SDK's mapper: first the stream's own map, or None
+        without one, then those with the stream as `__source__`.
     """
     own: Definition | None = None
     others: list[Definition | None] = []

@@ -1,4 +1,4 @@
-"""Finds misspelt names, and guesses what they were meant to be."""
+"""Finds misspelt names and suggests the right ones."""
 
 from __future__ import annotations
 
@@ -10,42 +10,42 @@ if TYPE_CHECKING:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Suggest another name, to be put behind the message that refuses this one.
+    """Suggest a known name, as the end of a message about an unknown one.
 
     Args:
-        name: A name that is not known.
-        known: Those that are.
+        name: The unknown name.
+        known: The known names.
 
     Returns:
-        A clause with the nearest known name, or nothing if none is near.
+        A clause with the nearest known name, empty if none is near.
     """
     near = nearest(name, known)
     return f"; did you mean {near}?" if near else ""
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Find the name that a misspelt one is most like.
+    """Find the known name that is nearest to a misspelt one.
 
     Args:
-        name: A name that is not known.
-        known: Those that are.
+        name: The unknown name.
+        known: The known names.
 
     Returns:
-        The nearest of them, or None if none is near.
+        The nearest known name, or None if none is near.
     """
     matches = get_close_matches(name, list(known), n=1, cutoff=0.75)
     return matches[0] if matches else None
 
 
 def unknown_settings(names: Iterable[str], known: Iterable[str]) -> Iterator[str]:
-    """Look for settings that there are not.
+    """Find unknown settings.
 
     Args:
         names: Names of settings, as given.
-        known: Those that there are.
+        known: Names of all settings.
 
     Yields:
-        A line for each that there is not, beginning with its name.
+        A line for each unknown setting, beginning with its name.
     """
     known = list(known)
     for name in names:

@@ -1,4 +1,4 @@
-"""What is checked of a configuration before anything is sent."""
+"""Checks the settings before the first request."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _DAY = 86_400
 _MOST_DAYS = 36_525
-"""A hundred years: more is a slip, and beyond what clocks can count."""
+"""A hundred years. More is a mistake, and dates could not hold it."""
 
 
 def validate(
@@ -50,11 +50,11 @@ def validate(
         config: The settings as given; defaults are added to it, nulls are removed, and
             whole numbers become integers where the schema wants them.
         schema: JSON schema of all settings, the SDK's own among them.
-        complete: Whether the required settings must be there.
+        complete: Whether the required settings must be set.
 
     Returns:
-        A text for each problem, beginning with the setting's name. It may quote any
-        setting but `api_key`, at any length.
+        A text for each problem, beginning with the setting's name. It may quote the
+        value of any setting except `api_key`, at any length.
     """
     _normalise(config, schema["properties"])
     required = schema["required"] if complete else []
@@ -97,7 +97,7 @@ def undocumented_filters(config: Mapping[str, Any]) -> list[str]:
     """List the request fields in `filters` that the API description does not show.
 
     Args:
-        config: A valid configuration.
+        config: Valid settings.
 
     Returns:
         Each as `<stream>.<field>`.
@@ -118,7 +118,7 @@ def _normalise(config: dict[str, Any], settings: Mapping[str, Any]) -> None:
         elif integer and isinstance(value, float) and value.is_integer():
             config[name] = int(value)
         else:
-            # The SDK takes `__else__` out of stream maps that the caller may use again.
+            # The SDK removes `__else__` from stream maps, which belong to the caller.
             config[name] = deepcopy(value)
 
 
@@ -148,10 +148,10 @@ def _base_url_problems(url: str) -> Iterator[str]:
 
 
 def _host_to_connect_to(url: str) -> str:
-    """Give the host as a request names it; fail where no request could be made."""
+    """Give the host as a request would name it; fail if no request could be made."""
     sent = requests.Request("POST", url).prepare().url
     host = urlsplit(sent or "").hostname or ""
-    # What the connection does, which wants labels of 1 to 63 characters.
+    # As the connection does, which requires labels of 1 to 63 characters.
     host.encode("idna")
     return host
 
@@ -193,13 +193,13 @@ def _instant_problems(text: str) -> Iterator[str]:
     try:
         parse_instant(text)
     except ValueError:
-        yield f": {text!r} is no date or date-time, such as 2026-01-31"
+        yield f": {text!r} is not a date or date-time, such as 2026-01-31"
 
 
 def _start_problems(text: str) -> Iterator[str]:
     problems = [*_instant_problems(text)]
     yield from problems
-    # Within a day it may be meant: it is tomorrow already in some time zones.
+    # Up to a day ahead is accepted: in some time zones it is tomorrow already.
     if not problems and parse_instant(text) > time.time() + _DAY:
         yield f": {text} lies in the future"
 
@@ -233,7 +233,7 @@ def _field_problems(stream: str, field: str, value: object) -> Iterator[str]:
     elif nearest := did_you_mean(field, documented):
         yield f"there is no such request field{nearest}"
     if not _is_json(value):
-        yield "holds what JSON cannot, such as NaN or half a character"
+        yield "holds a value that JSON cannot, such as NaN or half a character"
 
 
 def _is_json(value: object) -> bool:

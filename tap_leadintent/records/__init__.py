@@ -1,1 +1,1 @@
-"""From the API's record to the target's."""
+"""Turns records of the API into records for the target."""

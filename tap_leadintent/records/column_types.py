@@ -1,4 +1,4 @@
-"""Whether a value fits the type that a column declares, and how it then looks."""
+"""Checks whether a value fits its column's type, and converts it to that type."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Schema = dict[str, Any]
 
 Fit: TypeAlias = Callable[[Any], Any]
-"""Gives a value as its column holds it; raises ContradictionError when it cannot."""
+"""Converts a value to its column's type; raises ContradictionError if it cannot."""
 
 _SAYS_NOTHING = {"description", "title", "examples", "default", "x-undocumented"}
 _NUMBERS = frozenset({int, float, Decimal})
@@ -42,20 +42,19 @@ class ContradictionError(ValueError):
 
 
 def fit_for(schema: Schema) -> Fit:
-    """Compile what a column declares.
+    """Compile a column's schema to a function.
 
-    What the schema of the column allows is what targets check records against, but a
-    warehouse is stricter: a number has to fit a double, an integer 64 bits, and a time
-    has to be one.
+    Targets check records against the schema, but warehouses are stricter: a number must
+    fit a double, an integer 64 bits, and a time must be valid.
 
     Args:
         schema: The column's JSON schema.
 
     Returns:
-        What to call with each value that is not null.
+        The function to call with each value that is not null.
 
     Raises:
-        ValueError: It is no JSON schema.
+        ValueError: It is not a valid JSON schema.
     """
     return _compiled(serialize_json(schema))
 
@@ -71,10 +70,10 @@ def _compiled(text: str) -> Fit:
     try:
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:
-        msg = f"its schema is no JSON schema ({error.message})"
+        msg = f"its schema is not a valid JSON schema ({error.message})"
         raise ValueError(msg) from None
     nests = kind in {"object", "array"}
-    # Formats inside a column break no warehouse.
+    # Formats of nested fields do not matter: warehouses store them as JSON.
     formats = None if nests else _formats
     validator = Draft202012Validator(schema, format_checker=formats)
     plain = _nested_type(schema) if nests else None
@@ -87,7 +86,7 @@ def _compiled(text: str) -> Fit:
         try:
             valid = validator.is_valid(fitted)
         except ArithmeticError:
-            # A multiple of more digits than `Decimal` counts; a target fails on it.
+            # `multipleOf` on a number with too many digits; a target fails on it too.
             valid = False
         if not valid:
             raise ContradictionError
@@ -103,13 +102,13 @@ class Plan:
         """Compile the columns.
 
         Args:
-            columns: The schema of each column that a record's field fills.
+            columns: The schema of each column that a field of a record fills.
 
         Raises:
-            ValueError: One of them is no JSON schema.
+            ValueError: A schema is not a valid JSON schema.
         """
         self.fits: dict[str, Fit] = {}
-        """What `fit_for` gives for each column."""
+        """The result of `fit_for` for each column."""
         plain: dict[str, Any] = {}
         for name, schema in columns.items():
             try:
@@ -125,15 +124,16 @@ class Plan:
         self._always = [name for name in columns if name not in plain]
 
     def doubtful(self, records: list[dict[str, Any]]) -> Iterable[list[str]]:
-        """Find the columns whose values have to go through `fits`.
+        """Find the columns whose values must go through `fits`.
 
         Args:
             records: Records as the API gave them.
 
         Returns:
-            For each record their names, at least; all other values fit as they are.
+            For each record, the names of these columns, and maybe of others. All other
+            values fit as they are.
         """
-        # In C and all at once; only columns that no warehouse changes are in it.
+        # One call in C checks all records; it covers only types that stay as they are.
         if _is_quickly(records, GenericAlias(list, self._plain)):
             return repeat(self._always)
         plain, always = self._plain, self._always
@@ -153,7 +153,7 @@ def may_be_null(schema: Schema) -> bool:
 
 
 def _is_quickly(value: object, plain: Any) -> bool:  # noqa: ANN401
-    """Tell whether a value surely is of a type; False means that it may not be."""
+    """Check a type fast: True is certain, False means that it needs a full check."""
     try:
         msgspec.convert(value, plain)
     except (msgspec.ValidationError, OverflowError):
@@ -166,13 +166,13 @@ def _is_plain(name: str, schema: Schema) -> bool:
     if "format" in schema or kind in {"number", "integer"}:
         return False
     if kind == "array" and not schema.get("items"):
-        # To look at the list alone is cheaper than to have its items copied.
+        # Checking the list alone is cheaper: `msgspec` would copy its items.
         return False
     return _is_speakable(name)
 
 
 def _is_speakable(name: str) -> bool:
-    """Tell whether `msgspec` takes a name of a field."""
+    """Tell whether `msgspec` accepts the name of a field."""
     return name.isprintable() and not {*'"\\'} & {*name}
 
 
@@ -219,7 +219,7 @@ def _array_type(schema: Schema) -> Any | None:  # noqa: ANN401
 
 
 def _only_type(schema: Schema) -> str | None:
-    """Give the type that a schema allows, if it is one, apart from null."""
+    """Give the only type that a schema allows besides null; None if there are more."""
     types = schema.get("type", [])
     found = {types} if isinstance(types, str) else {*types} - {"null"}
     return found.pop() if len(found) == 1 else None

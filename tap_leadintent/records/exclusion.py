@@ -1,7 +1,7 @@
-"""Takes the fields that a user excludes out of records and out of schemas.
+"""Removes excluded fields from records and schemas.
 
-A name reaches nested fields with dots, also through lists. As a field's own name may
-hold a dot, `a.b` is both the field `a.b` and the field `b` of the object `a`.
+Dots name nested fields, also inside lists. Because a field's own name may contain a
+dot, `a.b` means both the field `a.b` and the field `b` of the object `a`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _BRANCHES = frozenset({"allOf", "anyOf", "oneOf"})
 
 
 class Exclusion:
-    """What is excluded of one object; true where that is anything."""
+    """The excluded fields of one object; true if there are any."""
 
     def __init__(self, names: Iterable[str]) -> None:
         """Compile the names.
@@ -45,10 +45,10 @@ class Exclusion:
         """Tell whether a field is excluded.
 
         Args:
-            path: Its names, from the outside in.
+            path: The names of its objects and its own, outermost first.
 
         Returns:
-            Whether it is, itself or with an object that it is in.
+            Whether the field or an object around it is excluded.
         """
         field, *inner = path
         if field in self._whole:
@@ -58,24 +58,24 @@ class Exclusion:
         )
 
     def records(self, records: list[Record]) -> list[Record]:
-        """Leave the fields out of records.
+        """Remove the fields from records.
 
         Args:
-            records: Records as the API gave them, which stay as they are.
+            records: Records as the API gave them; they are not changed.
 
         Returns:
-            What is left.
+            The records without the fields.
         """
         return [self.record(record) for record in records] if self else records
 
     def record(self, record: Record) -> Record:
-        """Leave the fields out of a record.
+        """Remove the fields from a record.
 
         Args:
-            record: A record as the API gave it, which stays as it is.
+            record: A record as the API gave it; it is not changed.
 
         Returns:
-            What is left.
+            The record without the fields.
         """
         whole, nested = self._whole, self._nested
         return {
@@ -92,14 +92,14 @@ class Exclusion:
         return value
 
     def schema(self, schema: Schema) -> Schema:
-        """Leave the fields out of a schema.
+        """Remove the fields from a schema.
 
         Args:
-            schema: The JSON schema of an object or of a list of them, which stays as
-                it is.
+            schema: The JSON schema of an object, or of a list of objects; it is not
+                changed.
 
         Returns:
-            The same without what is excluded, whose absence it then allows.
+            The schema without the fields, which it no longer requires.
         """
         changed = dict(schema)
         if "properties" in schema:
@@ -124,15 +124,15 @@ class Exclusion:
 def key_problems(
     exclusion: Exclusion, keys: Iterable[str], replication_key: str | None
 ) -> Iterator[str]:
-    """Find what a stream cannot do without.
+    """Find excluded fields that the stream needs.
 
     Args:
-        exclusion: What is excluded of the stream's records.
-        keys: The columns that make its key.
-        replication_key: The column that its bookmark is said to be on, if any.
+        exclusion: The excluded fields of the stream.
+        keys: The stream's key columns.
+        replication_key: The stream's replication key, if any.
 
     Yields:
-        What is wrong, for each key column that is excluded or cannot be made.
+        A line for each key that is excluded, or made from an excluded field.
     """
     for key in keys:
         source = MADE_FROM.get(key, (key,))

@@ -1,9 +1,8 @@
-"""Flattens records by their schema, so that they carry no column which it has not.
+"""Flattens records by their schema, so that they have the schema's columns only.
 
-The SDK flattens a record by what it happens to hold: a nested field that the schema
-does not know becomes a column that no target expects, and an object that is null
-becomes a column of its own. Here what no column holds goes to `additional_properties`,
-as the nested object that it was.
+The SDK flattens a record by its content: a nested field that the schema lacks becomes a
+column that the target does not have, and so does an object that is null. Here, fields
+without a column go to `additional_properties`, inside their nested objects.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ if TYPE_CHECKING:
 class _Column(NamedTuple):
     name: str
     is_text: bool
-    """Whether it holds text, if need be the JSON of a value that is none."""
+    """Whether it holds text; a value of another type becomes its JSON."""
 
 
 _Tree: TypeAlias = "dict[str, _Column | _Tree]"
-"""What becomes of each field of an object: a column, or columns of an object's own."""
+"""The column of each field of an object, or the tree of a nested object."""
 
 
 class Flattening:
@@ -45,12 +44,12 @@ class Flattening:
         options: FlatteningOptions,
         note: Callable[[Collection[str]], None],
     ) -> None:
-        """Work out the columns.
+        """Plan the columns.
 
         Args:
-            schema: The JSON schema of the records before they are flattened.
-            options: How deep to go, and how columns are named.
-            note: Takes the dotted names of fields that no column holds.
+            schema: The JSON schema of the nested records.
+            options: How deep to flatten, and how to name columns.
+            note: Takes the dotted names of fields without a column.
 
         Raises:
             ValueError: Two fields would have the same column.
@@ -64,7 +63,7 @@ class Flattening:
             separator=options.separator,
             max_key_length=options.max_key_length,
         )
-        """The JSON schema of the records after it."""
+        """The JSON schema of the flat records."""
         self._columns: Schema = self.schema["properties"]
         self._tree = self._plan(schema["properties"], [])
         self._empty = {
@@ -75,10 +74,11 @@ class Flattening:
         """Flatten a record.
 
         Args:
-            record: A record by the schema before, but for nested fields that are new.
+            record: A nested record; it may have nested fields that the schema lacks.
 
         Returns:
-            Columns of the schema after, all but those that must not be null.
+            The flat record. Columns without a value are null, or absent if their schema
+            does not allow null.
         """
         flat: Record = self._empty.copy()
         unheld = _take(record, self._tree, flat)
@@ -93,7 +93,7 @@ class Flattening:
             self._note([*_paths(unheld, self._tree)])
 
     def _plan(self, fields: Mapping[str, Schema], parents: list[str]) -> _Tree:
-        """Follow the SDK from each field to its column."""
+        """Map each field to the column that the SDK gives it."""
         tree: _Tree = {}
         for name, schema in fields.items():
             if self._is_taken_apart(schema, len(parents)):
@@ -118,7 +118,7 @@ class Flattening:
 
 
 def _closed(schema: Schema) -> Schema:
-    """Let `additional_properties` stay whole, whatever a catalog says of its fields."""
+    """Keep `additional_properties` whole, even if a catalog declares its fields."""
     fields = dict(schema["properties"])
     if ADDITIONAL_PROPERTIES in fields:
         rest = fields[ADDITIONAL_PROPERTIES]
@@ -129,7 +129,7 @@ def _closed(schema: Schema) -> Schema:
 
 
 def _take(value: Record, tree: _Tree, flat: Record) -> Record:
-    """Put an object's fields into their columns; give those that have none."""
+    """Put an object's fields into their columns; return those without a column."""
     unheld: Record = {}
     for name, field in value.items():
         place = tree.get(name)

@@ -1,7 +1,7 @@
-"""Columns for streams whose fields nobody documents, inferred from a sample.
+"""Infers columns from a sample, for streams whose fields are not documented.
 
-A column outlives its sample by years, so only what is plain becomes one: what is mixed,
-always null, or named in a way that warehouses do not tell apart stays in
+A column lives for years after its sample, so only clear cases become columns. A field
+with mixed types, with nulls only, or with a name that warehouses may confuse stays in
 `additional_properties`, where nothing is lost.
 """
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Record = Mapping[str, Any]
 
 _MOST_RECORDS = 100
+"""Records that are looked at. More see rare types; fewer keep discovery fast."""
 
 _LONGEST_NAME = 63
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -32,7 +33,7 @@ _INSTANT = re.compile(
 _TYPES: dict[str, dict[str, Any]] = {
     "string": {"type": ["string", "null"]},
     "boolean": {"type": ["boolean", "null"]},
-    # Also for whole numbers: a column of integers would round the first fraction.
+    # Also for whole numbers: a column of integers could not hold a later fraction.
     "number": {"type": ["number", "null"]},
     "object": {"type": ["object", "null"], "additionalProperties": True},
     "array": {"type": ["array", "null"]},
@@ -41,24 +42,24 @@ _KINDS = {str: "string", bool: "boolean", dict: "object", list: "array"}
 
 
 class Inference(NamedTuple):
-    """What a sample says about a stream."""
+    """The columns inferred from a sample."""
 
     columns: dict[str, dict[str, Any]]
     """The schema of each new column, sorted by name."""
 
     unsafe_names: list[str]
-    """Fields that could be columns but for their names, sorted."""
+    """Fields that are not columns because of their names, sorted."""
 
 
 def infer(records: Sequence[Record], declared: Iterable[str]) -> Inference:
     """Infer columns from records.
 
     Args:
-        records: The sample, in any order; no more than a hundred are looked at.
-        declared: The columns that the stream has anyway.
+        records: The sample; only the first hundred records are used.
+        declared: The columns that the stream already has.
 
     Returns:
-        The columns to add, the same for any order of the records.
+        The columns to add; the order of the records does not matter.
     """
     kinds: dict[str, set[str]] = {}
     for record in records[:_MOST_RECORDS]:

@@ -1,4 +1,4 @@
-"""The key of a record whose fields nobody documents."""
+"""Makes keys for records whose fields are not documented."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ if TYPE_CHECKING:
     Record = dict[str, Any]
 
 _LONGEST_SCALE = 20
-"""Most zeros or decimal places of a number that is spelled without exponent."""
+"""Most zeros or decimal places of a number that is written without an exponent. It is
+part of the keys: another value would change them."""
 
 
 def own_id(record: dict[str, Any], entity: str) -> str | None:
-    """Find what a record is called.
+    """Find a record's own id.
 
     Args:
         record: The record as the API gave it.
-        entity: What the record is, singular, such as `observation`.
+        entity: What the record is, in the singular, such as `observation`.
 
     Returns:
-        Its `id`, else its own `<entity>_id` (never a reference to another entity), as
-        JSON text when it is no string, or None.
+        Its `id`, else its `<entity>_id`, else None. An id that is not a string is
+        returned as JSON. Ids of other entities are references and do not count.
     """
     for field in ("id", f"{entity}_id"):
         value = record.get(field)
@@ -42,18 +43,18 @@ def row_keys(
     entity: str,
     key_properties: Iterable[str],
 ) -> Iterator[Hashable]:
-    """Tell which row of a target each record becomes.
+    """Give a key for each record by which repeated records are found.
 
     Args:
-        rows: The records as a target gets them.
-        records: The same as the API gave them.
-        raws: The JSON of each.
-        entity: What a record is, singular.
-        key_properties: The columns of the stream's key, which a catalog may have set to
-            others that are not unique, or to none.
+        rows: The records as the target gets them.
+        records: The same records as the API gave them.
+        raws: The JSON of each record.
+        entity: What a record is, in the singular.
+        key_properties: The stream's key columns. A catalog may have replaced them by
+            columns that are not unique, or by none.
 
     Yields:
-        The key of each; it holds the record's own id, too.
+        The key of each record: its own id, or a hash of its JSON, and its key columns.
     """
     columns = [*key_properties]
     for row, record, raw in zip(rows, records, raws, strict=True):
@@ -62,19 +63,19 @@ def row_keys(
 
 
 def content_key(record: dict[str, Any]) -> str:
-    """Make a key from all that a record says.
+    """Make a key from the whole content of a record.
 
     Args:
         record: The record as the API gave it.
 
     Returns:
-        A SHA-256 over its canonical JSON, in hexadecimal.
+        The SHA-256 of its canonical JSON, in hexadecimal.
     """
     return sha256(canonical_json(record).encode()).hexdigest()
 
 
 def canonical_json(value: object) -> str:
-    """Write a value in the one spelling that all equal values share.
+    """Write a value as JSON so that equal values give equal text.
 
     Args:
         value: Decoded JSON, its numbers `int` or `Decimal`.

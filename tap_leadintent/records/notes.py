@@ -1,4 +1,4 @@
-"""What is told of a stream's records: little at once, the rest in a line at the end."""
+"""Collects what to log about a stream's records, and logs it at the stream's end."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
 _MOST_REMEMBERED = 1_000
-"""Names. A server that invents new ones all the time must not fill the memory."""
+"""Names. More would let a server that invents names fill the memory; fewer would make
+the count in the log wrong."""
 
 _MOST_SHOWN = 25
-"""Names. More would make a line that nobody reads."""
+"""Names. More would make a line too long to read; fewer would hide names."""
 
 
 class RecordNotes:
     """The notes on the records of one stream."""
 
     def __init__(self, logger: logging.Logger) -> None:
-        """Begin with nothing noted.
+        """Start without a note.
 
         Args:
-            logger: Where to tell it.
+            logger: Gets the lines.
         """
         self._logger = logger
         self.warn_once = WarnOnce(logger)
-        """For what is worth a warning of its own."""
+        """Gives warnings that are logged at once."""
         self._without_column: set[str] = set()
         self._contradicting: Counter[str] = Counter()
 
@@ -53,12 +54,12 @@ class RecordNotes:
         self._contradicting[name] += 1
 
     def log(self, *, documented: bool, show: Callable[[str], str]) -> None:
-        """Tell what was noted, in at most one line for each kind.
+        """Log the notes, in at most one line for each kind.
 
         Args:
-            documented: Whether the API description shows the stream's fields, so that
-                another field is news.
-            show: Makes a name that a server chose fit to be shown.
+            documented: Whether the API description shows the stream's fields; if so,
+                fields without a column are a warning.
+            show: Makes a field's name, which the server chooses, safe to show.
         """
         if self._without_column:
             names = [repr(show(name)) for name in sorted(self._without_column)]

@@ -1,7 +1,7 @@
-"""From the API's record to the record that a target gets.
+"""Shapes records of the API into records for the target.
 
-A column holds the record's field of that name. What has no column, or contradicts the
-type that its column declares, travels in `additional_properties` under its own name.
+A column holds the field of the same name. A field without a column, or whose value
+contradicts its column's type, goes to `additional_properties` under its own name.
 """
 
 from __future__ import annotations
@@ -72,18 +72,18 @@ class RecordShaper:
         notes: RecordNotes,
         exclusion: Exclusion | None = None,
     ) -> None:
-        """Work out what is the same for all records.
+        """Compile the stream's schema, once for all records.
 
         Args:
             columns: The schema of each column, by the column's name.
-            key_properties: The columns that no record may leave empty.
-            entity: What a record is, singular.
+            key_properties: The key columns; every record must have a value for each.
+            entity: What a record is, in the singular.
             mask: Which fields are selected.
-            notes: Takes down what there is to tell of the records.
-            exclusion: What is taken out of each record before all else, if anything.
+            notes: Collects what to log about the records.
+            exclusion: The fields to remove from each record first, if any.
 
         Raises:
-            ValueError: A column's schema is none.
+            ValueError: A column's schema is not a valid JSON schema.
         """
         self._entity = entity
         self._mask = mask
@@ -142,8 +142,8 @@ class RecordShaper:
             window_end: Value of the column `window_end`, where the stream has it.
 
         Returns:
-            Of each, every column of the schema, null where the record has no value. A
-            column that its schema does not let be null is absent instead.
+            The shaped records. Columns without a value are null, or absent if their
+            schema does not allow null.
 
         Raises:
             ValueError: A key column has no value.
@@ -193,7 +193,7 @@ class RecordShaper:
         return shaped
 
     def _fit(self, shaped: Record, names: Iterable[str]) -> Record:
-        """Make values look as their columns want it; give those that cannot."""
+        """Convert values to their columns' types; return those that cannot be."""
         rest: Record = {}
         for name in names:
             value = shaped[name]
@@ -207,14 +207,14 @@ class RecordShaper:
                     self._keep(rest, name, value)
                     self._notes.contradicting(name)
             else:
-                # Of texts, only times change.
+                # Times are the only texts that conversion changes.
                 if fitted is not value and isinstance(value, str) and is_finer(value):
                     self._keep(rest, name, value)
             shaped[name] = fitted
         return rest
 
     def _take_unknown(self, shaped: Record) -> Record:
-        """Take out what has no column."""
+        """Remove and return the fields without a column."""
         names = [*shaped][len(self._empty) :]
         taken = {name: shaped.pop(name) for name in names}
         unknown = {n: value for n, value in taken.items() if n not in self._hidden}

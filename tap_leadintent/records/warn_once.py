@@ -1,4 +1,4 @@
-"""Warnings about what may occur in every record: each is logged once."""
+"""Logs a warning once, even if its reason occurs in every record."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ class WarnOnce:
     """The warnings about one stream."""
 
     def __init__(self, logger: logging.Logger) -> None:
-        """Begin without a warning.
+        """Start without a warning.
 
         Args:
-            logger: Where to warn.
+            logger: Gets the warnings.
         """
         self._logger = logger
         self._given: set[str] = set()
 
     def warn(self, text: str) -> None:
-        """Warn, unless the same has been said before.
+        """Log a warning, unless the same text was logged before.
 
         Args:
-            text: The warning. There must be few different ones: all are remembered.
+            text: The warning. All texts are kept in memory, so there must be few.
         """
         if text not in self._given:
             self._given.add(text)

@@ -1,9 +1,9 @@
-"""The form of coverage in a stream's state: one list, whatever it is about.
+"""Reads and writes the coverage in a stream's state.
 
-The state holds a list of `{"range", "from", "to", "source", "filters", "key"}`. One
-list, because Meltano merges states key by key but replaces lists whole. A run reads
-and writes the entries of its own source, and carries the latest others along: who
-mistypes an address, or goes back to former filters, finds what was covered before.
+The state holds one list of `{"range", "from", "to", "source", "filters", "key"}`. It is
+one list because Meltano merges states key by key but replaces lists whole. A run reads
+and writes the entries of its own source. It keeps the latest entries of other sources,
+so that a mistyped address or a change of filters loses no coverage.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ COVERAGE = "coverage"
 """Key of the list in a stream's state."""
 
 MOST_OTHERS = 3
-"""Sources. More would make states long, fewer would forget an address after a slip."""
+"""Other sources that are kept. More make states long; fewer forget coverage after a few
+changes of address or filters."""
 
 
 class _Entry(msgspec.Struct, omit_defaults=True):
@@ -40,7 +41,7 @@ class _Entry(msgspec.Struct, omit_defaults=True):
 
 
 class Bookmark:
-    """What a stream's state says: the coverage of its source, and that of others."""
+    """A stream's state: the coverage of the run's source, and of other sources."""
 
     def __init__(
         self,
@@ -48,19 +49,19 @@ class Bookmark:
         coverage: Coverage | None = None,
         others: Sequence[RawEntry] = (),
     ) -> None:
-        """Begin with what there is.
+        """Create the bookmark.
 
         Args:
             source: What the run reads.
-            coverage: What of it is covered.
+            coverage: What of this source is covered.
             others: Entries of other sources, the latest first.
         """
         self.source = source
         self.coverage = coverage or Coverage()
         self.problem: str | None = None
-        """Why what the state says of this source is no coverage, if it is none."""
+        """Why the state is malformed; None if it is not."""
         self.keys: set[str] = set()
-        """Marks of the keys that entries of this address were made with."""
+        """The `key_mark` of each key that entries of this address were made with."""
         self.key = ""
         """Mark of the key that the source was last read with, if it is known."""
         self._others = _latest(others)
@@ -72,19 +73,19 @@ class Bookmark:
     ) -> Bookmark:
         """Read a stream's state.
 
-        A state with only the SDK's `replication_key_value` counts as covered from the
-        start of what is asked to that value. An entry without a source counts as of
-        this one's address.
+        A state with only the SDK's `replication_key_value` counts as covered from
+        `start` to that value. An entry without a source counts as one of this source's
+        address.
 
         Args:
-            state: The stream's state, as this tap or another wrote it.
+            state: The stream's state, of this tap or another.
             source: What the run reads.
             ranges: The stream's time ranges.
-            start: Where what is asked begins, in seconds since 1970.
+            start: Start of what the settings ask for, in seconds since 1970.
 
         Returns:
-            The bookmark. Where the state is malformed nothing is covered, and
-            `problem` says why.
+            The bookmark. If the state is malformed, nothing is covered and `problem`
+            says why.
         """
         bookmark = cls(source)
         try:
@@ -117,7 +118,7 @@ class Bookmark:
 
     @property
     def former(self) -> Source | None:
-        """The source that the state was last about, if it says nothing of this one."""
+        """The state's last source, if the state covers nothing of this run's source."""
         if self._others and not any(self.coverage) and not self.problem:
             return _source(self._others[0])
         return None
@@ -131,7 +132,7 @@ class Bookmark:
         Returns:
             One entry for each interval, by range and time, then those of others.
         """
-        # Only what has changed is written anew: there may be thousands of entries.
+        # Unchanged entries are reused: there may be thousands.
         self._written = {
             piece: self._written.get(piece) or self._entry(*piece, key)
             for piece in self.coverage
@@ -212,7 +213,7 @@ def _source(entry: RawEntry) -> Source:
 
 
 def _latest(entries: Iterable[RawEntry]) -> list[RawEntry]:
-    """Keep the entries of the latest sources; those that hold next to nothing go."""
+    """Keep the entries of the latest sources; those without coverage go first."""
     by_source: dict[Source, list[RawEntry]] = {}
     for entry in entries:
         by_source.setdefault(_source(entry), []).append(entry)

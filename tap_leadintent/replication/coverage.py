@@ -1,4 +1,4 @@
-"""Which time intervals of which range have been read whole."""
+"""Knows which time intervals of each range have been read whole."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Coverage:
     """The intervals that a stream has read whole, by range."""
 
     def __init__(self, covered: Iterable[tuple[str, Interval]] = ()) -> None:
-        """Begin with what has been covered before.
+        """Start with what was covered before.
 
         Args:
             covered: Intervals, each with its range, in any order.
@@ -55,11 +55,11 @@ class Coverage:
         self._covered[name] = intervals.add(self._covered.get(name, []), interval)
 
     def begin(self, name: str, instant: int) -> None:
-        """Note where coverage of a range begins, of which nothing has been read yet.
+        """Note where the coverage of a range begins, before anything of it is read.
 
         Args:
             name: The range.
-            instant: What comes before it is not asked for, in seconds since 1970.
+            instant: The beginning, in seconds since 1970; earlier times are not needed.
         """
         self._covered[name] = [(instant, instant)]
 
@@ -139,16 +139,17 @@ class Coverage:
         return covered[0][1] if covered else None
 
     def to_read(self, name: str, asked: Interval, lookback: int) -> list[Interval]:
-        """Work out what a run has to read of a range.
+        """Compute what a run must read of a range.
 
-        It is what is asked and not covered, and again the stretch before the newest
-        covered instant. Of that stretch, what lies before `asked` is no longer
-        covered once the run reads beyond it: nothing else would read it again.
+        It is what is asked and not covered, and again the lookback: the stretch before
+        the newest covered instant. The part of the lookback that lies before `asked` is
+        removed from the coverage when the run reads later times, because no later
+        lookback would read it again.
 
         Args:
             name: The range.
             asked: What the run should cover, in seconds since 1970.
-            lookback: Length in seconds of the stretch to read again.
+            lookback: Length of the lookback, in seconds.
 
         Returns:
             The stretches to read, oldest first.

@@ -1,7 +1,7 @@
 """Arithmetic on time intervals: pairs of UTC seconds since 1970, end not before start.
 
 A list of intervals is sorted, and no two of its intervals touch. A state may hold
-thousands of them, so nothing here looks at each more than once.
+thousands of intervals, so every function takes linear time at most.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def clip(intervals: list[Interval], latest: int) -> list[Interval]:
         latest: The last instant to keep.
 
     Returns:
-        The list with nothing later; what lay wholly later becomes that one instant.
+        The clipped list; an interval that lies wholly later becomes that one instant.
     """
     return union((min(a, latest), min(b, latest)) for a, b in intervals)
 

@@ -1,4 +1,4 @@
-"""What a run reads of a stream, from its state, its settings and the time."""
+"""Plans what a run reads of a stream, from its state, its settings and the time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ SINCE_EVER = 0
 _DAY = 86_400
 
 _SKEW = 60
-"""Seconds. Less would warn of clocks that do no harm, more would hide a wrong state."""
+"""Seconds of future in a state that get no warning. Fewer would warn of harmless
+clocks; more would hide a wrong state."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +43,7 @@ class Asked:
 
     @classmethod
     def by(cls, config: Mapping[str, Any], ranges: Sequence[str]) -> Asked:
-        """Take it from the settings.
+        """Read the settings.
 
         Args:
             config: Valid settings.
@@ -66,17 +67,18 @@ class Asked:
 
 
 class Plan:
-    """What a run reads of each range, and what of it is covered by now.
+    """What a run reads of each range, and what is covered so far.
 
-    The first load reads the first range, and notes where the others begin; later runs
-    read all. A range that the state lacks, though the first is covered, begins where
-    that one was first complete: what has moved since then has not been read.
+    The first load reads the first range and notes where the coverage of the others
+    begins; later runs read all ranges. If the state lacks one of the others though the
+    first is covered, its coverage begins at the earliest covered end of the first:
+    later changes have not been read.
     """
 
     def __init__(
         self, asked: Asked, coverage: Coverage, now: int, logger: logging.Logger
     ) -> None:
-        """Begin before the first request.
+        """Make the plan, before the first request.
 
         Args:
             asked: What the settings ask for.
@@ -85,7 +87,7 @@ class Plan:
             logger: Gets a warning when the state covers the future.
         """
         self.now = now
-        """Where the run ends; it falls when the server's clock is behind ours."""
+        """Where the run ends; earlier than our clock if the server's is behind."""
         self.coverage = coverage
         self._asked = asked
         self._logger = logger
@@ -93,7 +95,7 @@ class Plan:
         first, *others = asked.ranges
         absent = [name for name in others if coverage.span(name) is None]
         self._beginning: list[str] = []
-        """Ranges that this run covers from its own start on, without reading them."""
+        """Ranges whose coverage begins at the start of this run, which reads none."""
         if asked.since > now:
             self.ranges: list[str] = []
             """The ranges to read, in this order."""
@@ -106,7 +108,7 @@ class Plan:
         self._begin()
 
     def stretches(self, name: str) -> list[Interval]:
-        """Work out what to read of a range.
+        """Compute what to read of a range.
 
         Args:
             name: One of `ranges`.
@@ -123,14 +125,14 @@ class Plan:
         return coverage.to_read(name, (since, self.now), asked.lookback)
 
     def is_everything(self, name: str, stretches: Sequence[Interval]) -> bool:
-        """Tell whether stretches of a range are all that there is, whenever it was.
+        """Tell whether to read a range whole, without a filter on time.
 
         Args:
             name: The range.
-            stretches: What is to be read of it.
+            stretches: The stretches to read of it.
 
         Returns:
-            Whether no bound is set, and nothing of it is covered.
+            Whether no bound is set and nothing is covered.
         """
         asked = self._asked
         is_unbounded = asked.start is None and asked.end is None
@@ -143,7 +145,7 @@ class Plan:
         Args:
             name: The range.
             window: The window, in seconds since 1970.
-            as_of: The server's time when it was read, None when it shows none.
+            as_of: The server's time when it was read; None if it is not known.
         """
         start, end = window
         end = min(end, self.now, self.now if as_of is None else as_of)
@@ -151,14 +153,15 @@ class Plan:
             self.coverage.add(name, (start, end))
 
     def learn_clock(self, began: int | None, reached: int | None) -> None:
-        """Learn what the server's clock says.
+        """Adjust the plan to the server's clock.
 
         Args:
-            began: Its time when the run sent its first request, at the earliest.
-            reached: A time that it has reached, beyond which nothing counts.
+            began: The server's time at the run's first query, at the earliest.
+            reached: A time that the server's clock has reached; later times are not
+                read.
 
         Raises:
-            StreamError: By that clock, nothing that is asked for can be there yet.
+            StreamError: By that clock, all that is asked for lies in the future.
         """
         if reached is not None and reached < self.now:
             self._refuse_nonsense(reached)
@@ -186,7 +189,7 @@ class Plan:
         newest = max((end for _, (_, end) in self.coverage), default=self.now)
         if newest > self.now + _SKEW:
             self._logger.warning(
-                "Its state covers what lies in the future, up to %s; only what comes "
+                "Its state covers a time in the future, up to %s; only what comes "
                 "before %s counts",
                 format_instant(newest),
                 format_instant(self.now),

@@ -27,8 +27,8 @@ class RangeGuard:
         Args:
             stream: Named in the error.
             time_range: The range.
-            is_ignored: Asks the server for a time of which there can be nothing, and
-                tells whether it returns something all the same.
+            is_ignored: Requests a time that cannot have records, and tells whether the
+                server returns some.
         """
         self._stream = stream
         self.range_name = time_range.name
@@ -42,14 +42,14 @@ class RangeGuard:
         self._first_page: int | None = None
 
     def page(self, window: Window, page: list[dict[str, Any]]) -> None:
-        """Look at a page, if its records show the time that the range is about.
+        """Check a page, if its records show their time in this range.
 
         Args:
-            window: The window that the page was asked for.
-            page: Its records.
+            window: The window that was requested.
+            page: The page's records.
 
         Raises:
-            StreamError: Whole pages lay outside the window, in two windows running.
+            StreamError: In two windows in a row, all records of a page lay outside.
         """
         if self._time_of is None:
             return
@@ -67,15 +67,15 @@ class RangeGuard:
             raise self._error(what)
 
     def window_begins(self, first_page: Sequence[bytes | msgspec.Raw]) -> None:
-        """Look at a window's first page.
+        """Check a window's first page.
 
         Args:
-            first_page: The JSON of its records, or nothing when there is no other page:
-                what little there is may well be there at all times.
+            first_page: The JSON of its records; empty when the window has only this
+                page, because small windows may well be equal.
 
         Raises:
-            StreamError: Three windows running began with the very same records, and
-                so does a time of which there can be none.
+            StreamError: Three windows in a row began with the same records, and the
+                server returns records even for a time that cannot have any.
         """
         content = hash(tuple(map(bytes, first_page))) if first_page else None
         same = content is not None and content == self._first_page

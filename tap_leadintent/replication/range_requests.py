@@ -1,4 +1,4 @@
-"""Asks for the windows of a time range, and for nothing in the server's future."""
+"""Requests the windows of a time range, up to the server's own time."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ _RANGE_REFUSALS = frozenset({400, 409, 416, 422})
 """Statuses with which a server may refuse a range that ends in its future."""
 
 _MOST_TRIES = 5
-"""More would ask in vain; fewer might end before two of three clocks have agreed."""
+"""More would repeat requests in vain; fewer might fail before two of three clocks have
+agreed."""
 
 
 class RangeRequests:
-    """Reads windows of one time range; no answer proves what the server calls future.
+    """Reads windows of one time range, up to the server's own time.
 
-    A server may refuse an end that its clock has not reached. As a refusal shows that
-    clock too, the window is then asked for again, up to there.
+    A server may refuse a range that ends in its future. A refusal shows the server's
+    clock too, so the window is then requested again, up to that time.
     """
 
     def __init__(
@@ -37,12 +38,12 @@ class RangeRequests:
         read_chain: Callable[[Fields, Check], Iterator[Page]],
         clock: ServerClock,
     ) -> None:
-        """Ask for nothing yet.
+        """Set the reader up; requests are sent by `read`.
 
         Args:
             name: The range.
             read_chain: Reads the cursor chain of some request fields.
-            clock: The server's clock, which `read_chain` learns from each answer.
+            clock: The server's clock; `read_chain` updates it with each response.
         """
         self._name = name
         self._read_chain = read_chain
@@ -52,8 +53,8 @@ class RangeRequests:
         """Read a window.
 
         Args:
-            window: The window; what of it lies in the server's future is left out.
-            check: Called before each request and in waits; raises to end the chain.
+            window: The window; its part in the server's future is left out.
+            check: Called before each request and during waits; raises to end the chain.
 
         Yields:
             Each page, as it arrives.

@@ -39,31 +39,31 @@ class Reader:
     """What is read."""
 
     clock: ServerClock
-    """The server's clock; the endpoint learns it from each answer."""
+    """The server's clock; the endpoint updates it with each response."""
 
     check: Check
-    """Called now and then; raises to end the run."""
+    """Called while waiting; raises to end the run."""
 
     progress: Progress
-    """Is told of each window."""
+    """Notes each window."""
 
     logger: logging.Logger
     """Gets a line for each window at DEBUG."""
 
     shape_page: Callable[[Records, str | None], tuple[list[Row], Iterable[Hashable]]]
-    """Gives a page's rows from the `window_end`, and the key of each."""
+    """Shapes a page with its `window_end`; gives the rows and the key of each."""
 
     seal: Callable[[int], None]
-    """Called when a window is complete and all its rows were handed over, so many."""
+    """Called with the number of records when a window is complete and emitted."""
 
     page_size: int
-    """Records in a full page."""
+    """Number of records in a full page."""
 
     concurrency: int
-    """Windows that are read at once."""
+    """Number of windows that are read at once."""
 
     window_seconds: int | None
-    """Length of a window; None for windows of about the same number of pages."""
+    """Length of a window; None for windows that are sized by their number of pages."""
 
     _repeats: Repeats = field(init=False, default_factory=Repeats)
     _prefetch: Prefetch | None = field(init=False, default=None)
@@ -89,15 +89,15 @@ class Reader:
                 yield rows
 
     def read_range(self, plan: Plan, time_range: TimeRange) -> Iterator[list[Row]]:
-        """Read what a plan asks for of a time range.
+        """Read a time range by the plan.
 
         Args:
-            plan: The plan, which learns of each window that has been read whole.
+            plan: The plan; it notes each window that has been read whole.
             time_range: One of its ranges.
 
         Yields:
-            The rows of each page, oldest window first, without those that the window
-            before held and that have not changed.
+            The rows of each page, oldest window first, without rows that the window
+            before had unchanged.
 
         Raises:
             StreamError: The range cannot be read.
@@ -124,10 +124,10 @@ class Reader:
             yield from self._read_window(plan, window, pages, guard)
 
     def learn_clock(self, plan: Plan) -> None:
-        """Read no further than the server's clock has come.
+        """End the reading at the time that the server's clock has reached.
 
         Args:
-            plan: The plan, which learns it.
+            plan: The plan to adjust.
         """
         before = plan.now
         plan.learn_clock(self.clock.began, self.clock.reached)
@@ -137,7 +137,7 @@ class Reader:
                 self._prefetch.end_by(plan.now)
 
     def stop(self) -> None:
-        """End all reading, whatever still waits to be handed over."""
+        """End all reading, also of pages that wait to be emitted."""
         if self._prefetch is not None:
             self._prefetch.stop()
 
@@ -180,7 +180,7 @@ class Reader:
             news = self._repeats.news(keys, records.raw, records.read_at)
             yield [*compress(rows, news)]
         self.learn_clock(plan)
-        # The first of its queries is the one that may have run too early.
+        # The window's first query is the earliest, so it decides what is complete.
         as_of = clock and self.clock.as_of(clock)
         plan.read(guard.range_name, (window.start, window.end), as_of)
         self.progress.reach(window.end)

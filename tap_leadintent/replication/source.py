@@ -1,4 +1,4 @@
-"""Whose rows a state is about: an address, and what is asked of it.
+"""Identifies the source of a state: the API's address and the stream's filters.
 
 API description: "Base address", "Authentication"; a key belongs to one organization.
 """
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 _PORTS = {"http": 80, "https": 443}
 
 _ROUNDS = 100_000
-"""About 50 ms: once a run that is nothing, for whoever tries out keys it is a lot."""
+"""About 50 ms, once a run. More delays each run; fewer makes guessing keys cheaper."""
 
 _MARK_BYTES = 4
-"""More could tell whether a guess at the key is right, fewer not two keys apart."""
+"""More would help to verify a guessed key; fewer would give two keys the same mark."""
 
 
 class Source(NamedTuple):
-    """What coverage is about. Another key alone is no other source: keys change."""
+    """What coverage belongs to. The key is no part of it, because keys are rotated."""
 
     address: str
     """The setting `base_url`, as `normalised` writes it."""
@@ -36,11 +36,11 @@ class Source(NamedTuple):
 
     @classmethod
     def of(cls, config: Mapping[str, Any], filters: Mapping[str, Any]) -> Source:
-        """Take it from the settings.
+        """Read the settings.
 
         Args:
             config: The settings.
-            filters: What their `filters` hold for the stream.
+            filters: The stream's part of the setting `filters`.
 
         Returns:
             The source.
@@ -50,14 +50,14 @@ class Source(NamedTuple):
 
 @lru_cache
 def normalised(address: str) -> str:
-    """Write an address in the one form in which addresses are compared.
+    """Normalise an address, so that equal addresses have equal texts.
 
     Args:
-        address: The setting `base_url`, or what a state says of it.
+        address: The setting `base_url`, or the source in a state.
 
     Returns:
-        The same address, whatever the case of its host, with no default port and no
-        slash at the end. What is no address stays as it is.
+        The address with its host in lower case, and without a default port or a slash
+        at the end. A text that is not an address stays as it is.
     """
     try:
         url = parse_url(address)
@@ -69,14 +69,14 @@ def normalised(address: str) -> str:
 
 
 def filters_hash(filters: Mapping[str, Any]) -> str:
-    """Name a stream's filters.
+    """Hash a stream's filters.
 
     Args:
         filters: The request fields that `filters` sets for the stream.
 
     Returns:
-        A short text that differs when they do, empty when there are none. The order
-        of fields and of list items does not matter.
+        A short hash, empty without filters. The order of fields and of list items does
+        not matter.
     """
     if not filters:
         return ""
@@ -91,14 +91,14 @@ def filters_hash(filters: Mapping[str, Any]) -> str:
 
 @lru_cache(maxsize=1)
 def key_mark(key: str, address: str) -> str:
-    """Mark a key, so that another one is noticed.
+    """Hash a key, to notice another key in a state.
 
     Args:
         key: The setting `api_key`.
-        address: The normalised address that it is for.
+        address: The normalised address that the key is for.
 
     Returns:
-        8 hexadecimal digits of a slow hash, from which no key can be worked out.
+        8 hexadecimal digits of a slow hash; the key cannot be computed from them.
     """
     digest = pbkdf2_hmac(
         "sha256", key.encode(), address.encode(), _ROUNDS, dklen=_MARK_BYTES

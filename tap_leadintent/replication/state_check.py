@@ -1,4 +1,4 @@
-"""What is odd about a state, in words: what it names, and what it was made with."""
+"""Finds unknown names in a state, and changes of its source."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ if TYPE_CHECKING:
     from tap_leadintent.replication.bookmark import Bookmark
 
 _SHOWN_CHARACTERS = 100
+"""More would let a bad state fill a line; fewer would cut addresses and filters."""
 
 _KNOWN = (COVERAGE, "replication_key_value")
-"""What the tap reads of a stream's state."""
+"""The keys that the tap reads in a stream's state."""
 
 
 def unknown_names(
     bookmarks: Mapping[str, Mapping[str, Any]], ranges: Mapping[str, Sequence[str]]
 ) -> Iterator[str]:
-    """Look for names in a state that mean nothing to the tap.
+    """Find names in a state that the tap does not know.
 
     Args:
-        bookmarks: What the state says of each stream, of any content.
-        ranges: The time ranges of each stream that there is.
+        bookmarks: The state of each stream, with any content.
+        ranges: The time ranges of each of the tap's streams.
 
     Yields:
-        A line for each such name, with what it may be meant to be.
+        A line for each such name, with a similar name that the tap knows.
     """
     for name, bookmark in bookmarks.items():
         if name not in ranges:
@@ -66,15 +67,15 @@ def changes(
     filters: Mapping[str, Mapping[str, Any]],
     mark: str,
 ) -> Iterator[str]:
-    """Tell what has changed since a state was made.
+    """Find what has changed since a state was made.
 
     Args:
-        bookmarks: What the state says of each stream that a run reads by ranges.
-        filters: Today's filters of each stream that has any.
-        mark: `key_mark` of today's key.
+        bookmarks: The bookmark of each stream that the run reads by ranges.
+        filters: The run's filters, by stream.
+        mark: `key_mark` of the run's key.
 
     Yields:
-        A line for each change of the source, and one when the key is another.
+        A line for each change of the source, and one if the key has changed.
     """
     moved: dict[str, list[str]] = {}
     for name, bookmark in bookmarks.items():

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TimeRange:
-    """All that is particular to one time range of an endpoint."""
+    """The properties of one time range of an endpoint."""
 
     name: str
     """The field of the request's body, such as `date_found`."""
 
     moves: bool = False
-    """Whether a record's time moves, so that the windows are read one after the other.
+    """Whether a record's time can change; if so, windows are read one after the other.
 
-    A record that moved from a window still to be read into one that has been read ahead
-    would be in neither, and nobody would read it again.
+    Otherwise, a record that moves from a window that is not yet read into one that has
+    been read ahead would be missed.
     """
 
     time_of: Callable[[Record], str | None] | None = None
-    """Where a record shows the time that the range is about, if it always does."""
+    """Gives a record's time in this range; None if records do not show it."""

@@ -180,7 +180,7 @@ def _instant(option: str, text: str, *, round_up: bool = False) -> int:
     try:
         return parse_instant(text, round_up=round_up)
     except ValueError:
-        msg = f"{option}: {text!r} is no date or date-time, such as 2026-01-31"
+        msg = f"{option}: {text!r} is not a date or date-time, such as 2026-01-31"
         raise StateError(msg) from None
 
 

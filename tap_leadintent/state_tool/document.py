@@ -112,7 +112,7 @@ def _decode(path: str) -> dict[str, Any]:
     try:
         return msgspec.json.decode(data, type=dict[str, Any])
     except msgspec.DecodeError as error:
-        msg = f"is no JSON object ({error})"
+        msg = f"is not a JSON object ({error})"
         raise ValueError(msg) from None
 
 

@@ -46,17 +46,17 @@ MISTAKES: list[tuple[str, dict[str, Any], str]] = [
     (
         "observations",
         {"replication_key": "observed"},
-        "the replication key observed is no column; did you mean observed_at?",
+        "the replication key observed is not a column; did you mean observed_at?",
     ),
     (
         "monitored_accounts",
         {"replication_method": "INCREMENTAL", "replication_key": "updated"},
-        f"the replication key updated is no column; {COLUMN}",
+        f"the replication key updated is not a column; {COLUMN}",
     ),
     (
         "leads",
         {"key_properties": ["id", "found"]},
-        f"the key column found is no column; {COLUMN}",
+        f"the key column found is not a column; {COLUMN}",
     ),
 ]
 
@@ -110,7 +110,7 @@ def test_a_column_whose_schema_is_no_schema(
     catalog = only("leads", "observations")
     entries(catalog)["leads"]["schema"]["properties"]["x"] = column
     (line,) = refusal(with_catalog(catalog, *arguments))
-    told = f"its schema is no JSON schema ({problem})"
+    told = f"its schema is not a valid JSON schema ({problem})"
     assert line == f"catalog: leads: column x: {told}"
     assert not requests_mock.called
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 
-NO_DATE = "is no date or date-time, such as 2026-01-31"
+NO_DATE = "is not a date or date-time, such as 2026-01-31"
 
 # Each gives a variable another value, and the one line that follows.
 MISTAKES: list[tuple[str, str, str]] = [
@@ -64,12 +64,12 @@ MISTAKES: list[tuple[str, str, str]] = [
     (
         "FILTERS",
         '{"leads": ',
-        "filters: is no JSON: Expecting value: line 1 column 11 (char 10)",
+        "filters: is not valid JSON: Expecting value: line 1 column 11 (char 10)",
     ),
     (
         "FILTERS",
         "leads",
-        "filters: is no JSON: Expecting value: line 1 column 1 (char 0)",
+        "filters: is not valid JSON: Expecting value: line 1 column 1 (char 0)",
     ),
     ("FILTERS", "[]", "filters: [] is not of type 'object', 'null'"),
     (
@@ -85,7 +85,7 @@ MISTAKES: list[tuple[str, str, str]] = [
     (
         "STREAM_MAPS",
         "[1,",
-        "stream_maps: is no JSON: Expecting value: line 1 column 4 (char 3)",
+        "stream_maps: is not valid JSON: Expecting value: line 1 column 4 (char 3)",
     ),
     (
         "BATCH_CONFIG",

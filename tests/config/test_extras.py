@@ -24,7 +24,7 @@ def batches(root: str) -> dict[str, Any]:
 
 
 def needs(extra: str) -> str:
-    return f"needs a package more: pip install 'tap-leadintent[{extra}]'"
+    return f"needs another package: pip install 'tap-leadintent[{extra}]'"
 
 
 # Each needs a package that is hidden, and gives the one line that follows.

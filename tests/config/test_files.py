@@ -94,8 +94,8 @@ def test_a_config_that_is_not_there(tmp_path: Path, arguments: list[str]) -> Non
 
 NO_PATH = (
     "--config: there is no such file; give the path of a JSON file, or ENV for "
-    "environment variables, but no settings (what was given is not shown, as it may "
-    "hold the key)"
+    "environment variables, not the settings themselves (the value is not shown, as "
+    "it may hold the key)"
 )
 
 

@@ -69,7 +69,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
 ]
 
 NO_STREAM = "there is no stream"
-NO_EXPRESSION = "is no expression:"
+NO_EXPRESSION = "is not an expression:"
 
 BROKEN_MAPS: list[tuple[dict[str, Any], str]] = [
     ({"user": {"id": "id"}}, f".user: {NO_STREAM} user"),

@@ -43,7 +43,7 @@ KEY_TYPE = "api_key: must be a string"
 NO_FIELD = "there is no such request field"
 TAPS_OWN = "is set by the tap and cannot be a filter"
 AGENT_EDGES = "user_agent: must not begin or end with white space"
-NO_JSON = "holds what JSON cannot, such as NaN or half a character"
+NO_JSON = "holds a value that JSON cannot, such as NaN or half a character"
 
 
 def quote_all(text: str) -> str:
@@ -107,11 +107,11 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"lookback_minutes": -1}, "lookback_minutes: -1 is less than the minimum of 0"),
     (
         {"start_date": "yesterday"},
-        "start_date: 'yesterday' is no date or date-time, such as 2026-01-31",
+        "start_date: 'yesterday' is not a date or date-time, such as 2026-01-31",
     ),
     (
         {"end_date": "2026-02-30"},
-        "end_date: '2026-02-30' is no date or date-time, such as 2026-01-31",
+        "end_date: '2026-02-30' is not a date or date-time, such as 2026-01-31",
     ),
     (
         {"start_date": "2026-02-01", "end_date": "2026-02-01T00:59:59+01:00"},

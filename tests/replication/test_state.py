@@ -213,7 +213,7 @@ def test_a_state_of_the_future_is_cut_with_a_warning(
         api.now = days * DAY
         run(api, store, STRICT)
     (line,) = warnings(caplog)
-    assert f"covers what lies in the future, up to {second(400 * DAY)}" in line
+    assert f"covers a time in the future, up to {second(400 * DAY)}" in line
     assert line.startswith("leads: ")
     assert {name for name, shown in store.rows.items()} == {
         f"lead-{n:04}" for n in range(48, 60)

@@ -135,11 +135,11 @@ def test_a_half_state_does_not_begin_later_for_what_is_forgotten() -> None:
         ),
         (
             ("--stream", "leads", "--from", "yesterday"),
-            "--from: 'yesterday' is no date or date-time, such as 2026-01-31",
+            "--from: 'yesterday' is not a date or date-time, such as 2026-01-31",
         ),
         (
             ("--stream", "leads", "--to", "2026-02-30"),
-            "--to: '2026-02-30' is no date or date-time, such as 2026-01-31",
+            "--to: '2026-02-30' is not a date or date-time, such as 2026-01-31",
         ),
         (
             ("--stream", "leads", "--from", "2026-02-02", "--to", "2026-02-01"),

@@ -251,7 +251,10 @@ def test_an_instant_of_a_full_table(settings: Settings) -> None:
             ("--stream", "x"),
             "--stream: there is no stream 'x'; there are signal_agents",
         ),
-        (("--at", "soon"), "--at: 'soon' is no date or date-time, such as 2026-01-31"),
+        (
+            ("--at", "soon"),
+            "--at: 'soon' is not a date or date-time, such as 2026-01-31",
+        ),
     ],
 )
 def test_mistakes_are_one_line(
@@ -298,5 +301,5 @@ def test_settings_that_are_no_file_are_not_repeated() -> None:
 
 def test_what_is_no_state_is_refused(settings: Settings) -> None:
     assert "is empty" in refused("plan", "--config", settings(), stdin="")
-    assert "is no JSON object" in refused("plan", "--config", settings(), stdin="[")
+    assert "is not a JSON object" in refused("plan", "--config", settings(), stdin="[")
     assert run("plan", stdin=STATE).exit_code == 2

@@ -50,8 +50,8 @@ FILES = (
     ),
     Message(
         text="--config: there is no such file; give the path of a JSON file, or ENV for "
-        "environment variables, but no settings (what was given is not shown, as it "
-        "may hold the key)",
+        "environment variables, not the settings themselves (the value is not "
+        "shown, as it may hold the key)",
         arguments=('--config={"page_size": 1}',),
         cause="Settings were given in place of a path.",
         cure="Put them into a file or into the environment.",
@@ -120,21 +120,21 @@ CATALOG = (
         cure="Choose one of them (in Meltano: `replication-method` in `metadata`).",
     ),
     Message(
-        text="catalog: observations: the replication key observed is no column; did you "
+        text="catalog: observations: the replication key observed is not a column; did you "
         "mean observed_at?",
         catalog=_entry("observations", replication_key="observed"),
         cause="The replication key is no column of the stream.",
         cure="Choose a column (in Meltano: `replication-key` in `metadata`).",
     ),
     Message(
-        text="catalog: leads: the key column found is no column; choose a column of its "
+        text="catalog: leads: the key column found is not a column; choose a column of its "
         "schema",
         catalog=_entry("leads", key_properties=["id", "found"]),
         cause="A part of the key is no column of the stream.",
         cure="Choose columns (in Meltano: `key-properties` in `metadata`).",
     ),
     Message(
-        text="catalog: leads: column x: its schema is no JSON schema (…)",
+        text="catalog: leads: column x: its schema is not a valid JSON schema (…)",
         catalog=_added,
         cause="A column that was added, such as by Meltano's `schema`, has no valid schema.",
         cure="Correct it; `type` takes string, number, integer, boolean, object, array, null.",

@@ -97,7 +97,7 @@ SETTINGS = (
         cure="Copy the whole key.",
     ),
     Message(
-        text="start_date: … is no date or date-time, such as 2026-01-31",
+        text="start_date: … is not a date or date-time, such as 2026-01-31",
         config={"start_date": "yesterday"},
         cause="The date is not in ISO 8601.",
         cure="Write it as 2026-01-31 or 2026-01-31T08:00:00Z.",
@@ -178,7 +178,7 @@ SETTINGS = (
         cure="Use file:// or s3://.",
     ),
     Message(
-        text="batch_config.encoding.format: parquet needs a package more: pip install "
+        text="batch_config.encoding.format: parquet needs another package: pip install "
         "'tap-leadintent[parquet]'",
         config={"batch_config": _PARQUET},
         lacks="pyarrow",
@@ -186,7 +186,7 @@ SETTINGS = (
         cure=_EXTRA,
     ),
     Message(
-        text="batch_config.storage.root: s3:// needs a package more: pip install "
+        text="batch_config.storage.root: s3:// needs another package: pip install "
         "'tap-leadintent[s3]'",
         config={"batch_config": _jsonl("s3://bucket/x")},
         lacks="s3fs",
@@ -194,7 +194,7 @@ SETTINGS = (
         cure=_EXTRA,
     ),
     Message(
-        text="stream_maps.leads.full_name: `fake` needs a package more: pip install "
+        text="stream_maps.leads.full_name: `fake` needs another package: pip install "
         "'tap-leadintent[faker]'",
         config={"stream_maps": {"leads": {"full_name": "fake.name()"}}},
         lacks="faker",
@@ -202,7 +202,7 @@ SETTINGS = (
         cure=_EXTRA,
     ),
     Message(
-        text="filters: is no JSON: …",
+        text="filters: is not valid JSON: …",
         variables={"FILTERS": "sheet_ids=1"},
         arguments=("--config=ENV",),
         cause="An object in the environment must be written as JSON.",
@@ -232,13 +232,13 @@ SETTINGS = (
         cure="Write the stream as the table of streams in README has it.",
     ),
     Message(
-        text="stream_maps.leads.full_nam: leads has no such column that a map could leave out; did you mean full_name?",
+        text="stream_maps.leads.full_nam: leads has no such column to remove; did you mean full_name?",
         config={"stream_maps": {"leads": {"full_nam": None}}},
         cause="A map takes out what has no column, so that the value would stay in `additional_properties`.",
         cure="Name the field in `exclude_fields`, or give it a column.",
     ),
     Message(
-        text="stream_maps.leads.x: …1 +… is no expression: …",
+        text="stream_maps.leads.x: …1 +… is not an expression: …",
         config={"stream_maps": {"leads": {"x": "1 +"}}},
         cause="The expression of a map is not Python.",
         cure="Correct it.",

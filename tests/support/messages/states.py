@@ -58,7 +58,7 @@ STATE = (
         cure="Nothing, if it was rotated. Another organization needs a state of its own.",
     ),
     _warning(
-        "leads: Its state covers what lies in the future, up to …; only what comes "
+        "leads: Its state covers a time in the future, up to …; only what comes "
         "before … counts",
         state=_state(to="9999-01-01T00:00:00Z"),
         cause="The state was written by hand, or a clock was wrong.",
@@ -90,7 +90,7 @@ STATE = (
         cure="Give the value of the last STATE that the tap wrote.",
     ),
     _warning(
-        "The state has no bookmarks; of 'leads' nothing counts",
+        "The state has no bookmarks; ignored in it: 'leads'",
         state={"leads": {"coverage": []}},
         cause="The state has another form than Singer's.",
         cure="Give the value of the last STATE that the tap wrote.",
