@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from contextlib import contextmanager, suppress
 from functools import partial
 from logging import DEBUG, WARNING
@@ -19,11 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from tap_leadintent.client import LeadIntentStream
-
-
-_MORE_THAN_A_PAGE = 10_000
-"""New containers between two garbage collections; a page has one or two thousand. More
-lets cycles take more memory; fewer costs time on each page."""
 
 
 def sync_streams(
@@ -52,20 +46,19 @@ def sync_streams(
     warnings = WarningCounter()
     logger.addHandler(warnings)
     try:
-        with _rare_collections():
-            for number, stream in enumerate(streams, start=1):
-                before, started = stream.newest_covered, monotonic()
-                if error := _attempt(stream, partial(_sync, stream), logger):
-                    outcome.failures[stream.name] = _reason(error)
-                    if isinstance(error, SingerSDKError):
-                        stream.logger.error("%s", error)
-                    # Its last windows may not have been in a STATE yet.
-                    write_state()
-                seconds = monotonic() - started
-                logger.info(describe(stream, before, seconds, warnings))
-                if isinstance(error, NoAccessError):
-                    outcome.not_tried = [other.name for other in streams[number:]]
-                    break
+        for number, stream in enumerate(streams, start=1):
+            before, started = stream.newest_covered, monotonic()
+            if error := _attempt(stream, partial(_sync, stream), logger):
+                outcome.failures[stream.name] = _reason(error)
+                if isinstance(error, SingerSDKError):
+                    stream.logger.error("%s", error)
+                # Its last windows may not have been in a STATE yet.
+                write_state()
+            seconds = monotonic() - started
+            logger.info(describe(stream, before, seconds, warnings))
+            if isinstance(error, NoAccessError):
+                outcome.not_tried = [other.name for other in streams[number:]]
+                break
         tried = streams[: len(streams) - len(outcome.not_tried)]
         logger.info(describe_run(tried, monotonic() - began, warnings))
     finally:
@@ -152,22 +145,6 @@ def _attempt(
 def _reason(error: Exception) -> str:
     expected = isinstance(error, SingerSDKError)
     return str(error) if expected else f"{type(error).__name__}: {error}"
-
-
-@contextmanager
-def _rare_collections() -> Iterator[None]:
-    """Let the garbage collector run less often, and on fewer objects.
-
-    The objects of the start live as long as the run, and records have no cycles.
-    """
-    thresholds = gc.get_threshold()
-    gc.freeze()
-    gc.set_threshold(_MORE_THAN_A_PAGE)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*thresholds)
-        gc.unfreeze()
 
 
 @contextmanager

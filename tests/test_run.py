@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -37,23 +36,6 @@ def test_an_error_of_requests_outside_a_request_is_one_streams_failure(
         run(api, store, {}, selected=("leads", "monitored_accounts"))
     written = {message["stream"] for message in store.of_type("RECORD")}
     assert written == {"monitored_accounts"}
-
-
-def test_garbage_is_looked_for_less_during_a_run_and_as_ever_after_it() -> None:
-    before = gc.get_threshold()
-    seen: list[tuple[int, int]] = []
-
-    class Watching(Store):
-        def write_message(self, message: Any) -> None:
-            super().write_message(message)
-            seen.append((gc.get_freeze_count(), gc.get_threshold()[0]))
-
-    run(Api(now=2 * DAY, leads=steady(5)), Watching(), {})
-    frozen, threshold = seen[-1]
-    assert frozen > 0
-    assert threshold > before[0]
-    assert gc.get_freeze_count() == 0
-    assert gc.get_threshold() == before
 
 
 def test_batches_that_cannot_be_written_say_where(
