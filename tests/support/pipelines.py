@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import sqlite3
 import subprocess
@@ -123,6 +124,24 @@ class Pipeline(Meltano):
             timeout=TIMEOUT,
         )
         return json.loads(done.stdout)
+
+    def change_state(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Pipe the state through `tap-leadintent-state` as README does."""
+        scripts = sysconfig.get_path("scripts")
+        line = (
+            f"meltano state get {self._state_id} | "
+            f"tap-leadintent-state {shlex.join(arguments)} | "
+            f"meltano state set --force {self._state_id} --input-file /dev/stdin"
+        )
+        return subprocess.run(  # noqa: S603 - of our own environment
+            ["/bin/sh", "-c", line],
+            cwd=PROJECT,
+            env={**self._env, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"},
+            check=False,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=TIMEOUT,
+        )
 
     def partial_state(self) -> str:
         """Give what the system database holds of a run that has not completed."""

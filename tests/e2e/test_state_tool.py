@@ -1,0 +1,50 @@
+"""The state of a real project, changed in the pipes that README shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tests.support.pipelines import Pipeline
+from tests.support.runs import fill
+
+if TYPE_CHECKING:
+    from tap_leadintent.sandbox import Sandbox
+    from tests.support.pipelines import PostgresWarehouse
+
+FROM, TO = "2024-08-01T00:00:00Z", "2024-09-01T00:00:00Z"
+
+
+def covered(pipeline: Pipeline) -> list[tuple[str, str]]:
+    state: Any = pipeline.state()
+    entries = state["singer_state"]["bookmarks"]["observations"]["coverage"]
+    return [(entry["from"], entry["to"]) for entry in entries]
+
+
+def test_what_is_forgotten_in_a_pipe_is_loaded_again(
+    sandbox: Sandbox, warehouse: PostgresWarehouse
+) -> None:
+    fill(sandbox, observations=50)
+    only = '["observations.*"]'
+    pipeline = Pipeline(warehouse, sandbox, "forgotten", TAP_LEADINTENT__SELECT=only)
+    pipeline.run()
+    ((start, end),) = covered(pipeline)
+
+    forget = ("forget", "--stream", "observations", "--from", FROM)
+    refused = pipeline.change_state(*forget, "--to", "soon")
+    assert refused.returncode
+    assert "Error: --to: 'soon' is no date" in refused.stderr
+    assert covered(pipeline) == [(start, end)]
+
+    changed = pipeline.change_state(*forget, "--to", TO)
+    assert changed.returncode == 0, changed.stderr
+    assert covered(pipeline) == [(start, FROM), (TO, end)]
+
+    # Late enough to be found by nothing but a second reading of that time.
+    sandbox.insert("observations", {"id": "late"}, observed_at="2024-08-15T00:00:00Z")
+    pipeline.run()
+    ((again, _),) = covered(pipeline)
+    assert again == start
+    with warehouse.postgres.connect() as connection:
+        query = "SELECT count(*) FROM forgotten.observations WHERE id = 'late'"
+        row = connection.execute(query).fetchone()
+    assert row == (1,)
