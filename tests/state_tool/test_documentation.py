@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tap_leadintent.state_tool.cli import main
 from tests.support.states import run
@@ -71,6 +73,17 @@ def test_what_stands_in_pipes_has_the_options_that_there_are(line: str) -> None:
     command = main.commands[name]
     parsed = command.make_context(name, arguments)
     assert parsed.params["state"] == "-"
+
+
+def test_meltano_offers_the_command_as_the_pages_say() -> None:
+    project = yaml.safe_load((ROOT / "meltano.yml").read_text(encoding="utf-8"))
+    (tap,) = project["plugins"]["extractors"]
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert tap["commands"]["state"]["executable"] in scripts["project"]["scripts"]
+    for page in (PAGE, README):
+        assert set(re.findall(rf"meltano invoke {tap['name']}:(\w+)", page)) == {
+            "state"
+        }
 
 
 def test_each_option_is_described() -> None:
