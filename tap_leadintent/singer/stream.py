@@ -16,14 +16,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from singer_sdk import RESTStream
-from singer_sdk.batch import Batcher
 from singer_sdk.exceptions import SingerSDKError
 from singer_sdk.helpers._batch import SDKBatchMessage
 from singer_sdk.mapper import SameRecordTransform
 from singer_sdk.singerlib import RecordMessage
 from typing_extensions import override
 
-from tap_leadintent.errors import StreamError
+from tap_leadintent.singer.batch import BatchFiles
 from tap_leadintent.singer.writer import flush
 
 if TYPE_CHECKING:
@@ -44,39 +43,6 @@ _WINDOWS_FOR_A_STATE = 100
 more are read again after an interruption."""
 
 
-class _Batch:
-    """Records that wait for their BATCH message, by the stream they go to."""
-
-    def __init__(
-        self,
-        batcher: Batcher,
-        send: Callable[[str, list[str]], None],
-    ) -> None:
-        self._batcher = batcher
-        self._send = send
-        self._records: dict[str, list[Record]] = {}
-        self._count = 0
-
-    @property
-    def is_full(self) -> bool:
-        return self._count >= self._batcher.batch_config.batch_size
-
-    def add(self, stream: str, record: Record) -> None:
-        self._records.setdefault(stream, []).append(record)
-        self._count += 1
-
-    def write(self) -> None:
-        for stream, records in self._records.items():
-            try:
-                manifests = list(self._batcher.get_batches(iter(records)))
-            except (OSError, ImportError) as error:
-                msg = f"{stream}: batches cannot be written ({error}); see batch_config"
-                raise StreamError(msg) from None
-            for manifest in manifests:
-                self._send(stream, manifest)
-        self._records, self._count = {}, 0
-
-
 class SingerStream(RESTStream[str | None]):
     """A stream whose STATE says only what has been written before it."""
 
@@ -87,7 +53,7 @@ class SingerStream(RESTStream[str | None]):
             tap: The tap, with its settings and state.
         """
         super().__init__(tap)
-        self._batch: _Batch | None = None
+        self._batch: BatchFiles | None = None
         self._bookmark: Callable[[], dict[str, Any]] = dict
         self._records_since_state = 0
         self._windows_since_state = 0
@@ -220,14 +186,13 @@ class SingerStream(RESTStream[str | None]):
                 )
                 self._tap.write_message(message)
 
-            batcher = Batcher(self.tap_name, self.name, batch_config)
-            self._batch = _Batch(batcher, send)
-            for record in self._sync_records(context, write_messages=False):
-                for message in self._generate_record_messages(record):
-                    self._batch.add(message.stream, message.record)
-                if self._batch.is_full:
-                    self.write_state()
-            self.write_state()
+            with BatchFiles(self.tap_name, batch_config, send) as self._batch:
+                for record in self._sync_records(context, write_messages=False):
+                    for message in self._generate_record_messages(record):
+                        self._batch.add(message.stream, message.record)
+                    if self._batch.is_full:
+                        self.write_state()
+                self.write_state()
 
     # The next three do nothing: the stream keeps its own bookmark.
 
