@@ -32,7 +32,7 @@ def test_what_is_forgotten_in_a_pipe_is_loaded_again(
     forget = ("forget", "--stream", "observations", "--from", FROM)
     refused = pipeline.change_state(*forget, "--to", "soon")
     assert refused.returncode
-    assert "Error: --to: 'soon' is no date" in refused.stderr
+    assert "Error: --to: 'soon' is not a date" in refused.stderr
     assert covered(pipeline) == [(start, end)]
 
     changed = pipeline.change_state(*forget, "--to", TO)
