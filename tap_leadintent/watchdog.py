@@ -2,7 +2,8 @@
 
 The run itself ends at a safe point (see `interruption`). It may not reach one: the
 look-up of a host's address cannot be interrupted, and a write into a full pipe waits
-until the target reads.
+until the target reads. While the target does read, what is being written goes out
+whole.
 """
 
 from __future__ import annotations
@@ -18,11 +19,20 @@ if TYPE_CHECKING:
     from types import FrameType
 
 GRACE = 1.5
-"""Seconds that a run has to end after a signal.
+"""Seconds that a run has to end after a signal, or after its last write since then.
 
 Less may not be enough to write a last STATE; more may let the sender of the signal lose
 patience and send a SIGKILL.
 """
+
+
+_writes = 0
+
+
+def note_progress() -> None:
+    """Note that a piece of the output has been written."""
+    global _writes  # noqa: PLW0603 - a process has one watchdog
+    _writes += 1
 
 
 def watch() -> None:
@@ -43,7 +53,10 @@ def watch() -> None:
 
 def _watch(receiver: int) -> None:
     (signum,) = os.read(receiver, 1)
-    select.select([receiver], [], [], GRACE)
+    before, has_second = -1, False
+    while _writes != before and not has_second:
+        before = _writes
+        has_second = bool(select.select([receiver], [], [], GRACE)[0])
     # Nothing is flushed: a line that is half written cannot be completed here.
     os._exit(128 + signum)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import select
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from singer_sdk.contrib.msgspec import MsgSpecWriter
 from singer_sdk.singerlib import RecordMessage, StateMessage
 from typing_extensions import override
 
+from tap_leadintent import watchdog
 from tap_leadintent.errors import LOGGER, OutputError
 
 if TYPE_CHECKING:
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
 _BLOCK = 256 * 1024
 """Bytes, about a page. Smaller blocks cost more switches between threads, one a write;
 larger ones take more memory and reach the target later."""
+
+_PIECE = 64 * 1024
+"""Bytes of one write, which is what a pipe holds. Larger ones hide for longer from the
+watchdog that the target is reading; smaller ones cost more switches between threads."""
 
 
 class Writer(MsgSpecWriter):
@@ -53,11 +59,17 @@ class Writer(MsgSpecWriter):
         Raises:
             OutputError: Standard output cannot be written.
         """
+        stdout = sys.stdout.buffer
+        # A buffer between us and the pipe could be left with a part of a line.
+        raw = getattr(stdout, "raw", stdout)
         try:
             while self._block:
-                written = sys.stdout.buffer.write(self._block)
+                written = raw.write(self._block[:_PIECE])
+                if written is None:  # It does not block, and is full.
+                    select.select([], [raw], [])
+                    continue
                 del self._block[:written]
-            sys.stdout.flush()
+                watchdog.note_progress()
         except OSError as error:
             _let_go_of_stdout()
             msg = f"standard output cannot be written: {error.strerror}"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from datetime import UTC, datetime
 from decimal import Decimal
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,11 +22,13 @@ from singer_sdk.singerlib import (
 
 from tap_leadintent.errors import OutputError
 from tap_leadintent.singer.writer import Writer, flush
+from tests.support.helpers import TIMEOUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 BLOCK = 256 * 1024
+PIPE = 64 * 1024
 
 
 class Target(io.RawIOBase):
@@ -150,6 +154,44 @@ def test_what_a_target_took_before_it_failed_is_not_written_again(
     target.writes = None
     writer.flush()
     assert ids(target) == [1]
+
+
+def test_the_watchdog_sees_that_a_target_takes_a_block_piece_by_piece(
+    stdout: Callable[[Target], Target], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[int] = []
+    target, writer = stdout(Target()), Writer()
+    monkeypatch.setattr(
+        "tap_leadintent.watchdog.note_progress", lambda: taken.append(len(target.taken))
+    )
+    writer.write_message(record(1, text="x" * BLOCK))
+    assert taken == [PIPE, 2 * PIPE, 3 * PIPE, 4 * PIPE, len(target.taken)]
+
+
+def test_no_part_of_a_line_stays_in_a_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
+    target = Target(most=7)
+    text = io.TextIOWrapper(io.BufferedWriter(target, BLOCK))
+    monkeypatch.setattr("sys.stdout", text)
+    Writer().write_message(record(1, text="x" * BLOCK))
+    assert ids(target) == [1]
+    assert target.parts[-1].endswith(b"\n")
+
+
+def test_a_pipe_that_does_not_block_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    receiver, sender = os.pipe()
+    os.set_blocking(sender, False)
+    with os.fdopen(receiver, "rb") as pipe, os.fdopen(sender, "w") as text:
+        monkeypatch.setattr("sys.stdout", text)
+        writing = Thread(
+            target=Writer().write_message, args=[record(1, text="x" * BLOCK)]
+        )
+        writing.start()
+        line = pipe.readline()
+        writing.join(TIMEOUT)
+        monkeypatch.undo()
+    assert json.loads(line)["record"]["id"] == 1
 
 
 def test_a_flush_with_nothing_to_write(stdout: Callable[[Target], Target]) -> None:
