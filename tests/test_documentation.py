@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 import yaml
-from click.testing import CliRunner
 
 from tap_leadintent.config.settings import SCHEMA
-from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import STREAMS, declared_stream, markdown_table
+from tests.support.plugin_definitions import about, leaves
 
 ROOT = Path(__file__).parents[1]
 # The SDK adds its own settings to the schema as soon as a tap is made.
@@ -32,12 +31,6 @@ KINDS = {
     "object": {"object"},
     "string": {"string", "options", "date_iso8601"},
 }
-
-
-def about(form: str) -> str:
-    result = CliRunner().invoke(TapLeadIntent.cli, ["--about", f"--format={form}"])
-    assert result.exit_code == 0
-    return result.stdout
 
 
 ABOUT = json.loads(about("json"))
@@ -63,18 +56,6 @@ def kind(setting: dict[str, Any]) -> str:
     """Give the type of a setting."""
     (found,) = {*setting["type"]} - {"null"}
     return str(found)
-
-
-def leaves(properties: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Give settings by their dotted names, nested ones instead of their parents."""
-    found: dict[str, Any] = {}
-    for name, setting in properties.items():
-        inner = setting.get("properties", {})
-        if inner and not isinstance(setting.get("additionalProperties"), dict):
-            found |= leaves(inner, f"{prefix}{name}.")
-        else:
-            found[f"{prefix}{name}"] = setting
-    return found
 
 
 # The code itself

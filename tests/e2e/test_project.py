@@ -1,0 +1,117 @@
+"""From an empty folder to rows in PostgreSQL, with the lines that README shows."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sysconfig
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from tap_leadintent.definitions import FOLDER
+from tests.e2e.test_targets import assert_tables_hold
+from tests.support.environments import uv
+from tests.support.helpers import API_KEY, STREAMS, TIMEOUT
+from tests.support.pages import README, ROOT, section, shell_blocks
+from tests.support.postgres import tables_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tap_leadintent.demo.postgres import Postgres
+    from tap_leadintent.sandbox import Sandbox
+
+FIRST, UPGRADE, *_ = shell_blocks(section(README, "## In your project"))
+# A run without them would be one of another definition.
+SOME_DEFAULTS = {"load_method": "upsert", "use_copy": True, "validate_records": False}
+
+
+@pytest.fixture(scope="session")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel of this code, as an index would offer it."""
+    folder = tmp_path_factory.mktemp("wheels")
+    uv("build", "--wheel", "--out-dir", folder, ROOT)
+    return folder
+
+
+class Shell:
+    """A shell of somebody who has uv, and nothing else of ours."""
+
+    def __init__(self, folder: Path, wheels: Path, **variables: str) -> None:
+        ours = sysconfig.get_path("scripts")
+        path = os.environ["PATH"].split(os.pathsep)
+        programs = folder / "programs"
+        self.project = folder / "leads"
+        self._folder = folder
+        self._env = {
+            **os.environ,
+            "PATH": os.pathsep.join([str(programs), *(p for p in path if p != ours)]),
+            "UV_FIND_LINKS": str(wheels),
+            "UV_TOOL_BIN_DIR": str(programs),
+            "UV_TOOL_DIR": str(folder / "tools"),
+            "MELTANO_SEND_ANONYMOUS_USAGE_STATS": "false",
+            "NO_COLOR": "1",
+            **variables,
+        }
+
+    def __call__(self, lines: str) -> str:
+        """Type lines, one after the other; each must succeed."""
+        done = subprocess.run(  # noqa: S603 - what README says
+            ["/bin/sh", "-e", "-c", lines],
+            cwd=self.project if self.project.exists() else self._folder,
+            env=self._env,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            timeout=2 * TIMEOUT,
+        )
+        assert done.returncode == 0, done.stdout[-3000:]
+        return done.stdout
+
+    def plugin(self, kind: str) -> dict[str, Any]:
+        """Give the one plugin of a kind that the project has."""
+        text = (self.project / "meltano.yml").read_text(encoding="utf-8")
+        (plugin,) = yaml.safe_load(text)["plugins"][kind]
+        return dict(plugin)
+
+
+def test_the_lines_of_readme_fill_a_warehouse(
+    sandbox: Sandbox, postgres: Postgres, wheels: Path, tmp_path: Path
+) -> None:
+    sizes = {**dict.fromkeys(STREAMS, 30), "leads": 150}
+    sandbox.configure(api_key=API_KEY, since="2026-01-02T00:00:00Z", sizes=sizes)
+    # What Meltano finds in the environment goes before what the lines set.
+    shell = Shell(
+        tmp_path,
+        wheels,
+        TAP_LEADINTENT_BASE_URL=sandbox.url,
+        TAP_LEADINTENT_API_KEY=API_KEY,
+        TARGET_POSTGRES_SQLALCHEMY_URL=postgres.url,
+    )
+    shell(FIRST)
+
+    tables = tables_of(postgres, "tap_leadintent")
+    assert {name: len(rows) for name, rows in tables.items()} == sizes
+    assert_tables_hold(tables, sandbox)
+    set_there = {"base_url": "https://api.example.com", "start_date": "2026-01-01"}
+    assert shell.plugin("extractors")["config"] == set_there
+    loader = {s["name"]: s.get("value") for s in shell.plugin("loaders")["settings"]}
+    assert loader.items() >= SOME_DEFAULTS.items()
+    assert "Print a state without" in shell(
+        "meltano invoke tap-leadintent:state --help"
+    )
+
+    # A definition of old: with a setting that is gone, and without one that is new.
+    path = shell.project / "meltano.yml"
+    text = path.read_text(encoding="utf-8")
+    older = text.replace("- name: lookback_minutes", "- name: lookback_hours")
+    assert older != text
+    path.write_text(older, encoding="utf-8")
+    shell(UPGRADE)
+    now = yaml.safe_load((FOLDER / "tap-leadintent.yaml").read_text(encoding="utf-8"))
+    assert shell.plugin("extractors")["settings"] == now["settings"]
+    assert shell.plugin("extractors")["config"] == set_there
