@@ -6,9 +6,12 @@ to become a page of the documentation, too.
 
 from __future__ import annotations
 
+from tests.support.messages.answers import ANSWERS
 from tests.support.messages.files import CATALOG, FILES
+from tests.support.messages.maps import MAPS, VALUES
 from tests.support.messages.message import Message
 from tests.support.messages.network import NETWORK
+from tests.support.messages.rare import CLOCKS, CONNECTIONS, ENDINGS, MACHINE, ODDITIES
 from tests.support.messages.runs import API, PROGRESS, RECORDS
 from tests.support.messages.settings import SETTINGS
 from tests.support.messages.states import STATE
@@ -16,13 +19,17 @@ from tests.support.messages.states import STATE
 __all__ = ["MESSAGES", "Message"]
 
 MESSAGES = {
-    "Settings": SETTINGS,
+    "Settings": (*SETTINGS, *VALUES),
+    "Stream maps and excluded fields": MAPS,
     "Files": FILES,
     "Catalog": CATALOG,
     "State": STATE,
     "The API": API,
-    "The network": NETWORK,
-    "Records": RECORDS,
+    "Answers and records": (*ANSWERS, *RECORDS, *ODDITIES),
+    "The network": (*NETWORK, *CONNECTIONS),
+    "Clocks": CLOCKS,
+    "This machine": MACHINE,
+    "Ends that are no failure of a stream": ENDINGS,
     "Progress": PROGRESS,
 }
 """All messages, by what they are about."""

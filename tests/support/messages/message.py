@@ -54,6 +54,9 @@ class Message:
     lacks: str | None = None
     """A package that is not installed."""
 
+    seen_by: str = ""
+    """The test that sees it, where it takes more than a command line."""
+
     def is_in(self, line: str) -> bool:
         """Tell whether a line of the log says this."""
         pattern = ".*".join(map(re.escape, self.text.split(ANY)))

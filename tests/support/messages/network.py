@@ -12,7 +12,7 @@ def _leads() -> dict[str, Any]:
     return only("leads")
 
 
-def _gave_up(text: str, cause: str, cure: str, **case: Any) -> Message:
+def gave_up(text: str, cause: str, cure: str, **case: Any) -> Message:
     config = {"max_retries": 0, **case.pop("config", {})}
     told = f"1 of 1 streams failed: leads: …gave up after 1 try: {text}"
     return Message(
@@ -21,63 +21,63 @@ def _gave_up(text: str, cause: str, cure: str, **case: Any) -> Message:
 
 
 NETWORK = (
-    _gave_up(
+    gave_up(
         "127.0.0.1:9 refuses connections; check host and port in base_url, and whether the API is up",
         config={"base_url": "http://127.0.0.1:9"},
         cause="Nobody listens at the port.",
         cure="Correct `base_url`, or start what should listen there.",
     ),
-    _gave_up(
+    gave_up(
         "the host nowhere.invalid cannot be looked up (…); check base_url, and this machine's network",
         config={"base_url": "https://nowhere.invalid"},
         cause="The host's name is wrong, or no name server answers.",
         cure="Correct `base_url`, or the name server of the machine.",
     ),
-    _gave_up(
+    gave_up(
         "… does not speak TLS; check the port in base_url, and whether it should begin with http:// (for this machine only)",
         config={"base_url": f"https://{SANDBOX}"},
         cause="`base_url` begins with https://, but the port is one for plain HTTP.",
         cure="Correct the port.",
     ),
-    _gave_up(
+    gave_up(
         "the proxy 127.0.0.1:9 does not pass requests on (…); check HTTPS_PROXY or ALL_PROXY, with user and password where the proxy wants them, and NO_PROXY",
         config={"base_url": "https://api.example.com"},
         environment={"HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": ""},
         cause="The proxy that the environment names does not work.",
         cure="Correct `HTTPS_PROXY`, or name the host in `NO_PROXY`.",
     ),
-    _gave_up(
+    gave_up(
         "… did not begin to answer within 0.5 s; raise request_timeout_seconds, or lower page_size or concurrency",
         config={"request_timeout_seconds": 0.5},
         faults=({"kind": "hang", "seconds": 30},),
         cause="The API is slower than `request_timeout_seconds` allows.",
         cure="Raise it, or ask for less at once.",
     ),
-    _gave_up(
+    gave_up(
         "HTTP 429 …: the API wants fewer requests; set max_requests_per_minute, or lower it: …",
         faults=({"kind": "status", "status": 429},),
         cause="The key asks more often than the API allows.",
         cure="Set `max_requests_per_minute` below what the API allows.",
     ),
-    _gave_up(
+    gave_up(
         "HTTP 503 …: the API, or a gateway before it, is down or overloaded; lower concurrency, or try later: …",
         faults=({"kind": "status", "status": 503},),
         cause="The API has trouble of its own.",
         cure="Run again later; the run goes on from its last state.",
     ),
-    _gave_up(
+    gave_up(
         "HTTP 500 …: the API failed; if it goes on, ask the API's support: …",
         faults=({"kind": "status", "status": 500},),
         cause="The API failed at this request, each time.",
         cure="Run again later; the run goes on from its last state.",
     ),
-    _gave_up(
+    gave_up(
         "the response is not a page of records but an HTML page; check base_url, which is the root of the API without /v1: …",
         faults=({"kind": "html"},),
         cause="A web page answers, such as that of a login, where the API should.",
         cure="Correct `base_url`, which is not the address of the dashboard.",
     ),
-    _gave_up(
+    gave_up(
         "the response is not a page of records but other JSON (…); check base_url, which is the root of the API without /v1: …",
         faults=({"kind": "body", "body": {"items": [], "next": None}},),
         cause="Another API answers.",

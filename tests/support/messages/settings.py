@@ -91,7 +91,7 @@ SETTINGS = (
         cure="Copy the key again.",
     ),
     Message(
-        text="api_key: has fewer than … characters, …; copy the whole key from the …",
+        text="api_key: has fewer than … characters, too few to be kept out of messages; copy the whole key from the dashboard",
         config={"api_key": "short"},
         cause="A key this short cannot be kept out of messages, and is none.",
         cure="Copy the whole key.",
@@ -154,7 +154,7 @@ SETTINGS = (
         cure="Write the stream as the table of streams in README has it.",
     ),
     Message(
-        text="exclude_fields.leads: id cannot be left out: it is part of the …",
+        text="exclude_fields.leads: id cannot be left out: it is part of the stream's key",
         config={"exclude_fields": {"leads": ["id"]}},
         cause="Rows could not be told apart without their key.",
         cure="Leave the field in, or choose another key in the catalog.",
@@ -172,7 +172,7 @@ SETTINGS = (
         cure="Set `batch_config.storage.root` to a folder or an s3:// URL.",
     ),
     Message(
-        text="batch_config.storage.root: there is no storage …; begin with file:// or …",
+        text="batch_config.storage.root: there is no storage …://; begin with file:// or s3://",
         config={"batch_config": _jsonl("foo://x")},
         cause="Nobody knows how to write to such a URL.",
         cure="Use file:// or s3://.",

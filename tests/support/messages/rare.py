@@ -1,0 +1,240 @@
+"""What is said where it takes more than a command line to bring it about."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from tests.support.messages.message import Message
+from tests.support.messages.network import gave_up
+
+_CONNECTING = "tests/e2e/test_failures.py"
+_ENDING = "tests/e2e/test_endings.py"
+_PROXY = {"base_url": "https://api.example.com"}
+_warning = partial(Message, level="WARNING", code=0)
+
+CONNECTIONS = (
+    gave_up(
+        "HTTPS_PROXY or ALL_PROXY is not the address of a proxy; set it to one such as http://proxy.example.com:8080",
+        config=_PROXY,
+        environment={"HTTPS_PROXY": "http://", "NO_PROXY": ""},
+        cause="A variable of the environment is no address.",
+        cure="Correct it, or unset it.",
+        seen_by=f"{_CONNECTING}::test_an_address_of_no_proxy",
+    ),
+    gave_up(
+        "HTTPS_PROXY or ALL_PROXY names a SOCKS proxy, which needs another package: pip install 'requests[socks]'",
+        config=_PROXY,
+        environment={"ALL_PROXY": "socks5://127.0.0.1:9", "NO_PROXY": ""},
+        cause="`requests` speaks SOCKS with PySocks only, which is not installed.",
+        cure="Install it where the tap is installed, such as in `pip_url`.",
+        seen_by=f"{_CONNECTING}::test_a_socks_proxy",
+    ),
+    gave_up(
+        "the server's certificate is not trusted (…); check base_url, or set REQUESTS_CA_BUNDLE if the certificate is your own",
+        cause="The server proves itself with a certificate that this machine does not know: of a company's proxy, self-signed, expired, or for another host.",
+        cure="Set `REQUESTS_CA_BUNDLE` to a PEM file with the issuer's certificate; renew one that has expired.",
+        seen_by="tests/e2e/test_trust.py::test_a_stranger_is_not_trusted",
+    ),
+    Message(
+        text="1 of … streams failed: leads: REQUESTS_CA_BUNDLE names no readable file of certificates, … (…); set it to a file in PEM format",
+        cause="The variable names a file that is not there, is not readable, or holds no certificate.",
+        cure="Correct the path, or unset the variable.",
+        seen_by="tests/e2e/test_trust.py::test_certificates_that_are_not_there_end_the_stream_at_once",
+    ),
+    gave_up(
+        "… cannot be reached (…); check base_url, and this machine's network",
+        cause="No way leads to the host: the network is down, or a route is missing.",
+        cure="Mend the network, or correct `base_url`.",
+        seen_by="tests/e2e/test_failures.py::test_a_connection_that_is_not_taken",
+    ),
+    gave_up(
+        "… accepted no connection within … s; check base_url, this machine's network, and the firewalls on the way",
+        cause="Nothing answers at the address, as when a firewall drops what is sent.",
+        cure="Correct `base_url`, or open the firewall for it.",
+        seen_by=f"{_CONNECTING}::test_a_connection_that_is_not_taken",
+    ),
+    gave_up(
+        "… did not finish the TLS handshake within … s; check that the port in base_url speaks TLS",
+        cause="The connection is taken, and then nothing is said.",
+        cure="Correct the port.",
+        seen_by=f"{_CONNECTING}::test_https_where_nobody_answers_it",
+    ),
+    gave_up(
+        "the TLS handshake with … failed (…); check base_url, and proxies and firewalls on the way",
+        cause="Server and tap cannot agree on how to speak, or something cuts in.",
+        cure="Ask whoever runs the server or the proxy.",
+        seen_by=f"{_CONNECTING}::test_https_that_breaks_off",
+    ),
+    gave_up(
+        "… speaks TLS; base_url must begin with https://",
+        cause="`base_url` begins with http://, and the port is one for TLS.",
+        cure="Write https://.",
+        seen_by=f"{_CONNECTING}::test_http_where_https_is_spoken",
+    ),
+    gave_up(
+        "… does not answer in HTTP (…); check base_url",
+        cause="Something else than a web server listens at the port.",
+        cure="Correct the port.",
+        seen_by=f"{_CONNECTING}::test_an_answer_that_is_none",
+    ),
+    gave_up(
+        "the request to … failed (…); if it goes on, ask the API's support",
+        cause="A trouble that has no name here.",
+        cure="Run again; if it stays, report it with the log.",
+        seen_by=f"{_CONNECTING}::test_an_answer_that_is_none",
+    ),
+    gave_up(
+        "… (through the proxy …)",
+        cause="The trouble before it was met on the way through this proxy.",
+        cure="See the message; the proxy may be where it comes from.",
+        seen_by=f"{_CONNECTING}::test_a_server_beyond_a_proxy",
+    ),
+)
+
+CLOCKS = (
+    _warning(
+        text="By the server's clock it is …, … ahead of ours; the run reads up to ours, so set the clock of this machine",
+        cause="This machine's clock is behind. What is newer than it is not read yet.",
+        cure="Set the clock of this machine.",
+        seen_by="tests/api/test_server_clock.py::test_clocks_that_differ_are_worth_one_line",
+    ),
+    gave_up(
+        "its clock says …, unlike other responses",
+        cause="One machine of the API has a clock that is an hour off.",
+        cure="None is needed while other machines answer; else report it to the API's support.",
+        seen_by="tests/api/test_retry_tries.py::test_an_answer_with_another_clock_is_no_answer",
+    ),
+    Message(
+        text="1 of … streams failed: leads: by the server's clock it is …, long before …, from where on it is asked; the stream stops rather than count nothing as everything. Check base_url, or report it to the API's support",
+        cause="The server says that it is years ago; nothing can have been found yet.",
+        cure="Correct `base_url`, or report it.",
+        seen_by="tests/e2e/test_connection.py",
+    ),
+    _warning(
+        text="start_date lies in the future; nothing is read of …",
+        cause="`start_date` is tomorrow, at most.",
+        cure="None is needed: it is read from then on.",
+        seen_by="tests/replication/test_state.py::test_before_the_start_date_comes_nothing_is_read",
+    ),
+)
+
+MACHINE = (
+    Message(
+        text="1 of … streams failed: leads: the system allows no thread to read with; raise its limit of threads",
+        cause="The limit of processes or threads is reached (`ulimit -u`, or that of the container).",
+        cure="Raise it.",
+        seen_by="tests/replication/test_prefetch_threads.py::test_without_any_thread_nothing_is_read",
+    ),
+    Message(
+        text="1 of … streams failed: leads: the threads that read have died, as memory is short; lower concurrency",
+        cause="The machine has no memory left.",
+        cure="Give it more, or lower `concurrency`.",
+        seen_by="tests/replication/test_prefetch_threads.py::test_threads_that_die_without_a_word_end_the_stream",
+    ),
+    _warning(
+        text="leads: Only … of … windows are read at once, as the system allows no more threads",
+        cause="The limit of processes or threads is nearly reached.",
+        cure="None is needed; the run is slower. Raise the limit.",
+        seen_by="tests/replication/test_reader.py::test_too_few_threads_are_worth_a_warning",
+    ),
+    gave_up(
+        "the response is larger than … MiB; lower page_size",
+        cause="A page is larger than any page of leads can be.",
+        cure="Lower `page_size`; check `base_url`.",
+        seen_by="tests/e2e/test_fault_processes.py::test_a_refusal",
+    ),
+)
+
+ODDITIES = (
+    Message(
+        text="1 of … streams failed: leads: a page could not be decoded, and has another cursor when requested again; the stream stops rather than miss records. The next run reads it again",
+        cause="A page that was broken in the middle has changed since.",
+        cure="Run again.",
+        seen_by="tests/replication/test_prefetch.py",
+    ),
+    gave_up(
+        "the page cannot be decoded (…)",
+        cause="A record in the page is no JSON.",
+        cure="Report it to the API's support, with the message.",
+        seen_by="tests/replication/test_prefetch.py",
+    ),
+    Message(
+        text="1 of … streams failed: leads: the API returns records from outside the time range of latest_signal; it seems to ignore the range. The stream stops rather than read everything once for each window. Report it to the API's support.",
+        cause="The API ignores the time range that it is asked for.",
+        cure="Report it to the API's support, with the message.",
+        seen_by="tests/replication/test_reader_windows.py::test_a_server_that_ignores_latest_signal_is_noticed",
+    ),
+    _warning(
+        text="leads: … try 2 of 9 in … s (the server asked for … s, which is shortened)",
+        cause="The server's `Retry-After` asks for more than a run can wait.",
+        cure="None is needed: the tap tries again sooner, and fails if that does not help.",
+        seen_by="tests/api/test_retry_tries.py::test_retry_after",
+    ),
+    _warning(
+        text="monitored_accounts: No ACTIVATE_VERSION is sent: records in a BATCH have no version, so a target would retire all of them",
+        cause="`emit_activate_version_messages` and `batch_config` are both set.",
+        cure="Set one of them.",
+        seen_by="tests/e2e/test_warehouse.py::test_batches_and_versions_together_retire_nothing_that_is_there",
+    ),
+)
+
+ENDINGS = (
+    Message(
+        text="the target stopped reading; its own log says why",
+        cause="The target has ended, or was ended, while the tap was writing.",
+        cure="Read the target's log; the tap goes on from the last state that the target passed on.",
+        seen_by="tests/e2e/test_fault_processes.py::test_a_target_that_stops_reading",
+    ),
+    Message(
+        text="standard output cannot be written: …",
+        cause="Messages go into a file, and the disk is full.",
+        cure="Make room, and run again.",
+        seen_by="tests/e2e/test_full_disk.py::test_a_full_disk_behind_stdout_ends_the_run",
+    ),
+    Message(
+        text="Error: standard output is closed; the tap writes its messages there",
+        cause="Whoever started the tap closed its standard output (`>&-`).",
+        cure="Give it a pipe or a file.",
+        seen_by=f"{_ENDING}::test_a_closed_stdout_is_told_in_a_line",
+    ),
+    Message(
+        text="Error: … before the run",
+        code=143,
+        cause="A signal came while the tap was starting.",
+        cure="None is needed. The exit code is 143 after SIGTERM, 130 after SIGINT.",
+        seen_by=f"{_ENDING}::test_a_signal_during_the_imports_is_told_in_a_line",
+    ),
+    Message(
+        text="leads: this should not happen",
+        cause="The tap has a mistake. A traceback follows; the other streams are still read.",
+        cure="Report it, with the log; the key is not in it.",
+        seen_by="tests/e2e/test_fault_processes.py::test_a_traceback_without_the_key",
+    ),
+    Message(
+        text="… streams failed: …; not tried after that: …",
+        cause="The API cannot be reached, or refuses the key, which would meet every stream.",
+        cure="See the message about the one that failed.",
+        seen_by="tests/e2e/test_no_access.py",
+    ),
+    _warning(
+        text="leads: … records so far, … a second; … % of …",
+        level="INFO",
+        cause="A stream has been read for another 15 seconds.",
+        cure="None is needed.",
+        seen_by="tests/test_progress.py::test_a_line_comes_every_15_seconds_and_no_sooner",
+    ),
+    _warning(
+        text="leads: …; covered up to …, as before",
+        level="INFO",
+        cause="The run has read nothing that is newer than what was covered.",
+        cure="None is needed, unless `end_date` or a clock is wrong.",
+        seen_by="tests/test_summary.py",
+    ),
+    _warning(
+        text="leads: …; nothing is covered yet",
+        level="INFO",
+        cause="No window of the stream has been read whole.",
+        cure="None is needed: the next run begins again.",
+        seen_by="tests/test_summary.py",
+    ),
+)
