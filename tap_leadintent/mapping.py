@@ -130,7 +130,7 @@ def _flattening(
     if not options.enabled or options.max_level <= 0:
         return None
     try:
-        return Flattening(made.transformed_schema, options, stream.notes.without_column)
+        return Flattening(made.transformed_schema, options, stream.notes)
     except ValueError as error:
         raise ConfigError([f"flattening_enabled: {stream.name}: {error}"]) from None
 

@@ -2,7 +2,8 @@
 
 The SDK flattens a record by its content: a nested field that the schema lacks becomes a
 column that the target does not have, and so does an object that is null. Here, fields
-without a column go to `additional_properties`, inside their nested objects.
+without a column go to `additional_properties`, inside their nested objects, and so do
+values that contradict the type of their column.
 """
 
 from __future__ import annotations
@@ -14,12 +15,20 @@ from singer_sdk.helpers._flattening import flatten_key, flatten_schema
 from singer_sdk.singerlib.json import serialize_json
 
 from tap_leadintent.openapi import ADDITIONAL_PROPERTIES
-from tap_leadintent.records.column_types import may_be_null
+from tap_leadintent.records.column_types import (
+    ContradictionError,
+    fit_for,
+    may_be_null,
+)
+from tap_leadintent.times import is_finer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from singer_sdk.helpers._flattening import FlatteningOptions
+
+    from tap_leadintent.records.column_types import Fit
+    from tap_leadintent.records.notes import RecordNotes
 
     Record = dict[str, Any]
     Schema = dict[str, Any]
@@ -29,6 +38,10 @@ class _Column(NamedTuple):
     name: str
     is_text: bool
     """Whether it holds text; a value of another type becomes its JSON."""
+
+    fit: Fit | None
+    """Converts a value of an object to the column's type, where being valid inside of
+    its object does not mean that it fits."""
 
 
 _Tree: TypeAlias = "dict[str, _Column | _Tree]"
@@ -42,20 +55,20 @@ class Flattening:
         self,
         schema: Schema,
         options: FlatteningOptions,
-        note: Callable[[Collection[str]], None],
+        notes: RecordNotes,
     ) -> None:
         """Plan the columns.
 
         Args:
             schema: The JSON schema of the nested records.
             options: How deep to flatten, and how to name columns.
-            note: Takes the dotted names of fields without a column.
+            notes: Collects what to log about the records.
 
         Raises:
             ValueError: Two fields would have the same column.
         """
         self._options = options
-        self._note = note
+        self._notes = notes
         schema = _closed(schema)
         self.schema: Schema = flatten_schema(
             schema,
@@ -81,7 +94,7 @@ class Flattening:
             does not allow null.
         """
         flat: Record = self._empty.copy()
-        unheld = _take(record, self._tree, flat)
+        unheld = self._take(record, self._tree, flat)
         if unheld:
             self._keep(unheld, record.get(ADDITIONAL_PROPERTIES), flat)
         return flat
@@ -90,7 +103,37 @@ class Flattening:
         column = self._tree.get(ADDITIONAL_PROPERTIES)
         if isinstance(column, _Column) and (rest is None or isinstance(rest, dict)):
             flat[column.name] = serialize_json({**unheld, **(rest or {})})
-            self._note([*_paths(unheld, self._tree)])
+            self._notes.without_column([*_paths(unheld, self._tree)])
+
+    def _take(self, value: Record, tree: _Tree, flat: Record) -> Record:
+        """Put an object's fields into their columns; return what none holds."""
+        unheld: Record = {}
+        for name, field in value.items():
+            place = tree.get(name)
+            if isinstance(place, _Column):
+                if not self._put(field, place, flat):
+                    unheld[name] = field
+            elif place is not None and isinstance(field, dict):
+                if inner := self._take(field, place, flat):
+                    unheld[name] = inner
+            elif place is None or field is not None:
+                unheld[name] = field
+        return unheld
+
+    def _put(self, value: object, column: _Column, flat: Record) -> bool:
+        """Put a value into its column; tell whether the column says all of it."""
+        as_it_is = value is None or isinstance(value, str) or not column.is_text
+        fitted = value if as_it_is else serialize_json(value)
+        if column.fit is not None and value is not None:
+            try:
+                fitted = column.fit(fitted)
+            except ContradictionError:
+                self._notes.contradicting(column.name)
+                return False
+        flat[column.name] = fitted
+        # Times are the only texts that conversion changes.
+        is_cut = fitted is not value and isinstance(value, str) and is_finer(value)
+        return not is_cut
 
     def _plan(self, fields: Mapping[str, Schema], parents: list[str]) -> _Tree:
         """Map each field to the column that the SDK gives it."""
@@ -106,7 +149,9 @@ class Flattening:
                 max_key_length=self._options.max_key_length,
             )
             if column in self._columns:
-                tree[name] = _Column(column, _is_text(self._columns[column]))
+                tree[name] = _column(
+                    column, self._columns[column], is_nested=bool(parents)
+                )
         return tree
 
     def _is_taken_apart(self, schema: Schema, level: int) -> bool:
@@ -115,6 +160,13 @@ class Flattening:
             and "properties" in schema
             and level < self._options.max_level
         )
+
+
+def _column(name: str, schema: Schema, *, is_nested: bool) -> _Column:
+    is_text = _is_text(schema)
+    # Other columns of the record fit already, and so does any text.
+    needs_fit = is_nested and not (is_text and "format" not in schema)
+    return _Column(name, is_text, fit_for(schema) if needs_fit else None)
 
 
 def _closed(schema: Schema) -> Schema:
@@ -128,28 +180,12 @@ def _closed(schema: Schema) -> Schema:
     return {**schema, "properties": fields}
 
 
-def _take(value: Record, tree: _Tree, flat: Record) -> Record:
-    """Put an object's fields into their columns; return those without a column."""
-    unheld: Record = {}
-    for name, field in value.items():
-        place = tree.get(name)
-        if isinstance(place, _Column):
-            as_it_is = field is None or isinstance(field, str) or not place.is_text
-            flat[place.name] = field if as_it_is else serialize_json(field)
-        elif place is not None and isinstance(field, dict):
-            if inner := _take(field, place, flat):
-                unheld[name] = inner
-        elif place is None or field is not None:
-            unheld[name] = field
-    return unheld
-
-
 def _paths(unheld: Record, tree: _Tree) -> Iterator[str]:
     for name, field in unheld.items():
         place = tree.get(name)
         if isinstance(place, dict) and isinstance(field, dict):
             yield from (f"{name}.{path}" for path in _paths(field, place))
-        else:
+        elif place is None:
             yield name
 
 

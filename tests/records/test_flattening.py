@@ -3,22 +3,45 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import logging
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from singer_sdk.helpers._flattening import FlatteningOptions, flatten_record
+from typing_extensions import override
 
 from tap_leadintent.records.flattening import Flattening
-from tests.support.helpers import declared_stream
+from tap_leadintent.records.notes import RecordNotes
+from tests.support.helpers import declared_stream, exact_json
 from tests.support.shaping import shape
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 TEXT = {"type": ["string", "null"]}
 NUMBER = {"type": ["number", "null"]}
 OBJECT = {"type": ["object", "null"]}
 REST = {**OBJECT, "additionalProperties": True}
+
+
+class Noting(RecordNotes):
+    """Keeps the names of fields without a column, and of contradicted columns."""
+
+    def __init__(self, noted: list[str]) -> None:
+        super().__init__(logging.getLogger())
+        self._noted = noted
+
+    @override
+    def without_column(self, names: Collection[str]) -> None:
+        self._noted.extend(names)
+
+    @override
+    def contradicting(self, name: str) -> None:
+        self._noted.append(f"contradicted: {name}")
 
 
 def opened(**fields: Any) -> dict[str, Any]:
@@ -33,7 +56,7 @@ def flattening(
     options_ = FlatteningOptions(enabled=True, max_level=depth, **options)
     fields = {**fields, "additional_properties": REST}
     schema = {"type": "object", "properties": fields}
-    return Flattening(schema, options_, noted.extend), noted
+    return Flattening(schema, options_, Noting(noted)), noted
 
 
 def flat(
@@ -176,6 +199,39 @@ def test_values(column: dict[str, Any], value: object, text: object) -> None:
     assert flat({"x": column}, {"x": value})["x"] == text
 
 
+TIME = {"type": ["string", "null"], "format": "date-time"}
+UTC = "2026-03-01T06:15:00.000000Z"
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "held", "kept", "noted"),
+    [
+        (TIME, "2026-03-01T12:00:00+05:45", UTC, None, False),
+        (TIME, "2026-03-01T06:15:00.0000001Z", UTC, True, False),
+        (TIME, "soon", None, True, True),
+        (TIME, "", None, True, True),
+        (NUMBER, Decimal("1e400"), None, True, True),
+        (NUMBER, 1.5, 1.5, None, False),
+        ({"type": ["integer", "null"]}, 2**63, None, True, True),
+        ({"type": ["integer", "null"]}, Decimal("2.0"), 2, None, False),
+        ({"type": ["string", "null"], "format": "date"}, "1/2", None, True, True),
+        (TIME, None, None, None, False),
+    ],
+    ids=str,
+)
+def test_a_nested_field_is_held_to_its_column_like_others(
+    column: dict[str, Any], value: object, held: object, kept: object, *, noted: bool
+) -> None:
+    """Within an object, which a warehouse stores as JSON, these did not matter."""
+    made, noted_names = flattening({"signal": opened(x=column)})
+    found = made.record({"signal": {"x": value}})
+    assert found["signal__x"] == held
+    assert type(found["signal__x"]) is type(held)
+    rest = found["additional_properties"]
+    assert (exact_json(rest) if rest else None) == (kept and {"signal": {"x": value}})
+    assert noted_names == (["contradicted: signal__x"] if noted else [])
+
+
 def test_a_column_that_the_sdk_flattens_away_is_kept() -> None:
     either = {"anyOf": [{"type": "number"}, {"type": "null"}]}
     assert flat({"x": either}, {"x": 1}) == {"rest": {"x": 1}}
@@ -185,7 +241,7 @@ def test_additional_properties_are_not_taken_apart() -> None:
     noted: list[str] = []
     options = FlatteningOptions(enabled=True, max_level=3)
     fields = {"additional_properties": opened(known=TEXT)}
-    made = Flattening({"properties": fields}, options, noted.extend)
+    made = Flattening({"properties": fields}, options, Noting(noted))
     assert made.schema["properties"].keys() == {"additional_properties"}
     rest = {"known": "x", "other": 1}
     assert made.record({"additional_properties": rest}) == {
@@ -200,7 +256,7 @@ def test_what_the_schema_knows_is_flattened_as_the_sdk_does(
 ) -> None:
     schema = declared_stream(name).schema
     options = FlatteningOptions(enabled=True, max_level=depth)
-    made = Flattening(schema, options, lambda _: None)
+    made = Flattening(schema, options, Noting([]))
     record: dict[str, Any] = {"id": "1", "title": "x", "name": "n", "new": [1]}
     for field, column in schema["properties"].items():
         if "properties" in column and field != "additional_properties":

@@ -11,7 +11,7 @@ from unittest import mock
 
 import pytest
 import requests
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from requests.adapters import BaseAdapter
 from singer_sdk import Sink, Target
@@ -108,6 +108,12 @@ def with_columns(stream: str, columns: Mapping[str, Any]) -> dict[str, Any]:
     catalogs,
     st.lists(records.filter(keeps_names), max_size=3),
     st.none() | st.integers(0, 3),
+)
+@example(
+    "leads",
+    {},
+    [{"id": "a", "signal": {"observed_at": "soon"}, "score": {"value": "5"}}],
+    1,
 )
 def test_every_record_is_valid_as_a_target_checks_it(
     stream: str,

@@ -38,6 +38,14 @@ COLUMNS: list[dict[str, Any]] = [
         "additionalProperties": True,
         "properties": {"id": {"type": ["string", "null"]}, "x": {"type": "number"}},
     },
+    {
+        "type": ["object", "null"],
+        "additionalProperties": True,
+        "properties": {
+            "title": {"type": ["string", "null"], "format": "date-time"},
+            "x": {"type": ["integer", "null"]},
+        },
+    },
     {"type": "string"},
     {"type": ["string", "number", "null"]},
 ]
