@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-from collections import Counter
-from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +14,8 @@ from psycopg import sql
 from tap_leadintent.demo.processes import DemoError
 from tests.support.helpers import RANGES, STREAMS, raw_records
 from tests.support.pipelines import Pipeline, column, kill_group
+from tests.support.postgres import rows_of, without_metadata
+from tests.support.rows import expected_row
 from tests.support.runs import CLOCK, DAY, SINCE, covered, fill, instant, poll
 
 if TYPE_CHECKING:
@@ -37,21 +37,22 @@ def test_a_key_with_the_signals_time_keeps_every_signal_seen(
         TAP_LEADINTENT_STREAM_MAPS=json.dumps(recipe("## Every signal of a lead")),
         TAP_LEADINTENT__SELECT='["leads.*"]',
     )
-    seen = set()
+    seen = {}
     for days in (0, 5, 20):
         sandbox.advance(days * DAY)
-        seen |= {
-            (record["id"], instant(signal["observed_at"]))
-            for record in sandbox.records("leads")
-            if (signal := record.get("signal"))
-        }
+        for record in raw_records(sandbox, "leads"):
+            row = expected_row("leads", record)
+            seen[row["id"], row["signal_observed_at"]] = row
         pipeline.run()
 
-    with warehouse.postgres.connect() as connection:
-        rows = column(connection, "signals", "leads", "id", "signal_observed_at")
-    held = [(lead, observed.replace(tzinfo=UTC)) for lead, observed in rows if observed]
-    assert Counter(held) == Counter(seen)
-    assert [lead for lead, observed in rows if not observed] == ["unobserved"]
+    held = {}
+    for row in rows_of(warehouse.postgres, "signals", "leads"):
+        observed = row["signal_observed_at"]
+        key = f"{observed:%FT%T.%fZ}" if observed else "none"
+        assert row.pop("signal_key") == key
+        held[row["id"], observed] = without_metadata(row)
+    assert held == seen
+    assert [lead for lead, observed in held if not observed] == ["unobserved"]
     assert len(seen) > len({lead for lead, _ in seen}) + 5
 
 
@@ -77,16 +78,19 @@ def test_accounts_that_left_the_queue_are_retired_by_a_whole_read_only(
         TARGET_POSTGRES_HARD_DELETE=str(hard).lower(),
     )
 
+    accounts = raw_records(sandbox, "monitored_accounts")
+    told = {a["id"]: expected_row("monitored_accounts", a) for a in accounts}
+
     def held() -> dict[str, bool]:
         """Give the accounts of the table, and whether they are marked deleted."""
-        columns = ("record_key", "_sdc_deleted_at")
-        with warehouse.postgres.connect() as connection:
-            rows = column(connection, schema, "monitored_accounts", *columns)
-        return {key: deleted is not None for key, deleted in rows}
+        rows = rows_of(warehouse.postgres, schema, "monitored_accounts")
+        assert all(without_metadata(row) == told[row["id"]] for row in rows)
+        found = {row["record_key"]: row["_sdc_deleted_at"] is not None for row in rows}
+        assert len(found) == len(rows)
+        return found
 
     pipeline.run()
     everything = held()
-    accounts = raw_records(sandbox, "monitored_accounts")
     assert everything == {account["id"]: False for account in accounts}
 
     gone = {account["id"]: account for account in accounts[:3]}

@@ -46,6 +46,15 @@ def rows_of(postgres: Postgres, schema: str, table: str) -> list[dict[str, Any]]
     ]
 
 
+def without_metadata(row: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what the target adds, and when the row was read."""
+    return {
+        name: value
+        for name, value in row.items()
+        if not name.startswith("_sdc_") and name != "window_end"
+    }
+
+
 def tables_of(postgres: Postgres, schema: str) -> dict[str, Rows]:
     """Read all tables of a schema, without what the target adds."""
     with postgres.connect() as connection:

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Row = dict[str, Any]
 
 # Columns that hold a field of the record as it is.
 FIELDS = {
@@ -24,13 +29,16 @@ TIMES = {"next_check_at", "observed_at"}
 
 
 def instant(value: str | datetime | None) -> datetime | None:
-    """Read a time; one without an offset is UTC."""
+    """Read a time; one without an offset is UTC, and what is no time is None."""
     if isinstance(value, str):
-        value = datetime.fromisoformat(value)
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            return None
     return value.replace(tzinfo=value.tzinfo or UTC) if value else None
 
 
-def expected_row(stream: str, record: dict[str, Any]) -> dict[str, Any]:
+def expected_row(stream: str, record: dict[str, Any]) -> Row:
     """Work out from the API's record what a warehouse has to hold."""
     row = {
         name: instant(record.get(name)) if name in TIMES else record.get(name)
@@ -45,3 +53,55 @@ def expected_row(stream: str, record: dict[str, Any]) -> dict[str, Any]:
     rest = {name: value for name, value in record.items() if name not in row}
     row["additional_properties"] = rest or None
     return row
+
+
+def without(*fields: str) -> Callable[[Row], Row]:
+    """Take columns, and nested fields named with dots, out of a row."""
+
+    def change(row: Row) -> Row:
+        rest = row["additional_properties"] or {}
+        for name in fields:
+            path = name.split(".")
+            row, rest = _pruned(row, path), _pruned(rest, path)
+        return {**row, "additional_properties": rest or None}
+
+    return change
+
+
+def _pruned(value: Any, path: list[str]) -> Any:
+    if isinstance(value, list):
+        return [_pruned(item, path) for item in value]
+    if not isinstance(value, dict):
+        return value
+    name, *inner = path
+    if not inner:
+        return {n: v for n, v in value.items() if n != name}
+    return {n: _pruned(v, inner) if n == name else v for n, v in value.items()}
+
+
+def flattened(row: Row, columns: dict[str, Any], depth: int) -> Row:
+    """Flatten a row; `columns` are the schemas of its columns before that."""
+    flat: Row = {}
+    rest = dict(row["additional_properties"] or {})
+    for name, value in row.items():
+        if name != "additional_properties":
+            left = _spread(flat, (name,), columns.get(name, {}), value, depth)
+            rest |= {} if left is None else {name: left}
+    return {**flat, "additional_properties": rest or None}
+
+
+def _spread(
+    flat: Row, path: tuple[str, ...], schema: dict[str, Any], value: Any, depth: int
+) -> Any:
+    """Put a value into its columns; give what no column holds of it, or None."""
+    fields = schema.get("properties")
+    if fields is None or len(path) > depth:
+        is_time = schema.get("format") == "date-time" and isinstance(value, str)
+        flat["__".join(path)] = instant(value) if is_time else value
+        return value if is_time and instant(value) is None else None
+    value = value or {}
+    left = {name: inner for name, inner in value.items() if name not in fields}
+    for name, field in fields.items():
+        inner = _spread(flat, (*path, name), field, value.get(name), depth)
+        left |= {} if inner is None else {name: inner}
+    return left or None

@@ -1,0 +1,231 @@
+"""Kinds of runs into PostgreSQL: every column of every row, for RECORD and for BATCH.
+
+All rows change from run to run, objects come and go, so what is lost or stale shows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.batching import batch_config
+from tests.support.helpers import entries, exact_json, only, raw_records
+from tests.support.in_process import run_in_process
+from tests.support.postgres import rows_of, without_metadata
+from tests.support.rows import expected_row, flattened, without
+from tests.support.targets import run_target
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tap_leadintent.demo.postgres import Postgres
+    from tap_leadintent.sandbox import Sandbox
+    from tests.support.helpers import Run
+    from tests.support.postgres import Rows
+    from tests.support.rows import Row
+
+STREAMS = ("leads", "monitored_leads")
+TEXT = {"type": ["string", "null"]}
+NUMBER = {"type": ["number", "null"]}
+
+
+def opened(**fields: Any) -> dict[str, Any]:
+    return {"type": ["object", "null"], "properties": fields}
+
+
+ADDRESS = opened(city=TEXT, geo=opened(lat=NUMBER))
+"""What the catalog adds to a lead's company, to have objects three deep."""
+
+COMPANY = {"id": "co", "name": "Acme", "domain": "acme.example"}
+TOLD = {
+    "full_name": "Ada Lovelace",
+    "company": {**COMPANY, "address": {"city": "Bonn", "geo": {"lat": 50.75}}},
+    "profile": {"url": "https://a.example", "platform": "a"},
+    "signal": {"type": "hiring", "observed_at": "2026-03-01T12:00:00.5+05:45"},
+    "score": {"value": 87.5, "fit": "high"},
+    "qualification": {"references": [{"url": "https://a.example", "type": "x"}]},
+    "email": "ada@acme.example",
+}
+CONTENTS: list[dict[str, Any]] = [
+    TOLD,
+    {},
+    {"company": {**COMPANY, "industry": {"code": 5}, "address": {"zip": "1"}}},
+    dict.fromkeys(TOLD),
+    {"company": {}, "signal": {}, "score": {}, "new": [1, {"deep": None}]},
+    {"company": {"address": {"city": None, "geo": {"lat": None, "new": True}}}},
+    {**TOLD, "company": {"address": None}, "full_name": "", "signal": "hiring"},
+    {"company": "Acme", "signal": {"observed_at": "soon"}, "score": {"value": "high"}},
+    {"full_name": ["Ada"], "profile": {"url": "https://b.example", "new": {}}},
+]
+"""What leads say at first; in the next run each says what the one after it said."""
+
+CONTRADICTIONS: list[Any] = ["hiring", "Acme", {"value": "high"}, ["Ada"]]
+"""Those values of them that contradict their column."""
+
+FULL_NAME = "md5(full_name) if full_name else None"
+MAPS: dict[str, Any] = {
+    "leads": {
+        "full_name": FULL_NAME,
+        "profile": None,
+        "domain": "company.get('domain') if company else None",
+    },
+    "monitored_leads": {"full_name": FULL_NAME},
+}
+
+
+def hashed(stream: str, row: Row) -> Row:
+    """Do what these maps do."""
+    name = row["full_name"]
+    digest = hashlib.md5((name or "").encode(), usedforsecurity=False).hexdigest()
+    masked = {**without("full_name")(row), "full_name": digest if name else None}
+    if stream == "monitored_leads":
+        return masked
+    domain = (row["company"] or {}).get("domain")
+    return {**without("profile")(masked), "domain": domain}
+
+
+def catalog(*deselected: str) -> dict[str, Any]:
+    """Select both streams, but for fields of leads; add columns to both."""
+    made = only(*STREAMS)
+    leads, monitored = (entries(made)[stream] for stream in STREAMS)
+    leads["schema"]["properties"]["company"]["properties"] |= {"address": ADDRESS}
+    monitored["schema"]["properties"] |= {"full_name": TEXT}
+    for name in deselected:
+        path = [word for part in name.split(".") for word in ("properties", part)]
+        leads["metadata"] = [m for m in leads["metadata"] if m["breadcrumb"] != path]
+        item = {"breadcrumb": path, "metadata": {"selected": False}}
+        leads["metadata"].append(item)
+    return made
+
+
+def flat(depth: int) -> Callable[[str, Row], Row]:
+    """Do what flattening does."""
+    columns = {n: e["schema"]["properties"] for n, e in entries(catalog()).items()}
+    return lambda stream, row: flattened(row, columns[stream], depth)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of run.
+
+    Attributes:
+        made: What it makes of the row that a stream's record has otherwise.
+        settings: What it sets.
+        deselected: Fields of leads, with dots for nested ones.
+    """
+
+    made: Callable[[str, Row], Row] = lambda _, row: row
+    settings: dict[str, Any] = field(default_factory=dict)
+    deselected: tuple[str, ...] = ()
+
+
+def flattening(depth: int) -> dict[str, Any]:
+    return {"flattening_enabled": True, "flattening_max_depth": depth}
+
+
+DESELECTED = ("full_name", "company.domain", "score")
+EXCLUDED = {
+    "leads": ("company.address.geo", "qualification.references.url"),
+    "monitored_leads": ("full_name", "email", "profile.url"),
+}
+
+
+def taken_out(stream: str, row: Row) -> Row:
+    deselected = DESELECTED if stream == "leads" else ()
+    return without(*deselected, *EXCLUDED[stream])(row)
+
+
+KINDS = {
+    "as it is": Kind(),
+    "fields taken out": Kind(taken_out, {"exclude_fields": EXCLUDED}, DESELECTED),
+    "mapped": Kind(hashed, {"stream_maps": MAPS}),
+    "flat": Kind(flat(1), flattening(1)),
+    "flat, two deep": Kind(flat(2), flattening(2)),
+    "mapped and flat": Kind(
+        lambda stream, row: flat(1)(stream, hashed(stream, row)),
+        {"stream_maps": MAPS, **flattening(1)},
+    ),
+}
+
+
+def nested_row(stream: str, record: dict[str, Any]) -> Row:
+    """Work out the row of a record of a run that changes nothing."""
+    odd = {n: value for n, value in record.items() if value in CONTRADICTIONS}
+    row = expected_row(stream, {n: record[n] for n in record if n not in odd})
+    rest = {**(row["additional_properties"] or {}), **odd}
+    if stream == "monitored_leads":
+        row["full_name"] = None if "full_name" in odd else rest.pop("full_name", None)
+    return {**row, "additional_properties": rest or None}
+
+
+def found_row(row: Row) -> Row:
+    """Decode what flattening makes texts of; leave out when the row was read."""
+    encoded = {
+        *("additional_properties", "qualification__references"),
+        *("company__address", "company__address__geo"),
+    }
+    return {
+        name: exact_json(value) if name in encoded and isinstance(value, str) else value
+        for name, value in row.items()
+        if name != "window_end"
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_each_row_holds_what_the_api_said_last_for_records_and_for_batches(
+    load: Callable[[Run], dict[str, Rows]],
+    sandbox: Sandbox,
+    config: dict[str, Any],
+    tmp_path: Path,
+    kind: Kind,
+) -> None:
+    config |= kind.settings
+    batches = {"batch_config": batch_config(tmp_path / "batches")}
+    for number, way in enumerate([batches, {}]):
+        for stream in STREAMS:
+            told = CONTENTS[number:] + CONTENTS[:number]
+            sandbox.insert(
+                stream, *({**t, "id": f"odd-{n}"} for n, t in enumerate(told))
+            )
+        run = run_in_process(
+            tmp_path, config | way, catalog=catalog(*kind.deselected)
+        ).succeeded()
+        kinds = {message["type"] for message in run.messages}
+        assert ("BATCH" in kinds, "RECORD" in kinds) == (bool(way), not way)
+        tables = load(run)
+        assert {
+            stream: {key: found_row(row) for key, row in rows.items()}
+            for stream, rows in tables.items()
+        } == {
+            stream: {
+                record["id"]: kind.made(stream, nested_row(stream, record))
+                for record in raw_records(sandbox, stream)
+            }
+            for stream in STREAMS
+        }
+
+
+def test_a_key_of_the_catalog_keeps_each_signal_as_a_row(
+    postgres: Postgres, sandbox: Sandbox, config: dict[str, Any], tmp_path: Path
+) -> None:
+    changed = only("leads")
+    key = ["id", "signal_observed_at"]
+    entries(changed)["leads"] |= {"key_properties": key}
+    target = {"sqlalchemy_url": postgres.url, "default_target_schema": tmp_path.name}
+    told = {}
+    for day in (1, 2, 3):
+        # The third run tells anew of the second signal.
+        signal = {"observed_at": f"2026-03-0{min(day, 2)}T12:00:00Z"}
+        sandbox.insert("leads", {"id": "a", "title": f"on day {day}", "signal": signal})
+        for record in raw_records(sandbox, "leads"):
+            row = expected_row("leads", record)
+            told[row["id"], row["signal_observed_at"]] = row
+        run = run_in_process(tmp_path, config, catalog=changed).succeeded()
+        run_target(tmp_path, "target-postgres", target, run.stdout)
+    rows = [*map(without_metadata, rows_of(postgres, tmp_path.name, "leads"))]
+    assert {(row["id"], row["signal_observed_at"]): row for row in rows} == told
+    assert len(rows) == len(told) == 3 + 2
