@@ -10,17 +10,22 @@ from starlette.routing import Mount
 
 from tap_leadintent.sandbox.api import Api
 from tap_leadintent.sandbox.control import Control
+from tap_leadintent.sandbox.faults.rules import Deck
 from tap_leadintent.sandbox.times import http_date
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from tap_leadintent.sandbox.faults.rules import Fault
     from tap_leadintent.sandbox.options import Options
 
 
-def create_app(options: Options) -> ASGIApp:
-    """Give the sandbox as an ASGI application."""
+def create_app(options: Options, faults: Sequence[Fault] = ()) -> ASGIApp:
+    """Give the sandbox as an ASGI application, with faults until it is told others."""
     api = Api(options)
+    api.deck = Deck(faults)
     routes = [Mount("/_sandbox", routes=Control(api).routes), Mount("/", app=api)]
     return _Dated(Starlette(routes=routes), api)
 

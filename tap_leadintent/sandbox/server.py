@@ -13,7 +13,9 @@ from tap_leadintent.sandbox.app import create_app
 
 if TYPE_CHECKING:
     import socket
+    from collections.abc import Sequence
 
+    from tap_leadintent.sandbox.faults.rules import Fault
     from tap_leadintent.sandbox.options import Options
 
 
@@ -43,13 +45,13 @@ def _leave(_signal: int, _frame: object) -> None:
     raise SystemExit(0)
 
 
-def serve(options: Options, host: str, port: int) -> None:
+def serve(options: Options, host: str, port: int, faults: Sequence[Fault] = ()) -> None:
     """Serve until SIGINT or SIGTERM; port 0 takes a free one."""
     # The server handles both itself while it runs, and then raises them again.
     signal.signal(signal.SIGINT, _leave)
     signal.signal(signal.SIGTERM, _leave)
     config = uvicorn.Config(
-        create_app(options),
+        create_app(options, faults),
         host=host,
         port=port,
         http=_Protocol,

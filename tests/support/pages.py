@@ -21,3 +21,17 @@ def section(page: Path, heading: str) -> str:
 def shell_blocks(text: str) -> list[str]:
     """Give the blocks that a reader is to type."""
     return re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+
+def tables(text: str) -> list[list[dict[str, str]]]:
+    """Give the tables of a text: for each row its cells by the columns' names."""
+    found = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
+    return [_table(block.splitlines()) for block in found]
+
+
+def _table(lines: list[str]) -> list[dict[str, str]]:
+    names, _, *rows = (
+        [cell.strip() for cell in line.strip().strip("|").split(" | ")]
+        for line in lines
+    )
+    return [dict(zip(names, row, strict=True)) for row in rows]

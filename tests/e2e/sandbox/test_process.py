@@ -60,9 +60,29 @@ def test_options() -> None:
         assert len(sandbox.records("leads")) == 3
 
 
+def test_faults_and_limits_from_the_start_on() -> None:
+    with running_sandbox(
+        *("--rate-limit", "0.5", "--order", "oldest", "--leads", "3"),
+        *("--fault", '{"kind": "status", "status": 418, "times": 1}'),
+    ) as sandbox:
+        address = sandbox.url + ENDPOINTS["leads"].path
+        headers = {"Authorization": "Bearer sandbox-key"}
+
+        def status() -> int:
+            answer = requests.post(address, json={}, headers=headers, timeout=30)
+            return answer.status_code
+
+        assert [status(), status()] == [418, 429]
+        sandbox.configure(rate_limit=None)
+        assert [status(), status()] == [200, 200]
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
+        (("--fault", '{"kind": "storm"}'), "Invalid value 'storm'"),
+        (("--fault", "503"), "--fault"),
+        (("--rate-limit", "0"), "requests_per_second"),
         (("--size", "unknown=3"), "unknown stream 'unknown'"),
         (("--size", "leads"), "--size"),
         (("--leads", "-1"), "0 to 200000"),

@@ -1,0 +1,50 @@
+"""Somebody's own pipeline: leads into SQLite, and which of them to call first."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def load(config: dict[str, Any], folder: Path) -> None:
+    """Load what is new; raise if the tap fails, with what was read before kept."""
+    state, settings = folder / "state.json", folder / "config.json"
+    settings.write_text(json.dumps(config))
+    command = ["tap-leadintent", "--config", str(settings)]
+    if state.exists():
+        command += ["--state", str(state)]
+    with (
+        connect(folder) as database,
+        subprocess.Popen(command, stdout=subprocess.PIPE) as tap,
+    ):
+        for line in tap.stdout or ():
+            message = json.loads(line)
+            if message["type"] == "RECORD" and message["stream"] == "leads":
+                lead = message["record"]
+                row = (lead["id"], lead["full_name"], lead["score"]["value"])
+                database.execute("INSERT OR REPLACE INTO leads VALUES (?, ?, ?)", row)
+            elif message["type"] == "STATE":
+                database.commit()
+                state.write_text(json.dumps(message["value"]))
+    if tap.returncode:
+        raise RuntimeError(f"the tap ended with exit code {tap.returncode}")
+
+
+def connect(folder: Path) -> sqlite3.Connection:
+    """Open the database; its table is made if it is not there."""
+    database = sqlite3.connect(folder / "leads.db")
+    database.execute(
+        "CREATE TABLE IF NOT EXISTS leads (id PRIMARY KEY, name TEXT, score REAL)"
+    )
+    return database
+
+
+def to_call(folder: Path, count: int) -> list[str]:
+    """Name the leads with the best scores."""
+    query = "SELECT name FROM leads ORDER BY score DESC, id LIMIT ?"
+    return [name for (name,) in connect(folder).execute(query, [count])]

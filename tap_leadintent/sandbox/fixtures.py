@@ -1,0 +1,43 @@
+"""Fixtures for tests of pipelines, without a key and offline.
+
+In the `conftest.py` at the top of the tests:
+
+    pytest_plugins = ["tap_leadintent.sandbox.fixtures"]
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tap_leadintent.sandbox.client import Sandbox, running_sandbox
+from tap_leadintent.sandbox.options import Options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+if not (find_spec("starlette") and find_spec("uvicorn")):
+    msg = "the sandbox is not installed; run pip install 'tap-leadintent[sandbox]'"
+    raise pytest.UsageError(msg)
+
+
+@pytest.fixture(scope="session")
+def leadintent_server() -> Iterator[Sandbox]:
+    """One sandbox for all tests of this process, in a process of its own."""
+    with running_sandbox() as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def leadintent_sandbox(leadintent_server: Sandbox) -> Sandbox:
+    """The sandbox as nobody has touched it: default data, clock, and no faults."""
+    leadintent_server.configure()
+    return leadintent_server
+
+
+@pytest.fixture
+def leadintent_config(leadintent_sandbox: Sandbox) -> dict[str, str]:
+    """What the tap needs to read the sandbox: `base_url` and `api_key`."""
+    return {"base_url": leadintent_sandbox.url, "api_key": Options().api_key}
