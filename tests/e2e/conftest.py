@@ -13,6 +13,8 @@ import pytest
 from tap_leadintent.api.session import BoundedAdapter, new_session
 from tap_leadintent.demo.postgres import running_postgres
 from tap_leadintent.sandbox import running_sandbox
+from tests.support.environments import uv
+from tests.support.pages import ROOT
 from tests.support.pipelines import PostgresWarehouse, install
 from tests.support.postgres import tables_of, types_of
 from tests.support.processes import run_tap
@@ -54,6 +56,14 @@ def session() -> Iterator[requests.Session]:
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What servers of this machine can prove themselves with."""
     return make_certificate(tmp_path_factory.mktemp("certificate"))
+
+
+@pytest.fixture(scope="session")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with wheel and sdist of this code, as an index would offer them."""
+    folder = tmp_path_factory.mktemp("packages")
+    uv("build", "--out-dir", folder, ROOT)
+    return folder
 
 
 @pytest.fixture(scope="session")

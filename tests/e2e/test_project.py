@@ -7,14 +7,12 @@ import subprocess
 import sysconfig
 from typing import TYPE_CHECKING, Any
 
-import pytest
 import yaml
 
 from tap_leadintent.definitions import FOLDER
 from tests.e2e.test_targets import assert_tables_hold
-from tests.support.environments import uv
 from tests.support.helpers import API_KEY, STREAMS, TIMEOUT
-from tests.support.pages import README, ROOT, section, shell_blocks
+from tests.support.pages import README, section, shell_blocks
 from tests.support.postgres import tables_of
 
 if TYPE_CHECKING:
@@ -28,18 +26,10 @@ FIRST, UPGRADE, *_ = shell_blocks(section(README, "## In your project"))
 SOME_DEFAULTS = {"load_method": "upsert", "use_copy": True, "validate_records": False}
 
 
-@pytest.fixture(scope="session")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheel of this code, as an index would offer it."""
-    folder = tmp_path_factory.mktemp("wheels")
-    uv("build", "--wheel", "--out-dir", folder, ROOT)
-    return folder
-
-
 class Shell:
     """A shell of somebody who has uv, and nothing else of ours."""
 
-    def __init__(self, folder: Path, wheels: Path, **variables: str) -> None:
+    def __init__(self, folder: Path, packages: Path, **variables: str) -> None:
         ours = sysconfig.get_path("scripts")
         path = os.environ["PATH"].split(os.pathsep)
         programs = folder / "programs"
@@ -48,7 +38,7 @@ class Shell:
         self._env = {
             **os.environ,
             "PATH": os.pathsep.join([str(programs), *(p for p in path if p != ours)]),
-            "UV_FIND_LINKS": str(wheels),
+            "UV_FIND_LINKS": str(packages),
             "UV_TOOL_BIN_DIR": str(programs),
             "UV_TOOL_DIR": str(folder / "tools"),
             "MELTANO_SEND_ANONYMOUS_USAGE_STATS": "false",
@@ -80,14 +70,14 @@ class Shell:
 
 
 def test_the_lines_of_readme_fill_a_warehouse(
-    sandbox: Sandbox, postgres: Postgres, wheels: Path, tmp_path: Path
+    sandbox: Sandbox, postgres: Postgres, packages: Path, tmp_path: Path
 ) -> None:
     sizes = {**dict.fromkeys(STREAMS, 30), "leads": 150}
     sandbox.configure(api_key=API_KEY, since="2026-01-02T00:00:00Z", sizes=sizes)
     # What Meltano finds in the environment goes before what the lines set.
     shell = Shell(
         tmp_path,
-        wheels,
+        packages,
         TAP_LEADINTENT_BASE_URL=sandbox.url,
         TAP_LEADINTENT_API_KEY=API_KEY,
         TARGET_POSTGRES_SQLALCHEMY_URL=postgres.url,
