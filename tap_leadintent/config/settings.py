@@ -44,6 +44,13 @@ SCHEMA = th.PropertiesList(
         "run reads again, for what surfaces late",
     ),
     th.Property(
+        "recheck_days",
+        th.IntegerType(minimum=1),
+        title="Recheck",
+        description="Days in which all that is covered is read again, a slice each "
+        "run, for what surfaces later than the lookback; needs `start_date`",
+    ),
+    th.Property(
         "window_days",
         th.NumberType(exclusive_minimum=0),
         title="Window",

@@ -73,6 +73,7 @@ def validate(
         "start_date": _start_problems,
         "end_date": _instant_problems,
         "window_days": partial(_number_problems, most=_MOST_DAYS),
+        "recheck_days": partial(_number_problems, most=_MOST_DAYS),
         "lookback_minutes": partial(_number_problems, most=_MOST_DAYS * 1440),
         "request_timeout_seconds": partial(_number_problems, most=86_400),
         "filters": _filter_problems,
@@ -88,6 +89,7 @@ def validate(
     ]
     return errors or [
         *_order_problems(config),
+        *_recheck_problems(config),
         *flattening_problems(config),
         *missing_packages(config),
     ]
@@ -208,6 +210,14 @@ def _order_problems(config: Mapping[str, Any]) -> Iterator[str]:
     start, end = config.get("start_date"), config.get("end_date")
     if start and end and parse_instant(end) < parse_instant(start):
         yield "end_date: comes before start_date"
+
+
+def _recheck_problems(config: Mapping[str, Any]) -> Iterator[str]:
+    if "recheck_days" in config and "start_date" not in config:
+        yield (
+            "recheck_days: needs start_date, from where on all is read again; without "
+            "it a load is one chain, of which no slice can be read"
+        )
 
 
 def _filter_problems(filters: Mapping[str, Any]) -> Iterator[str]:

@@ -1,9 +1,10 @@
 """Reads and writes the coverage in a stream's state.
 
 The state holds one list of `{"range", "from", "to", "source", "filters", "key"}`. It is
-one list because Meltano merges states key by key but replaces lists whole. A run reads
-and writes the entries of its own source. It keeps the latest entries of other sources,
-so that a mistyped address or a change of filters loses no coverage.
+one list because Meltano merges states key by key but replaces lists whole. One entry
+may have `recheck_from` and `recheck_done` in place of `from` and `to`: it is a `Mark`.
+A run reads and writes the entries of its own source. It keeps the latest entries of
+other sources, so that a mistyped address or a change of filters loses no coverage.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tap_leadintent.replication.coverage import Coverage
+from tap_leadintent.replication.recheck import Mark
 from tap_leadintent.replication.source import Source, normalised
 from tap_leadintent.times import format_instant, parse_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from tap_leadintent.replication.intervals import Interval
 
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 
 COVERAGE = "coverage"
 """Key of the list in a stream's state."""
+
+RECHECK = "recheck_from"
+"""A field of the entry that says how far the recheck has come, and of no other."""
 
 MOST_OTHERS = 3
 """Other sources that are kept. More make states long; fewer forget coverage after a few
@@ -35,6 +40,15 @@ class _Entry(msgspec.Struct, omit_defaults=True):
     range: str
     start: str = msgspec.field(name="from")
     end: str = msgspec.field(name="to")
+    source: str = ""
+    filters: str = ""
+    key: str = ""
+
+
+class _MarkEntry(msgspec.Struct, omit_defaults=True):
+    range: str
+    place: str = msgspec.field(name=RECHECK)
+    done: str = msgspec.field(name="recheck_done")
     source: str = ""
     filters: str = ""
     key: str = ""
@@ -109,7 +123,11 @@ class Bookmark:
                 self.keys.add(str(entry["key"]))
         self._others = _latest(others)
         self.key = next((str(entry["key"]) for entry in own if "key" in entry), "")
-        self.coverage = Coverage(map(_piece, msgspec.convert(own, list[_Entry])))
+        pieces = [entry for entry in own if RECHECK not in entry]
+        self.coverage = Coverage(map(_piece, msgspec.convert(pieces, list[_Entry])))
+        for entry in own:
+            if RECHECK in entry:
+                self.coverage.recheck = _mark(msgspec.convert(entry, _MarkEntry))
 
     @property
     def others(self) -> list[RawEntry]:
@@ -137,7 +155,14 @@ class Bookmark:
             piece: self._written.get(piece) or self._entry(*piece, key)
             for piece in self.coverage
         }
-        return [*self._written.values(), *self._others]
+        return [*self._written.values(), *self._mark_entries(key), *self._others]
+
+    def _mark_entries(self, key: str) -> Iterator[RawEntry]:
+        if mark := self.coverage.recheck:
+            place, done = format_instant(mark.place), format_instant(int(mark.done))
+            entry = _MarkEntry(mark.name, place, done, *self.source, key)
+            raw: RawEntry = msgspec.to_builtins(entry)
+            yield raw
 
     def _entry(self, name: str, interval: Interval, key: str) -> RawEntry:
         start, end = map(format_instant, interval)
@@ -206,6 +231,10 @@ def _piece(entry: _Entry) -> tuple[str, Interval]:
         msg = f"in its state, {entry.end} comes before {entry.start}"
         raise ValueError(msg)
     return entry.range, (start, end)
+
+
+def _mark(entry: _MarkEntry) -> Mark:
+    return Mark(entry.range, parse_instant(entry.place), parse_instant(entry.done))
 
 
 def _source(entry: RawEntry) -> Source:

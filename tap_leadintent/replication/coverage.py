@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from tap_leadintent.replication.intervals import Interval
+    from tap_leadintent.replication.recheck import Mark
 
 
 class Coverage:
@@ -27,6 +28,8 @@ class Coverage:
         self._covered = {
             name: intervals.union(pieces) for name, pieces in by_range.items()
         }
+        self.recheck: Mark | None = None
+        """How far the recheck of the first range has come; None before it begins."""
 
     def __iter__(self) -> Iterator[tuple[str, Interval]]:
         """Give each interval with its range, by range and time."""

@@ -89,6 +89,33 @@ def missing(asked: Interval, covered: list[Interval]) -> list[Interval]:
     return [*pieces, (reached, end)] if reached < end else pieces
 
 
+def overlap(intervals: Iterable[Interval], bounds: Interval) -> list[Interval]:
+    """Cut out what lies between two instants.
+
+    Args:
+        intervals: A list of intervals.
+        bounds: The instants.
+
+    Returns:
+        What of the list lies between them, without single instants.
+    """
+    start, end = bounds
+    cut = ((max(a, start), min(b, end)) for a, b in intervals)
+    return [(a, b) for a, b in cut if a < b]
+
+
+def length(intervals: Iterable[Interval]) -> int:
+    """Measure a list of intervals.
+
+    Args:
+        intervals: Intervals that do not overlap.
+
+    Returns:
+        How many seconds they hold together.
+    """
+    return sum(end - start for start, end in intervals)
+
+
 def clip(intervals: list[Interval], latest: int) -> list[Interval]:
     """Cut off what is later than an instant.
 

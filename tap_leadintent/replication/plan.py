@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from tap_leadintent.errors import StreamError
+from tap_leadintent.replication.recheck import Recheck
 from tap_leadintent.times import EARLIEST, format_instant, parse_instant
 
 if TYPE_CHECKING:
     import logging
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tap_leadintent.replication.coverage import Coverage
     from tap_leadintent.replication.intervals import Interval
@@ -41,6 +43,9 @@ class Asked:
     lookback: int = 0
     """`lookback_minutes`, in seconds."""
 
+    recheck: int | None = None
+    """`recheck_days`, in seconds."""
+
     @classmethod
     def by(cls, config: Mapping[str, Any], ranges: Sequence[str]) -> Asked:
         """Read the settings.
@@ -53,11 +58,13 @@ class Asked:
             What they ask for.
         """
         start, end = config.get("start_date"), config.get("end_date")
+        days = config.get("recheck_days")
         return cls(
             ranges=ranges,
             start=None if start is None else parse_instant(start),
             end=None if end is None else parse_instant(end, round_up=True),
             lookback=int(config["lookback_minutes"]) * 60,
+            recheck=None if days is None else int(days) * _DAY,
         )
 
     @property
@@ -93,6 +100,18 @@ class Plan:
         self._logger = logger
         self._clip()
         first, *others = asked.ranges
+        self._recheck = (
+            None
+            if asked.recheck is None
+            else Recheck(
+                coverage=coverage,
+                name=first,
+                since=asked.since,
+                period=asked.recheck,
+                lookback=asked.lookback,
+            )
+        )
+        self._is_rechecking = False
         absent = [name for name in others if coverage.span(name) is None]
         self._beginning: list[str] = []
         """Ranges whose coverage begins at the start of this run, which reads none."""
@@ -106,6 +125,34 @@ class Plan:
             coverage.begin_absent(asked.ranges)
             self.ranges = list(asked.ranges)
         self._begin()
+
+    def passes(self, name: str) -> Iterator[list[Interval]]:
+        """Say what to read of a range, step by step.
+
+        Args:
+            name: One of `ranges`.
+
+        Yields:
+            Stretches to read, oldest first: those of the recheck, then `stretches`.
+            They must have been read when the next are asked for.
+        """
+        if recheck := self._recheck_of(name):
+            self._is_rechecking = True
+            yield from recheck.passes(lambda: self.now)
+            self._is_rechecking = False
+        yield self.stretches(name)
+
+    def rechecked(self, name: str) -> list[Interval]:
+        """Compute what of a range a run reads again, as its turn has come.
+
+        Args:
+            name: One of `ranges`.
+
+        Returns:
+            The stretches in the order of reading, in seconds since 1970.
+        """
+        recheck = self._recheck_of(name)
+        return [*chain.from_iterable(recheck.due(self.now))] if recheck else []
 
     def stretches(self, name: str) -> list[Interval]:
         """Compute what to read of a range.
@@ -139,6 +186,17 @@ class Plan:
         is_whole = list(stretches) == [(SINCE_EVER, self.now)]
         return name == asked.ranges[0] and is_unbounded and is_whole
 
+    def is_likely_quiet(self, name: str) -> bool:
+        """Tell whether what is read now of a range likely holds next to nothing.
+
+        Args:
+            name: The range.
+
+        Returns:
+            Whether something of it is covered, and it is not the recheck that reads.
+        """
+        return self.coverage.span(name) is not None and not self._is_rechecking
+
     def read(self, name: str, window: Interval, as_of: int | None) -> None:
         """Note that a window of a range has been read whole and written.
 
@@ -150,6 +208,10 @@ class Plan:
         start, end = window
         end = min(end, self.now, self.now if as_of is None else as_of)
         if start < end:
+            if self._recheck and name == self._asked.ranges[0]:
+                self._recheck.grow((start, end))
+                if self._is_rechecking:
+                    self._recheck.read((start, end))
             self.coverage.add(name, (start, end))
 
     def learn_clock(self, began: int | None, reached: int | None) -> None:
@@ -169,6 +231,11 @@ class Plan:
             self._begin()
             self._clip()
         self._begin(began)
+
+    def _recheck_of(self, name: str) -> Recheck | None:
+        # A run with `end_date` is part of a load, which later runs recheck.
+        is_rechecked = name == self._asked.ranges[0] and self._asked.end is None
+        return self._recheck if is_rechecked else None
 
     def _begin(self, began: int | None = None) -> None:
         for name in self._beginning:

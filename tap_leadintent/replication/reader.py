@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tap_leadintent.api.rate_limit import Check
     from tap_leadintent.api.server_clock import Reading, ServerClock
     from tap_leadintent.progress import Progress
+    from tap_leadintent.replication.intervals import Interval
     from tap_leadintent.replication.plan import Plan
     from tap_leadintent.replication.time_range import TimeRange
 
@@ -103,8 +104,13 @@ class Reader:
             StreamError: The range cannot be read.
             SystemExit: A signal came.
         """
+        for stretches in plan.passes(time_range.name):
+            yield from self._read_stretches(plan, time_range, stretches)
+
+    def _read_stretches(
+        self, plan: Plan, time_range: TimeRange, stretches: list[Interval]
+    ) -> Iterator[list[Row]]:
         name = time_range.name
-        stretches = plan.stretches(name)
         unfiltered = plan.is_everything(name, stretches)
         readers = 1 if unfiltered or time_range.moves else self.concurrency
         windows = Windows(
@@ -112,7 +118,7 @@ class Reader:
             page_size=self.page_size,
             readers=readers,
             length=plan.now if unfiltered else self.window_seconds,
-            quiet=plan.coverage.span(name) is not None,
+            quiet=plan.is_likely_quiet(name),
         )
         requests = RangeRequests(name, self.endpoint.read, self.clock)
         read_window = self._read_unfiltered if unfiltered else requests.read

@@ -28,6 +28,9 @@ class Reason(StrEnum):
     LOOKBACK = "lookback"
     """It lies up to `lookback_minutes` before the newest covered instant."""
 
+    RECHECK = "recheck"
+    """It is covered, and its turn in the recheck has come."""
+
     NEW = "new"
     """It lies after all that is covered."""
 

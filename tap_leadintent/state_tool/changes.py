@@ -10,6 +10,7 @@ import msgspec
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.bookmark import COVERAGE, Bookmark, moved, sources
 from tap_leadintent.replication.coverage import Coverage
+from tap_leadintent.replication.recheck import Mark
 from tap_leadintent.replication.source import Source
 from tap_leadintent.state_tool.errors import StateError
 from tap_leadintent.state_tool.words import about, stretch
@@ -179,6 +180,12 @@ def _join_stream(
         )
         raise StateError(msg)
     coverage = Coverage(chain.from_iterable(each.coverage for each in bookmarks))
+    marks = [each.coverage.recheck for each in bookmarks if each.coverage.recheck]
+    if marks:
+        oldest = min(each.place for each in marks)
+        coverage.recheck = Mark(
+            stream.ranges[0], oldest, min(each.done for each in marks)
+        )
     if not allow_holes:
         _refuse_gaps(stream, coverage)
     others = {

@@ -16,6 +16,7 @@ from tap_leadintent.state_tool.document import read_document
 from tap_leadintent.state_tool.errors import StateError
 from tap_leadintent.state_tool.facts import stream_facts
 from tap_leadintent.state_tool.forecast import forecast, source_of
+from tap_leadintent.state_tool.forecast_json import forecast_json, instant_json
 from tap_leadintent.state_tool.predictions import (
     describe_instant,
     describe_plan,
@@ -79,8 +80,15 @@ def show(state: str, config: str | None, *, as_json: bool) -> None:
 @click.option("--catalog", help="Catalog (JSON); without it, all streams are selected.")
 @click.option("--stream", help="Only this stream.")
 @click.option("--at", help="Say whether this instant is covered, or when it will be.")
-def plan(
-    state: str, config: str, catalog: str | None, stream: str | None, at: str | None
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def plan(  # noqa: PLR0913
+    state: str,
+    config: str,
+    catalog: str | None,
+    stream: str | None,
+    at: str | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Say what the next run reads of each stream and why; nothing is sent."""
     streams = streams_in(catalog)
@@ -89,19 +97,36 @@ def plan(
     asked = [*streams.values()] if stream is None else [find(streams, stream)]
     document = read_document(state, streams, may_be_empty=True)
     now = int(time.time())
+    forecasts = [
+        (
+            each,
+            forecast(each, chosen, document.bookmarks.get(each.name, {}), now)
+            if each.is_selected and each.is_incremental
+            else None,
+        )
+        for each in asked
+    ]
+    if as_json:
+        told = {
+            each.name: forecast_json(each, found)
+            if instant is None
+            else instant_json(found, instant)
+            for each, found in forecasts
+        }
+        at_or_now = now if instant is None else instant
+        said = {"at": format_instant(at_or_now), "streams": told}
+        click.echo(json.dumps(said, indent=2))
+        return
     if instant is None:
         click.echo(f"A run that begins at {format_instant(now)} reads:")
-    for each in asked:
-        if not (each.is_selected and each.is_incremental):
-            click.echo(describe_unplanned(each))
-            continue
-        found = forecast(each, chosen, document.bookmarks.get(each.name, {}), now)
-        lines = (
-            describe_plan(each, found)
+    for each, found in forecasts:
+        for line in (
+            [describe_unplanned(each)]
+            if found is None
+            else describe_plan(each, found)
             if instant is None
             else describe_instant(each, found, instant)
-        )
-        for line in lines:
+        ):
             click.echo(line)
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tap_leadintent.replication.intervals import Interval
+    from tap_leadintent.replication.recheck import Mark
     from tap_leadintent.state_tool.streams import Stream
 
 
@@ -25,6 +26,9 @@ class RangeFacts:
     pieces: list[Interval]
     lookback: int
     """`lookback_minutes`, in seconds."""
+
+    recheck: Mark | None
+    """How far the recheck has come, if there is one of this range."""
 
     @property
     def span(self) -> Interval:
@@ -44,6 +48,11 @@ class RangeFacts:
             "holes": [*map(_stretch, self.holes)],
             "lookback": _stretch((newest - self.lookback, newest)),
             "last_extended": format_instant(newest),
+            "recheck": self.recheck
+            and {
+                "from": format_instant(self.recheck.place),
+                "done": format_instant(int(self.recheck.done)),
+            },
         }
 
 
@@ -124,8 +133,9 @@ def _ranges(
     stream: Stream, state: Mapping[str, Any], source: Source, lookback: int
 ) -> list[RangeFacts]:
     coverage = Bookmark.read(state, source, stream.ranges, 0).coverage
+    mark = coverage.recheck
     return [
-        RangeFacts(name, pieces, lookback)
+        RangeFacts(name, pieces, lookback, mark if mark and mark.name == name else None)
         for name in stream.ranges
         if (pieces := coverage.pieces(name))
     ]

@@ -28,7 +28,7 @@ class RangeForecast(NamedTuple):
     name: str
     is_first: bool
     pieces: list[tuple[Interval, Reason]]
-    """What it reads, oldest first, each piece with its reason."""
+    """What it reads, each piece with its reason: the recheck, then oldest first."""
 
     covered: list[Interval]
     """What the state covers."""
@@ -90,11 +90,16 @@ def _forecast(plan: Plan, asked: Asked, name: str) -> RangeForecast:
     coverage: Coverage = plan.coverage
     covered = coverage.pieces(name)
     span = coverage.span(name)
-    stretches = plan.stretches(name) if name in plan.ranges else []
+    is_read = name in plan.ranges
+    rechecked = plan.rechecked(name) if is_read else []
+    stretches = plan.stretches(name) if is_read else []
     return RangeForecast(
         name,
         name == asked.ranges[0],
-        [*reasons(stretches, span, asked.lookback)],
+        [
+            *((each, Reason.RECHECK) for each in rechecked),
+            *reasons(stretches, span, asked.lookback),
+        ],
         covered,
         bool(stretches) and plan.is_everything(name, stretches),
     )

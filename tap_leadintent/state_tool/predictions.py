@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tap_leadintent.replication.reasons import Reason
-from tap_leadintent.state_tool.words import about, stretch
+from tap_leadintent.state_tool.words import about, length, stretch
 from tap_leadintent.times import format_instant
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ _WHY = {
     "was forgotten",
     Reason.HOLE: "hole",
     Reason.LOOKBACK: "lookback",
+    Reason.RECHECK: "recheck",
     Reason.NEW: "new",
 }
 
@@ -77,9 +78,26 @@ def _first(found: Forecast) -> str:
     former = found.former
     if former is None:
         return _WHY[Reason.FIRST]
-    if former.address != found.source.address:
-        return f"other source; the state is about {former.address}"
-    return f"other filters; the state is about {about(*former)}"
+    is_filtered = former.address == found.source.address
+    told = about(*former) if is_filtered else former.address
+    return f"{reason_of(Reason.FIRST, found)}; the state is about {told}"
+
+
+def reason_of(reason: Reason, found: Forecast) -> str:
+    """Name a reason, also for programs.
+
+    Args:
+        reason: Why a stretch is read.
+        found: What the next run reads of the stream.
+
+    Returns:
+        A few words, such as "hole" or "other source".
+    """
+    former = found.former
+    if reason is not Reason.FIRST or former is None:
+        return reason.value
+    is_filtered = former.address == found.source.address
+    return "other filters" if is_filtered else "other source"
 
 
 def describe_instant(stream: Stream, found: Forecast, instant: int) -> Iterator[str]:
@@ -107,7 +125,7 @@ def describe_instant(stream: Stream, found: Forecast, instant: int) -> Iterator[
             again = " again" if inside else ""
             told += f"; the next run reads it{again} ({reason})"
         elif inside:
-            told += f", {stretch(inside[0])}; no run reads it again"
+            told += f", {stretch(inside[0])}; {_when_again(each, found, instant)}"
         else:
             told += f"; {_when(each, found, instant)}"
         yield f"{stream.name}: {each.name} at {format_instant(instant)}: {told}"
@@ -116,6 +134,13 @@ def describe_instant(stream: Stream, found: Forecast, instant: int) -> Iterator[
 def _holds(piece: Interval, instant: int) -> bool:
     start, end = piece
     return start <= instant <= end and start < end
+
+
+def _when_again(each: RangeForecast, found: Forecast, instant: int) -> str:
+    asked = found.asked
+    if asked.recheck is None or not each.is_first or instant < asked.since:
+        return "no run reads it again"
+    return f"the recheck reads it again within {length(asked.recheck)}"
 
 
 def _when(each: RangeForecast, found: Forecast, instant: int) -> str:

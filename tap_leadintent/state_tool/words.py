@@ -125,3 +125,7 @@ def _range(facts: RangeFacts, *, is_current: bool) -> Iterator[str]:
     if is_current and facts.lookback:
         again = stretch((newest - facts.lookback, newest))
         yield f"      the lookback reads again {again}"
+    if is_current and facts.recheck:
+        place = format_instant(facts.recheck.place)
+        done = format_instant(int(facts.recheck.done))
+        yield f"      the recheck goes on at {place}; its share is read up to {done}"

@@ -114,6 +114,17 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
         "end_date: '2026-02-30' is not a date or date-time, such as 2026-01-31",
     ),
     (
+        {"recheck_days": 30},
+        (
+            "recheck_days: needs start_date, from where on all is read again; without "
+            "it a load is one chain, of which no slice can be read"
+        ),
+    ),
+    (
+        {"recheck_days": 0, "start_date": "2026-02-01"},
+        "recheck_days: 0 is less than the minimum of 1",
+    ),
+    (
         {"start_date": "2026-02-01", "end_date": "2026-02-01T00:59:59+01:00"},
         "end_date: comes before start_date",
     ),

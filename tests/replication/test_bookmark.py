@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tap_leadintent.replication.bookmark import MOST_OTHERS, Bookmark, moved, sources
 from tap_leadintent.replication.coverage import Coverage
+from tap_leadintent.replication.recheck import Mark
 from tap_leadintent.replication.source import Source, filters_hash
 
 DAY = 86400
@@ -54,6 +55,38 @@ def test_a_state_is_one_list_that_people_can_read() -> None:
     ]
     (filtered,) = Bookmark(FILTERED, Coverage([("a", (0, 1))])).to_state()
     assert filtered["filters"] == "0123456789ab"
+
+
+def test_a_recheck_is_one_entry_more() -> None:
+    coverage = Coverage([("date_found", (0, 2 * DAY))])
+    coverage.recheck = Mark("date_found", DAY, 2 * DAY + 0.7)
+    bookmark = Bookmark(HERE, coverage)
+    _, entry = bookmark.to_state("89abcdef")
+    assert entry == {
+        "range": "date_found",
+        "recheck_from": "1970-01-02T00:00:00Z",
+        "recheck_done": "1970-01-03T00:00:00Z",
+        "source": "https://api.example.com",
+        "key": "89abcdef",
+    }
+    again = read(bookmark.to_state()).coverage
+    assert again.recheck == Mark("date_found", DAY, 2 * DAY)
+    assert [*again] == [*coverage]
+    # That of another source is carried along.
+    assert read(bookmark.to_state(), THERE).coverage.recheck is None
+    assert entry in read(bookmark.to_state("89abcdef"), THERE).to_state()
+
+
+@pytest.mark.parametrize("field", ["recheck_from", "recheck_done"])
+def test_a_recheck_without_a_time_is_malformed(field: str) -> None:
+    whole = {
+        "range": "date_found",
+        "recheck_from": "2026-01-01",
+        "recheck_done": "2026-01-02",
+    }
+    assert read([whole]).problem is None
+    assert read([{**whole, field: "soon"}]).problem
+    assert read([{**whole, field: 7}]).problem
 
 
 @given(

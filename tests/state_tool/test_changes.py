@@ -12,6 +12,7 @@ from tests.support.states import (
     changed,
     entry,
     found,
+    rechecked,
     refused,
     signal,
     state_of,
@@ -210,6 +211,23 @@ def test_shards_are_joined(write: Write) -> None:
         found("01-01", "05-01"),
     ]
     assert joined["observations"]["coverage"] == SEEN
+
+
+def test_the_recheck_of_shards_goes_on_at_the_older_place(write: Write) -> None:
+    one = state_of(leads=[found("01-01", "03-01"), rechecked("02-01", "06-02")])
+    other = state_of(leads=[found("03-01", "05-01"), rechecked("04-01", "06-01")])
+    joined = changed("join", *shards(write, one, other))["bookmarks"]["leads"]
+    assert rechecked("02-01", "06-01") in joined["coverage"]
+    without = state_of(leads=[found("03-01", "05-01")])
+    joined = changed("join", *shards(write, without, one))["bookmarks"]["leads"]
+    assert rechecked("02-01", "06-02") in joined["coverage"]
+
+
+def test_a_recheck_stays_where_something_is_forgotten() -> None:
+    state = state_of(leads=[found("01-01", "03-01"), rechecked("02-01", "06-02")])
+    options = ("--from", "2026-01-01", "--to", "2026-02-01", "--range", "date_found")
+    left = changed("forget", "--stream", "leads", *options, stdin=state)
+    assert rechecked("02-01", "06-02") in left["bookmarks"]["leads"]["coverage"]
 
 
 def test_one_state_joined_is_itself(write: Write) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,6 +13,7 @@ from tests.support.states import (
     NOW,
     THERE,
     found,
+    rechecked,
     refused,
     run,
     signal,
@@ -106,6 +108,62 @@ def test_nothing_to_read(settings: Settings) -> None:
 def test_a_start_date_that_is_yet_to_come(settings: Settings) -> None:
     options = ("plan", "--config", settings(start_date="2026-06-04"))
     assert "leads: nothing; start_date is yet to come" in told(*options, stdin=STATE)
+
+
+def test_the_recheck_has_its_share(settings: Settings) -> None:
+    state = state_of(leads=[*LEADS, rechecked("05-20", "06-02")])
+    chosen = settings(recheck_days=10, start_date="2026-02-01")
+    assert plan(chosen, stdin=state)[1:3] == [
+        "from 2026-05-20T00:00:00Z to 2026-05-31T00:00:00Z (11 days): recheck",
+        "from 2026-03-01T00:00:00Z to 2026-03-03T00:00:00Z (2 days): hole",
+    ]
+    options = ("plan", "--config", chosen, "--stream", "leads", "--at")
+    first, second = told(*options, "2026-05-25", stdin=state).splitlines()
+    assert first.endswith("covered; the next run reads it again (recheck)")
+    assert second.endswith("no run reads it again")
+    first, _ = told(*options, "2026-04-25", stdin=state).splitlines()
+    assert first.endswith("; the recheck reads it again within 10 days")
+
+
+def test_a_bounded_run_rechecks_nothing(settings: Settings) -> None:
+    state = state_of(leads=[*LEADS, rechecked("05-20", "06-02")])
+    chosen = settings(recheck_days=10, end_date="2026-06-02")
+    assert not [line for line in plan(chosen, stdin=state) if "recheck" in line]
+
+
+def test_programs_get_the_plan_too(settings: Settings, write: Write) -> None:
+    state = state_of(leads=[*LEADS, rechecked("05-20", "06-02")])
+    path = write("catalog.json", only("leads", "custom_signals"))
+    chosen = settings(recheck_days=10, start_date="2026-02-01")
+    options = ("plan", "--config", chosen, "--catalog", path, "--json")
+    found = json.loads(told(*options, stdin=state))
+    assert found["at"] == NOW
+    assert list(found["streams"]) == list(STREAMS)
+    leads = found["streams"]["leads"]
+    assert leads["ranges"]["date_found"][0] == {
+        "from": "2026-05-20T00:00:00Z",
+        "to": "2026-05-31T00:00:00Z",
+        "reason": "recheck",
+    }
+    reasons = [piece["reason"] for piece in leads["ranges"]["date_found"]]
+    assert reasons == ["recheck", "hole", "lookback", "new"]
+    assert found["streams"]["custom_signals"] == {
+        "selected": True,
+        "replication_method": "FULL_TABLE",
+        "ranges": {},
+    }
+    assert not found["streams"]["observations"]["selected"]
+
+
+def test_programs_get_an_instant_too(settings: Settings) -> None:
+    options = ("plan", "--config", settings(base_url=THERE), "--json", "--at")
+    found = json.loads(told(*options, "2026-05-25", stdin=STATE))
+    assert found["at"] == "2026-05-25T00:00:00Z"
+    assert found["streams"]["leads"] == {
+        "date_found": {"covered": False, "next_run": "other source"},
+        "latest_signal": {"covered": False, "next_run": None},
+    }
+    assert found["streams"]["signal_agents"] == {}
 
 
 def test_all_streams_have_their_place(settings: Settings) -> None:

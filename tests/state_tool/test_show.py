@@ -10,7 +10,16 @@ import pytest
 from tap_leadintent.state_tool.bar import BLOCKS, CELLS, bar
 from tap_leadintent.state_tool.words import length, stretch
 from tests.support.helpers import STREAMS
-from tests.support.states import HERE, THERE, found, refused, signal, state_of, told
+from tests.support.states import (
+    HERE,
+    THERE,
+    found,
+    rechecked,
+    refused,
+    signal,
+    state_of,
+    told,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -129,6 +138,20 @@ def test_the_current_source_is_that_of_the_settings(
     assert "from 2026-02-28T23:00:00Z to 2026-03-01T00:00:00Z (1 hour)" in shown
 
 
+def test_the_recheck_has_a_place_and_a_time() -> None:
+    state = state_of(leads=[found("02-01", "06-01"), rechecked("03-01", "05-31")])
+    line = (
+        "the recheck goes on at 2026-03-01T00:00:00Z; its share is read up to "
+        "2026-05-31T00:00:00Z"
+    )
+    assert line in told("show", stdin=state)
+    shown = json.loads(told("show", "--json", stdin=state))["streams"]["leads"]
+    assert shown["sources"][0]["ranges"]["date_found"]["recheck"] == {
+        "from": "2026-03-01T00:00:00Z",
+        "done": "2026-05-31T00:00:00Z",
+    }
+
+
 def test_settings_of_no_sense_are_refused(settings: Callable[..., str]) -> None:
     line = refused("show", "--config", settings(page_sise=1), stdin=STATE)
     assert (
@@ -158,6 +181,7 @@ def test_programs_get_all_of_it() -> None:
         ],
         "holes": [{"from": "2026-03-01T00:00:00Z", "to": "2026-03-03T00:00:00Z"}],
         "lookback": {"from": "2026-05-31T00:00:00Z", "to": "2026-06-01T00:00:00Z"},
+        "recheck": None,
         "last_extended": "2026-06-01T00:00:00Z",
     }
 

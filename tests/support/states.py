@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from click.testing import CliRunner
 
+from tap_leadintent.config import validation
 from tap_leadintent.state_tool import cli
 from tap_leadintent.times import parse_instant
 
@@ -41,6 +42,12 @@ def found(start: str, end: str, **more: str) -> dict[str, Any]:
 def signal(start: str, end: str, **more: str) -> dict[str, Any]:
     """Give an entry of `latest_signal`."""
     return entry("latest_signal", start, end, **more)
+
+
+def rechecked(place: str, done: str) -> dict[str, Any]:
+    """Give the entry of a recheck of `date_found`."""
+    told = {"recheck_from": _instant(place), "recheck_done": _instant(done)}
+    return {"range": "date_found", **told, "source": HERE}
 
 
 def state_of(**streams: Iterable[dict[str, Any]]) -> dict[str, Any]:
@@ -83,4 +90,5 @@ def refused(*arguments: str, stdin: object = None) -> str:
 def stop_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the command think that it is NOW."""
     clock = SimpleNamespace(time=lambda: parse_instant(NOW))
-    monkeypatch.setattr(cli, "time", clock)
+    for each in (cli, validation):
+        monkeypatch.setattr(each, "time", clock)

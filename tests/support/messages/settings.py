@@ -115,6 +115,13 @@ SETTINGS = (
         cure="Exchange the two, or leave `end_date` out.",
     ),
     Message(
+        text="recheck_days: needs start_date, from where on all is read again; without "
+        "it a load is one chain, of which no slice can be read",
+        config={"recheck_days": 30, "start_date": None},
+        cause="Everything is read in one chain, which has no slices.",
+        cure="Set `start_date`, or leave `recheck_days` out.",
+    ),
+    Message(
         text="user_agent: must be printable ASCII",
         config={"user_agent": "né"},
         cause="HTTP takes no such header.",

@@ -1,0 +1,175 @@
+"""What `recheck_days` promises, over any history and any course of runs."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.support.model import DAY, HOUR, Api, Lead, Version, iso, run, steady
+from tests.support.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Iterator[None]:
+    """Keep the log of thousands of runs out of memory."""
+    logging.disable()
+    yield
+    logging.disable(logging.NOTSET)
+
+
+def test_a_cycle_reads_the_rows_once_and_each_day_its_share() -> None:
+    # A year of four rows a day, then one run a day for thirty days and one.
+    days, share = 30, 365 * 4 / 30
+    api, store = Api(now=365 * DAY, leads=steady(365 * 4, 6 * HOUR)), Store()
+    config = {"start_date": iso(0), "lookback_minutes": 60, "page_size": 10}
+    run(api, store, config | {"recheck_days": days})
+    again = []
+    for _ in range(days + 1):
+        api.now += DAY
+        before = len(api.requests)
+        run(api, store, config | {"recheck_days": days})
+        assert len(api.requests) - before <= share / 10 * 1.15 + 4
+        again += [message["record"]["id"] for message in store.of_type("RECORD")]
+    # The first run only begins; a row on the edge of two slices is read with both.
+    assert set(again) == {lead.id for lead in api.leads}
+    assert len(again) == pytest.approx(365 * 4, rel=0.15)
+
+
+def test_a_run_without_a_turn_costs_no_request_more() -> None:
+    api, store = Api(now=9 * DAY, leads=steady(200)), Store()
+    config = {"start_date": iso(0), "recheck_days": 30}
+    run(api, store, config)
+    before = len(api.requests)
+    run(api, store, config)
+    assert len(api.requests) - before == 2, "one for each range"
+
+
+def test_a_bounded_run_leaves_it_alone() -> None:
+    api, store = Api(now=9 * DAY, leads=steady(200)), Store()
+    config = {"start_date": iso(0), "end_date": iso(DAY), "recheck_days": 1}
+    run(api, store, config)
+    assert "recheck" not in str(store.state)
+    api.now += DAY
+    run(api, store, config)
+    assert store.of_type("RECORD") == []
+
+
+def test_the_setting_can_be_taken_back_and_comes_back_to_where_it_was() -> None:
+    api, store = Api(now=100 * DAY, leads=steady(100, DAY)), Store()
+    config = {"start_date": iso(0), "lookback_minutes": 0}
+    run(api, store, config | {"recheck_days": 100})
+    api.now += 30 * DAY
+    run(api, store, config | {"recheck_days": 100})
+    assert len(store.of_type("RECORD")) == pytest.approx(30, abs=2)
+    mark = marks(store)
+    run(api, store, config)
+    assert marks(store) == mark
+    api.now += 10 * DAY
+    run(api, store, config | {"recheck_days": 100})
+    again = [message["record"]["id"] for message in store.of_type("RECORD")]
+    assert min(again).startswith("lead-003")
+
+
+def marks(store: Store) -> list[dict[str, Any]]:
+    entries = store.state["bookmarks"]["leads"]["coverage"]
+    return [entry for entry in entries if "recheck_from" in entry]
+
+
+instants = st.integers(-5 * 24, 12 * 24).map(lambda hours: hours * HOUR)
+
+
+@st.composite
+def leads(draw: st.DrawFn) -> list[Lead]:
+    """Draw leads that surface however late, and change without a time that moves."""
+    drawn = []
+    for number, found in enumerate(draw(st.lists(instants, max_size=30))):
+        late = draw(st.integers(0, 15 * 24)) * HOUR
+        shown = [found + late]
+        shown += [time for time in draw(st.lists(instants, max_size=1)) if time > late]
+        versions = [Version(time, found) for time in sorted(shown)]
+        drawn.append(Lead(f"lead-{number}", found, versions))
+    return drawn
+
+
+@dataclass
+class Step:
+    """Time passes, then the tap runs."""
+
+    wait: int
+    killed_after: int | None
+    earlier: int
+    """By how many seconds `start_date` moves back."""
+
+    end: int | None
+    config: dict[str, Any]
+
+
+@st.composite
+def steps(draw: st.DrawFn) -> Step:
+    """Draw a run; it waits long enough for a whole recheck, or for a slice of one."""
+    hours = draw(st.sampled_from([1, 5, 24, 24, 30, 70]))
+    killed = draw(st.one_of(st.none(), st.none(), st.integers(0, 40)))
+    config: dict[str, Any] = {
+        "page_size": 3,
+        "concurrency": draw(st.sampled_from([1, 4])),
+        "lookback_minutes": draw(st.sampled_from([0, 60, 600])),
+    }
+    if draw(st.integers(0, 4)) == 0:
+        config["window_days"] = draw(st.sampled_from([0.1, 1]))
+    return Step(
+        wait=hours * HOUR + draw(st.integers(0, 1800)),
+        killed_after=killed,
+        earlier=draw(st.sampled_from([0, 0, 0, 0, DAY])),
+        end=draw(st.sampled_from([None, None, None, None, 2 * DAY])),
+        config=config,
+    )
+
+
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(
+    history=leads(),
+    days=st.sampled_from([1, 2, 3]),
+    course=st.lists(steps(), min_size=4, max_size=14),
+    seconds=st.sampled_from([0, 0, 20]),
+)
+def test_what_is_shown_for_so_many_days_and_two_runs_has_been_loaded(
+    history: list[Lead], days: int, course: list[Step], seconds: int
+) -> None:
+    api, store = Api(leads=history, seconds_per_request=seconds), Store()
+    start = 0
+    finished: list[float] = []
+    for step in course:
+        api.now += step.wait
+        start -= step.earlier
+        config = {**step.config, "recheck_days": days, "start_date": iso(start)}
+        if step.end is not None:
+            config["end_date"] = iso(step.end)
+        begun = api.now
+        done = run(api, store, config, killed_after=step.killed_after)
+        if not done or step.end is not None:
+            continue
+        finished.append(begun)
+        if len(finished) < 2:
+            continue
+        # Two runs that came to their end have begun since then.
+        as_of = finished[-2] - days * DAY
+        late = {
+            lead.id: (version, store.rows.get(lead.id))
+            for lead in api.leads
+            if start <= lead.found_at < begun
+            and (version := lead.version(as_of)) is not None
+            and store.rows.get(lead.id, -1) < version
+        }
+        assert not late, (late, store.state)
