@@ -186,17 +186,6 @@ class Plan:
         is_whole = list(stretches) == [(SINCE_EVER, self.now)]
         return name == asked.ranges[0] and is_unbounded and is_whole
 
-    def is_likely_quiet(self, name: str) -> bool:
-        """Tell whether what is read now of a range likely holds next to nothing.
-
-        Args:
-            name: The range.
-
-        Returns:
-            Whether something of it is covered, and it is not the recheck that reads.
-        """
-        return self.coverage.span(name) is not None and not self._is_rechecking
-
     def read(self, name: str, window: Interval, as_of: int | None) -> None:
         """Note that a window of a range has been read whole and written.
 

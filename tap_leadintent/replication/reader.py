@@ -118,7 +118,7 @@ class Reader:
             page_size=self.page_size,
             readers=readers,
             length=plan.now if unfiltered else self.window_seconds,
-            quiet=plan.is_likely_quiet(name),
+            quiet=plan.coverage.span(name) is not None,
         )
         requests = RangeRequests(name, self.endpoint.read, self.clock)
         read_window = self._read_unfiltered if unfiltered else requests.read
