@@ -35,6 +35,19 @@ def commands(text: str) -> list[list[str]]:
     return [line.split() for block in blocks for line in block.splitlines()]
 
 
+def plugins_of(text: str) -> dict[str, dict[str, Any]]:
+    """Give the project's plugins, and those of a page that inherit from them."""
+    blocks = re.findall(r"^```yaml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    added = [
+        plugin
+        for block in blocks
+        if "inherit_from" in block
+        for plugin in yaml.safe_load(block)["plugins"]["extractors"]
+    ]
+    heirs = {each["name"]: PLUGINS[each["inherit_from"]] for each in added}
+    return {**PLUGINS, **heirs}
+
+
 def anchors(text: str) -> set[str]:
     """Give the places of a page that can be linked to, as GitHub names them."""
     titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
@@ -63,7 +76,8 @@ def test_settings_are_those_of_the_plugins(page: str) -> None:
     for words in commands(PAGES[page]):
         if words[:3] == ["meltano", "config", "set"]:
             plugin, setting = words[3:5]
-            names = [setting["name"] for setting in PLUGINS[plugin]["settings"]]
+            known = plugins_of(PAGES[page])[plugin]["settings"]
+            names = [setting["name"] for setting in known]
             assert setting in names, words
 
 
@@ -73,7 +87,7 @@ def test_runs_are_of_plugins(page: str) -> None:
         if "run" in words and "meltano" in words[: words.index("run")]:
             plugins = [w for w in words[words.index("run") + 1 :] if w[0] != "-"]
             assert plugins, words
-            assert set(plugins) <= PLUGINS.keys(), words
+            assert set(plugins) <= plugins_of(PAGES[page]).keys(), words
 
 
 @each_page
