@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -24,22 +25,16 @@ from tap_leadintent.records.exclusion import Exclusion, key_problems
 from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
 from tap_leadintent.redaction import Secret
-from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
-from tap_leadintent.replication.plan import Asked, Plan
+from tap_leadintent.replication.plan import Plan
 from tap_leadintent.replication.reader import Reader
-from tap_leadintent.replication.source import (
-    Source,
-    key_mark,
-)
+from tap_leadintent.replication.source import Source
+from tap_leadintent.replication.stream_state import StreamState
 from tap_leadintent.singer.stream import SingerStream
-from tap_leadintent.times import format_instant
 
 if TYPE_CHECKING:
     from collections.abc import (
         Generator,
         Iterable,
-        Iterator,
-        Mapping,
     )
 
     import requests
@@ -50,6 +45,7 @@ if TYPE_CHECKING:
 
     from tap_leadintent.api.rate_limit import Pace
     from tap_leadintent.api.server_clock import ServerClock
+    from tap_leadintent.replication.plan import Asked
     from tap_leadintent.replication.time_range import TimeRange
 
     Record = dict[str, Any]
@@ -73,18 +69,28 @@ class LeadIntentStream(SingerStream):
     """Time ranges of the endpoint. The first load reads the first, later runs all."""
 
     def __init__(
-        self, tap: Tap, *, pace: Pace, adapter: HTTPAdapter, clock: ServerClock
+        self,
+        tap: Tap,
+        *,
+        asked: Asked,
+        pace: Pace,
+        adapter: HTTPAdapter,
+        clock: ServerClock,
     ) -> None:
         """Create the stream for a run.
 
         Args:
             tap: The tap, with its settings and state.
+            asked: What the settings ask for, of any stream.
             pace: Delays requests; all streams share it.
             adapter: Keeps the connections; all streams share it.
             clock: The server's clock; all streams share it.
         """
         super().__init__(tap)
-        self._pace = pace
+        self.asked = replace(asked, ranges=[each.name for each in self.ranges])
+        """What the settings ask for of this stream."""
+        self.pace = pace
+        """Delays requests, and ends the run after a signal."""
         self._adapter = adapter
         self._clock = clock
         self.request_counter = self.get_http_request_counter()
@@ -93,7 +99,7 @@ class LeadIntentStream(SingerStream):
         self.notes = RecordNotes(self.logger)
         """Collects what to log about the records."""
         if self.exclusion:
-            self._declare(self.exclusion.schema(self.schema))
+            self.declare(self.exclusion.schema(self.schema))
         if tap.input_catalog is None:
             self._refuse_excluded_keys()
 
@@ -109,7 +115,7 @@ class LeadIntentStream(SingerStream):
             sender=Sender(
                 name=self.name,
                 url=self.get_url(None),
-                pace=self._pace,
+                pace=self.pace,
                 adapter=self._adapter,
                 timeout=self.timeout,
                 retries=int(self.config["max_retries"]),
@@ -155,12 +161,12 @@ class LeadIntentStream(SingerStream):
         return Reader(
             endpoint=self.endpoint,
             clock=self._clock,
-            check=self._pace.check,
+            check=self.pace.check,
             progress=self.progress,
             logger=self.logger,
             shape_page=self._shaper.shape_page,
             seal=self._seal,
-            page_size=self.page_size,
+            page_size=self.config["page_size"],
             concurrency=self.config["concurrency"],
             window_seconds=None if days is None else max(1, int(days * 86400)),
         )
@@ -181,30 +187,12 @@ class LeadIntentStream(SingerStream):
             exclusion=self.exclusion,
         )
 
-    def sample(self) -> list[Record]:
-        """Read the first page of all records.
-
-        Returns:
-            Its records as the API gave them, without excluded fields.
-
-        Raises:
-            RefusedError: The API refused the request.
-            StreamError: The page could not be read for another reason.
-        """
-        check = self._pace.check
-        page = next(self.endpoint.read({}, check))
-        return self.exclusion.records(self.endpoint.decode(page, check).data)
-
-    def add_columns(self, columns: Mapping[str, dict[str, Any]]) -> None:
-        """Add columns to the stream's schema.
+    def declare(self, schema: dict[str, Any]) -> None:
+        """Replace the stream's schema.
 
         Args:
-            columns: The schema of each column, by name.
+            schema: The schema, before a catalog changes it.
         """
-        properties = {**self.schema["properties"], **columns}
-        self._declare({**self.schema, "properties": properties})
-
-    def _declare(self, schema: dict[str, Any]) -> None:
         # The class has a descriptor; an instance's own value comes before it.
         vars(self)["schema"] = schema
 
@@ -238,11 +226,6 @@ class LeadIntentStream(SingerStream):
         return BearerTokenAuthenticator(token=self.config["api_key"])
 
     @property
-    def page_size(self) -> int:
-        """The setting `page_size`: number of records in a full page."""
-        return int(self.config["page_size"])
-
-    @property
     def filters(self) -> dict[str, Any]:
         """The request fields that the setting `filters` holds for this stream."""
         fields: dict[str, Any] = self.config["filters"].get(self.name, {})
@@ -266,7 +249,7 @@ class LeadIntentStream(SingerStream):
         self, context: Context | None, next_page_token: str | None
     ) -> dict[str, Any]:
         # The context holds the request fields of the window to read.
-        cursor: dict[str, Any] = {"limit": self.page_size}
+        cursor: dict[str, Any] = {"limit": self.config["page_size"]}
         if next_page_token is not None:
             cursor["after"] = next_page_token
         return {**self.filters, **(context or {}), "cursor": cursor}
@@ -291,20 +274,13 @@ class LeadIntentStream(SingerStream):
 
     @property
     def newest_covered(self) -> str | None:
-        """The newest instant that the bookmark covers of the stream's first range."""
-        if not self.is_incremental:
-            return None
-        span = self._read_bookmark().coverage.span(self.ranges[0].name)
-        return span and format_instant(span[1])
+        """The newest instant that the state covers of the stream's first range."""
+        return self.state_entry.newest_covered if self.is_incremental else None
 
     def begin_state(self) -> None:
-        """Give the stream an empty coverage in the run's first STATE, if it has none.
-
-        Meltano merges a run's states into those of former runs. Without this entry, old
-        coverage would survive a full refresh that was interrupted.
-        """
-        if self.is_incremental and not self.stream_state:
-            self.stream_state[COVERAGE] = []
+        """Give the stream an entry in the run's first STATE; see `StreamState`."""
+        if self.is_incremental:
+            self.state_entry.begin()
 
     @override
     def get_records(self, context: Context | None) -> Iterable[Record]:
@@ -313,7 +289,11 @@ class LeadIntentStream(SingerStream):
         try:
             with self.request_counter, closing(pages):
                 for page in pages:
-                    yield from self.emit(page)
+                    self.pace.check()
+                    yield from page
+                    self.tally.records += len(page)
+                    # The next page may take long; what is read should not wait for it.
+                    self.flush()
                     progress.page(self.tally.records)
         finally:
             self.notes.log(
@@ -334,29 +314,18 @@ class LeadIntentStream(SingerStream):
             self.activate_version(self._now)
 
     @cached_property
-    def bookmark(self) -> Bookmark:
-        """The stream's bookmark, read from its state at the first access."""
-        return self._read_bookmark()
-
-    @property
-    def key_mark(self) -> str:
-        """A short hash of `api_key`, to notice another key in the state."""
-        return key_mark(self.config["api_key"], self.bookmark.source.address)
-
-    def _read_bookmark(self) -> Bookmark:
+    def state_entry(self) -> StreamState:
+        """What is known of the stream from earlier runs."""
         source = Source.of(self.config, self.filters)
-        asked = self.asked
-        return Bookmark.read(self.stream_state, source, asked.ranges, asked.since)
+        key = self.config["api_key"]
+        return StreamState(self.stream_state, source, self.asked, key)
 
     def _seal(self, records: int) -> None:
         """Take the new coverage into the state; see `checkpoint`."""
-        self.checkpoint(self._current_bookmark, records=records)
-
-    def _current_bookmark(self) -> dict[str, Any]:
-        return {COVERAGE: self.bookmark.to_state(self.key_mark)}
+        self.checkpoint(self.state_entry.current, records=records)
 
     def _read_ranges(self) -> Generator[list[Record]]:
-        bookmark = self.bookmark
+        bookmark = self.state_entry.bookmark
         if bookmark.problem:
             self.logger.warning("The stream starts anew: %s", bookmark.problem)
         plan = Plan(self.asked, bookmark.coverage, self._now, self.logger)
@@ -366,28 +335,3 @@ class LeadIntentStream(SingerStream):
         for time_range in self.ranges:
             if time_range.name in plan.ranges:
                 yield from self._reader.read_range(plan, time_range)
-
-    def emit(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Emit a page's records, until a signal comes.
-
-        Args:
-            records: The shaped records.
-
-        Yields:
-            Each record.
-
-        Raises:
-            SystemExit: A signal came.
-        """
-        check = self._pace.check
-        for record in records:
-            check()
-            self.tally.records += 1
-            yield record
-        # The next page may take long; what is read should not wait for it.
-        self.flush()
-
-    @property
-    def asked(self) -> Asked:
-        """What the settings ask for."""
-        return Asked.by(self.config, [each.name for each in self.ranges])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import requests
 
@@ -31,7 +31,7 @@ def infer_columns(stream: LeadIntentStream, secret: Secret) -> None:
         StreamError: The stream could not be read.
     """
     try:
-        records = stream.sample()
+        records = _sample(stream)
     except RefusedError as error:
         if error.status != requests.codes.forbidden:
             raise
@@ -40,7 +40,8 @@ def infer_columns(stream: LeadIntentStream, secret: Secret) -> None:
             "%s; it is deselected, and its columns are not inferred", error.message
         )
         return
-    found = infer(records, stream.schema["properties"])
+    schema = stream.schema
+    found = infer(records, schema["properties"])
     if found.unsafe_names:
         names = ", ".join(map(repr, found.unsafe_names))
         stream.logger.warning(
@@ -48,4 +49,12 @@ def infer_columns(stream: LeadIntentStream, secret: Secret) -> None:
             "additional_properties: %s",
             secret.summarize(names, _MOST_OF_NAMES),
         )
-    stream.add_columns(found.columns)
+    properties = {**schema["properties"], **found.columns}
+    stream.declare({**schema, "properties": properties})
+
+
+def _sample(stream: LeadIntentStream) -> list[dict[str, Any]]:
+    """Read the first page of all records, without excluded fields."""
+    check = stream.pace.check
+    page = next(stream.endpoint.read({}, check))
+    return stream.exclusion.records(stream.endpoint.decode(page, check).data)

@@ -25,6 +25,7 @@ from tap_leadintent.errors import ConfigError, RunError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.mapping import build_mapper
 from tap_leadintent.openapi import is_documented
+from tap_leadintent.replication.plan import Asked
 from tap_leadintent.replication.state_check import changes, unknown_names
 from tap_leadintent.run import check_streams, ending_well, sync_streams
 from tap_leadintent.singer import log
@@ -66,8 +67,10 @@ class TapLeadIntent(Tap):
             connections=readers + 1, waiting=self._interruption.waiting
         )
         clock = ServerClock(self.logger)
+        asked = Asked.by(self.config)
         streams = [
-            stream(self, pace=pace, adapter=adapter, clock=clock) for stream in STREAMS
+            stream(self, asked=asked, pace=pace, adapter=adapter, clock=clock)
+            for stream in STREAMS
         ]
         log.name_streams(streams)
         if self._infers_columns:
@@ -131,8 +134,8 @@ class TapLeadIntent(Tap):
         ranges = {name: stream.asked.ranges for name, stream in streams.items()}
         yield from unknown_names(self.state.get("bookmarks", {}), ranges)
         if reading := [stream for stream in selected if stream.is_incremental]:
-            bookmarks = {stream.name: stream.bookmark for stream in reading}
-            mark = reading[0].key_mark
+            bookmarks = {s.name: s.state_entry.bookmark for s in reading}
+            mark = reading[0].state_entry.key_mark
             yield from changes(bookmarks, self.config["filters"], mark)
             if (reading[0].asked.start or 0) > self.initialized_at // 1000:
                 told = ", ".join(bookmarks)

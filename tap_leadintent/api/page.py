@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import zlib
 from decimal import Decimal, InvalidOperation
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -84,6 +83,9 @@ class Page:
     count: int
     """How many records it holds."""
 
+    size: int
+    """About how many bytes of memory it takes."""
+
     request: requests.PreparedRequest
     """The request that it answers."""
 
@@ -118,8 +120,8 @@ class Page:
         """
         self._read_at = monotonic()
         self._content = content
+        self.size = len(content) + _BYTES_OF_A_PAGE
         self._raw: list[msgspec.Raw] | None = None
-        self._is_packed = False
         envelope: _Envelope | _Whole | None = _decode_envelope(content)
         if isinstance(envelope, _Envelope):
             self._raw = envelope.data
@@ -127,18 +129,6 @@ class Page:
             envelope, _ = _decode(content)
         self.cursor = envelope.cursor
         self.count = len(envelope.data)
-
-    @property
-    def size(self) -> int:
-        """About how many bytes of memory it takes."""
-        return len(self._content) + _BYTES_OF_A_PAGE
-
-    def pack(self) -> None:
-        """Compress the body: it takes less memory, but longer to decode."""
-        if not self._is_packed:
-            self._content = zlib.compress(self._content, level=1)
-            self._raw = None
-            self._is_packed = True
 
     def decode(self) -> Records:
         """Decode the records.
@@ -149,12 +139,8 @@ class Page:
         Raises:
             ValueError: A record is not valid JSON; the message says where.
         """
-        content, raw = self._content, self._raw
-        if self._is_packed:
-            content = zlib.decompress(content)
-            envelope = _decode_envelope(content)
-            raw = envelope.data if envelope else None
-        whole, repairs = _decode(content)
+        raw = self._raw
+        whole, repairs = _decode(self._content)
         if raw is None:
             raw = [msgspec.Raw(msgspec.json.encode(record)) for record in whole.data]
         return Records(whole.data, raw, self._read_at, repairs)

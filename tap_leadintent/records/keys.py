@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator
+    from collections.abc import Hashable, Iterable
 
     Record = dict[str, Any]
 
@@ -42,7 +42,7 @@ def row_keys(
     raws: Iterable[bytes | msgspec.Raw],
     entity: str,
     key_properties: Iterable[str],
-) -> Iterator[Hashable]:
+) -> list[Hashable]:
     """Give a key for each record by which repeated records are found.
 
     Args:
@@ -53,13 +53,14 @@ def row_keys(
         key_properties: The stream's key columns. A catalog may have replaced them by
             columns that are not unique, or by none.
 
-    Yields:
+    Returns:
         The key of each record: its own id, or a hash of its JSON, and its key columns.
     """
     columns = [*key_properties]
-    for row, record, raw in zip(rows, records, raws, strict=True):
-        own = own_id(record, entity) or hash(bytes(raw))
-        yield (own, *map(row.get, columns))
+    return [
+        (own_id(record, entity) or hash(bytes(raw)), *map(row.get, columns))
+        for row, record, raw in zip(rows, records, raws, strict=True)
+    ]
 
 
 def content_key(record: dict[str, Any]) -> str:

@@ -16,7 +16,6 @@ from tap_leadintent.openapi import (
     WINDOW_END,
 )
 from tap_leadintent.records.column_types import ContradictionError, Plan, may_be_null
-from tap_leadintent.records.exclusion import Exclusion
 from tap_leadintent.records.keys import (
     canonical_json,
     content_key,
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from singer_sdk.singerlib import SelectionMask
 
     from tap_leadintent.api.page import Records
+    from tap_leadintent.records.exclusion import Exclusion
     from tap_leadintent.records.notes import RecordNotes
 
     Record = dict[str, Any]
@@ -88,7 +88,7 @@ class RecordShaper:
         self._entity = entity
         self._mask = mask
         self._notes = notes
-        self._exclusion = exclusion or Exclusion(())
+        self._exclusion = exclusion or None
         fields = {n: schema for n, schema in columns.items() if n not in TAP_COLUMNS}
         self._plan = Plan(fields)
         self._empty: Record = dict.fromkeys(fields)
@@ -114,7 +114,7 @@ class RecordShaper:
 
     def shape_page(
         self, page: Records, window_end: str | None = None
-    ) -> tuple[list[Record], Iterable[Hashable]]:
+    ) -> tuple[list[Record], list[Hashable]]:
         """Shape the records of a page.
 
         Args:
@@ -129,7 +129,10 @@ class RecordShaper:
         """
         for repair in page.repairs:
             self._notes.warn_once.warn(f"A record held {repair}")
-        rows = self.shape(self._exclusion.records(page.data), window_end)
+        records = page.data
+        if self._exclusion is not None:
+            records = self._exclusion.records(records)
+        rows = self.shape(records, window_end)
         return rows, row_keys(rows, page.data, page.raw, self._entity, self._keys)
 
     def shape(

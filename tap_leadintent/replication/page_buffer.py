@@ -1,127 +1,301 @@
-"""Windows that are being read, and their pages that wait to be handed over."""
+"""Pages that wait between the threads that read windows and whoever takes the pages."""
 
 from __future__ import annotations
 
 from bisect import insort
 from collections import deque
+from dataclasses import dataclass, field
 from operator import attrgetter
+from threading import Condition, Lock
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tap_leadintent.api.page import Page
-    from tap_leadintent.replication.windows import Window
+    from tap_leadintent.api.rate_limit import Check
+    from tap_leadintent.replication.windows import Window, Windows
+
+MOST_BYTES = 24 * 2**20
+"""Bytes of undecoded pages that may wait, of all windows together. More takes more
+memory; less lets threads wait while the oldest window is read."""
+
+_NAP = 0.1
+"""Seconds between two checks for a signal. More delays the end of a run; less costs
+processor time."""
 
 
+class StoppedError(BaseException):
+    """Ends the reading of pages that will not be handed over."""
+
+
+@dataclass(eq=False)
 class Reading:
     """A window that is being read, and its pages that wait."""
 
-    def __init__(self, window: Window) -> None:
-        """Begin without a page.
-
-        Args:
-            window: The window.
-        """
-        self.window = window
-        self.pages: deque[Page] = deque()
-        self.is_whole = False
-        self.error: BaseException | None = None
+    window: Window
+    pages: deque[Page] = field(default_factory=deque)
+    is_whole: bool = False
+    """Whether its last page has come."""
+    error: BaseException | None = None
+    """Why its last page cannot come, if so."""
 
     @property
     def start(self) -> int:
-        """Where the window begins."""
+        """Where the window begins, in seconds since 1970."""
         return self.window.start
 
 
-class Backlog:
-    """All readings; whoever shares one between threads locks it."""
+class PageBuffer:
+    """Hands windows out to threads, takes their pages, and gives them in order.
 
-    def __init__(self) -> None:
-        """Begin with nothing."""
-        self._readings: list[Reading] = []
-        """Sorted by where their windows begin."""
-        self.bytes = 0
-        """What all pages take that wait."""
+    All that threads share is here, behind one lock.
+    """
 
-    @property
-    def oldest(self) -> Reading | None:
-        """The reading whose window begins first, if there is any."""
-        return self._readings[0] if self._readings else None
-
-    def begin(self, window: Window) -> Reading:
-        """Add a window.
+    def __init__(self, windows: Windows, *, check: Check, check_threads: Check) -> None:
+        """Start without a page.
 
         Args:
-            window: The window.
+            windows: What to read; nothing else may use it from here on.
+            check: Called in waits; raises to end the run.
+            check_threads: Called while a page is awaited; raises if none can come.
+        """
+        self._windows = windows
+        self._check = check
+        self._check_threads = check_threads
+        self._lock = Lock()
+        self._page_or_end = Condition(self._lock)
+        """Notified when a page or the end of a window has come."""
+        self._room = Condition(self._lock)
+        """Notified when there is room for pages again."""
+        self._work = Condition(self._lock)
+        """Notified when there may be another window to hand out."""
+        self._readings: list[Reading] = []
+        """Sorted by where their windows begin."""
+        self._bytes = 0
+        """What all pages take that wait."""
+        self._end: BaseException | type[StoppedError] | None = None
+        """Why nothing more is read or handed over, once it is so."""
+
+    # For the threads
+
+    def begin(self) -> Reading | None:
+        """Hand out a window, as soon as there is one to read and room for its pages.
 
         Returns:
-            Its reading.
+            The window's reading; None when nothing is left to read.
+
+        Raises:
+            StoppedError: It was stopped.
+            SystemExit: A signal came.
         """
-        reading = Reading(window)
-        insort(self._readings, reading, key=attrgetter("start"))
-        return reading
+        with self._lock:
+            while not (self._end or self._windows.finished):
+                left = self._windows.oldest_left
+                if left is not None and self._is_beyond_failure(left):
+                    return None
+                if self._bytes >= MOST_BYTES and self._oldest() is not None:
+                    self._await(self._room)
+                elif (window := self._windows.next()) is not None:
+                    reading = Reading(window)
+                    insort(self._readings, reading, key=attrgetter("start"))
+                    return reading
+                else:
+                    self._await(self._work)
+        return None
+
+    def checking(self, reading: Reading) -> Check:
+        """Give the check for a thread that reads a window.
+
+        Args:
+            reading: The window's reading.
+
+        Returns:
+            What to call before each request and in waits. It raises StoppedError when
+            the window's pages will not be handed over, and SystemExit after a signal.
+        """
+
+        def check() -> None:
+            self._check()
+            if self._end or self._is_beyond_failure(reading.start):
+                raise StoppedError
+
+        return check
 
     def put(self, reading: Reading, page: Page) -> None:
-        """Let a page wait.
+        """Add a page, and wait until there is room for the next one.
 
         Args:
             reading: Its window's.
             page: The page.
-        """
-        reading.pages.append(page)
-        self.bytes += page.size
 
-    def take(self, reading: Reading) -> Page:
-        """Take the page that has waited longest.
+        Raises:
+            StoppedError: It was stopped.
+            SystemExit: A signal came.
+        """
+        with self._lock:
+            reading.pages.append(page)
+            self._bytes += page.size
+            self._page_or_end.notify_all()
+            if not page.cursor.has_more:
+                return
+            self._windows.goes_on(reading.window)
+            self._work.notify_all()
+            while not self._may_go_on(reading):
+                self._await(self._room)
+
+    def done(
+        self,
+        reading: Reading,
+        error: BaseException | None,
+        *,
+        records: int,
+        requests: int,
+    ) -> None:
+        """Note that a window's last page has come, or cannot come.
 
         Args:
-            reading: A reading with a page.
+            reading: The window's reading.
+            error: Why it cannot come, if so; raised where the page is asked for.
+            records: How many records the window held.
+            requests: How many requests it took.
+        """
+        with self._lock:
+            reading.is_whole, reading.error = error is None, error
+            self._windows.done(reading.window, records=records, requests=requests)
+            self._notify_all()
+
+    def give_up(self, reading: Reading) -> None:
+        """Forget a window that has more pages than it may have; it is read in parts.
+
+        Args:
+            reading: The window's reading.
+        """
+        with self._lock:
+            self._forget(reading)
+            self._windows.give_up(reading.window)
+            self._notify_all()
+
+    # For whoever takes the pages
+
+    def __iter__(self) -> Iterator[tuple[Window, Iterator[Page]]]:
+        """Give each window, oldest first, with its pages, which are to be read first.
+
+        Yields:
+            A window and its pages as they come.
+
+        Raises:
+            StoppedError: It was stopped before; what is left was never handed over.
+            SystemExit: A signal came.
+        """
+        while (reading := self._next_reading()) is not None:
+            yield reading.window, self._pages(reading)
+
+    def end_by(self, latest: int) -> None:
+        """Hand out no window beyond an instant.
+
+        Args:
+            latest: The instant, in seconds since 1970.
+        """
+        with self._lock:
+            self._windows.end_by(latest)
+            self._notify_all()
+
+    def fail(self, error: BaseException) -> None:
+        """Hand nothing over from now on, because reading has broken down.
+
+        Args:
+            error: Raised wherever somebody waits or asks.
+        """
+        with self._lock:
+            self._end = self._end or error
+            self._notify_all()
+
+    def stop(self) -> bool:
+        """Hand nothing over from now on, and forget the pages that wait.
 
         Returns:
-            The page.
+            Whether it had not been stopped before.
         """
-        page = reading.pages.popleft()
-        self.bytes -= page.size
-        return page
+        with self._lock:
+            if self._end is StoppedError:
+                return False
+            self._end = StoppedError
+            self._readings.clear()
+            self._bytes = 0
+            self._notify_all()
+        return True
 
-    def forget(self, reading: Reading) -> None:
-        """Remove a reading, and all its pages that wait.
+    # All that follows is called with the lock held, but for `_next_reading`, `_pages`.
 
-        Args:
-            reading: The reading.
-        """
-        self._readings.remove(reading)
-        self.bytes -= sum(page.size for page in reading.pages)
+    def _next_reading(self) -> Reading | None:
+        with self._lock:
+            while True:
+                self._go_on()
+                first = self._oldest()
+                if first is None and self._windows.finished:
+                    return None
+                if first is not None and (
+                    first.window.most_pages is None or first.is_whole or first.error
+                ):
+                    return first
+                self._await_page()
 
-    def clear(self) -> None:
-        """Remove all readings."""
-        self._readings.clear()
-        self.bytes = 0
+    def _pages(self, reading: Reading) -> Iterator[Page]:
+        while True:
+            with self._lock:
+                while not (reading.pages or reading.is_whole or reading.error):
+                    self._await_page()
+                if not reading.pages:
+                    break
+                page = reading.pages.popleft()
+                self._bytes -= page.size
+                if self._bytes < MOST_BYTES / 2 or not reading.pages:
+                    self._room.notify_all()
+            yield page
+        if reading.error:
+            raise reading.error
+        with self._lock:
+            self._forget(reading)
+            self._room.notify_all()
 
-    def is_beyond_failure(self, instant: int) -> bool:
-        """Tell whether what begins at an instant comes after a window that failed.
+    def _oldest(self) -> Reading | None:
+        """Find the window that is to be handed over next, if it has been begun."""
+        if not self._readings:
+            return None
+        first, left = self._readings[0], self._windows.oldest_left
+        return first if left is None or first.start < left else None
 
-        Args:
-            instant: The instant, in seconds since 1970.
-
-        Returns:
-            Whether it does.
-        """
+    def _is_beyond_failure(self, instant: int) -> bool:
+        """Tell whether what begins at an instant comes after a window that failed."""
         return any(
             reading.error is not None and reading.start < instant
             for reading in self._readings
         )
 
-    def pack(self) -> bool:
-        """Pack the page that is needed last.
+    def _may_go_on(self, reading: Reading) -> bool:
+        if self._bytes < MOST_BYTES or reading.window.most_pages is not None:
+            return True
+        # The window that is handed over now frees the room that the others wait for.
+        return not reading.pages and reading is self._oldest()
 
-        Returns:
-            Whether there was one.
-        """
-        for reading in reversed(self._readings):
-            for page in reversed(reading.pages):
-                before = page.size
-                page.pack()
-                self.bytes += page.size - before
-                if page.size < before:
-                    return True
-        return False
+    def _forget(self, reading: Reading) -> None:
+        self._readings.remove(reading)
+        self._bytes -= sum(page.size for page in reading.pages)
+
+    def _go_on(self) -> None:
+        self._check()
+        if self._end:
+            raise self._end
+
+    def _await(self, condition: Condition) -> None:
+        self._go_on()
+        condition.wait(_NAP)
+
+    def _await_page(self) -> None:
+        self._check_threads()
+        self._await(self._page_or_end)
+
+    def _notify_all(self) -> None:
+        for condition in (self._page_or_end, self._room, self._work):
+            condition.notify_all()

@@ -31,7 +31,7 @@ clocks; more would hide a wrong state."""
 class Asked:
     """What the settings ask for; instants are in UTC seconds since 1970."""
 
-    ranges: Sequence[str]
+    ranges: Sequence[str] = ()
     """The stream's time ranges, of which the first load reads the first."""
 
     start: int | None = None
@@ -47,7 +47,7 @@ class Asked:
     """`recheck_days`, in seconds."""
 
     @classmethod
-    def by(cls, config: Mapping[str, Any], ranges: Sequence[str]) -> Asked:
+    def by(cls, config: Mapping[str, Any], ranges: Sequence[str] = ()) -> Asked:
         """Read the settings.
 
         Args:

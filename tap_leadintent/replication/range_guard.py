@@ -12,12 +12,18 @@ if TYPE_CHECKING:
 
     import msgspec
 
+    from tap_leadintent.api.page import Records
     from tap_leadintent.replication.time_range import TimeRange
     from tap_leadintent.replication.windows import Window
 
 
 class RangeGuard:
-    """Notices a server that ignores the time range it was asked for."""
+    """Notices a server that ignores the time range it was asked for, in two ways.
+
+    Where records show their time, a page from outside its window means that what is
+    counted as covered may not have been read. Where they do not, equal windows mean
+    that everything would be read once for each of them.
+    """
 
     def __init__(
         self, stream: str, time_range: TimeRange, is_ignored: Callable[[], bool]
@@ -36,54 +42,45 @@ class RangeGuard:
         self._time_of = time_range.time_of
         self._is_ignored = is_ignored
         self._is_trusted = False
-        self._strays = 0
-        self._strayed = False
-        self._repeats = 0
+        self._was_outside = self._is_outside = False
+        """Whether all records of a page lay outside the last window, and this one."""
         self._first_page: int | None = None
+        self._repeats = 0
 
-    def page(self, window: Window, page: list[dict[str, Any]]) -> None:
-        """Check a page, if its records show their time in this range.
+    def check(self, window: Window, number: int, records: Records) -> None:
+        """Check a page.
 
         Args:
             window: The window that was requested.
-            page: The page's records.
+            number: Which of its pages it is, from 1.
+            records: What the page holds.
 
         Raises:
-            StreamError: In two windows in a row, all records of a page lay outside.
+            StreamError: In two windows in a row, all records of a page lay outside. Or
+                three windows in a row began with the same records, and the server
+                returns records even for a time that cannot have any.
         """
-        if self._time_of is None:
-            return
-        times = [self._time_of(record) for record in page]
-        inside = (
+        if number == 1:
+            self._was_outside, self._is_outside = self._is_outside, False
+            self._compare(records.raw)
+        if self._time_of is not None and self._lies_outside(window, records.data):
+            if self._was_outside:
+                what = "returns records from outside the time range"
+                raise self._error(what)
+            self._is_outside = True
+
+    def _lies_outside(self, window: Window, page: list[dict[str, Any]]) -> bool:
+        times = [self._time_of and self._time_of(record) for record in page]
+        return bool(times) and not any(
             time is None or window.start - 1 <= parse_instant(time) <= window.end
             for time in times
         )
-        if self._strayed or not times or any(inside):
-            return
-        self._strayed = True
-        self._strays += 1
-        if self._strays > 1:
-            what = "returns records from outside the time range"
-            raise self._error(what)
 
-    def window_begins(self, first_page: Sequence[bytes | msgspec.Raw]) -> None:
-        """Check a window's first page.
-
-        Args:
-            first_page: The JSON of its records; empty when the window has only this
-                page, because small windows may well be equal.
-
-        Raises:
-            StreamError: Three windows in a row began with the same records, and the
-                server returns records even for a time that cannot have any.
-        """
+    def _compare(self, first_page: Sequence[bytes | msgspec.Raw]) -> None:
         content = hash(tuple(map(bytes, first_page))) if first_page else None
         same = content is not None and content == self._first_page
         self._repeats = self._repeats + 1 if same else 0
         self._first_page = content
-        if not self._strayed:
-            self._strays = 0
-        self._strayed = False
         if self._repeats > 1 and not self._is_trusted:
             if self._is_ignored():
                 what = "returns the same records for different time ranges"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import count
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 from tap_leadintent.errors import RefusedError
@@ -50,14 +50,14 @@ class RangeRequests:
         self._clock = clock
 
     def read(self, window: Window, check: Check) -> Iterator[Page]:
-        """Read a window.
+        """Read a window, its first page at once.
 
         Args:
             window: The window; its part in the server's future is left out.
             check: Called before each request and during waits; raises to end the chain.
 
-        Yields:
-            Each page, as it arrives.
+        Returns:
+            Gives each page, as it arrives.
 
         Raises:
             StreamError: The chain cannot go on.
@@ -65,19 +65,17 @@ class RangeRequests:
         for attempt in count(1):
             asked = self._until_now(window)
             if asked.end <= asked.start:
-                return
+                break
             pages = self._read_chain(asked.request_fields(self._name), check)
             try:
-                yield next(pages)
+                return chain([next(pages)], pages)
             except RefusedError as error:
                 if error.status not in _RANGE_REFUSALS or attempt == _MOST_TRIES:
                     raise
                 self._clock.concede()
                 if not self._clock.is_disputed and self._until_now(window) == asked:
                     raise
-            else:
-                yield from pages
-                return
+        return iter(())
 
     def _until_now(self, window: Window) -> Window:
         now = self._clock.reached

@@ -180,8 +180,7 @@ class Reader:
                 self.learn_clock(plan)
                 end = format_instant(min(window.end, plan.now))
                 clock = page.clock
-                guard.window_begins(records.raw if page.cursor.has_more else ())
-            guard.page(window, records.data)
+            guard.check(window, number, records)
             rows, keys = self._shape(records, number, f"{end[:-1]}.000000Z")
             news = self._repeats.news(keys, records.raw, records.read_at)
             yield [*compress(rows, news)]

@@ -20,9 +20,6 @@ def decode(text: str | bytes) -> tuple[Any, tuple[str, ...]]:
     content = text if isinstance(text, bytes) else text.encode()
     page = Page(b'{"data": [{"x": ' + content + b'}], "cursor": {"has_more": false}}')
     records = page.decode()
-    page.pack()
-    page.pack()
-    assert page.decode() == records
     (record,) = records.data
     assert page.count == len(records.raw) == 1
     return record["x"], records.repairs
@@ -128,18 +125,6 @@ def test_the_json_of_a_record_stays_as_the_api_spelled_it() -> None:
     text = rb'{"x": "\u00e9\u0000", "y" : 1.50}'
     page = Page(b'{"data": [' + text + b'], "cursor": {"has_more": false}}')
     assert [bytes(raw) for raw in page.decode().raw] == [text]
-    page.pack()
-    assert [bytes(raw) for raw in page.decode().raw] == [text]
-
-
-def test_a_packed_page_takes_less_room() -> None:
-    page = Page(
-        b'{"data": [{"x": "%b"}], "cursor": {"has_more": false}}' % (b"ab" * 9999)
-    )
-    size = page.size
-    page.pack()
-    assert page.size < size / 2
-    assert page.decode().data == [{"x": "ab" * 9999}]
 
 
 @settings(deadline=None)  # the machine may be busy

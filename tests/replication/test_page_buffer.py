@@ -1,49 +1,71 @@
-"""Pages that wait: how many bytes they take, and which are packed first."""
+"""Pages that wait: in order, within bounds, and none after a failure."""
 
 from __future__ import annotations
 
-from tap_leadintent.replication.page_buffer import Backlog
-from tap_leadintent.replication.windows import Window
-from tests.support.prefetching import page
+import pytest
+
+from tap_leadintent.replication import page_buffer
+from tap_leadintent.replication.page_buffer import PageBuffer, Reading, StoppedError
+from tests.support.prefetching import fixed, nothing_wrong, page
 
 
-def test_bytes_are_those_of_the_pages_that_wait() -> None:
-    backlog = Backlog()
-    one, other = (backlog.begin(Window(start, start + 1)) for start in (0, 1))
-    pages = [page(number, has_more=True, padding=9 * number) for number in range(4)]
-    for number, added in enumerate(pages):
-        backlog.put(one if number < 3 else other, added)
-    assert backlog.bytes == sum(added.size for added in pages)
-    assert backlog.take(one) is pages[0]
-    assert backlog.bytes == sum(added.size for added in pages[1:])
-    backlog.forget(one)
-    assert backlog.bytes == pages[3].size
-    backlog.clear()
-    assert (backlog.bytes, backlog.oldest) == (0, None)
+def new_buffer(windows: int) -> PageBuffer:
+    return PageBuffer(fixed(windows), check=nothing_wrong, check_threads=nothing_wrong)
 
 
-def test_the_page_that_is_needed_last_is_packed_first() -> None:
-    backlog = Backlog()
-    late, early = (backlog.begin(Window(start, start + 1)) for start in (5, 2))
-    pages = [page(number, has_more=True, padding=9000) for number in range(4)]
-    for reading, added in zip([early, early, late, late], pages, strict=True):
-        backlog.put(reading, added)
-    assert backlog.oldest is early
-    before = pages[0].size
-    order = []
-    for _ in pages:
-        assert backlog.pack()
-        order.append([n for n, packed in enumerate(pages) if packed.size < before])
-        assert backlog.bytes == sum(packed.size for packed in pages)
-    assert order == [[3], [2, 3], [1, 2, 3], [0, 1, 2, 3]]
-    assert not backlog.pack()
-    for reading in (early, late):
-        assert backlog.take(reading).decode().data[0]["x"] == "x" * 9000
+def begin(buffer: PageBuffer) -> Reading:
+    reading = buffer.begin()
+    assert reading
+    return reading
 
 
-def test_only_what_comes_after_a_failure_is_beyond_it() -> None:
-    backlog = Backlog()
-    backlog.begin(Window(1, 2))
-    backlog.begin(Window(3, 4)).error = ValueError()
-    told = [backlog.is_beyond_failure(instant) for instant in (0, 2, 3, 4)]
-    assert told == [False, False, False, True]
+def test_pages_come_in_the_order_of_their_windows() -> None:
+    buffer = new_buffer(2)
+    one, other = begin(buffer), begin(buffer)
+    for number in (1, 2):
+        buffer.put(other, page(number, has_more=number < 2))
+    buffer.put(one, page(3, has_more=False))
+    for reading, records in ((other, 2), (one, 1)):
+        buffer.done(reading, None, records=records, requests=records)
+    told = [
+        (window.start, [one.decode().data[0]["n"] for one in pages])
+        for window, pages in buffer
+    ]
+    assert told == [(0, [3]), (1, [1, 2])]
+
+
+def test_room_is_free_again_once_pages_are_taken_or_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With room for one page, a put that had to wait would wait forever here."""
+    large = page(1, has_more=True, padding=50_000)
+    monkeypatch.setattr(page_buffer, "MOST_BYTES", large.size + 1)
+    buffer = new_buffer(3)
+    first = begin(buffer)
+    buffer.put(first, large)
+    _, pages = next(iter(buffer))
+    assert next(pages) is large
+    buffer.put(first, large)
+    buffer.give_up(first)
+    buffer.put(begin(buffer), large)
+
+
+def test_only_what_comes_after_a_failure_is_not_read() -> None:
+    buffer = new_buffer(3)
+    before, failed, after = (begin(buffer) for _ in range(3))
+    buffer.done(failed, ValueError(), records=0, requests=1)
+    buffer.checking(before)()
+    with pytest.raises(StoppedError):
+        buffer.checking(after)()
+
+
+def test_once_stopped_nothing_goes_on() -> None:
+    buffer = new_buffer(2)
+    reading = begin(buffer)
+    assert buffer.stop()
+    assert not buffer.stop()
+    assert buffer.begin() is None
+    with pytest.raises(StoppedError):
+        buffer.checking(reading)()
+    with pytest.raises(StoppedError):
+        next(iter(buffer))

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tap_leadintent.replication import prefetch
+from tap_leadintent.replication.page_buffer import StoppedError
 from tap_leadintent.replication.windows import Window, Windows
 from tests.support.helpers import readers_alive
 from tests.support.prefetching import (
@@ -65,7 +66,7 @@ def test_all_pages_before_a_failure_come_in_order_and_once(
     told: Told = []
     trouble = pytest.raises(TroubleError) if failed is not None else nullcontext()
     with (
-        mock.patch("tap_leadintent.replication.prefetch.MOST_BYTES", 100_000),
+        mock.patch("tap_leadintent.replication.page_buffer.MOST_BYTES", 100_000),
         trouble,
         reading(fixed(len(lengths)), read, readers=readers) as all_read,
     ):
@@ -172,7 +173,7 @@ def test_what_was_stopped_does_not_look_complete() -> None:
     all_read = reading(fixed(3), read)
     with all_read:
         pass
-    with pytest.raises(prefetch.StoppedError):
+    with pytest.raises(StoppedError):
         tell(all_read, told)
     assert told == []
 

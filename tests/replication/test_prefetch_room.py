@@ -1,4 +1,4 @@
-"""What waits to be handed over: within bounds, packed where that helps, forgotten."""
+"""What waits to be handed over: within bounds, and forgotten in the end."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from weakref import ReferenceType, ref
 
 import pytest
 
-from tap_leadintent.api.page import Page
-from tap_leadintent.replication import prefetch
+from tap_leadintent.replication import page_buffer
 from tests.support.prefetching import (
     PATIENCE,
     Told,
@@ -24,6 +23,7 @@ from tests.support.prefetching import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tap_leadintent.api.page import Page
     from tap_leadintent.api.rate_limit import Check
     from tap_leadintent.replication.windows import Window
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("no_thread_is_left_behind")
 
 @pytest.mark.parametrize("padding", [10_000, 2_000_000])
 def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch, padding: int) -> None:
-    monkeypatch.setattr(prefetch, "MOST_BYTES", 100_000)
+    monkeypatch.setattr(page_buffer, "MOST_BYTES", 100_000)
     lock = threading.Lock()
     waiting: list[Page] = []
     most = 0
@@ -60,7 +60,7 @@ def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch, padding: int) ->
 def test_the_window_that_is_handed_over_never_waits_for_the_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(prefetch, "MOST_BYTES", 100_000)
+    monkeypatch.setattr(page_buffer, "MOST_BYTES", 100_000)
     full = Event()
     others = 0
 
@@ -79,52 +79,6 @@ def test_the_window_that_is_handed_over_never_waits_for_the_others(
     with reading(fixed(5), read) as all_read:
         tell(all_read, told)
     assert len(told) == 25
-
-
-def test_nobody_stands_still_for_want_of_room_while_a_page_is_awaited(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(prefetch, "MOST_BYTES", 100_000)
-    others_are_read = Event()
-    done: list[int] = []
-
-    def read(window: Window, _check: Check) -> Iterator[Page]:
-        if window.start == 0:
-            assert others_are_read.wait(PATIENCE)
-        yield from chain(5, 50_000)
-        done.append(window.start)
-        if len(done) == 3:
-            others_are_read.set()
-
-    told: Told = []
-    with reading(fixed(4), read) as all_read:
-        tell(all_read, told)
-    assert told == [(start, number) for start in range(4) for number in range(1, 6)]
-
-
-def test_no_page_is_packed_while_the_processor_sets_the_pace(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(prefetch, "MOST_BYTES", 100_000)
-    asked = Event()
-    packed: list[Page] = []
-
-    def share(_load: object) -> float:
-        asked.set()
-        return 0.6
-
-    monkeypatch.setattr("tap_leadintent.replication.load.Load.share", share)
-    monkeypatch.setattr(Page, "pack", packed.append)
-
-    def read(window: Window, _check: Check) -> Iterator[Page]:
-        assert window.start or asked.wait(PATIENCE)
-        yield from chain(5, 50_000)
-
-    told: Told = []
-    with reading(fixed(4), read) as all_read:
-        tell(all_read, told)
-    assert len(told) == 20
-    assert packed == []
 
 
 def test_what_nobody_took_is_forgotten_in_the_end() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from unittest import mock
 
 import pytest
+from msgspec import Raw
 
+from tap_leadintent.api.page import Records
 from tap_leadintent.errors import StreamError
 from tap_leadintent.replication.range_guard import RangeGuard
 from tap_leadintent.replication.time_range import TimeRange
@@ -24,13 +26,17 @@ def ignored() -> bool:
 
 def read(guard: RangeGuard, *windows: list[list[int | None]]) -> None:
     """Show pages of times to the guard, each list of pages a window from 100 to 200."""
-    for number, pages in enumerate(windows):
-        guard.window_begins([b"%d" % number])
-        for page in pages:
-            guard.page(
-                Window(100, 200),
-                [{"time": None if t is None else format_instant(t)} for t in page],
-            )
+    for window, pages in enumerate(windows):
+        for number, page in enumerate(pages, start=1):
+            data = [{"time": None if t is None else format_instant(t)} for t in page]
+            raw = [Raw(b"%d" % window)]
+            guard.check(Window(100, 200), number, Records(data, raw, 0.0))
+
+
+def begin(guard: RangeGuard, content: list[bytes]) -> None:
+    """Show the guard the first page of a window."""
+    page = Records([{}] * len(content), [*map(Raw, content)], 0.0)
+    guard.check(Window(100, 200), 1, page)
 
 
 def test_whole_pages_outside_the_range_in_two_windows_running_are_an_error() -> None:
@@ -54,23 +60,26 @@ def test_anything_less_is_kept(windows: list[list[list[int | None]]]) -> None:
     read(RangeGuard("leads", LATEST_SIGNAL, ignored), *windows)
 
 
-def test_windows_that_begin_with_the_same_records_are_an_error() -> None:
+@pytest.mark.parametrize("content", [[b"1"], [b"1", b"2"]])
+def test_windows_that_begin_with_the_same_records_are_an_error(
+    content: list[bytes],
+) -> None:
     guard = RangeGuard("leads", DATE_FOUND, ignored)
-    guard.window_begins([b"1", b"2"])
-    guard.window_begins([b"1", b"2"])
+    begin(guard, content)
+    begin(guard, content)
     with pytest.raises(StreamError, match="same records for different time ranges"):
-        guard.window_begins([b"1", b"2"])
+        begin(guard, content)
 
 
 def test_small_windows_and_other_records_are_none() -> None:
     guard = RangeGuard("leads", DATE_FOUND, ignored)
     for content in ([], [], [], [b"1"], [b"1"], [b"2"], [b"1"], [b"1"], [], [b"1"]):
-        guard.window_begins(content)
+        begin(guard, content)
 
 
 def test_a_server_that_returns_nothing_for_another_time_is_trusted_for_good() -> None:
     is_ignored = mock.Mock(return_value=False)
     guard = RangeGuard("leads", DATE_FOUND, is_ignored)
     for _ in range(9):
-        guard.window_begins([b"1", b"2"])
+        begin(guard, [b"1", b"2"])
     assert is_ignored.call_count == 1

@@ -15,7 +15,12 @@ from tests.support.helpers import readers_alive
 from tests.support.model import DAY, DEFAULTS, Adapter, Api, iso, run, steady
 from tests.support.store import Store
 
-CONFIG = {"start_date": iso(0), "page_size": 10, "concurrency": 8, "window_days": 0.2}
+CONFIG: dict[str, Any] = {
+    "start_date": iso(0),
+    "page_size": 10,
+    "concurrency": 8,
+    "window_days": 0.2,
+}
 
 
 def tap_on(api: Api, monkeypatch: pytest.MonkeyPatch) -> TapLeadIntent:
@@ -47,7 +52,7 @@ def test_no_thread_outlives_whoever_reads_the_records(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # No room for a second page: else all may have been read before the look at them.
-    monkeypatch.setattr("tap_leadintent.replication.prefetch.MOST_BYTES", 1)
+    monkeypatch.setattr("tap_leadintent.replication.page_buffer.MOST_BYTES", 1)
     tap = tap_on(Api(now=9 * DAY, leads=steady(200)), monkeypatch)
     records: Any = tap.streams["leads"].get_records(None)
     assert next(records)["id"]
@@ -59,13 +64,19 @@ def test_no_thread_outlives_whoever_reads_the_records(
 def test_a_page_is_written_before_the_next_is_waited_for(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tap = tap_on(Api(now=DAY), monkeypatch)
+    tap = tap_on(Api(now=9 * DAY, leads=steady(200)), monkeypatch)
     stream: Any = tap.streams["leads"]
-    for record in stream.emit([{"id": "first"}, {"id": "last"}]):
+    written: list[str] = []
+    records = stream.get_records(None)
+    for record in records:
+        messages = [*map(json.loads, capsys.readouterr().out.splitlines())]
+        if out := [m["record"]["id"] for m in messages if m["type"] == "RECORD"]:
+            assert out == written
+            break
         tap.write_message(RecordMessage("leads", record))
-        assert not capsys.readouterr().out
-    written = capsys.readouterr().out.splitlines()
-    assert [json.loads(line)["record"]["id"] for line in written] == ["first", "last"]
+        written.append(record["id"])
+    assert 1 < len(written) <= CONFIG["page_size"]
+    records.close()
 
 
 def test_all_threads_count_in_one_tally(monkeypatch: pytest.MonkeyPatch) -> None:

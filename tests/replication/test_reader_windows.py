@@ -154,8 +154,9 @@ def test_a_server_that_ignores_latest_signal_is_noticed() -> None:
     assert covered_to(store, "latest_signal") == second(2 * DAY)
 
 
-def test_a_server_that_ignores_date_found_is_noticed() -> None:
-    api = Api(now=40 * DAY, leads=steady(60, 600), ignores_ranges=True)
+@pytest.mark.parametrize("leads", [60, 5], ids=["pages", "one page"])
+def test_a_server_that_ignores_date_found_is_noticed(leads: int) -> None:
+    api = Api(now=40 * DAY, leads=steady(leads, 600), ignores_ranges=True)
     store = Store()
     with pytest.raises(RunError, match="same records for different time ranges"):
         run(api, store, {**CONFIG, "window_days": 1})

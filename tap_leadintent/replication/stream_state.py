@@ -1,0 +1,73 @@
+"""A stream's entry in the state, as the run's settings and source have it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
+from tap_leadintent.replication.source import key_mark
+from tap_leadintent.times import format_instant
+
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
+    from tap_leadintent.replication.plan import Asked
+    from tap_leadintent.replication.source import Source
+
+
+class StreamState:
+    """What has been read of a stream before this run, and by it."""
+
+    def __init__(
+        self, state: MutableMapping[str, Any], source: Source, asked: Asked, key: str
+    ) -> None:
+        """Take a stream's state; nothing is read or written yet.
+
+        Args:
+            state: The stream's entry in the state of the tap, as the SDK keeps it.
+            source: What the run reads.
+            asked: What the settings ask for.
+            key: The setting `api_key`.
+        """
+        self._state = state
+        self._source = source
+        self._asked = asked
+        self._key = key
+
+    @cached_property
+    def bookmark(self) -> Bookmark:
+        """The bookmark, read at the first access; the run extends its coverage."""
+        return self._read()
+
+    @property
+    def key_mark(self) -> str:
+        """A short hash of `api_key`, to notice another key in the state."""
+        return key_mark(self._key, self._source.address)
+
+    @property
+    def newest_covered(self) -> str | None:
+        """The newest instant of the first range that the state covers."""
+        span = self._read().coverage.span(self._asked.ranges[0])
+        return span and format_instant(span[1])
+
+    def begin(self) -> None:
+        """Put an empty coverage into the run's first STATE, if there is no state.
+
+        Meltano merges a run's states into those of former runs. Without this entry, old
+        coverage would survive a full refresh that was interrupted.
+        """
+        if not self._state:
+            self._state[COVERAGE] = []
+
+    def current(self) -> dict[str, Any]:
+        """Write what is covered by now.
+
+        Returns:
+            The content of the stream's entry.
+        """
+        return {COVERAGE: self.bookmark.to_state(self.key_mark)}
+
+    def _read(self) -> Bookmark:
+        asked = self._asked
+        return Bookmark.read(self._state, self._source, asked.ranges, asked.since)
