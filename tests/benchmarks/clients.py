@@ -58,6 +58,13 @@ def slices(number: int) -> list[str]:
     return [f"{format_time(a)}/{format_time(b - 1)}" for a, b in pairwise(edges)]
 
 
+def leads_only(tap: Path) -> dict[str, Any]:
+    """Give the catalog of a program of the tap, with the leads alone."""
+    told = subprocess.check_output([tap, "--discover"], stderr=subprocess.DEVNULL)
+    streams = json.loads(told)["streams"]
+    return {"streams": [s for s in streams if s["tap_stream_id"] == "leads"]}
+
+
 class Clients:
     """All clients, with the environments that they run in."""
 
@@ -74,14 +81,9 @@ class Clients:
         self.tap_program = self.tap_environment.programs / "tap-leadintent"
         self._bare = (self.tap_environment.python, PEERS / "bare.py", _CONFIG)
         self._catalog = folder / "catalog.json"
-        self._catalog.write_text(json.dumps(self._leads_only()), encoding="utf-8")
-
-    def _leads_only(self) -> dict[str, Any]:
-        told = subprocess.check_output(
-            [self.tap_program, "--discover"], stderr=subprocess.DEVNULL
+        self._catalog.write_text(
+            json.dumps(leads_only(self.tap_program)), encoding="utf-8"
         )
-        streams = json.loads(told)["streams"]
-        return {"streams": [s for s in streams if s["tap_stream_id"] == "leads"]}
 
     def versions(self) -> dict[str, str]:
         """Give the versions of what matters, by name."""
