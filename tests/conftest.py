@@ -48,7 +48,7 @@ def server() -> Iterator[Sandbox]:
 
 @pytest.fixture
 def sandbox(server: Sandbox) -> Sandbox:
-    """A sandbox as nobody has touched it, with three records in each stream."""
+    """A sandbox with its default clock, without faults, with three records a stream."""
     server.configure(api_key=API_KEY, sizes=dict.fromkeys(STREAMS, 3))
     return server
 

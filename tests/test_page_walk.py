@@ -1,4 +1,4 @@
-"""Whoever follows a page from its answer to its RECORDs changes the file seldom."""
+"""The way of a page, from its answer to its RECORDs, leads through few files."""
 
 from __future__ import annotations
 

@@ -102,8 +102,8 @@ SCHEMA = th.PropertiesList(
         th.BooleanType,
         default=False,
         title="Infer columns",
-        description="Discovery reads one page of each stream whose fields nobody "
-        "documents, and adds typed columns",
+        description="Discovery reads one page of each stream whose fields are not "
+        "documented, and adds typed columns",
     ),
     th.Property(
         "exclude_fields",

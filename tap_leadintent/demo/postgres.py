@@ -135,7 +135,7 @@ def running_postgres(folder: Path) -> Iterator[Postgres]:
             log.open("wb") as output,
             child(
                 command,
-                stop=signal.SIGINT,  # a "fast" shutdown, which waits for nobody
+                stop=signal.SIGINT,  # a "fast" shutdown: it waits for no client
                 user=server.system_user,
                 env={**os.environ, "LC_ALL": "C"},
                 stdin=subprocess.DEVNULL,

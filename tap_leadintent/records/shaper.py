@@ -243,7 +243,7 @@ class RecordShaper:
         }
 
     def _key_from(self, name: str, value: object) -> object:
-        """Make a key of an id that is no string, rather than stop the stream."""
+        """Make a key of an id that is not a string, instead of stopping the stream."""
         try:
             return self._plan.fits[name](canonical_json(value))
         except ContradictionError:

@@ -1,4 +1,4 @@
-"""Pages that wait between the threads that read windows and whoever takes the pages."""
+"""Pages that wait between the threads that read windows and the one that emits them."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ class PageBuffer:
             self._windows.give_up(reading.window)
             self._notify_all()
 
-    # For whoever takes the pages
+    # For the thread that emits the pages
 
     def __iter__(self) -> Iterator[tuple[Window, Iterator[Page]]]:
         """Give each window, oldest first, with its pages, which are to be read first.
@@ -205,7 +205,7 @@ class PageBuffer:
         """Hand nothing over from now on, because reading has broken down.
 
         Args:
-            error: Raised wherever somebody waits or asks.
+            error: Raised wherever a thread waits or asks for something.
         """
         with self._lock:
             self._end = self._end or error

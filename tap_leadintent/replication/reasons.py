@@ -19,8 +19,8 @@ class Reason(StrEnum):
     """Nothing of the range is covered."""
 
     EARLIER = "earlier"
-    """It lies before all that is covered: `start_date` has moved back, or somebody
-    forgot it."""
+    """It lies before all that is covered: `start_date` has moved back, or it
+    was forgotten."""
 
     HOLE = "hole"
     """It lies between what is covered."""

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class Mark:
     """How far a recheck has come; times are UTC seconds since 1970.
 
-    Whoever goes on from `place` at one circle a period, counted from `done` on, reads
-    each instant again within a period of its last reading.
+    From there on it goes round once a period. So each instant is read again within a
+    period of its last reading.
     """
 
     name: str

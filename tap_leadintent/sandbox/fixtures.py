@@ -32,7 +32,7 @@ def leadintent_server() -> Iterator[Sandbox]:
 
 @pytest.fixture
 def leadintent_sandbox(leadintent_server: Sandbox) -> Sandbox:
-    """The sandbox as nobody has touched it: default data, clock, and no faults."""
+    """A sandbox with its default data and clock, and without faults."""
     leadintent_server.configure()
     return leadintent_server
 

@@ -36,7 +36,7 @@ class _Server(uvicorn.Server):
         print(f"http://{host}:{port}", flush=True)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        # Requests that still hang are cut off, which is no error worth a traceback.
+        # Requests that still hang are cut off; uvicorn would log a traceback for each.
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
         await super().shutdown(sockets)
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from tap_leadintent.state_tool.streams import Stream
 
 _MOST_BYTES = 16 * 2**20
-"""A hundred thousand intervals. More is no state, and would only take long."""
+"""Room for a hundred thousand intervals. More would take long to read, only to be
+refused; less might refuse a state."""
 
 _OF_MELTANO = "singer_state"
 """Where what `meltano state get` prints holds the state."""

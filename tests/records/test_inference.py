@@ -1,4 +1,4 @@
-"""Typed columns for streams whose fields nobody documents."""
+"""Typed columns for streams whose fields are not documented."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The key of a record whose fields nobody documents."""
+"""The key of a record whose fields are not documented."""
 
 from __future__ import annotations
 

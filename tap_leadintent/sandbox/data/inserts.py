@@ -58,7 +58,7 @@ def read_insert(body: bytes) -> Insert:
     """Decode an insert.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not an insert.
     """
     # The standard decoder also takes what stricter ones refuse: lone surrogates.
     return msgspec.convert(json.loads(body), Insert)

@@ -1,4 +1,4 @@
-"""Faults that answer over sound HTTP, with something that is no page."""
+"""Faults that answer over sound HTTP, with a body that is not a page."""
 
 from __future__ import annotations
 

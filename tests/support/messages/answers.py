@@ -88,7 +88,7 @@ ANSWERS = (
     gave_up(
         "the response is not a page of records but empty; check base_url, which is the root of the API without /v1…",
         faults=({"kind": "empty_body"},),
-        cause="Something answers with nothing, where the API should.",
+        cause="The response is empty: something other than the API answers.",
         cure="Correct `base_url`.",
     ),
     gave_up(
@@ -100,7 +100,7 @@ ANSWERS = (
     gave_up(
         "… closed the connection without a response; check whether base_url should begin with https or http; if it goes on, ask the API's support",
         faults=({"kind": "reset"},),
-        cause="The server, or something before it, hung up.",
+        cause="The server, or a proxy before it, closed the connection.",
         cure="Check `base_url`, and firewalls on the way.",
     ),
     gave_up(
@@ -113,7 +113,7 @@ ANSWERS = (
         "the answer of … did not arrive whole within 0.5 s; raise request_timeout_seconds, or lower page_size or concurrency",
         config={"request_timeout_seconds": 0.5},
         faults=({"kind": "drip", "bytes": 1, "seconds": 0.02},),
-        cause="The answer trickles in.",
+        cause="The answer arrives too slowly.",
         cure="Raise `request_timeout_seconds`, or ask for less at once.",
     ),
     gave_up(
@@ -124,13 +124,13 @@ ANSWERS = (
     ),
     _failed(
         "page 1 says has_more but carries no next cursor; the stream stops rather than miss records. Report it to the API's support.",
-        "The API says that there is more, and not where.",
+        "The API says that there are more pages, but gives no cursor to them.",
         _REPORT,
         faults=({"kind": "no_next"},),
     ),
     _failed(
         "page … repeats a cursor that this chain has followed before; the stream stops rather than miss records. Report it to the API's support.",
-        "The API leads in a circle.",
+        "The API's cursors lead back to a page that was read before.",
         _REPORT,
         config={"page_size": 1},
         faults=({"kind": "cycle"},),
@@ -149,7 +149,7 @@ ANSWERS = (
     ),
     _failed(
         "page 1: …no record of the page has id, which is part of the stream's key (id); choose key-properties that every record has",
-        "No row of the page could be told from others.",
+        "No record of the page has a value in a key column, so rows could not be told apart.",
         "Choose `key-properties` that every record has, or ask the vendor.",
         faults=_page({"name": "A"}),
     ),
@@ -192,7 +192,7 @@ ANSWERS = (
     ),
     _warning(
         "monitored_accounts: A record has no id, so its key is made from all its content: when it changes, it becomes another row",
-        "A row without an `id` has no other name than all that it holds.",
+        "Without an `id`, a row's key can only be made from all its content.",
         "Choose `key-properties` in the metadata if the record has other fields that name it.",
         catalog=lambda: only("monitored_accounts"),
         faults=_page({"name": "A"}),

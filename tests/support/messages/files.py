@@ -73,7 +73,7 @@ FILES = (
         text="--state: …; give the value of the last STATE that the tap wrote, or leave "
         "--state out to read everything",
         files={"--state": '{"bookmarks": ['},
-        cause="The state's file is no state; it may have been cut.",
+        cause="The file holds no state; it may have been cut off.",
         cure="Give the last state that was stored whole, or none.",
     ),
     Message(
@@ -109,7 +109,7 @@ CATALOG = (
         text="no stream is selected; in Meltano add rules such as leads.* to select, "
         'elsewhere put "selected": true into the metadata of a stream',
         catalog=only,
-        cause="The catalog deselects everything, which nobody runs a tap for.",
+        cause="The catalog deselects every stream, so there is nothing to load.",
         cure="Select what you want.",
     ),
     Message(

@@ -136,13 +136,13 @@ VALUES = (
     ),
     _value(
         "window_days: must be a finite number",
-        "The number is infinite, or none.",
+        "The value is infinite, or not a number.",
         "Set a number of days, or leave the setting out.",
         window_days=math.inf,
     ),
     _value(
         "request_timeout_seconds: must be at most …",
-        "Nobody waits so long.",
+        "The wait would be longer than any run.",
         "Set a smaller number.",
         request_timeout_seconds=1e12,
     ),

@@ -24,7 +24,7 @@ NETWORK = (
     gave_up(
         "127.0.0.1:9 refuses connections; check host and port in base_url, and whether the API is up",
         config={"base_url": "http://127.0.0.1:9"},
-        cause="Nobody listens at the port.",
+        cause="No program listens at the port.",
         cure="Correct `base_url`, or start what should listen there.",
     ),
     gave_up(
@@ -62,7 +62,7 @@ NETWORK = (
     gave_up(
         "HTTP 503 …: the API, or a gateway before it, is down or overloaded; lower concurrency, or try later: …",
         faults=({"kind": "status", "status": 503},),
-        cause="The API has trouble of its own.",
+        cause="The API, or a gateway before it, is failing.",
         cure="Run again later; the run goes on from its last state.",
     ),
     gave_up(

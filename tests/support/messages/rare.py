@@ -43,7 +43,7 @@ CONNECTIONS = (
     ),
     gave_up(
         "… cannot be reached (…); check base_url, and this machine's network",
-        cause="No way leads to the host: the network is down, or a route is missing.",
+        cause="The host cannot be reached: the network is down, or a route is missing.",
         cure="Mend the network, or correct `base_url`.",
         seen_by="tests/e2e/test_failures.py::test_a_connection_that_is_not_taken",
     ),
@@ -55,14 +55,14 @@ CONNECTIONS = (
     ),
     gave_up(
         "… did not finish the TLS handshake within … s; check that the port in base_url speaks TLS",
-        cause="The connection is taken, and then nothing is said.",
+        cause="The connection is accepted, but the TLS handshake gets no answer.",
         cure="Correct the port.",
         seen_by=f"{_CONNECTING}::test_https_where_nobody_answers_it",
     ),
     gave_up(
         "the TLS handshake with … failed (…); check base_url, and proxies and firewalls on the way",
-        cause="Server and tap cannot agree on how to speak, or something cuts in.",
-        cure="Ask whoever runs the server or the proxy.",
+        cause="Server and tap cannot agree on how to speak, or something on the way interferes.",
+        cure="Ask the administrator of the server or the proxy.",
         seen_by=f"{_CONNECTING}::test_https_that_breaks_off",
     ),
     gave_up(
@@ -79,13 +79,13 @@ CONNECTIONS = (
     ),
     gave_up(
         "the request to … failed (…); if it goes on, ask the API's support",
-        cause="A trouble that has no name here.",
+        cause="An error that the tap does not know.",
         cure="Run again; if it stays, report it with the log.",
         seen_by=f"{_CONNECTING}::test_an_answer_that_is_none",
     ),
     gave_up(
         "… (through the proxy …)",
-        cause="The trouble before it was met on the way through this proxy.",
+        cause="The error before it happened on the way through this proxy.",
         cure="See the message; the proxy may be where it comes from.",
         seen_by=f"{_CONNECTING}::test_a_server_beyond_a_proxy",
     ),
@@ -106,13 +106,13 @@ CLOCKS = (
     ),
     Message(
         text="1 of … streams failed: leads: by the server's clock it is …, long before …, from where on it is asked; the stream stops rather than count nothing as everything. Check base_url, or report it to the API's support",
-        cause="The server says that it is years ago; nothing can have been found yet.",
+        cause="The server's clock shows a time long before `start_date`.",
         cure="Correct `base_url`, or report it.",
         seen_by="tests/e2e/test_connection.py",
     ),
     _warning(
         text="start_date lies in the future; nothing is read of …",
-        cause="`start_date` is tomorrow, at most.",
+        cause="`start_date` lies ahead, by a day at most.",
         cure="None is needed: it is read from then on.",
         seen_by="tests/replication/test_state.py::test_before_the_start_date_comes_nothing_is_read",
     ),
@@ -193,7 +193,7 @@ ENDINGS = (
     ),
     Message(
         text="Error: standard output is closed; the tap writes its messages there",
-        cause="Whoever started the tap closed its standard output (`>&-`).",
+        cause="The tap was started with standard output closed (`>&-`).",
         cure="Give it a pipe or a file.",
         seen_by=f"{_ENDING}::test_a_closed_stdout_is_told_in_a_line",
     ),
@@ -206,20 +206,20 @@ ENDINGS = (
     ),
     Message(
         text="leads: this should not happen",
-        cause="The tap has a mistake. A traceback follows; the other streams are still read.",
+        cause="The tap has a bug. A traceback follows; the other streams are still read.",
         cure="Report it, with the log; the key is not in it.",
         seen_by="tests/e2e/test_fault_processes.py::test_a_traceback_without_the_key",
     ),
     Message(
         text="… streams failed: …; not tried after that: …",
-        cause="The API cannot be reached, or refuses the key, which would meet every stream.",
+        cause="The API cannot be reached, or refuses the key, so that no stream can be read.",
         cure="See the message about the one that failed.",
         seen_by="tests/e2e/test_no_access.py",
     ),
     _warning(
         text="leads: … records so far, … a second; … % of …",
         level="INFO",
-        cause="A stream has been read for another 15 seconds.",
+        cause="The stream is still being read; such a line comes every 15 seconds.",
         cure="None is needed.",
         seen_by="tests/test_progress.py::test_a_line_comes_every_15_seconds_and_no_sooner",
     ),

@@ -17,7 +17,7 @@ API = (
         text="1 of 1 streams failed: signal_agents: HTTP 400 …: the API does not accept the request; the API description does not show filters.signal_agents.state: check or remove it: …",
         config={"filters": {"signal_agents": {"state": ["active"]}}},
         catalog=lambda: only("signal_agents"),
-        cause="The API refused the request, most likely for a filter that nobody documents.",
+        cause="The API refused the request, most likely for a filter that its description does not show.",
         cure="Correct the name of the filter, or remove it.",
     ),
     Message(
@@ -33,8 +33,8 @@ API = (
         "endpoint; deselect the stream, or ask for access: …",
         catalog=_leads,
         faults=({"kind": "status", "status": 403},),
-        cause="The key is right, but not for this.",
-        cure="Deselect the stream, or ask whoever manages the organization.",
+        cause="The key is valid, but may not read this endpoint.",
+        cure="Deselect the stream, or ask the organization's administrator.",
     ),
     Message(
         text="1 of 1 streams failed: leads: HTTP 404 …: nothing answers at this address; "
@@ -51,7 +51,7 @@ API = (
         faults=(
             {"kind": "redirect", "status": 302, "location": "https://a.example/b"},
         ),
-        cause="The server wants the request elsewhere, and the key with it.",
+        cause="The server redirects to another address, to which the key would be sent.",
         cure="Set `base_url` to the address that the API really has.",
     ),
     Message(
@@ -86,7 +86,7 @@ RECORDS = (
         level="INFO",
         code=0,
         catalog=lambda: only("custom_signals"),
-        cause="Nobody documents these fields, so they have no column of their own.",
+        cause="The API's description does not show these fields, so they have no columns.",
         cure="None is needed; `infer_columns` or Meltano's `schema` make columns.",
     ),
     Message(

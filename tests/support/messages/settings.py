@@ -21,13 +21,13 @@ SETTINGS = (
     Message(
         text="base_url: is required",
         config={"base_url": None},
-        cause="The tap is to read, but has no address to read from.",
+        cause="The tap needs the API's address to read anything.",
         cure="Set `base_url` to the root of the API.",
     ),
     Message(
         text="api_key: is required",
         config={"api_key": None},
-        cause="The tap is to read, but has no key.",
+        cause="The tap needs a key to read anything.",
         cure="Make a key in the dashboard under Developer -> API Keys, set `api_key`.",
     ),
     Message(
@@ -69,7 +69,7 @@ SETTINGS = (
     Message(
         text="base_url: must not carry a query or a fragment",
         config={"base_url": "https://api.example.com?x=1"},
-        cause="The address goes on after its path.",
+        cause="The address has a query or a fragment after its path.",
         cure="Cut `base_url` at the `?` or `#`.",
     ),
     Message(
@@ -87,13 +87,13 @@ SETTINGS = (
     Message(
         text="api_key: must not hold white space, control or non-ASCII characters",
         config={"api_key": "one two three"},
-        cause="More or less than the key was copied, often a line's end with it.",
+        cause="The key was copied in part, or with something else, often the end of the line.",
         cure="Copy the key again.",
     ),
     Message(
         text="api_key: has fewer than … characters, too few to be kept out of messages; copy the whole key from the dashboard",
         config={"api_key": "short"},
-        cause="A key this short cannot be kept out of messages, and is none.",
+        cause="A key this short would be found in any text, so it cannot be kept out of messages.",
         cure="Copy the whole key.",
     ),
     Message(
@@ -105,13 +105,13 @@ SETTINGS = (
     Message(
         text="start_date: … lies in the future",
         config={"start_date": "9000-01-01"},
-        cause="There is nothing to be read yet, by more than a day.",
+        cause="`start_date` lies more than a day ahead, so there is nothing to read yet.",
         cure="Set `start_date` to when the first rows that you want were found.",
     ),
     Message(
         text="end_date: comes before start_date",
         config={"start_date": "2026-02-01", "end_date": "2026-01-01"},
-        cause="The range that is asked for has no length.",
+        cause="`end_date` comes before `start_date`, so the range is empty.",
         cure="Exchange the two, or leave `end_date` out.",
     ),
     Message(
@@ -124,7 +124,7 @@ SETTINGS = (
     Message(
         text="user_agent: must be printable ASCII",
         config={"user_agent": "né"},
-        cause="HTTP takes no such header.",
+        cause="HTTP headers hold printable ASCII characters only.",
         cure="Use plain letters.",
     ),
     Message(
@@ -181,7 +181,7 @@ SETTINGS = (
     Message(
         text="batch_config.storage.root: there is no storage …://; begin with file:// or s3://",
         config={"batch_config": _jsonl("foo://x")},
-        cause="Nobody knows how to write to such a URL.",
+        cause="The tap cannot write to URLs of this kind.",
         cure="Use file:// or s3://.",
     ),
     Message(
@@ -229,8 +229,8 @@ SETTINGS = (
         text="TAP_LEADINTENT_LOGLEVEL: there is no log level 'foo'; choose one of DEBUG, "
         "INFO, WARNING, ERROR, CRITICAL",
         variables={"LOGLEVEL": "foo"},
-        cause="The log has other levels.",
-        cure="Choose one of them; INFO is what there is without the variable.",
+        cause="There is no such log level.",
+        cure="Choose one of them, or unset the variable for INFO.",
     ),
     Message(
         text="stream_maps.lead: there is no stream lead; did you mean leads?",

@@ -62,7 +62,7 @@ STATE = (
         "before … counts",
         state=_state(to="9999-01-01T00:00:00Z"),
         cause="The state was written by hand, or a clock was wrong.",
-        cure="Nothing: what comes is read.",
+        cure="None is needed: the time from now on is read as it comes.",
     ),
     _warning(
         "leads: The stream starts anew: in its state, … comes before …",
