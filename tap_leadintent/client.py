@@ -290,8 +290,9 @@ class LeadIntentStream(SingerStream):
             with self.request_counter, closing(pages):
                 for page in pages:
                     self.pace.check()
-                    yield from page
-                    self.tally.records += len(page)
+                    for record in page:
+                        self.tally.records += 1
+                        yield record
                     # The next page may take long; what is read should not wait for it.
                     self.flush()
                     progress.page(self.tally.records)
