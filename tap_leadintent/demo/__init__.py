@@ -1,5 +1,5 @@
 """One-line demo: the sandbox, the tap, Meltano and a real PostgreSQL.
 
-It needs a clone of the repository, because it runs the project's `meltano.yml`.
-Everything it makes stays below one folder, and nothing that it starts outlives it.
+It leaves a Meltano project in a folder, which a user can go on with. All that it makes
+is in that folder, and nothing that it starts outlives it.
 """

@@ -1,4 +1,4 @@
-"""The demo itself: what happens, in order."""
+"""The demo's command line."""
 
 from __future__ import annotations
 
@@ -6,42 +6,31 @@ import argparse
 import fcntl
 import shlex
 import shutil
+import signal
 import sys
-import time
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psycopg
+from dotenv import set_key
+from rich.text import Text
 
 from tap_leadintent.demo import report
 from tap_leadintent.demo.postgres import running_postgres, stop_former
-from tap_leadintent.demo.processes import (
-    DemoError,
-    StoppedError,
-    stop_on_signals,
-    undisturbed_exit,
-)
-from tap_leadintent.demo.project import PROJECT, Meltano
-from tap_leadintent.sandbox import running_sandbox
-from tap_leadintent.sandbox.options import Options
+from tap_leadintent.demo.processes import DemoError, StoppedError, stop_on_signals
+from tap_leadintent.demo.project import program
+from tap_leadintent.demo.run import DATA, demonstrate
+from tap_leadintent.demo.screen import Screen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from psycopg import Connection
+_UNFINISHED = ".unfinished"
+"""File in the folder of a demo that has not come to its end."""
 
-    from tap_leadintent.sandbox import Sandbox
-
-_COMMAND = "uv run --extra sandbox --group demo python -m tap_leadintent.demo"
-_LEADS = 1234
-_CLOCK = "2026-06-01T08:00:00Z"
-_DAYS = 5
-_SECONDS_A_DAY = 86_400
-_DATA = "postgres"
-_OUTPUT = PROJECT / "output" / "demo"
-_STEP_WIDTH = 66
-_PIPELINE = ("tap-leadintent", "target-postgres")
+_LOCK = ".demo.lock"
+_NAME = "tap-leadintent-demo"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,137 +42,132 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code.
     """
-    options = _parser().parse_args(arguments)
+    told = _parser().parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     stop_on_signals()
+    screen = Screen()
     try:
-        with _alone_in(options.output.resolve()) as output:
-            return _look(output) if options.psql else _demonstrate(output)
+        with _alone_in(told.folder.resolve()) as folder:
+            if told.psql or told.postgres:
+                return _open(screen, folder, psql=told.psql)
+            _make(screen, folder, told.svg)
     except StoppedError as stopped:
         print("\nStopped. Nothing that the demo started is left running.")
         return 128 + stopped.number
     except (DemoError, OSError, RuntimeError, psycopg.Error) as error:
         print(f"\nThe demo failed: {error}", file=sys.stderr)
         return 1
+    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m tap_leadintent.demo",
+        prog=_NAME,
         description="Load an offline stand-in for the API into a real PostgreSQL with "
-        "Meltano, twice, and show what it got. Needs no key.",
+        "Meltano, twice, and show what it got. Leaves a Meltano project to go on with. "
+        "Needs no key.",
     )
     parser.add_argument(
-        "--output",
+        "folder",
         type=Path,
-        default=_OUTPUT,
-        metavar="FOLDER",
-        help="for data and logs; those of a former demo in it are replaced "
-        "(default: output/demo)",
+        nargs="?",
+        default=Path("leadintent-demo"),
+        help="of the project, which is made (default: %(default)s)",
     )
     parser.add_argument(
-        "--psql",
+        "--svg", type=Path, metavar="FILE", help="save a picture of what was shown"
+    )
+    later = parser.add_mutually_exclusive_group()
+    later.add_argument(
+        "--postgres",
         action="store_true",
-        help="look at the data of the last demo in psql instead",
+        help="start the PostgreSQL of a project that the demo has made, until Ctrl-C",
+    )
+    later.add_argument(
+        "--psql", action="store_true", help="look at its data in psql instead"
     )
     return parser
 
 
-def _demonstrate(output: Path) -> int:
-    if not (PROJECT / "meltano.yml").exists():
-        msg = "there is no meltano.yml; run the demo from a clone of the repository"
-        raise DemoError(msg)
-    print("Leads from an offline stand-in for the API, by Meltano, into PostgreSQL.\n")
-    began = time.monotonic()
-    data, system = _fresh(output)
-    with ExitStack() as stack:
-        with _step(f"Start the sandbox with {_LEADS:,} leads"):
-            arguments = ("--leads", str(_LEADS), "--clock", _CLOCK)
-            sandbox = stack.enter_context(running_sandbox(*arguments))
-        with _step("Start PostgreSQL"):
-            postgres = stack.enter_context(running_postgres(data))
-            connection = stack.enter_context(postgres.connect())
-        stack.enter_context(undisturbed_exit())
-        settings = {
-            "TAP_LEADINTENT_BASE_URL": sandbox.url,
-            "TAP_LEADINTENT_API_KEY": Options().api_key,
-            "TARGET_POSTGRES_SQLALCHEMY_URL": postgres.url,
-        }
-        _load_twice(Meltano(system, settings), sandbox, connection)
-    print(f"\nDone in {time.monotonic() - began:.0f} s. Data and logs are in {output};")
-    print(f"to look around in psql:\n\n  {_again(output)}")
-    return 0
-
-
-def _load_twice(meltano: Meltano, sandbox: Sandbox, connection: Connection) -> None:
-    with _step("Install the tap and target-postgres (meltano install)"):
-        meltano("install", *_PIPELINE)
-    run = ("run", "--no-install", *_PIPELINE)
-    with _step("Load everything (meltano run tap-leadintent target-postgres)"):
-        meltano(*run)
-    before = report.row_counts(connection)
-    report.remember_leads(connection)
-    with _step(f"Move the sandbox's clock {_DAYS} days on"):
-        sandbox.advance(_DAYS * _SECONDS_A_DAY)
-    with _step("Load what is new (the same meltano run again)"):
-        meltano(*run)
-    _report(connection, before)
-
-
-def _report(connection: Connection, before: dict[str, int]) -> None:
-    print(f"\nRows in PostgreSQL, schema {report.SCHEMA}:\n")
-    print(report.counts_table(before, report.row_counts(connection)))
-    new, moved = report.changes(connection)
-    print(f"\nIn {_DAYS} days, {new:,} new leads; the best of them:\n")
-    print(report.best_leads(connection, 3, only_new=True))
-    print(f"\nand {moved:,} leads with a new signal; the latest of them:\n")
-    print(report.moved_leads(connection, 3))
-    print("\nThe best of all leads:\n")
-    print(report.best_leads(connection, 10))
-
-
-def _look(output: Path) -> int:
-    data = output / _DATA
-    if not (data / "PG_VERSION").exists():
-        msg = f"there is no data in {output}; run the demo first, without --psql"
-        raise DemoError(msg)
-    with running_postgres(data) as postgres:
-        return postgres.psql(report.SCHEMA)
-
-
-def _again(output: Path) -> str:
-    option = "" if output == _OUTPUT else f" --output {shlex.quote(str(output))}"
-    return f"{_COMMAND}{option} --psql"
-
-
 @contextmanager
-def _alone_in(output: Path) -> Iterator[Path]:
+def _alone_in(folder: Path) -> Iterator[Path]:
     """Keep other demos out of a folder, and end what is left of a killed one."""
-    output.mkdir(parents=True, exist_ok=True)
-    with (output / ".lock").open("w") as lock:
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / _LOCK).exists() and any(folder.iterdir()):
+        msg = f"{folder} is not empty; name another folder"
+        raise DemoError(msg)
+    with (folder / _LOCK).open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            msg = f"another demo is using {output}"
+            msg = f"another {_NAME} is using {folder}"
             raise DemoError(msg) from error
-        stop_former(output / _DATA)
-        yield output
+        stop_former(folder / DATA)
+        yield folder
 
 
-def _fresh(output: Path) -> tuple[Path, Path]:
-    data, system = output / _DATA, output / "meltano"
-    for folder in (data, system):
-        if folder.exists():
-            shutil.rmtree(folder)
-    system.with_suffix(".log").unlink(missing_ok=True)
-    return data, system
+def _make(screen: Screen, folder: Path, svg: Path | None) -> None:
+    unfinished = folder / _UNFINISHED
+    if (folder / "meltano.yml").exists() and not unfinished.exists():
+        msg = (
+            f"there is a project in {folder} already; name another folder, or go on "
+            f"with it:\n\n{_what_next(folder)}"
+        )
+        raise DemoError(msg)
+    unfinished.touch()
+    for part in (DATA, ".meltano"):
+        shutil.rmtree(folder / part, ignore_errors=True)
+    (folder / "meltano.log").unlink(missing_ok=True)
+    demonstrate(screen, folder)
+    unfinished.unlink()
+    if svg:
+        screen.save(svg)
+    told = f"A project to go on with is in {folder}:\n\n{_what_next(folder)}\n"
+    screen.console.print(Text(told), soft_wrap=True)
 
 
-@contextmanager
-def _step(text: str) -> Iterator[None]:
-    """Say what happens now, then how long it took."""
-    print(f"{text + ' ':.<{_STEP_WIDTH}}", end=" ", flush=True)
-    began = time.monotonic()
-    yield
-    print(f"{time.monotonic() - began:5.1f} s", flush=True)
+def _what_next(folder: Path) -> str:
+    cd = f"cd {shlex.quote(str(folder))}"
+    meltano = _shortest("meltano")
+    return f"""\
+  # Start its PostgreSQL; it runs until Ctrl-C.
+  {_again(folder, "--postgres")}
+
+  # In another terminal, point the tap at your API, and load.
+  {cd}
+  {meltano} config set tap-leadintent base_url https://api.example.com
+  {meltano} config set tap-leadintent api_key 'the key of your organization'
+  {meltano} config set tap-leadintent start_date 2026-01-01
+  {meltano} run tap-leadintent target-postgres
+
+  # Look at the data (what the demo loaded is in the schema {report.SCHEMA}).
+  {_again(folder, "--psql")}"""
+
+
+def _again(folder: Path, option: str) -> str:
+    return f"{_shortest(_NAME)} {option} {shlex.quote(str(folder))}"
+
+
+def _shortest(name: str) -> str:
+    """Give what to type to run a program of this environment."""
+    path = program(name)
+    found = shutil.which(name)
+    return name if found and Path(found) == path else shlex.quote(str(path))
+
+
+def _open(screen: Screen, folder: Path, *, psql: bool) -> int:
+    data = folder / DATA
+    if not (data / "PG_VERSION").exists():
+        msg = f"there is no data in {folder}; run the demo first"
+        raise DemoError(msg)
+    with running_postgres(data) as postgres:
+        set_key(folder / ".env", "TARGET_POSTGRES_SQLALCHEMY_URL", postgres.url)
+        if psql:
+            return postgres.psql(f"{report.SCHEMA}, tap_leadintent")
+        screen.console.print(
+            Text(f"PostgreSQL runs until Ctrl-C; {folder}/.env has its address."),
+            soft_wrap=True,
+        )
+        signal.pause()
+    return 0

@@ -1,18 +1,25 @@
-"""What the database says: rows, changes, and the best leads."""
+"""What the database says: rows, changes, the best leads, and how they spread."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psycopg import sql
-
-from tap_leadintent.demo.tables import table
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
 
 if TYPE_CHECKING:
-    from psycopg import Connection
+    from collections.abc import Iterable, Sequence
 
-SCHEMA = "tap_leadintent"
-"""Where target-postgres makes the tables: Meltano names it after the tap."""
+    from psycopg import Connection
+    from rich.console import RenderableType
+
+SCHEMA = "demo"
+"""Where target-postgres makes the tables, beside those of the user's own data."""
+
+_BAR_WIDTH = 24
 
 
 class Changes(NamedTuple):
@@ -81,7 +88,7 @@ def changes(connection: Connection) -> Changes:
     )
 
 
-def counts_table(before: dict[str, int], after: dict[str, int]) -> str:
+def counts_table(before: dict[str, int], after: dict[str, int]) -> Table:
     """Show the rows of each table after two runs.
 
     Args:
@@ -100,7 +107,7 @@ def counts_table(before: dict[str, int], after: dict[str, int]) -> str:
     )
 
 
-def moved_leads(connection: Connection, limit: int) -> str:
+def moved_leads(connection: Connection, limit: int) -> Table:
     """Show leads with a new signal.
 
     Args:
@@ -119,16 +126,16 @@ def moved_leads(connection: Connection, limit: int) -> str:
         """,
         [limit],
     ).fetchall()
-    return table(("lead", "company", "signal before", "signal now"), rows)
+    header = ("lead", "company", "signal before", "signal now")
+    return table(header, rows, (1, 1, 1, 1))
 
 
-def best_leads(connection: Connection, limit: int, *, only_new: bool = False) -> str:
-    """Show the leads with the highest scores.
+def best_new_leads(connection: Connection, limit: int) -> Table:
+    """Show the leads with the highest scores that are not remembered.
 
     Args:
         connection: The one that remembers.
         limit: How many.
-        only_new: Whether those remembered are left out.
 
     Returns:
         The table.
@@ -136,19 +143,135 @@ def best_leads(connection: Connection, limit: int, *, only_new: bool = False) ->
     rows = connection.execute(
         """
         SELECT
-            score ->> 'value',
+            (score ->> 'value')::integer,
             full_name,
             title,
             company ->> 'name',
             concat_ws(': ', leads.signal ->> 'name', leads.signal ->> 'summary')
         FROM leads LEFT JOIN former_leads AS former USING (id)
-        WHERE former.id IS NULL OR NOT %s
-        ORDER BY
-            (score ->> 'value')::numeric DESC NULLS LAST,
-            leads.signal_observed_at DESC NULLS LAST,
-            id
+        WHERE former.id IS NULL
+        ORDER BY 1 DESC NULLS LAST, leads.signal_observed_at DESC NULLS LAST, id
         LIMIT %s
         """,
-        [only_new, limit],
+        [limit],
     ).fetchall()
-    return table(("score", "lead", "title", "company", "signal"), rows)
+    header = ("score", "lead", "title", "company", "signal")
+    return table(header, rows, (None, 2, 2, 2, 3))
+
+
+def leads_by_day(connection: Connection, days: int) -> Table:
+    """Show how many leads had their latest signal on each of the last days.
+
+    Args:
+        connection: The one that remembers.
+        days: How many.
+
+    Returns:
+        A histogram.
+    """
+    rows = connection.execute(
+        """
+        SELECT to_char(signal_observed_at, 'Mon DD'), count(*)
+        FROM leads WHERE signal_observed_at IS NOT NULL
+        GROUP BY 1, date_trunc('day', signal_observed_at)
+        ORDER BY date_trunc('day', signal_observed_at) DESC LIMIT %s
+        """,
+        [days],
+    ).fetchall()
+    return histogram(rows[::-1])
+
+
+def score_by_fit(connection: Connection) -> Table:
+    """Show the average score of the leads of each fit.
+
+    Args:
+        connection: The one that remembers.
+
+    Returns:
+        A histogram.
+    """
+    rows = connection.execute(
+        """
+        SELECT score ->> 'fit', round(avg((score ->> 'value')::numeric))::integer
+        FROM leads WHERE score ->> 'fit' IS NOT NULL GROUP BY 1 ORDER BY 2 DESC
+        """
+    ).fetchall()
+    return histogram(rows)
+
+
+def table(
+    header: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    ratios: Sequence[int | None] = (),
+) -> Table:
+    """Lay out rows under a header; a long text is cut at the terminal's width.
+
+    Args:
+        header: The columns' names.
+        rows: One value for each column; numbers are aligned right.
+        ratios: How columns share the terminal's width; None for one that has its own.
+
+    Returns:
+        The table.
+    """
+    made = Table(
+        box=None,
+        expand=bool(ratios),
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+        header_style="dim",
+    )
+    rows = list(rows)
+    columns = zip_longest(header, (rows or [header])[0], ratios)
+    for name, value, ratio in columns:
+        made.add_column(
+            name,
+            justify="right" if isinstance(value, int) else "left",
+            no_wrap=True,
+            overflow="ellipsis",
+            ratio=ratio,
+        )
+    for row in rows:
+        made.add_row(*map(shown, row))
+    return made
+
+
+def histogram(rows: Sequence[tuple[str, int]]) -> Table:
+    """Draw a bar for each row.
+
+    Args:
+        rows: Name and number.
+
+    Returns:
+        The bars, the longest for the largest number.
+    """
+    most = max((number for _, number in rows), default=1)
+    made = Table.grid(padding=(0, 1))
+    made.add_column(no_wrap=True)
+    made.add_column(justify="right", no_wrap=True)
+    for name, number in rows:
+        bar = ProgressBar(
+            total=most,
+            completed=number,
+            width=_BAR_WIDTH,
+            complete_style="cyan",
+            finished_style="cyan",
+            style="bar.back",
+        )
+        made.add_row(shown(name), shown(number), bar)
+    return made
+
+
+def shown(value: object) -> RenderableType:
+    """Give a value as one line without control characters.
+
+    Args:
+        value: Anything; text may come from the API.
+
+    Returns:
+        The text, empty for None.
+    """
+    if value is None:
+        return Text("")
+    text = f"{value:,}" if isinstance(value, int) else str(value)
+    return Text(" ".join("".join(c if c.isprintable() else " " for c in text).split()))

@@ -1,35 +1,52 @@
+"""The demo, as somebody runs it who has the wheel and no clone."""
+
 from __future__ import annotations
 
 import os
+import pty
 import re
 import signal
 import subprocess
 import sys
 import time
+from html import unescape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import psutil  # type: ignore[import-untyped]
+import psycopg
 import pytest
+from dotenv import dotenv_values
 
-from tap_leadintent.demo import report
+from tap_leadintent.demo import __main__ as program
+from tap_leadintent.demo import cli, report
 from tap_leadintent.demo.postgres import running_postgres
+from tests.support.environments import Environment, uv
+from tests.support.helpers import API_KEY, STREAMS
+from tests.support.pages import ROOT
+from tests.support.runs import poll
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tap_leadintent.sandbox import Sandbox
+
 PATIENCE = 120
+PICTURE = ROOT / "docs" / "demo.svg"
 
 
 class Demo:
     """A demo in a process of its own, and all processes that belong to it."""
 
-    def __init__(self, output: Path) -> None:
-        self.output = output
+    def __init__(self, folder: Path, python: Path, *options: str) -> None:
+        self.folder = folder
+        self.printed = ""
         self.process = subprocess.Popen(  # noqa: S603
-            [sys.executable, "-m", "tap_leadintent.demo", "--output", output],
-            env={**os.environ, "COLUMNS": "100", "DEMO_UNDER_TEST": str(output)},
+            [python, "-m", "tap_leadintent.demo", folder, *options],
+            cwd=folder.parent,
+            env={**os.environ, "COLUMNS": "100", "DEMO_UNDER_TEST": str(folder)},
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -41,13 +58,13 @@ class Demo:
 
     def family(self) -> dict[int, list[str]]:
         """Give the command line of each process, by its id."""
-        data = str(self.output / "postgres")
+        data = str(self.folder / "postgres")
         found = {}
         for process in psutil.process_iter(["cmdline", "environ"]):
             command = process.info["cmdline"] or []
             environ = process.info["environ"] or {}
             # PostgreSQL's processes may overwrite their environment.
-            if environ.get("DEMO_UNDER_TEST") == str(self.output) or data in command:
+            if environ.get("DEMO_UNDER_TEST") == str(self.folder) or data in command:
                 found[process.pid] = command
         return found
 
@@ -61,30 +78,59 @@ class Demo:
         pytest.fail(f"the demo did not start {program}: {self.finish()}")
 
 
+@pytest.fixture(scope="session")
+def installed(packages: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """An environment with the wheel and its extra, away from the clone."""
+    environment = Environment(tmp_path_factory.mktemp("installed") / "environment")
+    (wheel,) = packages.glob("*.whl")
+    uv("venv", "--python", sys.executable, environment.programs.parent)
+    package = f"tap-leadintent[demo] @ {wheel.as_uri()}"
+    uv("pip", "install", "--python", environment.python, package)
+    return environment
+
+
 @pytest.fixture
-def demo() -> Iterator[Demo]:
+def folder() -> Iterator[Path]:
     # Not tmp_path: pytest keeps closing its parent folder to all other users, and
     # PostgreSQL is another one when the tests run as root.
     with TemporaryDirectory() as folder:
-        demo = Demo(Path(folder).resolve() / "the demo")
-        yield demo
-        if demo.process.poll() is None:
-            demo.process.terminate()
-            demo.finish()
+        Path(folder).chmod(0o755)
+        yield Path(folder).resolve() / "the demo"
+
+
+@pytest.fixture
+def demo(folder: Path) -> Iterator[Demo]:
+    demo = Demo(folder, Path(sys.executable))
+    yield demo
+    if demo.process.poll() is None:
+        demo.process.terminate()
+        demo.finish()
 
 
 def counts(printed: str) -> dict[str, list[int]]:
-    lines = re.findall(r"^  (\w+)((?: +[\d,]+){3})$", printed, re.MULTILINE)
+    lines = re.findall(r"^(\w+)((?: +[\d,]+){3})\s*$", printed, re.MULTILINE)
     return {
         table: [int(number.replace(",", "")) for number in numbers.split()]
         for table, numbers in lines
     }
 
 
-def test_prints_what_the_database_holds(demo: Demo) -> None:
+def lines_of(picture: Path) -> str:
+    """Give what a picture shows, without what differs from run to run."""
+    text = unescape(picture.read_text(encoding="utf-8")).replace("\xa0", " ")
+    shown = "\n".join(re.findall(r"<text [^>]*>(.*?)</text>", text))
+    return re.sub(r" *\d+\.\d s|in \d+ s|127\.0\.0\.1:\d+", "…", shown)
+
+
+def test_it_shows_what_the_database_holds_and_leaves_a_project(
+    folder: Path, installed: Environment, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    picture = tmp_path / "demo.svg"
+    demo = Demo(folder, installed.python, "--svg", str(picture))
     printed = demo.finish()
 
     assert demo.process.returncode == 0, printed
+    assert "\x1b" not in printed
     assert demo.family() == {}
     rows = counts(printed)
     assert len(rows) == 7
@@ -92,19 +138,17 @@ def test_prints_what_the_database_holds(demo: Demo) -> None:
     assert all(after - before == more >= 0 for before, after, more in rows.values())
     assert f"{rows['leads'][2]} new leads" in printed
     assert re.search(r"[1-9]\d* leads with a new signal", printed)
+    assert "date_found    |####" in printed
     with (
-        running_postgres(demo.output / "postgres") as postgres,
+        running_postgres(folder / "postgres") as postgres,
         postgres.connect() as connection,
     ):
-        held = report.row_counts(connection)
-        ((ids, best),) = connection.execute(
-            "SELECT count(DISTINCT id), max((score ->> 'value')::numeric)"
-            " FROM tap_leadintent.leads"
-        )
-    assert held == {table: after for table, (_, after, _) in rows.items()}
-    assert ids == rows["leads"][1]
-    assert f"\n  {best} " in printed
-    assert_log_is_short(demo.output / "meltano.log")
+        assert report.row_counts(connection) == {t: n for t, (_, n, _) in rows.items()}
+    assert_log_is_short(folder / "meltano.log")
+    # README's picture is of this very run.
+    assert lines_of(picture) == lines_of(PICTURE)
+
+    assert_one_can_go_on(folder, installed, sandbox, printed)
 
 
 def assert_log_is_short(path: Path) -> None:
@@ -120,7 +164,48 @@ def assert_log_is_short(path: Path) -> None:
         assert "METRIC" not in "".join(said)
 
 
-@pytest.mark.parametrize("program", ["postgres", "uv", "target-postgres"])
+def assert_one_can_go_on(
+    folder: Path, installed: Environment, sandbox: Sandbox, printed: str
+) -> None:
+    """Assert that the lines that the demo prints load another API."""
+    lines = [line.strip() for line in printed.splitlines()]
+    (start,) = (line for line in lines if " --postgres " in line)
+    begin = next(n for n, line in enumerate(lines) if line.startswith("cd "))
+    others = "\n".join(lines[begin : lines.index("", begin)])
+    assert str(installed.programs / "meltano") in others
+    assert "start_date 2026-01-01" in others
+    sandbox.configure(
+        api_key=API_KEY,
+        since="2026-01-02T00:00:00Z",
+        sizes=dict.fromkeys(STREAMS, 20),
+    )
+    # What Meltano finds in the environment goes before what the lines set.
+    own = {"TAP_LEADINTENT_BASE_URL": sandbox.url, "TAP_LEADINTENT_API_KEY": API_KEY}
+    with subprocess.Popen(  # noqa: S602 - what the demo printed
+        f"exec {start}", shell=True, stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout
+        assert "until Ctrl-C" in server.stdout.readline()
+        url = dotenv_values(folder / ".env")["TARGET_POSTGRES_SQLALCHEMY_URL"]
+        assert url
+        done = subprocess.run(  # noqa: S603 - what the demo printed
+            ["/bin/sh", "-e", "-c", others],
+            env={**os.environ, **own, "MELTANO_SEND_ANONYMOUS_USAGE_STATS": "false"},
+            check=False,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=PATIENCE,
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+        address = url.replace("+psycopg", "").replace("postgres:@", "postgres@")
+        with psycopg.connect(address) as connection:
+            query = "SELECT count(*) FROM tap_leadintent.leads"
+            assert connection.execute(query).fetchall() == [(20,)]
+        server.send_signal(signal.SIGINT)
+        assert server.wait(PATIENCE) == 130
+
+
+@pytest.mark.parametrize("program", ["uv", "target-postgres"])
 def test_leaves_no_process_when_terminated(demo: Demo, program: str) -> None:
     demo.wait_for(program)
     demo.process.terminate()
@@ -128,6 +213,35 @@ def test_leaves_no_process_when_terminated(demo: Demo, program: str) -> None:
     assert "Nothing that the demo started is left running" in demo.finish()
     assert demo.process.returncode == 128 + signal.SIGTERM
     assert demo.family() == {}
+
+
+def test_ctrl_c_on_a_terminal_leaves_it_as_it_was(folder: Path) -> None:
+    ours, theirs = pty.openpty()
+    screen = bytearray()
+    with subprocess.Popen(  # noqa: S603 - our own module
+        [sys.executable, "-m", "tap_leadintent.demo", folder],
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "30"},
+        start_new_session=True,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    ) as process:
+        os.close(theirs)
+
+        def shown() -> bytes:
+            try:
+                screen.extend(os.read(ours, 1 << 16))
+            except OSError:  # The other end is closed.
+                return bytes(screen)
+            return bytes(screen)
+
+        poll(lambda: b"Install" in shown())
+        process.send_signal(signal.SIGINT)
+        poll(lambda: b"left running" in shown())
+        assert process.wait(PATIENCE) == 130
+    os.close(ours)
+    # The cursor, which the live line hides, is there again.
+    assert screen.rindex(b"\x1b[?25h") > screen.rindex(b"\x1b[?25l")
 
 
 def test_shows_the_log_of_a_step_that_fails(demo: Demo) -> None:
@@ -138,3 +252,33 @@ def test_shows_the_log_of_a_step_that_fails(demo: Demo) -> None:
     assert "The demo failed: meltano run" in printed
     assert "Loader failed" in printed
     assert demo.family() == {}
+
+
+def test_a_folder_that_is_somebodys_is_left_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli, "stop_on_signals", lambda: None)
+    (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
+    assert cli.main([str(tmp_path)]) == 1
+    assert f"{tmp_path} is not empty; name another folder" in capsys.readouterr().err
+    (tmp_path / ".demo.lock").touch()
+    (tmp_path / "meltano.yml").write_text("mine", encoding="utf-8")
+    assert cli.main([str(tmp_path)]) == 1
+    assert "there is a project in" in capsys.readouterr().err
+    assert (tmp_path / "meltano.yml").read_text(encoding="utf-8") == "mine"
+    assert cli.main(["--psql", str(tmp_path)]) == 1
+    assert "there is no data in" in capsys.readouterr().err
+
+
+def test_without_its_extra_a_line_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in [*sys.modules]:
+        if name.startswith("tap_leadintent.demo."):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(SystemExit) as ended:
+        program.main()
+    assert ended.value.code == (
+        "demo: psycopg is not installed; run\n  pip install 'tap-leadintent[demo]'"
+    )

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 from psycopg import sql
 
 from tap_leadintent.demo.processes import child
-from tap_leadintent.demo.project import PROJECT, Meltano
+from tap_leadintent.demo.project import Meltano
 from tests.support.helpers import API_KEY, TIMEOUT
+from tests.support.pages import ROOT as PROJECT
 from tests.support.runs import SINCE
 
 if TYPE_CHECKING:
@@ -72,7 +73,9 @@ class PostgresWarehouse(Warehouse):
 
 def install(folder: Path, target: str) -> Path:
     """Install the tap and a loader into a new system folder, and give it."""
-    Meltano(folder, {})("install", "tap-leadintent", target)
+    settings = {"MELTANO_SYS_DIR_ROOT": str(folder)}
+    meltano = Meltano(PROJECT, folder.with_suffix(".log"), settings)
+    meltano("install", "tap-leadintent", target)
     return folder
 
 
@@ -87,8 +90,10 @@ class Pipeline(Meltano):
         self._system = warehouse.system
         self._target = warehouse.target
         super().__init__(
-            warehouse.system,
+            PROJECT,
+            warehouse.system.with_suffix(".log"),
             {
+                "MELTANO_SYS_DIR_ROOT": str(warehouse.system),
                 "TAP_LEADINTENT_BASE_URL": sandbox.url,
                 "TAP_LEADINTENT_API_KEY": API_KEY,
                 "TAP_LEADINTENT_START_DATE": SINCE,
