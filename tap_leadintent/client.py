@@ -318,7 +318,7 @@ class LeadIntentStream(SingerStream):
     def state_entry(self) -> StreamState:
         """What is known of the stream from earlier runs."""
         source = Source.of(self.config, self.filters)
-        key = self.config["api_key"]
+        key = self.config.get("api_key", "")
         return StreamState(self.stream_state, source, self.asked, key)
 
     def _seal(self, records: int) -> None:
