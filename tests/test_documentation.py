@@ -1,4 +1,4 @@
-"""Code, `meltano.yml`, README and `--about` say the same."""
+"""Code, `meltano.yml`, `docs/settings.md`, README and `--about` say the same."""
 
 from __future__ import annotations
 
@@ -39,6 +39,11 @@ ABOUT = json.loads(about("json"))
 @pytest.fixture(scope="module")
 def readme() -> str:
     return (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return "\n" + (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -107,13 +112,13 @@ def test_meltano_required(extractor: dict[str, Any]) -> None:
     assert extractor["settings_group_validation"] == [REQUIRED]
 
 
-# README
+# docs/settings.md and README
 
 
-def test_readme_settings(readme: str) -> None:
+def test_page_settings(page: str) -> None:
     rows = [
         row["setting"].strip("`")
-        for row in markdown_table(readme, "## Settings")
+        for row in markdown_table(page, "# Settings")
         if row["setting"].startswith("`")
     ]
     assert len(rows) == len(set(rows))
@@ -125,8 +130,8 @@ def test_readme_settings(readme: str) -> None:
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_readme_default(readme: str, name: str) -> None:
-    rows = {row["setting"]: row for row in markdown_table(readme, "## Settings")}
+def test_page_default(page: str, name: str) -> None:
+    rows = {row["setting"]: row for row in markdown_table(page, "# Settings")}
     default = rows[f"`{name}`"]["default"]
     if name in REQUIRED:
         assert default == "required"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import tomllib
+from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,11 @@ import yaml
 ROOT = Path(__file__).parents[1]
 PAGES = {
     str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
-    for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")))
+    for path in (
+        *(ROOT / "README.md", ROOT / "CHANGELOG.md"),
+        *sorted(ROOT.glob("docs/**/*.md")),
+        *sorted(ROOT.glob(".github/*.md")),
+    )
 }
 PLUGINS: dict[str, dict[str, Any]] = {
     plugin["name"]: plugin
@@ -22,9 +28,8 @@ PLUGINS: dict[str, dict[str, Any]] = {
     ].values()
     for plugin in plugins
 }
-TOX = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
-    "tox"
-]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT, TOX = PYPROJECT["project"], PYPROJECT["tool"]["tox"]
 
 each_page = pytest.mark.parametrize("page", PAGES)
 
@@ -109,3 +114,43 @@ def test_environments_beside_the_default_command_are_described() -> None:
     assert beside
     for name in beside:
         assert any(f"tox -e {name}" in text for text in PAGES.values()), name
+
+
+def test_readme_is_read_in_ten_minutes() -> None:
+    assert len(PAGES["README.md"].split()) < 10 * 200
+
+
+def test_readme_begins_with_what_it_is_and_how_to_get_it() -> None:
+    titles = re.findall(r"^## (.+)$|^!\[(.+?)[:\]]", PAGES["README.md"], re.MULTILINE)
+    order = [title or picture for title, picture in titles]
+    assert order[:3] == ["The demo", "In your project", "The demo and the tests"]
+
+
+def test_readme_leads_to_every_page() -> None:
+    linked = set(re.findall(r"\]\((docs/[^)#]+)", PAGES["README.md"]))
+    own = {page for page in PAGES if page.startswith("docs/")}
+    nested = {page for page in own if page.count("/") > 1}
+    assert own - nested <= linked
+
+
+@each_page
+def test_programs_are_those_of_the_package(page: str) -> None:
+    scripts = PROJECT["scripts"]
+    for words in commands(PAGES[page]):
+        for before, word in pairwise(["|", *words]):
+            if before in {"|", "&&"} and word.startswith("tap-leadintent"):
+                assert word in scripts, words
+
+
+@each_page
+def test_extras_are_those_of_the_package(page: str) -> None:
+    extras = PROJECT["optional-dependencies"]
+    named = re.findall(r"tap-leadintent\[(\w+)\]|--extra (\w+)", PAGES[page])
+    assert {first or second for first, second in named} <= extras.keys()
+
+
+@each_page
+def test_modules_are_there(page: str) -> None:
+    for words in commands(PAGES[page]):
+        if "-m" in words and words[words.index("-m") + 1] not in {"venv", "pytest"}:
+            assert find_spec(words[words.index("-m") + 1]), words

@@ -1,4 +1,4 @@
-"""The table that the benchmark prints and README shows."""
+"""The table that the benchmark prints and docs/speed.md shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of a real project, changed in the pipes that README shows."""
+"""The state of a real project, changed in the pipes that the pages show."""
 
 from __future__ import annotations
 

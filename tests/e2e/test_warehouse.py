@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tap_leadintent.sandbox import Sandbox
     from tests.support.pipelines import PostgresWarehouse
 
-README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+RECIPES = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text("utf-8")
 
 
 def test_a_key_with_the_signals_time_keeps_every_signal_seen(
@@ -57,8 +57,8 @@ def test_a_key_with_the_signals_time_keeps_every_signal_seen(
 
 
 def recipe(heading: str) -> Any:
-    """Give the stream maps of a recipe of README."""
-    _, _, section = README.partition(f"\n#{heading}")
+    """Give the stream maps of a recipe."""
+    _, _, section = RECIPES.partition(f"\n{heading}")
     block = section.partition("```yaml\n")[2].partition("```")[0]
     return yaml.safe_load(block)["config"]["stream_maps"]
 

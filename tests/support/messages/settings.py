@@ -14,7 +14,7 @@ def _jsonl(root: str) -> dict[str, Any]:
     return {"encoding": {"format": "jsonl"}, "storage": {"root": root}}
 
 
-_MISTYPED = "Write the setting as the table of settings in README has it."
+_MISTYPED = "Write the setting as docs/settings.md has it."
 _EXTRA = "Install what the message names, where the tap is installed."
 
 SETTINGS = (
