@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,16 @@ def _no_proxy() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NO_PROXY", "*")
         yield
+
+
+@pytest.fixture(autouse=True)
+def _signal_handlers() -> Iterator[None]:
+    """Put back what a tap of a test sets, so that Ctrl-C ends the tests."""
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.getsignal(number) for number in signals]
+    yield
+    for number, handler in zip(signals, before, strict=True):
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,10 @@ import signal
 from threading import Thread
 
 import pytest
+from singer_sdk import Tap
 
 from tap_leadintent.interruption import Interruption
+from tap_leadintent.tap import TapLeadIntent
 
 
 def test_without_a_signal_the_run_goes_on() -> None:
@@ -68,3 +70,15 @@ def test_a_thread_that_waits_leaves_the_main_one_alone() -> None:
     waiting.start()
     waiting.join()
     assert ended == ["handler", "waiting"]
+
+
+def is_of_a_tap(number: signal.Signals) -> bool:
+    return isinstance(getattr(signal.getsignal(number), "__self__", None), Tap)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_no_tap_of_a_test_keeps_the_signals(number: signal.Signals) -> None:
+    """Otherwise no Ctrl-C could end the tests after the first tap."""
+    assert not is_of_a_tap(number)  # of an earlier test
+    TapLeadIntent(config={}, validate_config=False)
+    assert is_of_a_tap(number)
