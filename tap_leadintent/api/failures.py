@@ -17,6 +17,7 @@ from requests.utils import get_environ_proxies, select_proxy
 
 from tap_leadintent.api.session import BodyTooLargeError, TrustError
 from tap_leadintent.api.timeout import NoAnswerError
+from tap_leadintent.errors import IF_IT_GOES_ON
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -166,8 +167,6 @@ class _Meaning(NamedTuple):
     """Gives the `{why}` of the text, or None where the text does not fit the error."""
 
 
-_IF_IT_GOES_ON = "if it goes on, ask the API's support"
-
 _MEANINGS = (
     _Meaning((BodyTooLargeError, TrustError), "{why}", str),
     _Meaning(
@@ -231,11 +230,11 @@ _MEANINGS = (
     ),
     _Meaning(
         upper.ContentDecodingError,
-        f"the answer of {{host}} cannot be decompressed; {_IF_IT_GOES_ON}",
+        f"the answer of {{host}} cannot be decompressed; {IF_IT_GOES_ON}",
     ),
     _Meaning(
         upper.ChunkedEncodingError,
-        f"{{host}} broke off its answer; {_IF_IT_GOES_ON}, or lower page_size",
+        f"{{host}} broke off its answer; {IF_IT_GOES_ON}, or lower page_size",
     ),
     _Meaning(
         ssl.SSLError,
@@ -252,7 +251,7 @@ _MEANINGS = (
     _Meaning(
         (http.client.RemoteDisconnected, ConnectionError),
         "{host} closed the connection without a response; check whether base_url "
-        f"should begin with https or http; {_IF_IT_GOES_ON}",
+        f"should begin with https or http; {IF_IT_GOES_ON}",
     ),
     _Meaning(
         http.client.BadStatusLine,
@@ -266,7 +265,7 @@ _MEANINGS = (
     ),
     _Meaning(
         BaseException,
-        f"the request to {{host}} failed ({{why}}); {_IF_IT_GOES_ON}",
+        f"the request to {{host}} failed ({{why}}); {IF_IT_GOES_ON}",
         _system,
     ),
 )

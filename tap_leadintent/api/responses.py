@@ -14,7 +14,7 @@ import requests
 from singer_sdk.exceptions import RetriableAPIError
 
 from tap_leadintent.api.page import Page
-from tap_leadintent.errors import RefusedError
+from tap_leadintent.errors import IF_IT_GOES_ON, RefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -31,7 +31,6 @@ _MOST_BYTES = 2**20
 fewer than `summarize` looks at would hide a part of the server's message."""
 
 _ROOT = "check base_url, which is the root of the API without /v1"
-_IF_IT_GOES_ON = "if it goes on, ask the API's support"
 _OVERLOADED = (
     "the API, or a gateway before it, is down or overloaded; lower concurrency, or try "
     "later"
@@ -45,7 +44,7 @@ _ADVICE = {
     403: "this key may not read this endpoint; deselect the stream, or ask for access",
     404: f"nothing answers at this address; {_ROOT}",
     405: "the address does not accept POST requests; check base_url",
-    408: f"the request did not reach the API in time; {_IF_IT_GOES_ON}",
+    408: f"the request did not reach the API in time; {IF_IT_GOES_ON}",
     413: "the request is too large for the API; shorten the lists in filters",
     415: "the address does not accept JSON; check base_url",
     422: "the API does not accept the request",
@@ -117,9 +116,9 @@ def describe(
 
 def _advice_for_others(status: int) -> str:
     if status >= requests.codes.server_error:
-        return f"the API failed; {_IF_IT_GOES_ON}"
+        return f"the API failed; {IF_IT_GOES_ON}"
     if status >= requests.codes.bad_request:
-        return f"the API refused the request; {_IF_IT_GOES_ON}"
+        return f"the API refused the request; {IF_IT_GOES_ON}"
     return f"this status is not expected; {_ROOT}"
 
 
@@ -132,7 +131,7 @@ def _instead_of_page(content: bytes, difference: str) -> str:
     try:
         msgspec.json.decode(content)
     except (ValueError, RecursionError):
-        return f"invalid JSON ({difference}); {_IF_IT_GOES_ON}, or {_ROOT}"
+        return f"invalid JSON ({difference}); {IF_IT_GOES_ON}, or {_ROOT}"
     return f"other JSON ({difference}); {_ROOT}"
 
 

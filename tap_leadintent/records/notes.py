@@ -7,10 +7,11 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from tap_leadintent.openapi import ADDITIONAL_PROPERTIES
+from tap_leadintent.progress import counted
 from tap_leadintent.records.warn_once import WarnOnce
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Sequence
 
 _MOST_REMEMBERED = 1_000
 """Names. More would let a server that invents names fill the memory; fewer would make
@@ -75,19 +76,15 @@ class RecordNotes:
             )
         if self._contradicting:
             counts = sorted(self._contradicting.items())
+            told = [f"{show(name)!r} in {counted(n, 'record')}" for name, n in counts]
             self._logger.warning(
                 "Values contradict the types of their columns; %s has them, where it "
                 "is selected: %s",
                 ADDITIONAL_PROPERTIES,
-                _listed(f"{show(name)!r} in {_records(n)}" for name, n in counts),
+                _listed(told),
             )
 
 
-def _records(count: int) -> str:
-    return "1 record" if count == 1 else f"{count} records"
-
-
-def _listed(parts: Iterable[str]) -> str:
-    shown = [*parts]
-    more = len(shown) - _MOST_SHOWN
-    return ", ".join(shown[:_MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")
+def _listed(parts: Sequence[str]) -> str:
+    more = len(parts) - _MOST_SHOWN
+    return ", ".join(parts[:_MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")

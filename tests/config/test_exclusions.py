@@ -13,16 +13,12 @@ from tests.support.helpers import (
     each_entry,
     entries,
     only,
-    refusal,
 )
 from tests.support.in_process import run_with_variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    import requests_mock
-    from click.testing import Result
 
     from tap_leadintent.sandbox import Sandbox
 
@@ -69,15 +65,13 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
 @each_entry
 @pytest.mark.parametrize(("names", "line"), MISTAKES, ids=[str(n) for n, _ in MISTAKES])
 def test_a_mistake_is_one_line_and_no_request(
-    cli: Callable[..., Result],
-    requests_mock: requests_mock.Mocker,
+    refused: Callable[..., list[str]],
     names: dict[str, Any],
     line: str,
     arguments: list[str],
 ) -> None:
-    config = {**VALID, "exclude_fields": names, "infer_columns": True}
-    assert refusal(cli(config, *arguments)) == [f"exclude_fields{line}"]
-    assert not requests_mock.called
+    change = {"exclude_fields": names, "infer_columns": True}
+    assert refused(change, *arguments) == [f"exclude_fields{line}"]
 
 
 @pytest.mark.parametrize(

@@ -8,17 +8,13 @@ import pytest
 
 from tests.support.helpers import (
     API_KEY,
-    VALID,
     each_entry,
     each_reading_entry,
-    refusal,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import requests_mock
-    from click.testing import Result
 
 JSONL = {"format": "jsonl"}
 FOLDER = {"root": "file:///tmp/batches"}
@@ -113,14 +109,12 @@ MAPS: list[tuple[dict[str, Any], str]] = [
     ("change", "line"), MISTAKES, ids=[str(c) for c, _ in MISTAKES]
 )
 def test_a_mistake_in_them_is_one_line_and_no_request(
-    cli: Callable[..., Result],
-    requests_mock: requests_mock.Mocker,
+    refused: Callable[..., list[str]],
     change: dict[str, Any],
     line: str,
     arguments: list[str],
 ) -> None:
-    assert refusal(cli({**VALID, **change}, *arguments)) == [line]
-    assert not requests_mock.called
+    assert refused(change, *arguments) == [line]
 
 
 @each_entry
@@ -128,27 +122,23 @@ def test_a_mistake_in_them_is_one_line_and_no_request(
     ("maps", "line"), BROKEN_MAPS, ids=[str(maps) for maps, _ in BROKEN_MAPS]
 )
 def test_a_stream_map_that_is_none(
-    cli: Callable[..., Result],
-    requests_mock: requests_mock.Mocker,
+    refused: Callable[..., list[str]],
     maps: dict[str, Any],
     line: str,
     arguments: list[str],
 ) -> None:
-    (told,) = refusal(cli({**VALID, "stream_maps": maps}, *arguments))
+    (told,) = refused({"stream_maps": maps}, *arguments)
     assert told.startswith(f"stream_maps{line}")
-    assert not requests_mock.called
 
 
 @each_reading_entry
 @pytest.mark.parametrize(("maps", "line"), MAPS, ids=[str(maps) for maps, _ in MAPS])
 def test_a_stream_map_that_cannot_work(
-    cli: Callable[..., Result],
-    requests_mock: requests_mock.Mocker,
+    refused: Callable[..., list[str]],
     maps: dict[str, Any],
     line: str,
     arguments: list[str],
 ) -> None:
     """Discovery cannot know: maps apply to the catalog that is made of its own."""
-    (told,) = refusal(cli({**VALID, "stream_maps": maps}, *arguments))
+    (told,) = refused({"stream_maps": maps}, *arguments)
     assert told.startswith(f"stream_maps{line}")
-    assert not requests_mock.called

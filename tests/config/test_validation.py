@@ -21,7 +21,6 @@ from tests.support.helpers import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import requests_mock
     from click.testing import Result
 
     from tap_leadintent.sandbox import Sandbox
@@ -203,14 +202,12 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ("change", "line"), MISTAKES, ids=[str(change) for change, _ in MISTAKES]
 )
 def test_a_mistake_is_one_line_and_no_request(
-    cli: Callable[..., Result],
-    requests_mock: requests_mock.Mocker,
+    refused: Callable[..., list[str]],
     change: dict[str, Any],
     line: str,
     arguments: list[str],
 ) -> None:
-    assert refusal(cli({**VALID, **change}, *arguments)) == [line]
-    assert not requests_mock.called
+    assert refused(change, *arguments) == [line]
 
 
 @each_reading_entry

@@ -1,0 +1,32 @@
+"""What the tests of mistakes in settings share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.helpers import VALID, refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import requests_mock
+    from click.testing import Result
+
+
+@pytest.fixture
+def refused(
+    cli: Callable[..., Result], requests_mock: requests_mock.Mocker
+) -> Callable[..., list[str]]:
+    """Enter the tap with changes to valid settings; give what it says of them.
+
+    It refuses to begin, and sends no request.
+    """
+
+    def enter(change: Mapping[str, Any], *arguments: str) -> list[str]:
+        told = refusal(cli({**VALID, **change}, *arguments))
+        assert not requests_mock.called
+        return told
+
+    return enter
