@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sysconfig
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ import yaml
 from tap_leadintent.definitions import FOLDER
 from tests.e2e.test_targets import assert_tables_hold
 from tests.support.helpers import API_KEY, STREAMS, TIMEOUT
-from tests.support.pages import README, section, shell_blocks
+from tests.support.pages import README, ROOT, section, shell_blocks
 from tests.support.postgres import tables_of
 
 if TYPE_CHECKING:
@@ -21,24 +22,34 @@ if TYPE_CHECKING:
     from tap_leadintent.demo.postgres import Postgres
     from tap_leadintent.sandbox import Sandbox
 
-FIRST, UPGRADE, *_ = shell_blocks(section(README, "## In your project"))
+BUILD, FIRST, UPGRADE = shell_blocks(section(README, "## In your project"))
+SOURCES = ("LICENSE", "README.md", "meltano.yml", "plugin.yaml", "pyproject.toml")
 # A run without them would be one of another definition.
 SOME_DEFAULTS = {"load_method": "upsert", "use_copy": True, "validate_records": False}
+
+
+def clone_in(folder: Path) -> Path:
+    """Give a copy of what a package is built from, as a clone would have it."""
+    clone = folder / "clone"
+    shutil.copytree(ROOT / "tap_leadintent", clone / "tap_leadintent")
+    for name in SOURCES:
+        shutil.copy(ROOT / name, clone)
+    return clone
 
 
 class Shell:
     """A shell of somebody who has uv, and nothing else of ours."""
 
-    def __init__(self, folder: Path, packages: Path, **variables: str) -> None:
+    def __init__(self, folder: Path, **variables: str) -> None:
         ours = sysconfig.get_path("scripts")
         path = os.environ["PATH"].split(os.pathsep)
         programs = folder / "programs"
         self.project = folder / "leads"
         self._folder = folder
+        self._before = f"cd {clone_in(folder)}\n{BUILD}cd - > /dev/null\n"
         self._env = {
             **os.environ,
             "PATH": os.pathsep.join([str(programs), *(p for p in path if p != ours)]),
-            "UV_FIND_LINKS": str(packages),
             "UV_TOOL_BIN_DIR": str(programs),
             "UV_TOOL_DIR": str(folder / "tools"),
             "MELTANO_SEND_ANONYMOUS_USAGE_STATS": "false",
@@ -49,7 +60,7 @@ class Shell:
     def __call__(self, lines: str) -> str:
         """Type lines, one after the other; each must succeed."""
         done = subprocess.run(  # noqa: S603 - what README says
-            ["/bin/sh", "-e", "-c", lines],
+            ["/bin/sh", "-e", "-c", f"{self._before}{lines}"],
             cwd=self.project if self.project.exists() else self._folder,
             env=self._env,
             check=False,
@@ -70,14 +81,13 @@ class Shell:
 
 
 def test_the_lines_of_readme_fill_a_warehouse(
-    sandbox: Sandbox, postgres: Postgres, packages: Path, tmp_path: Path
+    sandbox: Sandbox, postgres: Postgres, tmp_path: Path
 ) -> None:
     sizes = {**dict.fromkeys(STREAMS, 30), "leads": 150}
     sandbox.configure(api_key=API_KEY, since="2026-01-02T00:00:00Z", sizes=sizes)
     # What Meltano finds in the environment goes before what the lines set.
     shell = Shell(
         tmp_path,
-        packages,
         TAP_LEADINTENT_BASE_URL=sandbox.url,
         TAP_LEADINTENT_API_KEY=API_KEY,
         TARGET_POSTGRES_SQLALCHEMY_URL=postgres.url,

@@ -37,7 +37,8 @@ This page is made from the tests that bring each message about (`uv run --extra 
 
 def page() -> str:
     """Give the page."""
-    parts = [_INTRODUCTION]
+    links = (f"[{title}](#{title.lower().replace(' ', '-')})" for title in MESSAGES)
+    parts = [_INTRODUCTION, f"{', '.join(links)}.\n"]
     for title, messages in MESSAGES.items():
         parts.append(f"## {title}\n")
         parts.extend(part for message in messages for part in _entry(message))
