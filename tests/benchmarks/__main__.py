@@ -8,24 +8,20 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from tap_leadintent.demo.postgres import running_postgres
-from tap_leadintent.sandbox import running_sandbox
 
 from .clients import Clients
 from .experiments import (
     Scale,
     measure_latency,
-    measure_loading,
     measure_memory,
     measure_peers,
     measure_start,
     measure_throttling,
     measure_work,
 )
-from .loading import Loading
 from .table import markdown
 
 if TYPE_CHECKING:
@@ -49,27 +45,21 @@ def main() -> None:
     arguments = parser.parse_args()
     leads = 50_000 if arguments.into else 20_000
     scale = Scale(2_000, rounds=1) if arguments.quick else Scale(leads, rounds=5)
+    if arguments.into:
+        # Not for the others: what it imports would be larger than the tap, whose
+        # memory could then not be measured.
+        lines = import_module(".into_postgres", __package__).table(*scale)
+    else:
+        lines = _reading(scale)
+    for line in lines:
+        print(line, flush=True)
+
+
+def _reading(scale: Scale) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
-        measure = _measure_loading if arguments.into else _measure_reading
-        for line in measure(Path(folder), scale):
-            print(line, flush=True)
-
-
-def _measure_reading(folder: Path, scale: Scale) -> Iterator[str]:
-    clients = Clients(folder)
-    rows = (row for measure in _EXPERIMENTS for row in measure(clients, scale))
-    yield from markdown(rows, clients.versions())
-
-
-def _measure_loading(folder: Path, scale: Scale) -> Iterator[str]:
-    # PostgreSQL has a user of its own when this one is root.
-    folder.chmod(0o755)
-    with (
-        running_postgres(folder / "data") as postgres,
-        running_sandbox("--leads", str(scale.leads)) as sandbox,
-    ):
-        loading = Loading(folder, postgres, sandbox, scale.leads)
-        yield from markdown(measure_loading(loading, scale), loading.versions())
+        clients = Clients(Path(folder))
+        rows = (row for measure in _EXPERIMENTS for row in measure(clients, scale))
+        yield from markdown(rows, clients.versions())
 
 
 if __name__ == "__main__":

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tap_leadintent.sandbox import running_sandbox
 
-from .loading import WORKERS
-from .measure import interleaved, own_peak_bytes, run, run_command
+from .measure import interleaved, own_peak_bytes, ratio, run, run_command
 from .table import Row
 
 if TYPE_CHECKING:
@@ -22,9 +21,7 @@ if TYPE_CHECKING:
     from tap_leadintent.sandbox import Sandbox
 
     from .clients import Client, Clients
-    from .loading import Loading
     from .measure import Usage
-    from .processes import Program
 
 _LATENCY = 0.2
 _RATE = 15
@@ -181,7 +178,7 @@ def measure_start(clients: Clients, scale: Scale) -> Iterator[Row]:
             measure="Seconds to start",
             client=f"`{shown}`",
             values=values,
-            ratio=f"{_ratio(values, seconds[bare]):.2f} x the import",
+            ratio=f"{ratio(values, seconds[bare]):.2f} x the import",
             notes="" if shown == bare else "target: at most 1.2",
         )
 
@@ -208,34 +205,6 @@ def measure_throttling(clients: Clients, scale: Scale) -> Iterator[Row]:
                 notes=f"{len(log)} requests in {usage.seconds:.1f} s; "
                 f"target: {allowed}",
             )
-
-
-def measure_loading(loading: Loading, scale: Scale) -> Iterator[Row]:
-    """Measure what it takes until the leads are in PostgreSQL."""
-    pipe, meltano = "this tap \\| target-postgres", "meltano run"
-    dlt = f"dlt, {WORKERS} workers, JSON columns, merge"
-    ways = {pipe: loading.pipe, meltano: loading.meltano, dlt: loading.dlt}
-    results = interleaved(scale.rounds, ways)
-    seconds = {way: [loaded.seconds for loaded in results[way]] for way in ways}
-    notes = {pipe: "target: at most 0.95; "}
-    for way, loads in results.items():
-        yield Row(
-            measure=f"Seconds for {scale.leads:,} leads into PostgreSQL",
-            client=way,
-            values=seconds[way],
-            ratio=f"{_ratio(seconds[way], seconds[dlt]):.2f} x dlt",
-            notes=notes.get(way, "") + _shares([loaded.programs for loaded in loads]),
-        )
-
-
-def _shares(runs: Sequence[Mapping[str, Program]]) -> str:
-    """Say what each program took, by the medians of all runs."""
-    told = []
-    for name in sorted(runs[0]):
-        cpu = median(programs[name].cpu_seconds for programs in runs)
-        peak = median(programs[name].peak_bytes for programs in runs)
-        told.append(f"{name} {cpu:.1f} s and {peak / 1e6:.0f} MB")
-    return "processor time and peak memory: " + ", ".join(told)
 
 
 def _counted(client: Client, sandbox: Sandbox, leads: int) -> tuple[Usage, int]:
@@ -276,14 +245,9 @@ def _work(
         measure="Microseconds of processor time a lead, no latency",
         client=client.name,
         values=times,
-        ratio=f"{_ratio(times, others):.2f} x {reference.name}",
+        ratio=f"{ratio(times, others):.2f} x {reference.name}",
         notes=f"{note}; {speed:,.0f} leads a second",
     )
-
-
-def _ratio(values: Sequence[float], others: Sequence[float]) -> float:
-    """Compare round by round, as the machine's own speed drifts."""
-    return median(value / other for value, other in zip(values, others, strict=True))
 
 
 def _most_in_a_second(times: list[float]) -> int:

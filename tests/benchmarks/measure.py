@@ -10,10 +10,11 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from .clients import Client
 
@@ -124,6 +125,19 @@ def interleaved(
         for key, once in runs.items():
             results[key].append(once())
     return results
+
+
+def ratio(values: Sequence[float], others: Sequence[float]) -> float:
+    """Compare round by round, as the machine's own speed drifts.
+
+    Args:
+        values: What each round gave.
+        others: What each round gave of what it is compared with.
+
+    Returns:
+        The median of the rounds' ratios.
+    """
+    return median(value / other for value, other in zip(values, others, strict=True))
 
 
 def _count(folder: Path) -> tuple[int, int]:
