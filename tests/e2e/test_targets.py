@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from contextlib import nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,7 +22,6 @@ from tests.support.targets import run_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tap_leadintent.demo.postgres import Postgres
     from tap_leadintent.sandbox import Sandbox
@@ -34,6 +33,10 @@ SIZES = [
     {"leads": 1234, **dict(zip(OTHERS, (0, 1, 99, 100, 101, 7), strict=True))},
     {"leads": 100, **dict(zip(OTHERS, (101, 100, 0, 99, 1, 250), strict=True))},
 ]
+
+WAREHOUSES = (Path(__file__).parents[2] / "docs" / "warehouses.md").read_text(
+    encoding="utf-8"
+)
 
 LONG = "Ωmega 長い文 🚀 \\u00e9\\\\ \\u2028" * 20_000
 ODD_LEADS = (
@@ -114,30 +117,74 @@ def test_run_after_run_postgres_holds_what_the_api_holds(
     assert any(last[key] != row for key, row in first.items()), "no lead has moved"
 
 
-@pytest.mark.parametrize(
-    ("kind", "value", "loaded"),
-    [("boolean", "yes", "Not a boolean value"), ("string", 5, "5")],
-)
-def test_what_contradicts_its_column_is_refused_or_becomes_text(
-    postgres: Postgres, tmp_path: Path, kind: str, value: object, loaded: str
+@pytest.fixture
+def load_mapped(
+    postgres: Postgres, tmp_path: Path
+) -> Callable[..., list[dict[str, Any]]]:
+    """Load a record whose columns a map has filled; give the table's rows."""
+    schema = tmp_path.name
+    target = {"sqlalchemy_url": postgres.url, "default_target_schema": schema}
+
+    def load(columns: dict[str, Any], values: dict[str, Any], **settings: Any) -> Any:
+        properties = {"id": {"type": "string"}, **columns}
+        lines: list[dict[str, Any]] = [
+            {
+                "type": "SCHEMA",
+                "stream": "maps",
+                "schema": {"type": "object", "properties": properties},
+                "key_properties": ["id"],
+            },
+            {"type": "RECORD", "stream": "maps", "record": {"id": "a", **values}},
+        ]
+        messages = "".join(f"{json.dumps(line)}\n" for line in lines)
+        try:
+            run_target(tmp_path, "target-postgres", {**target, **settings}, messages)
+        finally:
+            rows = rows_of(postgres, schema, "maps")
+        return rows
+
+    return load
+
+
+NUMBER = {"type": ["number", "null"]}
+TEXT = {"type": ["string", "null"]}
+OBJECT = {"type": ["object", "null"]}
+REFUSALS: list[tuple[dict[str, Any], str, bool, str]] = [
+    (NUMBER, "high", False, "could not convert string to float: 'high'"),
+    (NUMBER, "high", True, "'high' is not of type 'number', 'null'"),
+    ({"type": ["boolean", "null"]}, "yes", False, "Not a boolean value: 'yes'"),
+    (
+        {**TEXT, "format": "date-time"},
+        "soon",
+        False,
+        "Could not parse value 'soon' for field",
+    ),
+]
+
+
+@pytest.mark.parametrize(("column", "value", "validates", "error"), REFUSALS)
+def test_what_a_map_makes_of_a_column_may_be_refused(  # noqa: PLR0913, PLR0917 - fixtures
+    load_mapped: Callable[..., list[dict[str, Any]]],
+    postgres: Postgres,
+    tmp_path: Path,
+    column: dict[str, Any],
+    value: str,
+    error: str,
+    *,
+    validates: bool,
 ) -> None:
-    properties = {"id": {"type": "string"}, "mapped": {"type": [kind, "null"]}}
-    lines = [
-        {
-            "type": "SCHEMA",
-            "stream": "maps",
-            "schema": {"type": "object", "properties": properties},
-            "key_properties": ["id"],
-        },
-        {"type": "RECORD", "stream": "maps", "record": {"id": "a", "mapped": value}},
-    ]
-    settings = {"sqlalchemy_url": postgres.url, "default_target_schema": tmp_path.name}
-    messages = "".join(f"{json.dumps(line)}\n" for line in lines)
-    refused = kind == "boolean"
-    with pytest.raises(AssertionError, match=loaded) if refused else nullcontext():
-        run_target(tmp_path, "target-postgres", settings, messages)
-    rows = rows_of(postgres, tmp_path.name, "maps")
-    assert [row["mapped"] for row in rows] == ([] if refused else [loaded])
+    assert error in WAREHOUSES
+    with pytest.raises(AssertionError, match=error):
+        load_mapped({"mapped": column}, {"mapped": value}, validate_records=validates)
+    assert rows_of(postgres, tmp_path.name, "maps") == []
+
+
+def test_what_a_map_makes_of_a_column_may_be_converted(
+    load_mapped: Callable[..., list[dict[str, Any]]],
+) -> None:
+    columns = {"number": NUMBER, "text": TEXT, "object": OBJECT}
+    (row,) = load_mapped(columns, {"number": "5", "text": 5, "object": "x"})
+    assert (row["number"], row["text"], row["object"]) == (5, "5", "x")
 
 
 def test_files_hold_what_the_api_holds(
