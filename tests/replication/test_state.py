@@ -7,11 +7,10 @@ from unittest import mock
 
 import pytest
 
-from tap_leadintent.errors import ConfigError, RunError
+from tap_leadintent.errors import RunError
 from tap_leadintent.replication.source import key_mark
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.model import (
-    CONFIG,
     DAY,
     DEFAULTS,
     HOUR,
@@ -23,8 +22,8 @@ from tests.support.model import (
     steady,
 )
 from tests.support.store import Store
+from tests.support.told import STRICT, asked, entries, warnings
 
-STRICT = {**CONFIG, "lookback_minutes": 0}
 HERE = "https://api.example.com"
 THERE = "https://api.example.org"
 
@@ -37,23 +36,6 @@ def named(prefix: str, count: int = 40) -> list[Lead]:
     ]
 
 
-def asked(api: Api) -> list[tuple[str, str, str]]:
-    """Give the ranges that were asked for since the last call, and forget them."""
-    ranges = [
-        (name, body[name]["start_time"], body[name]["end_time"])
-        for body in api.requests
-        for name in body
-        if name in {"date_found", "latest_signal"}
-    ]
-    api.requests.clear()
-    return ranges
-
-
-def entries(store: Store) -> list[dict[str, Any]]:
-    coverage: list[dict[str, Any]] = store.state["bookmarks"]["leads"]["coverage"]
-    return coverage
-
-
 def state_of(*entries: tuple[str, float, float]) -> dict[str, Any]:
     """Give a state as this tap wrote it before it said of which source."""
     coverage = [
@@ -61,18 +43,6 @@ def state_of(*entries: tuple[str, float, float]) -> dict[str, Any]:
         for name, start, end in entries
     ]
     return {"bookmarks": {"leads": {"coverage": coverage}}}
-
-
-def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """Give what was warned of the state since the last call, and forget it."""
-    told = [
-        record.getMessage()
-        for record in caplog.records
-        if record.levelname == "WARNING"
-        and "only in additional_properties" not in record.getMessage()
-    ]
-    caplog.clear()
-    return told
 
 
 # Sources
@@ -290,44 +260,3 @@ def test_a_thousand_holes_are_read_each_on_its_own() -> None:
     run(api, store, STRICT)
     assert len(store.rows) == 1000
     assert len(entries(store)) == 2
-
-
-# The start date
-
-
-def test_a_start_date_before_1970_is_read_from() -> None:
-    old = Lead("old", -25_000 * DAY, lead(0, 0).versions)
-    api, store = Api(now=2 * DAY, leads=[old, *steady(20)]), Store()
-    run(api, store, {**STRICT, "start_date": "0001-01-01"})
-    assert len(store.rows) == 21
-    for _, start, end in asked(api):
-        assert start < end
-    assert entries(store)[1]["from"] == "0001-01-01T00:00:00Z"
-
-
-@pytest.mark.parametrize("start", ["1970-01-01", "1969-12-31T23:59:59Z"])
-def test_a_start_date_at_the_epoch_is_a_range_like_any(start: str) -> None:
-    api, store = Api(now=2 * DAY, leads=steady(40)), Store()
-    run(api, store, {**STRICT, "start_date": start})
-    assert len(store.rows) == 40
-    assert all("date_found" in body for body in api.requests)
-
-
-def test_before_the_start_date_comes_nothing_is_read(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    api, store = Api(now=2 * DAY, leads=steady(20)), Store()
-    config = {**STRICT, "start_date": second(2 * DAY + 20 * HOUR)}
-    run(api, store, config, selected=("leads", "observations", "signal_agents"))
-    assert all(set(body) == {"cursor"} for body in api.requests)
-    assert len(api.requests) == 2
-    (line,) = warnings(caplog)
-    assert (
-        line == "start_date lies in the future; nothing is read of leads, observations"
-    )
-
-
-def test_a_start_date_that_is_days_away_cannot_be_meant() -> None:
-    config = {**STRICT, "start_date": second(2 * DAY + 25 * HOUR)}
-    with pytest.raises(ConfigError, match=r"^start_date: .* lies in the future$"):
-        run(Api(now=2 * DAY), Store(), config)

@@ -8,6 +8,8 @@ from tests.support.messages.message import Message
 from tests.support.messages.network import gave_up
 
 _CONNECTING = "tests/e2e/test_failures.py"
+_PROXIES = "tests/e2e/test_failures_proxies.py"
+_TLS = "tests/e2e/test_failures_tls.py"
 _ENDING = "tests/e2e/test_endings.py"
 _PROXY = {"base_url": "https://api.example.com"}
 _warning = partial(Message, level="WARNING", code=0)
@@ -19,7 +21,7 @@ CONNECTIONS = (
         environment={"HTTPS_PROXY": "http://", "NO_PROXY": ""},
         cause="A variable of the environment is no address.",
         cure="Correct it, or unset it.",
-        seen_by=f"{_CONNECTING}::test_an_address_of_no_proxy",
+        seen_by=f"{_PROXIES}::test_an_address_of_no_proxy",
     ),
     gave_up(
         "HTTPS_PROXY or ALL_PROXY names a SOCKS proxy, which needs another package: pip install 'requests[socks]'",
@@ -27,7 +29,7 @@ CONNECTIONS = (
         environment={"ALL_PROXY": "socks5://127.0.0.1:9", "NO_PROXY": ""},
         cause="`requests` speaks SOCKS with PySocks only, which is not installed.",
         cure="Install it where the tap is installed, such as in `pip_url`.",
-        seen_by=f"{_CONNECTING}::test_a_socks_proxy",
+        seen_by=f"{_PROXIES}::test_a_socks_proxy",
     ),
     gave_up(
         "the server's certificate is not trusted (…); check base_url, or set REQUESTS_CA_BUNDLE if the certificate is your own",
@@ -57,19 +59,19 @@ CONNECTIONS = (
         "… did not finish the TLS handshake within … s; check that the port in base_url speaks TLS",
         cause="The connection is accepted, but the TLS handshake gets no answer.",
         cure="Correct the port.",
-        seen_by=f"{_CONNECTING}::test_https_where_nobody_answers_it",
+        seen_by=f"{_TLS}::test_https_where_nobody_answers_it",
     ),
     gave_up(
         "the TLS handshake with … failed (…); check base_url, and proxies and firewalls on the way",
         cause="Server and tap cannot agree on how to speak, or something on the way interferes.",
         cure="Ask the administrator of the server or the proxy.",
-        seen_by=f"{_CONNECTING}::test_https_that_breaks_off",
+        seen_by=f"{_TLS}::test_https_that_breaks_off",
     ),
     gave_up(
         "… speaks TLS; base_url must begin with https://",
         cause="`base_url` begins with http://, and the port is one for TLS.",
         cure="Write https://.",
-        seen_by=f"{_CONNECTING}::test_http_where_https_is_spoken",
+        seen_by=f"{_TLS}::test_http_where_https_is_spoken",
     ),
     gave_up(
         "… does not answer in HTTP (…); check base_url",
@@ -87,7 +89,7 @@ CONNECTIONS = (
         "… (through the proxy …)",
         cause="The error before it happened on the way through this proxy.",
         cure="See the message; the proxy may be where it comes from.",
-        seen_by=f"{_CONNECTING}::test_a_server_beyond_a_proxy",
+        seen_by=f"{_PROXIES}::test_a_server_beyond_a_proxy",
     ),
 )
 
@@ -114,7 +116,7 @@ CLOCKS = (
         text="start_date lies in the future; nothing is read of …",
         cause="`start_date` lies ahead, by a day at most.",
         cure="None is needed: it is read from then on.",
-        seen_by="tests/replication/test_state.py::test_before_the_start_date_comes_nothing_is_read",
+        seen_by="tests/replication/test_start_dates.py::test_before_the_start_date_comes_nothing_is_read",
     ),
 )
 

@@ -1,0 +1,66 @@
+"""Requests to servers that behave badly, and what is said of them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+import requests
+
+from tap_leadintent.api.failures import explain
+from tap_leadintent.api.session import environment
+from tap_leadintent.redaction import Secret
+from tests.support.helpers import API_KEY
+from tests.support.servers import (
+    read_request,
+)
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable
+
+
+NOWHERE = "127.0.0.1:9"
+"""No test machine serves port 9 (discard)."""
+
+SECONDS = 0.3
+
+
+def fail(session: requests.Session, url: str) -> Exception:
+    """Send a request that fails, as the tap does; give its error."""
+    with pytest.raises(requests.RequestException) as caught:
+        session.post(url, json={}, timeout=SECONDS, **environment(url))
+    return caught.value
+
+
+def told(session: requests.Session, url: str) -> str:
+    """Give what is said of a request that fails, in one line without details."""
+    text = explain(fail(session, url), url, SECONDS, Secret(API_KEY))
+    assert text.isprintable()
+    assert len(text) < 600
+    assert API_KEY not in text
+    assert not re.search(r" at 0x|Pool|Errno|Error|object|exception|_ssl\.c", text)
+    return text
+
+
+def saying(*parts: bytes) -> Callable[[socket.socket], None]:
+    """Answer a request with these parts, and close."""
+
+    def handle(connection: socket.socket) -> None:
+        read_request(connection)
+        for part in parts:
+            connection.sendall(part)
+
+    return handle
+
+
+def stalling(part: bytes) -> Callable[[socket.socket], None]:
+    """Answer with this part, and wait for the client to go."""
+
+    def handle(connection: socket.socket) -> None:
+        read_request(connection)
+        connection.sendall(part)
+        connection.recv(1)
+
+    return handle
