@@ -1,5 +1,13 @@
 """The errors that end a run; the command line logs each as one line.
 
+* LoggedError: ends the run
+  + ConfigError: before the first request
+  + RunError: after streams have failed
+    - OutputError: at once, as nothing can be written
+  + StreamError: ends a stream; the others are still read
+    - RefusedError: for a status of the API
+    - NoAccessError: for a reason that all streams share, so it ends the run
+
 They are `click` exceptions, because the SDK runs `--discover` and `--test` in
 callbacks where it does not handle errors. This way every entry point ends without a
 traceback and with exit code 1.

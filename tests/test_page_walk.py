@@ -14,6 +14,7 @@ import requests_mock
 import tap_leadintent
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import API_KEY
+from tests.support.pages import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +29,7 @@ CONFIG = {
     "window_days": 31,
     "concurrency": 1,
 }
+DESIGN = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
 MOST = 31
 
 Step = tuple[str, str, bool]
@@ -93,9 +95,12 @@ def test_the_way_of_a_page_changes_the_file_no_more_often(
         tap.sync_all()
     to_buffer = walk.between("reader 1", "parse_http_date", "read_page", "put")
     to_record = walk.between("MainThread", "_pages", "shape_page", "write_message")
+    _, _, described = DESIGN.partition("\n## The way of a page\n")
+    described = described.partition("\n## ")[0]
     changes = 0
     for steps in (to_buffer, to_record):
         files = [file for file, _ in groupby(file for file, *_ in steps)]
         print(*files, sep="\n")  # noqa: T201 - shown when the test fails
         changes += len(files) - 1
+        assert [file for file in files if f"`{file[1:]}`" not in described] == []
     assert changes <= MOST
