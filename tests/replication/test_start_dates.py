@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tap_leadintent.errors import ConfigError
+from tap_leadintent.times import parse_instant
 from tests.support.model import (
     DAY,
     HOUR,
@@ -17,8 +20,6 @@ from tests.support.model import (
 )
 from tests.support.store import Store
 from tests.support.told import STRICT, asked, entries, warnings
-
-# The start date
 
 
 def test_a_start_date_before_1970_is_read_from() -> None:
@@ -57,3 +58,18 @@ def test_a_start_date_that_is_days_away_cannot_be_meant() -> None:
     config = {**STRICT, "start_date": second(2 * DAY + 25 * HOUR)}
     with pytest.raises(ConfigError, match=r"^start_date: .* lies in the future$"):
         run(Api(now=2 * DAY), Store(), config)
+
+
+def test_a_start_date_is_read_once_for_all_streams(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[str] = []
+
+    def parse(text: str, **options: Any) -> int:
+        read.append(text)
+        return parse_instant(text, **options)
+
+    monkeypatch.setattr("tap_leadintent.replication.plan.parse_instant", parse)
+    api = Api(now=2 * DAY, leads=steady(20))
+    run(api, Store(), STRICT, selected=("leads", "observations", "monitored_leads"))
+    assert read == [STRICT["start_date"]]
