@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import json
+import os
 import shutil
+import signal
 import subprocess
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -13,7 +20,9 @@ import yaml
 from tests.support.helpers import TIMEOUT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+_FORKING = Path(__file__).with_name("forking.py")
 
 _PROJECT = yaml.safe_load(
     (Path(__file__).parents[2] / "meltano.yml").read_text(encoding="utf-8")
@@ -47,20 +56,61 @@ def run_target(
     Returns:
         The last state that it passed on.
     """
-    path = folder / f"{loader}.json"
     config = {**settings_of(loader), **settings}
+    path = folder / f"{loader}.json"
     path.write_text(json.dumps(config), encoding="utf-8")
-    uv = shutil.which("uv")
-    assert uv, "uv runs loaders in environments of their own"
-    package = _LOADERS[loader]["pip_url"]
-    done = subprocess.run(  # noqa: S603 - our own arguments
-        [uv, "tool", "run", "--from", package, loader, "--config", str(path)],
-        input=messages,
-        capture_output=True,
-        check=False,
-        encoding="utf-8",
-        timeout=TIMEOUT,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    states = done.stdout.splitlines()
+    code, output, errors = _loader(loader).run(["--config", str(path)], messages)
+    assert code == 0, errors[-3000:]
+    states = output.splitlines()
     return json.loads(states[-1]) if states else None
+
+
+class _Loader:
+    """A loader that is started once, as its imports take most of a run's time."""
+
+    def __init__(self, name: str) -> None:
+        uv = shutil.which("uv")
+        assert uv, "uv runs loaders in environments of their own"
+        package = _LOADERS[name]["pip_url"]
+        self._stack = ExitStack()
+        self._process = self._stack.enter_context(
+            subprocess.Popen(  # noqa: S603 - our own arguments
+                [uv, "tool", "run", "--from", package, "python", _FORKING, name],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                encoding="utf-8",
+                start_new_session=True,
+            )
+        )
+        # Its input ends, so it does too.
+        atexit.register(self._stack.close)
+
+    def run(self, arguments: Sequence[str], written: str) -> tuple[int, str, str]:
+        """Run it; give exit code, output and errors."""
+        process = self._process
+        assert process.stdin
+        assert process.stdout
+        with TemporaryDirectory() as name:
+            folder = Path(name)
+            told = json.dumps(arguments)
+            (folder / "arguments.json").write_text(told, encoding="utf-8")
+            (folder / "input.txt").write_text(written, encoding="utf-8")
+            hangs = Timer(TIMEOUT, os.killpg, [process.pid, signal.SIGKILL])
+            hangs.start()
+            try:
+                process.stdin.write(f"{name}\n")
+                process.stdin.flush()
+                code = process.stdout.readline()
+            finally:
+                hangs.cancel()
+            assert code, "the loader cannot be run, or it hangs"
+            output, errors = (
+                (folder / file).read_text(encoding="utf-8")
+                for file in ("output.txt", "errors.txt")
+            )
+        return int(code), output, errors
+
+
+@cache
+def _loader(name: str) -> _Loader:
+    return _Loader(name)
