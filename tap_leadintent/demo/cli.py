@@ -128,32 +128,24 @@ def _make(screen: Screen, folder: Path, svg: Path | None) -> None:
 
 
 def _what_next(folder: Path) -> str:
-    cd = f"cd {shlex.quote(str(folder))}"
-    meltano = _shortest("meltano")
+    there = shlex.quote(str(folder))
+    demo = shlex.quote(str(program(_NAME)))
+    programs = shlex.quote(str(program(_NAME).parent))
+    # `uv run` and `uvx` have the programs on the path, a new terminal has not.
     return f"""\
   # Start its PostgreSQL; it runs until Ctrl-C.
-  {_again(folder, "--postgres")}
+  {demo} --postgres {there}
 
   # In another terminal, point the tap at your API, and load.
-  {cd}
-  {meltano} config set tap-leadintent base_url https://api.example.com
-  {meltano} config set tap-leadintent api_key 'the key of your organization'
-  {meltano} config set tap-leadintent start_date 2026-01-01
-  {meltano} run tap-leadintent target-postgres
+  cd {there}
+  export PATH={programs}:"$PATH"
+  meltano config set tap-leadintent base_url https://api.example.com
+  meltano config set tap-leadintent api_key 'the key of your organization'
+  meltano config set tap-leadintent start_date 2026-01-01
+  meltano run tap-leadintent target-postgres
 
   # Look at the data (what the demo loaded is in the schema {report.SCHEMA}).
-  {_again(folder, "--psql")}"""
-
-
-def _again(folder: Path, option: str) -> str:
-    return f"{_shortest(_NAME)} {option} {shlex.quote(str(folder))}"
-
-
-def _shortest(name: str) -> str:
-    """Give what to type to run a program of this environment."""
-    path = program(name)
-    found = shutil.which(name)
-    return name if found and Path(found) == path else shlex.quote(str(path))
+  {demo} --psql {there}"""
 
 
 def _open(screen: Screen, folder: Path, *, psql: bool) -> int:

@@ -22,6 +22,8 @@ _INTRODUCTION = """\
 
 Every message of the tap, with what it means and what to do. Search this page for a few words of the line that you see; `…` stands for what differs from case to case. Names of streams and settings are examples.
 
+Where Meltano ends in a traceback with `BrokenPipeError`, the target has ended; what it said stands above it, such as `connection failed` if the database cannot be reached.
+
 A line about a stream begins with its name. What ends a run is the last line of the log, at ERROR. Exit codes:
 
 | Code | Meaning |
