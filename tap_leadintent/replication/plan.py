@@ -108,10 +108,11 @@ class Plan:
                 name=first,
                 since=asked.since,
                 period=asked.recheck,
-                lookback=asked.lookback,
+                settled=(coverage.span(first) or (0, EARLIEST))[1] - asked.lookback,
             )
         )
         self._is_rechecking = False
+        self._as_of: int | None = None
         absent = [name for name in others if coverage.span(name) is None]
         self._beginning: list[str] = []
         """Ranges whose coverage begins at the start of this run, which reads none."""
@@ -133,14 +134,15 @@ class Plan:
             name: One of `ranges`.
 
         Yields:
-            Stretches to read, oldest first: those of the recheck, then `stretches`.
+            Stretches to read, oldest first: `stretches`, then those of the recheck.
             They must have been read when the next are asked for.
         """
+        yield self.stretches(name)
+        # Now the server's clock has been seen, by which the share is measured.
         if recheck := self._recheck_of(name):
             self._is_rechecking = True
-            yield from recheck.passes(lambda: self.now)
+            yield from recheck.passes(self._now_by_both)
             self._is_rechecking = False
-        yield self.stretches(name)
 
     def rechecked(self, name: str) -> list[Interval]:
         """Compute what of a range a run reads again, as its turn has come.
@@ -195,6 +197,7 @@ class Plan:
             as_of: The server's time when it was read; None if it is not known.
         """
         start, end = window
+        self._as_of = as_of
         end = min(end, self.now, self.now if as_of is None else as_of)
         if start < end:
             if self._recheck and name == self._asked.ranges[0]:
@@ -220,6 +223,10 @@ class Plan:
             self._begin()
             self._clip()
         self._begin(began)
+
+    def _now_by_both(self) -> int:
+        # While the server's clock and ours are at odds, the earlier of both counts.
+        return self.now if self._as_of is None else min(self.now, self._as_of)
 
     def _recheck_of(self, name: str) -> Recheck | None:
         # A run with `end_date` is part of a load, which later runs recheck.

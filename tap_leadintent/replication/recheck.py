@@ -55,8 +55,8 @@ class Recheck:
     period: int
     """Seconds in which all that is covered is to be read once."""
 
-    lookback: int
-    """Seconds before the newest covered instant that each run reads anyway."""
+    settled: int
+    """Up to where it reads; what comes later, the run reads anyway."""
 
     def due(self, now: int) -> list[list[Interval]]:
         """Compute what to read again by now.
@@ -67,9 +67,12 @@ class Recheck:
 
         Returns:
             Up to two lists of stretches, each oldest first: up to the newest covered
-            instant, and on from the oldest. What the lookback reads is not in them.
+            instant, and on from the oldest. What the run reads anyway is not in them.
         """
-        cut = (intervals.overlap(share, self._settled()) for share in self._shares(now))
+        cut = (
+            intervals.overlap(share, (EARLIEST, self.settled))
+            for share in self._shares(now)
+        )
         return [each for each in cut if each]
 
     def passes(self, now: Callable[[], int]) -> Iterator[list[Interval]]:
@@ -84,7 +87,7 @@ class Recheck:
         """
         mark = self._mark(now())
         for share in self._shares(now()):
-            if cut := intervals.overlap(share, self._settled()):
+            if cut := intervals.overlap(share, (EARLIEST, self.settled)):
                 yield cut
                 if mark.place != cut[-1][1]:
                     return
@@ -144,10 +147,6 @@ class Recheck:
         if self.coverage.recheck is None:
             self.coverage.recheck = Mark(self.name, self.since, now)
         return self.coverage.recheck
-
-    def _settled(self) -> Interval:
-        _, newest = self.coverage.span(self.name) or (EARLIEST, EARLIEST)
-        return EARLIEST, newest - self.lookback
 
     def _circle(self) -> list[Interval]:
         covered = self.coverage.pieces(self.name)

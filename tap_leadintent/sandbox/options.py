@@ -9,7 +9,7 @@ import msgspec
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
 from tap_leadintent.sandbox.times import DAY, parse_time
 
-LARGEST = 200_000
+LARGEST = 1_000_000
 
 
 class RateLimit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

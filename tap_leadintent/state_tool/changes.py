@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tap_leadintent.state_tool.document import Document
     from tap_leadintent.state_tool.streams import Stream
 
+    Bounds = tuple[int | None, int | None]
     States = dict[str, dict[str, Any]]
 
 
@@ -29,7 +30,7 @@ def forget(
     states: States,
     stream: Stream,
     ranges: Sequence[str],
-    bounds: tuple[int | None, int | None],
+    bounds: Bounds,
 ) -> States:
     """Take a stretch of a stream back, so that the next run reads it again.
 
@@ -64,9 +65,7 @@ def forget(
     return {**states, stream.name: {**states[stream.name], COVERAGE: entries}}
 
 
-def _forget(
-    coverage: Coverage, name: str, bounds: tuple[int | None, int | None], first: str
-) -> bool:
+def _forget(coverage: Coverage, name: str, bounds: Bounds, first: str) -> bool:
     oldest, _ = coverage.span(name) or (EARLIEST, EARLIEST)
     start = oldest if bounds[0] is None else bounds[0]
     gone = (start, max(start, _or_latest(bounds[1])))
@@ -119,13 +118,19 @@ def move(states: States, from_address: str, to_address: str) -> States:
 
 
 def join(
-    documents: Sequence[Document], streams: Iterable[Stream], *, allow_holes: bool
+    documents: Sequence[Document],
+    streams: Iterable[Stream],
+    bounds: Bounds = (None, None),
+    *,
+    allow_holes: bool,
 ) -> States:
     """Unite the states of shards.
 
     Args:
         documents: The states.
         streams: The streams that there are.
+        bounds: What they must cover together, in UTC seconds since 1970; None is as
+            far as they reach.
         allow_holes: Whether what the shards cover may have gaps.
 
     Returns:
@@ -141,8 +146,10 @@ def join(
     address = _common_address(documents, streams)
     for stream in streams:
         if stream.ranges and stream.name in joined:
-            entries = _join_stream(documents, stream, address, allow_holes=allow_holes)
-            joined[stream.name][COVERAGE] = entries
+            bookmark, key = _join_stream(documents, stream, address)
+            if not allow_holes:
+                _refuse_gaps(stream, bookmark.coverage, bounds)
+            joined[stream.name][COVERAGE] = bookmark.to_state(key)
     return joined
 
 
@@ -161,8 +168,8 @@ def _common_address(documents: Iterable[Document], streams: Iterable[Stream]) ->
 
 
 def _join_stream(
-    documents: Iterable[Document], stream: Stream, address: str, *, allow_holes: bool
-) -> list[dict[str, Any]]:
+    documents: Iterable[Document], stream: Stream, address: str
+) -> tuple[Bookmark, str]:
     found: dict[str, str] = {}
     bookmarks: list[Bookmark] = []
     for document in documents:
@@ -186,22 +193,22 @@ def _join_stream(
         coverage.recheck = Mark(
             stream.ranges[0], oldest, min(each.done for each in marks)
         )
-    if not allow_holes:
-        _refuse_gaps(stream, coverage)
     others = {
         msgspec.json.encode(entry): entry for each in bookmarks for entry in each.others
     }
     source = Source(address, next(iter(found), ""))
     key = next((each.key for each in bookmarks if each.key), "")
-    return Bookmark(source, coverage, [*others.values()]).to_state(key)
+    return Bookmark(source, coverage, [*others.values()]), key
 
 
-def _refuse_gaps(stream: Stream, coverage: Coverage) -> None:
+def _refuse_gaps(stream: Stream, coverage: Coverage, bounds: Bounds) -> None:
     # Where the other ranges begin differs from shard to shard, and runs read them from
     # the earliest on, whatever is missing in between.
     first = stream.ranges[0]
+    start, end = bounds
     if span := coverage.span(first):
-        for gap in intervals.missing(span, coverage.pieces(first)):
+        asked = span[0] if start is None else start, span[1] if end is None else end
+        for gap in intervals.missing(asked, coverage.pieces(first)):
             msg = (
                 f"{stream.name}: {first} is not covered {stretch(gap)}; join the shard "
                 "that covers it, or give --allow-holes to let the next run read it"

@@ -22,6 +22,7 @@ from tap_leadintent.state_tool.predictions import (
     describe_plan,
     describe_unplanned,
 )
+from tap_leadintent.state_tool.shards import split as split_into
 from tap_leadintent.state_tool.streams import (
     Stream,
     declared_streams,
@@ -148,13 +149,7 @@ def forget(
     streams = declared_streams()
     found = find(streams, stream)
     ranges = _ranges(found, name)
-    bounds = (
-        None if start is None else _instant("--from", start),
-        None if end is None else _instant("--to", end, round_up=True),
-    )
-    if None not in bounds and bounds[0] >= bounds[1]:  # type: ignore[operator]
-        msg = f"--from: {start} does not come before --to {end}"
-        raise StateError(msg)
+    bounds = _bounds(start, end)
     document = read_document(state, streams)
     states = changes.forget(document.bookmarks, found, ranges, bounds)
     click.echo(document.with_bookmarks(states))
@@ -163,12 +158,37 @@ def forget(
 @main.command()
 @click.argument("states", nargs=-1, required=True)
 @click.option("--allow-holes", is_flag=True, help="Gaps between shards may stay.")
-def join(states: tuple[str, ...], *, allow_holes: bool) -> None:
-    """Print what the STATES of shards cover together, in the form of the first."""
+@click.option("--from", "start", help="Where what they must cover begins.")
+@click.option("--to", "end", help="Where it ends.")
+def join(
+    states: tuple[str, ...],
+    start: str | None,
+    end: str | None,
+    *,
+    allow_holes: bool,
+) -> None:
+    """Print what the STATES of shards cover together, in the form of the first.
+
+    With --from and --to, a first or last shard that is missing is noticed, too.
+    """
     streams = declared_streams()
+    bounds = _bounds(start, end)
     documents = [read_document(path, streams) for path in states]
-    joined = changes.join(documents, [*streams.values()], allow_holes=allow_holes)
+    joined = changes.join(
+        documents, [*streams.values()], bounds, allow_holes=allow_holes
+    )
     click.echo(documents[0].with_bookmarks(joined))
+
+
+@main.command()
+@click.option("--shards", type=int, required=True, help="How many.")
+@click.option("--from", "start", required=True, help="Where the first begins.")
+@click.option("--to", "end", help="Where the last ends; else now.")
+def split(shards: int, start: str, end: str | None) -> None:
+    """Print the start_date and end_date of shards of equal length, as JSON."""
+    since = _instant("--from", start)
+    until = int(time.time()) if end is None else _instant("--to", end, round_up=True)
+    click.echo(json.dumps(split_into(shards, (since, until))))
 
 
 @main.command()
@@ -199,6 +219,15 @@ def _ranges(stream: Stream, name: str | None) -> tuple[str, ...]:
         msg = f"--range: there is no time range {name!r} of {stream.name}{told}"
         raise StateError(msg)
     return (name,)
+
+
+def _bounds(start: str | None, end: str | None) -> tuple[int | None, int | None]:
+    since = None if start is None else _instant("--from", start)
+    until = None if end is None else _instant("--to", end, round_up=True)
+    if since is not None and until is not None and since >= until:
+        msg = f"--from: {start} does not come before --to {end}"
+        raise StateError(msg)
+    return since, until
 
 
 def _instant(option: str, text: str, *, round_up: bool = False) -> int:

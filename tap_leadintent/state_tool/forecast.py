@@ -28,7 +28,7 @@ class RangeForecast(NamedTuple):
     name: str
     is_first: bool
     pieces: list[tuple[Interval, Reason]]
-    """What it reads, each piece with its reason: the recheck, then oldest first."""
+    """What it reads, each piece with its reason: oldest first, then the recheck."""
 
     covered: list[Interval]
     """What the state covers."""
@@ -97,8 +97,8 @@ def _forecast(plan: Plan, asked: Asked, name: str) -> RangeForecast:
         name,
         name == asked.ranges[0],
         [
-            *((each, Reason.RECHECK) for each in rechecked),
             *reasons(stretches, span, asked.lookback),
+            *((each, Reason.RECHECK) for each in rechecked),
         ],
         covered,
         bool(stretches) and plan.is_everything(name, stretches),

@@ -26,12 +26,12 @@ def recheck(
     done: float = 0,
     since: int = 0,
     period: int = 10,
-    lookback: int = 0,
+    settled: int = 10_000,
 ) -> Recheck:
     coverage = Coverage((NAME, piece) for piece in covered)
     coverage.recheck = Mark(NAME, place, done)
     return Recheck(
-        coverage=coverage, name=NAME, since=since, period=period, lookback=lookback
+        coverage=coverage, name=NAME, since=since, period=period, settled=settled
     )
 
 
@@ -86,8 +86,8 @@ def test_the_start_date_clips_it() -> None:
     assert mark_of(made) == Mark(NAME, 30, 1)
 
 
-def test_what_the_lookback_reads_is_left_out_and_counts_as_read() -> None:
-    made = recheck((0, 100), place=80, lookback=15)
+def test_what_the_run_reads_anyway_is_left_out_and_counts_as_read() -> None:
+    made = recheck((0, 100), place=80, settled=85)
     assert made.due(3) == [[(80, 85)], [(0, 10)]]
     read_all(made, 3)
     assert mark_of(made) == Mark(NAME, 10, 3)
@@ -182,7 +182,7 @@ def test_no_instant_waits_longer_than_a_period_and_a_run(
                 name=NAME,
                 since=since,
                 period=period,
-                lookback=0,
+                settled=10_000,
             )
             for start, end in [*new, (paid, now)]:
                 made.grow((start, end))

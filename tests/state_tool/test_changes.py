@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.states import (
     HERE,
+    NOW,
     THERE,
     changed,
     entry,
@@ -302,6 +303,62 @@ def test_other_filters_are_refused(write: Write) -> None:
 def test_a_malformed_shard_is_named(write: Write) -> None:
     good, bad = shards(write, STATE, {"bookmarks": {"leads": {"coverage": [7]}}})
     assert refused("join", good, bad).startswith(f"{bad}: leads: Expected `object`")
+
+
+@pytest.mark.parametrize(
+    ("bounds", "gap"),
+    [
+        (("--from", "2025-12-01"), "from 2025-12-01T00:00:00Z to 2026-01-01T00:00:00Z"),
+        (("--to", "2026-03-02"), "from 2026-03-01T00:00:00Z to 2026-03-02T00:00:00Z"),
+    ],
+)
+def test_a_first_or_last_shard_that_is_missing_is_noticed(
+    write: Write, bounds: tuple[str, str], gap: str
+) -> None:
+    paths = shards(
+        write,
+        state_of(leads=[found("01-01", "02-01")]),
+        state_of(leads=[found("02-01", "03-01")]),
+    )
+    asked = ("--from", "2026-01-01", "--to", "2026-03-01")
+    changed("join", *asked, *paths)
+    line = refused("join", *bounds, *paths)
+    assert line.startswith(f"leads: date_found is not covered {gap}")
+    line = refused("join", "--from", "2026-02-01", "--to", "2026-01-01", *paths)
+    assert line == "--from: 2026-02-01 does not come before --to 2026-01-01"
+
+
+# Splitting
+
+
+def test_a_time_is_split_into_shards() -> None:
+    options = ("--from", "2025-01-01", "--to", "2026-01-01", "--shards", "3")
+    assert changed("split", *options) == [
+        {"start_date": "2025-01-01T00:00:00Z", "end_date": "2025-05-02T16:00:00Z"},
+        {"start_date": "2025-05-02T16:00:00Z", "end_date": "2025-09-01T08:00:00Z"},
+        {"start_date": "2025-09-01T08:00:00Z", "end_date": "2026-01-01T00:00:00Z"},
+    ]
+    (whole,) = changed("split", "--from", "2025-01-01", "--shards", "1")
+    assert whole["end_date"] == NOW
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (("--from", "soon"), "--from: 'soon' is not a date or date-time, such as"),
+        (
+            ("--from", "2025-01-01", "--to", "2025-01-01"),
+            (
+                "--shards: the time from 2025-01-01T00:00:00Z to 2025-01-01T00:00:00Z "
+                "cannot be cut into 2"
+            ),
+        ),
+        (("--from", "2025-01-01", "--to", "2025"), "--to: '2025' is not a date"),
+        (("--from", "2025-01-01", "--shards", "0"), "--shards: the time from "),
+    ],
+)
+def test_what_cannot_be_split_is_one_line(options: tuple[str, ...], line: str) -> None:
+    assert refused("split", "--shards", "2", *options).startswith(line)
 
 
 # Moving

@@ -113,9 +113,11 @@ def test_a_start_date_that_is_yet_to_come(settings: Settings) -> None:
 def test_the_recheck_has_its_share(settings: Settings) -> None:
     state = state_of(leads=[*LEADS, rechecked("05-20", "06-02")])
     chosen = settings(recheck_days=10, start_date="2026-02-01")
-    assert plan(chosen, stdin=state)[1:3] == [
-        "from 2026-05-20T00:00:00Z to 2026-05-31T00:00:00Z (11 days): recheck",
+    assert plan(chosen, stdin=state)[1:5] == [
         "from 2026-03-01T00:00:00Z to 2026-03-03T00:00:00Z (2 days): hole",
+        "from 2026-05-31T00:00:00Z to 2026-06-01T00:00:00Z (1 day): lookback",
+        "from 2026-06-01T00:00:00Z to 2026-06-03T00:00:00Z (2 days): new",
+        "from 2026-05-20T00:00:00Z to 2026-05-31T00:00:00Z (11 days): recheck",
     ]
     options = ("plan", "--config", chosen, "--stream", "leads", "--at")
     first, second = told(*options, "2026-05-25", stdin=state).splitlines()
@@ -140,13 +142,13 @@ def test_programs_get_the_plan_too(settings: Settings, write: Write) -> None:
     assert found["at"] == NOW
     assert list(found["streams"]) == list(STREAMS)
     leads = found["streams"]["leads"]
-    assert leads["ranges"]["date_found"][0] == {
+    assert leads["ranges"]["date_found"][-1] == {
         "from": "2026-05-20T00:00:00Z",
         "to": "2026-05-31T00:00:00Z",
         "reason": "recheck",
     }
     reasons = [piece["reason"] for piece in leads["ranges"]["date_found"]]
-    assert reasons == ["recheck", "hole", "lookback", "new"]
+    assert reasons == ["hole", "lookback", "new", "recheck"]
     assert found["streams"]["custom_signals"] == {
         "selected": True,
         "replication_method": "FULL_TABLE",

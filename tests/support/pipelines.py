@@ -12,7 +12,7 @@ import sysconfig
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from psycopg import sql
 
@@ -83,10 +83,19 @@ class Pipeline(Meltano):
     """`meltano run tap-leadintent target-…` with its own state and schema."""
 
     def __init__(
-        self, warehouse: Warehouse, sandbox: Sandbox, name: str, **settings: str
+        self,
+        warehouse: Warehouse,
+        sandbox: Sandbox,
+        name: str,
+        suffix: str | None = None,
+        /,
+        **settings: str,
     ) -> None:
-        """Prepare; settings are environment variables of the plugins."""
-        self.name = name
+        """Prepare; settings are environment variables of the plugins.
+
+        With an empty suffix, its state has the name that it has in a user's project.
+        """
+        self._suffix = name if suffix is None else suffix
         self._system = warehouse.system
         self._target = warehouse.target
         super().__init__(
@@ -117,6 +126,11 @@ class Pipeline(Meltano):
             ) as process,
         ):
             yield process
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What its runs find in their environment."""
+        return {**self._env}
 
     def state(self) -> Any:
         """Give what `meltano state get` prints."""
@@ -149,9 +163,16 @@ class Pipeline(Meltano):
         )
 
     def partial_state(self) -> str:
-        """Give what the system database holds of a run that has not completed."""
+        """Give what the system database holds of a refresh that has not completed."""
+        return self._kept("partial_state")
+
+    def kept_state(self) -> str:
+        """Give what the system database holds of all other runs, also midway."""
+        return self._kept("completed_state")
+
+    def _kept(self, column: Literal["partial_state", "completed_state"]) -> str:
         database = sqlite3.connect(self._system / "meltano.db", timeout=TIMEOUT)
-        query = "SELECT partial_state FROM state WHERE state_id = ?"
+        query = f"SELECT {column} FROM state WHERE state_id = ?"  # noqa: S608 - literal
         try:
             row = database.execute(query, [self._state_id]).fetchone()
         finally:
@@ -160,10 +181,11 @@ class Pipeline(Meltano):
 
     @property
     def _state_id(self) -> str:
-        return f"dev:tap-leadintent-to-{self._target}:{self.name}"
+        parts = f"dev:tap-leadintent-to-{self._target}", self._suffix
+        return ":".join(filter(None, parts))
 
     def _run(self, *options: str) -> list[str]:
-        suffix = ["--state-id-suffix", self.name]
+        suffix = ["--state-id-suffix", self._suffix] if self._suffix else []
         plugins = ["tap-leadintent", self._target]
         return ["run", "--no-install", *suffix, *options, *plugins]
 
