@@ -7,10 +7,17 @@ import tomllib
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+
+from tap_leadintent.errors import ConfigError
+from tap_leadintent.tap import TapLeadIntent
+from tests.support.helpers import VALID
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[1]
 PAGES = {
@@ -154,3 +161,31 @@ def test_modules_are_there(page: str) -> None:
     for words in commands(PAGES[page]):
         if "-m" in words and words[words.index("-m") + 1] not in {"venv", "pytest"}:
             assert find_spec(words[words.index("-m") + 1]), words
+
+
+def configs(value: Any) -> Iterator[dict[str, Any]]:
+    """Give what a block of YAML sets of the tap."""
+    if isinstance(value, list):
+        for item in value:
+            yield from configs(item)
+    elif isinstance(value, dict):
+        name = value.get("name", "tap-leadintent")
+        if name == "tap-leadintent" and "config" in value:
+            yield value["config"]
+        for inner in value.values():
+            yield from configs(inner)
+
+
+@each_page
+def test_the_tap_takes_what_blocks_of_yaml_set(page: str) -> None:
+    for block in re.findall(
+        r"^```yaml\n(.*?)^```", PAGES[page], re.DOTALL | re.MULTILINE
+    ):
+        for config in configs(yaml.safe_load(block)):
+            TapLeadIntent(config={**VALID, **config}).setup_mapper()
+
+
+def test_pages_have_blocks_of_yaml() -> None:
+    assert [*configs(yaml.safe_load("- {name: tap-leadintent, config: {a: 1}}"))]
+    with pytest.raises(ConfigError, match="there is no such setting"):
+        TapLeadIntent(config={**VALID, "filter": {}})
