@@ -55,7 +55,7 @@ class Message:
     """A package that is not installed."""
 
     seen_by: str = ""
-    """The test that sees it, where it takes more than a command line."""
+    """The name of the test that sees it, where it takes more than a command line."""
 
     def is_in(self, line: str) -> bool:
         """Tell whether a line of the log says this."""
