@@ -10,6 +10,7 @@ import time
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
+from stat import S_IMODE
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -113,6 +114,12 @@ def running_postgres(folder: Path) -> Iterator[Postgres]:
     Raises:
         DemoError: It did not start.
     """
+    with _rights_kept(folder, _PROGRAMS), _running(folder) as postgres:
+        yield postgres
+
+
+@contextmanager
+def _running(folder: Path) -> Iterator[Postgres]:
     # pgserver makes the folder, and as root also a user, which PostgreSQL needs. It
     # could start the server too, but not below a path with a space in it.
     server = get_server(folder, start=False)
@@ -161,6 +168,19 @@ def _wait_for(postgres: Postgres, process: subprocess.Popen[bytes], log: Path) -
             time.sleep(0.05)
         else:
             return
+
+
+@contextmanager
+def _rights_kept(*paths: Path) -> Iterator[None]:
+    """Close again what pgserver opens to all users: as root, the folders above."""
+    above = {folder for path in paths for folder in path.resolve().parents}
+    modes = {folder: S_IMODE(folder.stat().st_mode) for folder in above}
+    try:
+        yield
+    finally:
+        for folder, mode in modes.items():
+            if folder.exists() and S_IMODE(folder.stat().st_mode) != mode:
+                folder.chmod(mode)
 
 
 @contextmanager

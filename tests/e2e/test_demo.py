@@ -263,6 +263,14 @@ def test_shows_the_log_of_a_step_that_fails(demo: Demo) -> None:
     assert demo.family() == {}
 
 
+def test_folders_above_the_data_are_as_open_as_before(folder: Path) -> None:
+    # Run by root, PostgreSQL is another user, who has to come through.
+    folder.mkdir(0o700)
+    with running_postgres(folder / "postgres") as postgres:
+        postgres.connect().close()
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
 def test_a_folder_that_is_somebodys_is_left_alone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
