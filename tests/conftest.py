@@ -40,13 +40,22 @@ def _no_proxy() -> Iterator[None]:
         yield
 
 
+_HANDLERS = {
+    number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)
+}
+
+
 @pytest.fixture(autouse=True)
 def _signal_handlers() -> Iterator[None]:
-    """Put back what a tap of a test sets, so that Ctrl-C ends the tests."""
-    signals = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.getsignal(number) for number in signals]
+    """Put back what taps set, so that Ctrl-C ends the tests."""
+    # Some test modules make a tap when they are imported.
+    _restore_handlers()
     yield
-    for number, handler in zip(signals, before, strict=True):
+    _restore_handlers()
+
+
+def _restore_handlers() -> None:
+    for number, handler in _HANDLERS.items():
         signal.signal(number, handler)
 
 

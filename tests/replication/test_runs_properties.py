@@ -126,8 +126,10 @@ def apis(draw: st.DrawFn) -> Api:
     )
 
 
+# In parts, so that they can run beside each other.
+@pytest.mark.parametrize("part", range(4))
 @settings(
-    max_examples=600,
+    max_examples=150,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
@@ -136,7 +138,9 @@ def apis(draw: st.DrawFn) -> Api:
     course=st.lists(steps(), min_size=3, max_size=6),
 )
 def test_every_record_of_the_requested_range_arrives_as_new_as_it_was(
-    sources: tuple[Api, Api], course: list[Step]
+    sources: tuple[Api, Api],
+    course: list[Step],
+    part: int,  # noqa: ARG001 - each draws examples of its own
 ) -> None:
     stores = (Store(), Store())
     # One state goes from run to run, whatever they read.
