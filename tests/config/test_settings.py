@@ -122,7 +122,8 @@ def test_the_error_holds_its_lines() -> None:
 @pytest.mark.parametrize("name", INTEGERS)
 def test_a_whole_number_is_an_integer(name: str) -> None:
     """JSON makes no difference between 3 and 3.0, but much of Python does."""
-    value = TapLeadIntent(config={**VALID, name: 3.0}).config[name]
+    config = {**VALID, "start_date": "2026-01-01", name: 3.0}
+    value = TapLeadIntent(config=config).config[name]
     assert (value, type(value)) == (3, int)
 
 

@@ -58,7 +58,7 @@ def test_configure_starts_anew(sandbox: Sandbox) -> None:
         {"unknown": 1},
         {"sizes": {"unknown": 1}},
         {"sizes": {"leads": -1}},
-        {"sizes": {"leads": 200_001}},
+        {"sizes": {"leads": 1_000_001}},
         {"sizes": 5},
         {"seed": "x"},
         {"clock": "yesterday"},
