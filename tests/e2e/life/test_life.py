@@ -1,0 +1,185 @@
+"""The life of a project: real Meltano, PostgreSQL, and a sandbox whose time passes."""
+
+from __future__ import annotations
+
+import json
+import os
+import sysconfig
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import psutil  # type: ignore[import-untyped]
+import pytest
+
+from docs.examples.airflow.backfill import Backfill
+from tests.support.helpers import STREAMS, TIMEOUT, raw_records
+from tests.support.pages import ROOT
+from tests.support.pipelines import Pipeline
+from tests.support.postgres import rows_of, without_metadata
+from tests.support.rows import expected_row
+from tests.support.runs import DAY, SINCE, asked, fill, poll
+
+if TYPE_CHECKING:
+    from tap_leadintent.sandbox import Sandbox
+    from tests.support.pipelines import PostgresWarehouse
+
+START = "2025-03-01T00:00:00Z"
+SIZES = {**dict.fromkeys(STREAMS, 20), "leads": 3000}
+
+
+class Project:
+    """A project, its warehouse, and the API that it loads."""
+
+    def __init__(self, warehouse: PostgresWarehouse, sandbox: Sandbox) -> None:
+        self.sandbox = sandbox
+        self._warehouse = warehouse
+        self.usual = self.with_settings()
+        self.careful = self.with_settings(TAP_LEADINTENT_RECHECK_DAYS="2")
+
+    def with_settings(self, **settings: str) -> Pipeline:
+        """Give it with settings beside its address and key; its state stays."""
+        # One database of states for all runs, also those with a folder of their own.
+        database = f"sqlite:///{self._warehouse.system / 'meltano.db'}"
+        common = {
+            "TAP_LEADINTENT_START_DATE": START,
+            "MELTANO_DATABASE_URI": database,
+        }
+        return Pipeline(
+            self._warehouse, self.sandbox, "life", "", **{**common, **settings}
+        )
+
+    def held(self, stream: str = "leads") -> dict[str, dict[str, Any]]:
+        """Give the rows of the warehouse."""
+        rows = rows_of(self._warehouse.postgres, "life", stream)
+        assert len({row["id"] for row in rows}) == len(rows)
+        return {row["id"]: without_metadata(row) for row in rows}
+
+    def assert_loaded(self, start: str = START) -> None:
+        """Assert that each lead since then is held, and all are as the API shows them.
+
+        Older ones may be there, whose signals have moved since.
+        """
+        held, found = self.held(), self.found_since(start)
+        shown = {
+            record["id"]: expected_row("leads", record)
+            for record in raw_records(self.sandbox, "leads")
+        }
+        assert held == {lead: row for lead, row in shown.items() if lead in held}
+        assert found <= held.keys()
+
+    def found_since(self, start: str = START) -> set[str]:
+        """Give the leads that the API shows and that were found since then."""
+        return {
+            lead
+            for lead, times in self.sandbox.times("leads").items()
+            if datetime.fromisoformat(times["found_at"])
+            >= datetime.fromisoformat(start)
+        }
+
+    def oldest_asked(self) -> datetime:
+        """Give how far back leads have been asked for since the log was emptied."""
+        return min(since for since, _ in asked(self.sandbox, "leads", "date_found"))
+
+    def show_late(self, name: str, found_at: str) -> None:
+        """Let the API show a lead long after it was found."""
+        self.sandbox.insert("leads", {"id": name}, found_at=found_at)
+
+
+def test_the_life_of_a_project(
+    sandbox: Sandbox, warehouse: PostgresWarehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warehouse.hasten_states()
+    project = Project(warehouse, sandbox)
+    a_first_load_that_is_killed_goes_on(project)
+    what_is_new_is_loaded(project)
+    what_surfaces_late_is_found_by_the_recheck(project)
+    what_is_forgotten_is_read_again(project)
+    for name, value in project.usual.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PATH", sysconfig.get_path("scripts"), prepend=os.pathsep)
+    the_time_before_is_loaded_in_shards(project)
+    other_filters_are_read_whole_and_the_former_go_on(project)
+    for stream in STREAMS:
+        shown = {record["id"] for record in sandbox.records(stream)}
+        if stream != "leads":
+            assert project.held(stream).keys() == shown
+
+
+def a_first_load_that_is_killed_goes_on(project: Project) -> None:
+    fill(project.sandbox, **SIZES, latency=0.1)
+    slow = {"TAP_LEADINTENT_PAGE_SIZE": "10", "TAP_LEADINTENT_CONCURRENCY": "1"}
+    first = project.with_settings(**slow)
+    with first.running() as process:
+        poll(lambda: "date_found" in first.kept_state())
+        # As a system does that runs out of memory; Meltano ends by itself.
+        (tap,) = (
+            each
+            for each in psutil.Process(process.pid).children(recursive=True)
+            if any("tap-leadintent" in word for word in each.cmdline()[:2])
+        )
+        tap.kill()
+        assert process.wait(TIMEOUT)
+    fill(project.sandbox, **SIZES)
+    assert 0 < len(project.held()) < len(project.found_since())
+    project.usual.run()
+    project.assert_loaded()
+
+
+def what_is_new_is_loaded(project: Project) -> None:
+    known = project.found_since()
+    project.sandbox.advance(3 * DAY)
+    assert project.found_since() > known
+    project.careful.run()
+    project.assert_loaded()
+
+
+def what_surfaces_late_is_found_by_the_recheck(project: Project) -> None:
+    project.show_late("early", "2025-03-02T00:00:00Z")
+    project.show_late("later", "2025-05-20T00:00:00Z")
+    project.sandbox.advance(DAY)
+    project.careful.run()
+    assert "early" in project.held()
+    assert "later" not in project.held()
+    project.sandbox.advance(DAY)
+    project.careful.run()
+    project.assert_loaded()
+
+
+def what_is_forgotten_is_read_again(project: Project) -> None:
+    project.show_late("forgotten", "2025-04-10T00:00:00Z")
+    stretch = ("--from", "2025-04-10", "--to", "2025-04-11")
+    changed = project.usual.change_state("forget", "--stream", "leads", *stretch)
+    assert changed.returncode == 0, changed.stderr
+    assert "forgotten" not in project.held()
+    project.usual.run()
+    project.assert_loaded()
+
+
+def the_time_before_is_loaded_in_shards(project: Project) -> None:
+    backfill = Backfill(ROOT, SINCE, START, shards=3)
+    backfill.make_tables()
+    shards = backfill.split()
+    with ThreadPoolExecutor(2) as workers:
+        assert [*workers.map(backfill.load, shards[::2])] == [None, None]
+    with pytest.raises(RuntimeError, match=r"state is empty|is not covered from"):
+        backfill.join(shards)
+    backfill.load(shards[1])
+    backfill.join(shards)
+    project.sandbox.clear_requests()
+    backfill.catch_up()
+    project.assert_loaded(SINCE)
+    assert project.oldest_asked() > datetime.fromisoformat(START)
+
+
+def other_filters_are_read_whole_and_the_former_go_on(project: Project) -> None:
+    longer = {"TAP_LEADINTENT_START_DATE": SINCE}
+    filters = json.dumps({"leads": {"lead_country_codes": ["DE"]}})
+    some = project.with_settings(TAP_LEADINTENT_FILTERS=filters, **longer)
+    for pipeline, is_whole in ((some, True), (project.with_settings(**longer), False)):
+        project.sandbox.clear_requests()
+        project.sandbox.advance(DAY)
+        pipeline.run()
+        is_old = project.oldest_asked() < datetime.fromisoformat(START)
+        assert is_old == is_whole
+    project.assert_loaded(SINCE)

@@ -1,0 +1,49 @@
+"""A backfill in shards: split, loaded, joined, and carried on from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.support.model import DAY, DEFAULTS, HOUR, Api, iso, lead, run, steady
+from tests.support.states import changed, refused
+from tests.support.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Write = Callable[[str, object], str]
+
+
+def test_what_shards_have_loaded_is_not_read_again(write: Write) -> None:
+    api = Api(now=90 * DAY, leads=steady(30 * 24, 3 * HOUR))
+    # A signal of the oldest moves while shards are loaded.
+    api.leads.append(lead(9999, 0, 0, 90 * DAY + HOUR))
+    bounds = ("--from", iso(0), "--to", iso(60 * DAY))
+    shards = changed("split", *bounds, "--shards", "3")
+    common = {**DEFAULTS, "page_size": 10, "start_date": iso(0)}
+
+    # The project has loaded the last 30 days before.
+    usual = Store()
+    assert run(api, usual, {**common, "start_date": iso(60 * DAY)})
+    rows = dict(usual.rows)
+    paths = [write("usual.json", usual.state)]
+    for number, shard in enumerate(shards):
+        api.now += HOUR
+        store = Store()
+        assert run(api, store, {**common, **shard})
+        rows |= store.rows
+        paths.append(write(f"{number}.json", store.state))
+
+    line = refused("join", *bounds, *paths[:2], *paths[3:])
+    assert line.startswith("leads: date_found is not covered from ")
+    usual.state = changed("join", *bounds, *paths)
+    usual.rows = rows
+    before = len(api.requests)
+    assert run(api, usual, common)
+    assert usual.rows == api.shown()
+    starts = [
+        body["date_found"]["start_time"]
+        for body in api.requests[before:]
+        if "date_found" in body
+    ]
+    assert min(starts) > iso(88 * DAY)
