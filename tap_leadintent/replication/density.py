@@ -1,141 +1,139 @@
-"""How dense a time range is, as far as windows have shown."""
+"""How many pages a second a time range holds, as far as windows have shown."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from math import inf, sqrt
-from statistics import fmean
+from bisect import insort
+from typing import NamedTuple
 
-# How far windows may belie what the probes made expect: they may have met a gap.
-_DOUBT = 1.5
+_MEAN_PAGES = 30
+"""Pages that the mean goes back over. Fewer follow growth sooner; more see past nights
+and weekends."""
 
-GROWTH = 8
-"""How much longer windows get after an empty one."""
+_RECENT_PAGES = 0.5
+"""Pages that show a change. Fewer show it sooner; more are misled less by chance."""
+
+_CHANGE = 4.0
+"""How many times denser than the mean the latest pages must be to count alone. Less
+takes every morning for a change; more meets a burst with windows that are too long."""
+
+_LEARNING_REQUESTS = 3
+"""Requests of a window that tell what a page holds. Fewer let part-filled last pages
+mislead; more learn later."""
+
+_MOST_REMEMBERED = 128
+"""Windows that are remembered. Fewer than a mean goes back over would shorten it; more
+take time with each window."""
+
+
+class Stretch(NamedTuple):
+    """What a window has shown of a stretch of time, in UTC seconds since 1970."""
+
+    start: int
+    end: int
+    amount: float
+    """Records where it was read whole; pages, at the least, where it was given up."""
+
+    @property
+    def density(self) -> float:
+        """Its amount in a second."""
+        return self.amount / (self.end - self.start)
 
 
 class Density:
-    """What the probes and the window that was read last tell, in pages a second."""
+    """Estimates from the windows that were read, and from those that were given up."""
 
-    def __init__(self) -> None:
-        """Begin without knowing anything."""
-        self._probes: dict[int, float] = {}
-        self._oldest = inf
-        self._end = -inf
-        self._last_pages = 0.0
-        self.last_seconds = 0
-        """How long the window was that was read last."""
-
-    @property
-    def probes(self) -> int:
-        """How many probes have told something."""
-        return len(self._probes)
-
-    @property
-    def guess(self) -> float:
-        """The last window's density, or the probes' average if that is more."""
-        return max(self._last, fmean(self._probes.values()))
-
-    @property
-    def _last(self) -> float:
-        return self._last_pages / self.last_seconds
-
-    def learn_probe(self, start: int, seconds: int, pages: float) -> None:
-        """Learn what a probe held.
+    def __init__(self, page_size: int) -> None:
+        """Begin without knowing anything.
 
         Args:
-            start: Where it begins, in UTC seconds since 1970.
-            seconds: How long it is.
-            pages: How many pages it held.
+            page_size: Records in a full page, until pages have shown what they hold.
         """
-        self._probes[start] = pages / seconds
-        self._note(start, pages)
+        self._read: list[Stretch] = []
+        self._given_up: list[Stretch] = []
+        self._records, self._pages = float(page_size), 1.0
+        self.peak = 0.0
+        """The most pages a second that any window has shown."""
 
-    def learn_window(self, start: int, seconds: int, pages: float) -> None:
+    @property
+    def page_records(self) -> float:
+        """How many records a page holds on average, last pages aside."""
+        return self._records / self._pages
+
+    def learn(self, start: int, end: int, *, records: int, requests: int) -> None:
         """Learn what a window held that has been read whole.
 
         Args:
             start: Where it begins, in UTC seconds since 1970.
-            seconds: How long it is.
-            pages: How many pages it held.
+            end: Where it ends.
+            records: How many records it held.
+            requests: How many requests it took.
         """
-        self._last_pages, self.last_seconds = pages, seconds
-        self._note(start, pages)
+        if requests >= _LEARNING_REQUESTS and records:
+            self._records += records
+            # Its last page is half full on average.
+            self._pages += requests - 0.5
+        insort(self._read, Stretch(start, end, records))
+        pages = records / self.page_records
+        if pages >= _RECENT_PAGES:
+            self.peak = max(self.peak, pages / (end - start))
 
-    def learn_end(self, end: int) -> None:
-        """Learn that a window held so much that it was given up.
+    def learn_bound(self, start: int, end: int, pages: int) -> None:
+        """Learn that a window was given up.
 
         Args:
-            end: Where it ends, in UTC seconds since 1970.
+            start: Where it begins, in UTC seconds since 1970.
+            end: Where it ends.
+            pages: How many pages it has shown, and more were to come.
         """
-        self._end = end
+        apart = [s for s in self._given_up if s.start < start or s.end > end]
+        self._given_up = [*apart, Stretch(start, end, pages)]
 
-    def _note(self, start: int, pages: float) -> None:
-        if pages:
-            self._oldest = min(self._oldest, start)
-
-    def has_begun(self, instant: int) -> bool:
-        """Tell whether anything has been found that begins by an instant.
+    def forget(self, before: int) -> None:
+        """Forget what no estimate needs any more.
 
         Args:
-            instant: The instant, in UTC seconds since 1970.
-
-        Returns:
-            Whether it has.
+            before: Where all that is left begins, in UTC seconds since 1970.
         """
-        return self._oldest <= instant
+        self._given_up = [s for s in self._given_up if s.end > before]
+        old = sum(s.end <= before for s in self._read)
+        if old > _MOST_REMEMBERED:
+            del self._read[: old - _MOST_REMEMBERED // 2]
 
-    def is_dense_at(self, instant: int) -> bool:
-        """Tell whether a probe begins at an instant that held something.
-
-        Args:
-            instant: The instant, in UTC seconds since 1970.
-
-        Returns:
-            Whether one does.
-        """
-        return bool(self._probes.get(instant))
-
-    def dense_after(self, instant: int) -> float:
-        """Find by when there is something.
-
-        Args:
-            instant: After which to look, in UTC seconds since 1970.
-
-        Returns:
-            Where the next probe begins that held something, or where the window ends
-            that was given up last, whichever is nearer; infinity if there is neither.
-        """
-        dense = [start for start, density in self._probes.items() if density]
-        return min((at for at in (*dense, self._end) if at > instant), default=inf)
-
-    def forecast(self, instant: int) -> float:
-        """Guess from the probes before and after an instant.
+    def given_up_at(self, instant: int) -> list[Stretch]:
+        """Find what was given up around an instant.
 
         Args:
             instant: The instant, in UTC seconds since 1970.
 
         Returns:
-            Pages a second.
+            The stretches that hold it.
         """
-        starts = sorted(self._probes)
-        after = bisect_right(starts, instant)
-        return fmean(self._probes[at] for at in starts[max(0, after - 1) : after + 1])
+        return [s for s in self._given_up if s.start <= instant < s.end]
 
-    def seconds(self, instant: int, pages: float) -> float:
-        """Guess how long a window has to be.
+    def estimate(self, instant: int) -> float | None:
+        """Estimate how dense it is from an instant on.
 
         Args:
-            instant: Where it begins, in UTC seconds since 1970.
-            pages: How many pages it is to hold.
+            instant: The instant, in UTC seconds since 1970.
 
         Returns:
-            Its length.
+            The mean of the pages that were read last before it, in pages a second; that
+            of the latest ones alone where the range has become far denser. None when
+            nothing was found before it.
         """
-        forecast = self.forecast(instant)
-        if forecast and self.probes > 1:
-            return pages / max(self._last, forecast / _DOUBT)
-        if not self._last_pages:
-            return self.last_seconds * GROWTH
-        # Growing by the square root holds even where the density grows with time.
-        change = pages / self._last_pages
-        return self.last_seconds * min(change, sqrt(change))
+        seconds = pages = 0.0
+        mean = recent = None
+        for stretch in reversed(self._read):
+            if stretch.end > instant:
+                continue
+            seconds += stretch.end - stretch.start
+            pages += stretch.amount / self.page_records
+            if pages:
+                mean = pages / seconds
+            if recent is None and pages >= _RECENT_PAGES:
+                recent = mean
+            if pages >= _MEAN_PAGES:
+                break
+        if mean is None or recent is None:
+            return mean
+        return recent if recent > _CHANGE * mean else mean

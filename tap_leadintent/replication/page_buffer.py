@@ -122,12 +122,16 @@ class PageBuffer:
 
         return check
 
-    def put(self, reading: Reading, page: Page) -> None:
+    def put(self, reading: Reading, page: Page) -> bool:
         """Add a page, and wait until there is room for the next one.
 
         Args:
             reading: Its window's.
             page: The page.
+
+        Returns:
+            Whether the window is kept. One that is given up is forgotten; what it held
+            is read again in others.
 
         Raises:
             StoppedError: It was stopped.
@@ -138,11 +142,15 @@ class PageBuffer:
             self._bytes += page.size
             self._page_or_end.notify_all()
             if not page.cursor.has_more:
-                return
-            self._windows.goes_on(reading.window)
+                return True
+            if not self._windows.goes_on(reading.window):
+                self._forget(reading)
+                self._notify_all()
+                return False
             self._work.notify_all()
             while not self._may_go_on(reading):
                 self._await(self._room)
+        return True
 
     def done(
         self,
@@ -163,17 +171,6 @@ class PageBuffer:
         with self._lock:
             reading.is_whole, reading.error = error is None, error
             self._windows.done(reading.window, records=records, requests=requests)
-            self._notify_all()
-
-    def give_up(self, reading: Reading) -> None:
-        """Forget a window that has more pages than it may have; it is read in parts.
-
-        Args:
-            reading: The window's reading.
-        """
-        with self._lock:
-            self._forget(reading)
-            self._windows.give_up(reading.window)
             self._notify_all()
 
     # For the thread that emits the pages
@@ -236,7 +233,7 @@ class PageBuffer:
                 if first is None and self._windows.finished:
                     return None
                 if first is not None and (
-                    first.window.most_pages is None or first.is_whole or first.error
+                    first.window.is_kept or first.is_whole or first.error
                 ):
                     return first
                 self._await_page()
@@ -274,10 +271,12 @@ class PageBuffer:
         )
 
     def _may_go_on(self, reading: Reading) -> bool:
-        if self._bytes < MOST_BYTES or reading.window.most_pages is not None:
+        if self._bytes < MOST_BYTES:
             return True
-        # The window that is handed over now frees the room that the others wait for.
-        return not reading.pages and reading is self._oldest()
+        # The oldest window frees the room that the others wait for, once it is whole or
+        # as its pages are taken.
+        may_wait = reading.window.is_kept and reading.pages
+        return not may_wait and reading is self._oldest()
 
     def _forget(self, reading: Reading) -> None:
         self._readings.remove(reading)

@@ -162,17 +162,15 @@ class Prefetch:
             self._buffer.fail(error)
 
     def _fill(self, reading: Reading) -> None:
-        buffer, window = self._buffer, reading.window
+        buffer = self._buffer
         requests = records = 0
         error: BaseException | None = None
         try:
-            for page in self._read(window, buffer.checking(reading)):
+            for page in self._read(reading.window, buffer.checking(reading)):
                 requests += 1
                 records += page.count
-                if page.cursor.has_more and requests == window.most_pages:
-                    buffer.give_up(reading)
+                if not buffer.put(reading, page):
                     return
-                buffer.put(reading, page)
         except BaseException as caught:  # noqa: BLE001 - raised where it matters
             error = caught
         buffer.done(reading, error, records=records, requests=requests)

@@ -1,52 +1,80 @@
-"""Cuts a time range into windows that hold a few pages each, read several at once."""
+"""Cuts a time range into windows of a few pages each, several of them read at once."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import Enum, auto
+from itertools import pairwise
 from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tap_leadintent.replication import intervals
-from tap_leadintent.replication.density import GROWTH, Density
+from tap_leadintent.replication.density import Density
 from tap_leadintent.times import EARLIEST, format_instant
 
 if TYPE_CHECKING:
     from tap_leadintent.replication.intervals import Interval
 
-# What an edge's second holds is read twice, so windows must be far longer.
+# What an edge's second holds is read twice. Windows of fewer seconds waste more of it;
+# longer ones make long chains where a second holds pages.
 _OVERLAP_SECONDS = 1
-_LEAST_SECONDS = 61
+_LEAST_SECONDS = 10
 
-# A scheduled run mostly finds little: what is shorter than this is first tried whole.
+# A scheduled run mostly finds little: what is shorter than this, or likely quiet, is
+# first tried whole. More pages for a trial cost more where it is given up.
 _LONG_STRETCH_SECONDS = 30 * 86400
 _TRIAL_PAGES = 4
 
-# A probe is as long as a day in a year: it sees both day and night, and a page there
-# means an amount worth the haste. All but the first are far ahead of what is written,
-# so they must hold little; what one that holds more may hold is a guess.
-_PROBE_PLACES = (0.0, 1.0, 0.5)
+# More probes cost requests where there is little; fewer miss where it begins or ends.
+# Each is as long as a day in a year: shorter ones see the day or the night.
+_PROBES = 8
 _PROBE_SHARE = 365
-_PROBE_PAGES = 1
-_GIVEN_UP_PAGES = 3.0
+_PROBE_PAGES = 2
 
-# A window is a reader's share of what is left. Larger ones waste fewer part-filled
-# pages; smaller ones take less memory and let the readers finish together.
+# What is given up is cut in so many pieces, each for twice what it has shown. Fewer are
+# given up again more often; more cost part-filled pages.
+_PIECES = 8
+_DOUBT = 2
+
+# Larger windows waste fewer part-filled pages; smaller ones are finished together.
 _FEWEST_PAGES = 2
-_MOST_PAGES = 8
-_PAGES_AT_ONCE = 96
+_MOST_PAGES = 6
 
-# Requests beyond the least possible: so many in any history (more for many readers),
-# and a share of each page. Every window that is out may turn out to be one.
-_SPARE_REQUESTS = 10
-_SPARE_MARGIN = 2
-_SPARE_SHARE = 0.12
+# Longer chains can neither be resumed nor shared; shorter ones are given up more often.
+_LONGEST_CHAIN = 32
+_LONGEST_WHILE_IDLE = 8
+_IDLE_SHARE = 0.75
 
-# Only with so many is it tried what a search for the beginning may make unnecessary.
-_SEARCH_SPARE = 7
+# The share of the longest chain that the densest second seen may fill. Less leaves most
+# windows empty where such seconds are rare; more makes chains that are given up.
+_LEAST_PAGES = 0.6
 
-# When fewer are left, each one fewer makes windows so many times longer that they last
-# for whatever is to come; without a limit that would leave the range of numbers.
-_FEW_SPARE = 3
-_MOST_PRESSURE = 10
+# Pages read ahead of the oldest window. More keep readers busy beside a long one; fewer
+# are lost where an estimate proves wrong. They grow with each page since that happened.
+_READ_AHEAD = 40
+_READ_AHEAD_SHARE = 0.5
+_MOST_READ_AHEAD = 110
+_MOST_WAITING = 136
+
+
+class _Purpose(Enum):
+    TRIAL = auto()
+    """Sees whether a whole stretch holds so little that it need not be cut."""
+    PROBE = auto()
+    """Sounds out how dense it is."""
+    PIECE = auto()
+    """Is cut from a window that was given up, or sees whether there is anything."""
+    WINDOW = auto()
+
+
+@dataclass
+class _Chain:
+    """A window in flight."""
+
+    purpose: _Purpose
+    expected: float
+    """Pages; unless its purpose is a window, it is given up when it has more."""
+    pages: int = 0
 
 
 class Window(NamedTuple):
@@ -54,8 +82,9 @@ class Window(NamedTuple):
 
     start: int
     end: int
-    most_pages: int | None = None
-    """A window on trial is given up when it has more pages than this."""
+    is_kept: bool = True
+    """Whether it is never given up, so that its pages can be handed over as they come.
+    """
 
     def request_fields(self, name: str) -> dict[str, Any]:
         """Ask for the window; it begins early, as nobody says which ends a range holds.
@@ -76,10 +105,9 @@ class Windows:
     """The windows of one time range, for several readers, as good as oldest first.
 
     With a fixed length, a window is given to whoever asks. Without, a stretch that is
-    short or likely quiet is first tried whole, and in another a few probes find out how
-    dense it is; they are the only windows that may leave something older behind. Where
-    it begins with nothing, a search finds the beginning. Then the length follows the
-    density, and a reader waits where its window would be one guess too many.
+    short or likely quiet is first tried whole, and in another a few probes sound out
+    how dense it is. Then windows follow the density of what was read last. One that
+    shows far more than expected is given up, and what it held is read in pieces.
     """
 
     def __init__(
@@ -102,24 +130,20 @@ class Windows:
         """
         self._left = list(stretches)
         self._latest = max((end for _, end in stretches), default=0)
-        self._page_size = page_size
         self._readers = readers
-        self._quiet = quiet
         self._fixed = length
-        self._out: dict[Window, int] = {}
-        """The windows that are out, and how many full pages each has shown."""
-        self._trial: Window | None = None
-        self._planned: list[Interval] = []
-        self._probes: set[Window] = set()
-        self._probe_seconds = 0
-        self._density = Density()
-        self._leap: Window | None = None
-        """The last window on trial of the search for where the records begin."""
-        self._alone: Window | None = None
-        """Nothing is handed out beside this window."""
-        self._is_sampling = False
-        """Whether the next window is to show how dense it is behind the beginning."""
-        self._spare = float(max(_SPARE_REQUESTS, readers + _SPARE_MARGIN))
+        self._density = Density(page_size)
+        self._in_flight: dict[Window, _Chain] = {}
+        self._planned: list[tuple[_Purpose, int, int, float]] = []
+        """What is handed out next, and how many pages are expected."""
+        self._read_ahead: dict[int, int] = {}
+        """Where windows begin that were read before an older one, and their pages."""
+        self._trusted = 0.0
+        """Pages that have come since a window was given up."""
+        self._is_idle = False
+        """Whether a reader was left without a window."""
+        if stretches and not length:
+            self._plan_first(*stretches[0], quiet=quiet)
 
     @property
     def oldest_left(self) -> int | None:
@@ -129,7 +153,7 @@ class Windows:
     @property
     def finished(self) -> bool:
         """Whether everything has been handed out and read."""
-        return not self._left and not self._out
+        return not self._left and not self._in_flight
 
     def end_by(self, latest: int) -> None:
         """Hand out nothing beyond an instant.
@@ -139,60 +163,34 @@ class Windows:
         """
         self._latest = min(self._latest, latest)
         self._left = self._clipped(self._left)
-        self._planned = self._clipped(self._planned)
 
     def next(self) -> Window | None:
         """Hand out a window.
 
         Returns:
             The window, or None when there is none to give now: everything is handed
-            out, or something that is out has to come back first.
+            out, or something in flight has to come back first.
         """
-        if not self._left:
-            return None
-        start, end = self._left[0]
-        if self._fixed:
-            return self._hand_out(start, min(end, start + self._fixed))
-        if not self._planned:
-            if self._trial or self._probes:
-                return None
-            if self._density.probes:
-                return self._next_by_density(start, end)
-            if pages := self._trial_pages(end - start):
-                self._trial = self._hand_out(start, end, pages)
-                return self._trial
-            self._plan_probes(start, end)
-        probe = self._planned.pop(0)
-        window = self._hand_out(*probe, None if probe[0] == start else _PROBE_PAGES)
-        self._probes.add(window)
+        window = self._next_planned() or self._next_left()
+        self._is_idle = window is None
         return window
 
-    def goes_on(self, window: Window) -> None:
-        """Learn that a window has shown a full page, and another is to come.
+    def goes_on(self, window: Window) -> bool:
+        """Learn that a window has shown a page, and another is to come.
 
         Args:
             window: The window.
-        """
-        self._out[window] += 1
 
-    def give_up(self, window: Window) -> None:
-        """Learn that a window on trial holds too much.
-
-        Args:
-            window: The window, which will be read in smaller ones.
+        Returns:
+            Whether to read on; if not, the window is given up: what it held is read
+            again in others.
         """
-        del self._out[window]
-        self._left = self._clipped(
-            intervals.add(self._left, (window.start, window.end))
-        )
-        self._spare -= window.most_pages or 0
-        if window in self._probes:
-            self._learn_probe(window, _GIVEN_UP_PAGES)
-            return
-        self._density.learn_end(window.end)
-        if window == self._trial:
-            self._trial = None
-            self._plan_probes(window.start, window.end)
+        chain = self._in_flight[window]
+        chain.pages += 1
+        if window.is_kept or chain.pages < self._most_pages(window, chain):
+            return True
+        self._give_up(window, chain)
+        return False
 
     def done(self, window: Window, *, records: int, requests: int) -> None:
         """Learn that a window has been read whole.
@@ -202,98 +200,155 @@ class Windows:
             records: How many records it held.
             requests: How many requests it took.
         """
-        del self._out[window]
-        pages = records / self._page_size
-        self._spare += _SPARE_SHARE * pages - (requests - pages)
-        if window == self._trial:
-            self._trial = None
-        elif window in self._probes:
-            self._learn_probe(window, pages)
-        if window.most_pages is None or window == self._leap:
-            self._learn_window(window, pages)
+        del self._in_flight[window]
+        start, end, _ = window
+        self._density.learn(start, end, records=records, requests=requests)
+        self._trusted += records / self._density.page_records
+        front = self._front()
+        self._density.forget(front)
+        ahead = {**self._read_ahead, start: requests}
+        self._read_ahead = {at: pages for at, pages in ahead.items() if at > front}
+
+    # What is handed out
+
+    def _plan_first(self, start: int, end: int, *, quiet: bool) -> None:
+        is_short = end - start < _LONG_STRETCH_SECONDS
+        if is_short or quiet or self._readers == 1:
+            pages = _TRIAL_PAGES if is_short else 1
+            self._planned = [(_Purpose.TRIAL, start, end, pages)]
+        else:
+            self._plan_probes(start, end)
+
+    def _plan_probes(self, start: int, end: int) -> None:
+        seconds = max(1, (end - start) // _PROBE_SHARE)
+        room = end - start - seconds
+        starts = sorted({start + room * n // (_PROBES - 1) for n in range(_PROBES)})
+        self._planned = [
+            (_Purpose.PROBE, at, at + seconds, _PROBE_PAGES) for at in starts
+        ]
+
+    def _next_planned(self) -> Window | None:
+        while self._planned:
+            purpose, start, end, pages = self._planned.pop(0)
+            end = min(end, self._latest)
+            if start < end:
+                return self._hand_out(purpose, start, end, pages)
+        return None
+
+    def _next_left(self) -> Window | None:
+        if not self._left or self._has(_Purpose.TRIAL, _Purpose.PROBE):
+            return None
+        start, end = self._left[0]
+        if self._fixed:
+            end = min(end, start + self._fixed)
+            return self._hand_out(_Purpose.WINDOW, start, end, 1)
+        density = self._density.estimate(start)
+        given_up = self._density.given_up_at(start)
+        if given_up:
+            bound = max(stretch.density for stretch in given_up)
+            shortest = min(given_up, key=lambda stretch: stretch.end - stretch.start)
+            if density is None or density * _DOUBT <= bound:
+                return self._next_piece(start, min(end, shortest.end), bound)
+            density = max(density, bound)
+            # Shorter than what was given up, so that it comes to an end.
+            end = min(end, start + (shortest.end - shortest.start) // 2)
+        if density is None:
+            return self._hand_out(_Purpose.PIECE, start, end, 1)
+        return self._next_window(start, end, density)
+
+    def _next_piece(self, start: int, end: int, density: float) -> Window | None:
+        if self._has(_Purpose.PIECE):
+            return None
+        count = _PIECES if density * (end - start) > 0.9 else 1
+        edges = [start + (end - start) * n // count for n in range(count + 1)]
+        room = (_MOST_WAITING / 2 - sum(self._read_ahead.values())) / count
+        shown = density * (end - start) / count
+        pages = max(1.0, min(room, _DOUBT * shown))
+        self._planned = [(_Purpose.PIECE, a, b, pages) for a, b in pairwise(edges)]
+        return self._next_planned()
+
+    def _next_window(self, start: int, end: int, density: float) -> Window | None:
+        front = self._front()
+        limit = min(_MOST_READ_AHEAD, _READ_AHEAD + self._trusted * _READ_AHEAD_SHARE)
+        waiting = sum(self._read_ahead.values())
+        older: float = sum(n for at, n in self._read_ahead.items() if at < start)
+        room = min(limit - older, _MOST_WAITING - waiting)
+        pages = self._wanted_pages(density, room / self._readers)
+        if start > front:
+            in_flight = [
+                (window.start, max(chain.pages, chain.expected))
+                for window, chain in self._in_flight.items()
+            ]
+            beyond = waiting + sum(held for at, held in in_flight if at > front)
+            older += sum(held for at, held in in_flight if front < at < start)
+            room = max(_MOST_WAITING - beyond, _READ_AHEAD - older)
+            if older + pages > limit or pages > room:
+                return None
+        # Of whole pages, less what chance adds: a few records should not cost a page.
+        chance = sqrt(pages / self._density.page_records) if pages >= 1 else 0.0
+        seconds = ceil((pages - chance) / density)
+        end = min(end, start + max(seconds, _LEAST_SECONDS))
+        expected = max(_LEAST_PAGES / 2, density * (end - start))
+        return self._hand_out(_Purpose.WINDOW, start, end, expected)
+
+    def _wanted_pages(self, density: float, room: float) -> float:
+        left = density * sum(end - start for start, end in self._left)
+        pages = float(min(_MOST_PAGES, max(_FEWEST_PAGES, round(left / self._readers))))
+        safe = _LONGEST_CHAIN * density / max(density, self._density.peak)
+        if safe >= _LEAST_PAGES:
+            pages = min(pages, safe)
+        return max(min(_FEWEST_PAGES, pages), min(pages, round(room)))
+
+    def _hand_out(
+        self, purpose: _Purpose, start: int, end: int, expected: float
+    ) -> Window:
+        is_kept = self._fixed is not None or end - start <= _LEAST_SECONDS
+        window = Window(start, end, is_kept)
+        self._left = intervals.subtract(self._left, (start, end))
+        self._in_flight[window] = _Chain(purpose, expected)
+        return window
+
+    # What is given up
+
+    def _most_pages(self, window: Window, chain: _Chain) -> float:
+        front = self._front()
+        if window.start > front and chain.pages > chain.expected:
+            ahead = sum(self._read_ahead.values()) + sum(
+                other.pages for w, other in self._in_flight.items() if w.start > front
+            )
+            if ahead >= _MOST_WAITING:
+                return 0
+        if chain.purpose is not _Purpose.WINDOW:
+            return chain.expected
+        idle = self._readers - len(self._in_flight)
+        if self._is_idle and idle >= _IDLE_SHARE * self._readers and self._readers > 1:
+            return _LONGEST_WHILE_IDLE
+        return _LONGEST_CHAIN
+
+    def _give_up(self, window: Window, chain: _Chain) -> None:
+        del self._in_flight[window]
+        start, end, _ = window
+        self._left = self._clipped(intervals.add(self._left, (start, end)))
+        self._density.learn_bound(start, end, chain.pages)
+        if chain.purpose is _Purpose.TRIAL:
+            self._plan_probes(start, end)
+        elif chain.purpose is _Purpose.PROBE and end - start >= 2 * _PIECES:
+            shorter = start + (end - start) // _PIECES
+            self._planned.append((_Purpose.PROBE, start, shorter, _PROBE_PAGES))
+        elif chain.purpose is _Purpose.WINDOW:
+            self._trusted, self._is_idle = 0.0, False
+
+    # What is known
+
+    def _has(self, *purposes: _Purpose) -> bool:
+        return any(chain.purpose in purposes for chain in self._in_flight.values())
+
+    def _front(self) -> int:
+        """Find where the oldest second lies that has not been read."""
+        starts = [window.start for window in self._in_flight]
+        left = self.oldest_left
+        return min(starts if left is None else [*starts, left], default=self._latest)
 
     def _clipped(self, stretches: list[Interval]) -> list[Interval]:
         latest = self._latest
         return [(a, min(b, latest)) for a, b in stretches if a < latest]
-
-    def _hand_out(self, start: int, end: int, most_pages: int | None = None) -> Window:
-        window = Window(start, end, most_pages)
-        self._left = intervals.subtract(self._left, (start, end))
-        self._out[window] = 0
-        return window
-
-    def _trial_pages(self, seconds: int) -> int:
-        if seconds < _LONG_STRETCH_SECONDS:
-            return _TRIAL_PAGES
-        # Without other readers beside it, no probe could be quicker.
-        return 1 if self._readers == 1 or self._quiet else 0
-
-    def _plan_probes(self, start: int, end: int) -> None:
-        end = min(end, self._latest)
-        seconds = max(_LEAST_SECONDS, (end - start) // _PROBE_SHARE)
-        count = max(1, min(len(_PROBE_PLACES), self._readers, (end - start) // seconds))
-        room = max(0, end - start - seconds)
-        self._probe_seconds = seconds
-        starts = [start + int(room * share) for share in _PROBE_PLACES[:count]]
-        self._planned = sorted((at, min(end, at + seconds)) for at in starts)
-
-    def _learn_probe(self, probe: Window, pages: float) -> None:
-        self._probes.remove(probe)
-        self._density.learn_probe(probe.start, probe.end - probe.start, pages)
-
-    def _learn_window(self, window: Window, pages: float) -> None:
-        seconds = window.end - window.start
-        if pages and self._leap and not self._density.has_begun(window.start):
-            # That was the search, but all may lie near the window's end.
-            seconds = max(1, seconds // GROWTH)
-            self._is_sampling = True
-        self._density.learn_window(window.start, seconds, pages)
-
-    def _next_by_density(self, start: int, end: int) -> Window | None:
-        # What a window has shown already pays for a part of its last page.
-        at_stake = sum(max(0.0, 1 - _SPARE_SHARE * full) for full in self._out.values())
-        if self._out and (self._alone in self._out or self._spare < at_stake + 1):
-            return None
-        if self._is_searching(start, self._spare - at_stake):
-            return None if self._out else self._search(start, end)
-        window = self._hand_out(start, min(end, start + self._seconds(start)))
-        if self._is_sampling or self._density.is_dense_at(start):
-            self._alone, self._is_sampling = window, False
-        return window
-
-    def _is_searching(self, start: int, spare: float) -> bool:
-        if self._density.has_begun(start):
-            return False
-        # It may be near, and then a few windows at once find it sooner.
-        is_first_try = self._leap is None and spare >= _SEARCH_SPARE
-        return not (is_first_try and self._density.forecast(start))
-
-    def _search(self, start: int, end: int) -> Window:
-        """Look for where the records begin, with one request for each halving."""
-        dense = self._density.dense_after(start)
-        until = int(min(end, dense))
-        leap = until - start
-        if dense <= end:
-            leap //= 2
-            if self._leap is None:
-                leap = min(leap, self._density.last_seconds * GROWTH)
-        usual = self._seconds(start)
-        near = usual if self._density.forecast(start) else self._probe_seconds
-        if leap <= near or self._spare < _FEW_SPARE:
-            return self._hand_out(start, min(until, start + usual))
-        self._leap = self._alone = self._hand_out(start, start + leap, 1)
-        return self._leap
-
-    def _seconds(self, start: int) -> int:
-        seconds = self._density.seconds(start, self._wanted_pages())
-        pressure = min(_MOST_PRESSURE, max(0.0, _FEW_SPARE - self._spare))
-        if not self._density.is_dense_at(start):
-            seconds *= GROWTH**pressure
-        return max(_LEAST_SECONDS, ceil(seconds))
-
-    def _wanted_pages(self) -> float:
-        left = self._density.guess * sum(end - start for start, end in self._left)
-        most = min(_MOST_PAGES, _PAGES_AT_ONCE // self._readers)
-        pages = round(min(most, max(_FEWEST_PAGES, left / self._readers)))
-        # Of whole pages, less what chance adds: a few records should not cost a page.
-        return pages - sqrt(pages / self._page_size)

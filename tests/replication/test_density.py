@@ -2,64 +2,85 @@
 
 from __future__ import annotations
 
-from math import inf
-
 import pytest
 
-from tap_leadintent.replication.density import GROWTH, Density
-from tests.support.histories import DAY
+from tap_leadintent.replication.density import Density
+from tests.support.histories import DAY, PAGE
 
 
-def test_nothing_has_begun_before_something_was_found() -> None:
-    density = Density()
-    density.learn_window(0, DAY, 0.0)
-    density.learn_probe(9 * DAY, DAY, 0.0)
-    assert not density.has_begun(20 * DAY)
-    density.learn_probe(12 * DAY, DAY, 0.1)
-    assert not density.has_begun(12 * DAY - 1)
-    assert density.has_begun(12 * DAY)
-    density.learn_window(5 * DAY, DAY, 0.1)
-    assert density.has_begun(5 * DAY)
+def learned(*days: tuple[int, int]) -> Density:
+    """Learn of days how many records they held."""
+    density = Density(PAGE)
+    for day, records in days:
+        requests = records // PAGE + 1
+        density.learn(
+            day * DAY, (day + 1) * DAY, records=records, requests=min(2, requests)
+        )
+    return density
 
 
-def test_what_is_known_to_hold_something_is_the_nearest() -> None:
-    density = Density()
-    for day, pages in ((0, 2.0), (5, 0.0), (9, 1.0), (7, 3.0)):
-        density.learn_probe(day * DAY, DAY, pages)
-    assert density.dense_after(0) == 7 * DAY
-    assert density.dense_after(9 * DAY) == inf
-    density.learn_end(6 * DAY)
-    assert density.dense_after(0) == 6 * DAY
-    assert density.dense_after(6 * DAY) == 7 * DAY
-    assert density.is_dense_at(7 * DAY)
-    assert not density.is_dense_at(5 * DAY)
-    assert not density.is_dense_at(6 * DAY)
+def pages_a_day(density: Density, day: int) -> float | None:
+    estimate = density.estimate(day * DAY)
+    return None if estimate is None else round(estimate * DAY, 3)
 
 
-def test_a_forecast_is_the_mean_of_the_probes_on_both_sides() -> None:
-    density = Density()
-    for day, pages in ((0, 1.0), (10, 2.0), (20, 4.0)):
-        density.learn_probe(day * DAY, DAY, pages)
-    shown = [density.forecast(day * DAY) * DAY for day in (5, 10, 15, 25)]
-    assert shown == pytest.approx([1.5, 3.0, 3.0, 4.0])
+def test_nothing_is_said_before_something_was_found() -> None:
+    assert pages_a_day(learned(), 5) is None
+    assert pages_a_day(learned((0, 0), (1, 0)), 5) is None
+    assert pages_a_day(learned((9, 500)), 5) is None
 
 
-def test_windows_grow_over_nothing_and_follow_what_they_hold() -> None:
-    density = Density()
-    density.learn_probe(0, DAY, 0.0)
-    density.learn_window(0, DAY, 0.0)
-    assert density.seconds(DAY, 8) == GROWTH * DAY
-    density.learn_window(DAY, 9 * DAY, 32.0)
-    assert density.seconds(10 * DAY, 8) == pytest.approx(9 * DAY / 4)
-    density.learn_window(10 * DAY, 9 * DAY, 2.0)
-    assert density.seconds(19 * DAY, 8) == pytest.approx(9 * DAY * 2)
+def test_an_estimate_is_the_mean_of_what_was_read_before() -> None:
+    assert pages_a_day(learned((0, 200), (1, 400)), 2) == 3.0
+    assert pages_a_day(learned((1, 400), (0, 200), (7, 9000)), 2) == 3.0
 
 
-def test_windows_are_no_longer_than_probes_let_expect() -> None:
-    density = Density()
-    density.learn_probe(0, DAY, 1.0)
-    density.learn_probe(9 * DAY, DAY, 2.0)
-    density.learn_window(DAY, 2 * DAY, 0.0)
-    assert density.seconds(3 * DAY, 8) == pytest.approx(8 * DAY)
-    density.learn_window(3 * DAY, DAY, 4.0)
-    assert density.seconds(4 * DAY, 8) == pytest.approx(2 * DAY)
+def test_a_mean_goes_back_over_nights_and_weekends_but_no_further() -> None:
+    week = [(day, 0 if day % 7 > 4 else 600) for day in range(28)]
+    assert pages_a_day(learned(*week), 28) == pytest.approx(600 / 100 * 5 / 7, rel=0.2)
+    quiet = [(day, 10) for day in range(100)]
+    busy = [(100 + day, 300) for day in range(10)]
+    assert pages_a_day(learned(*quiet, *busy), 110) == 3.0
+
+
+def test_a_far_denser_day_counts_alone() -> None:
+    quiet = [(day, 10) for day in range(100)]
+    assert pages_a_day(learned(*quiet, (100, 200)), 101) == 2.0
+
+
+def test_pages_are_as_large_as_they_were_seen_to_be() -> None:
+    density = Density(PAGE)
+    for _ in range(20):
+        density.learn(0, DAY, records=275, requests=6)
+    assert density.page_records == pytest.approx(50, rel=0.02)
+
+
+def test_windows_of_few_requests_do_not_tell_how_large_pages_are() -> None:
+    density = Density(PAGE)
+    density.learn(0, DAY, records=3, requests=2)
+    assert density.page_records == PAGE
+
+
+def test_the_peak_is_the_densest_window_that_holds_more_than_a_few_records() -> None:
+    density = learned((0, 100), (1, 300))
+    density.learn(5 * DAY, 5 * DAY + 1, records=3, requests=1)
+    assert density.peak * DAY == pytest.approx(3.0)
+
+
+def test_what_was_given_up_is_a_bound_until_it_is_behind() -> None:
+    density = Density(PAGE)
+    density.learn_bound(0, 8 * DAY, 32)
+    density.learn_bound(2 * DAY, 3 * DAY, 8)
+    assert {s.density * DAY for s in density.given_up_at(2 * DAY)} == {4.0, 8.0}
+    assert [s.density * DAY for s in density.given_up_at(5 * DAY)] == [4.0]
+    density.forget(4 * DAY)
+    assert not [s for s in density.given_up_at(2 * DAY) if s.end == 3 * DAY]
+    density.learn_bound(0, 9 * DAY, 32)
+    assert [s.end for s in density.given_up_at(5 * DAY)] == [9 * DAY]
+
+
+def test_old_windows_are_forgotten_but_not_those_of_the_mean() -> None:
+    density = learned(*((day, 100) for day in range(500)))
+    density.forget(500 * DAY)
+    assert pages_a_day(density, 500) == 1.0
+    assert pages_a_day(density, 100) is None

@@ -6,6 +6,7 @@ import pytest
 
 from tap_leadintent.replication import page_buffer
 from tap_leadintent.replication.page_buffer import PageBuffer, Reading, StoppedError
+from tap_leadintent.replication.windows import Windows
 from tests.support.prefetching import fixed, nothing_wrong, page
 
 
@@ -34,7 +35,7 @@ def test_pages_come_in_the_order_of_their_windows() -> None:
     assert told == [(0, [3]), (1, [1, 2])]
 
 
-def test_room_is_free_again_once_pages_are_taken_or_given_up(
+def test_room_is_free_again_once_pages_are_taken(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With room for one page, a put that had to wait would wait forever here."""
@@ -46,8 +47,19 @@ def test_room_is_free_again_once_pages_are_taken_or_given_up(
     _, pages = next(iter(buffer))
     assert next(pages) is large
     buffer.put(first, large)
-    buffer.give_up(first)
-    buffer.put(begin(buffer), large)
+    assert next(pages) is large
+
+
+def test_what_is_given_up_takes_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    large = page(1, has_more=True, padding=50_000)
+    monkeypatch.setattr(page_buffer, "MOST_BYTES", large.size + 1)
+    windows = Windows([(0, 86400)], page_size=1, readers=4)
+    buffer = PageBuffer(windows, check=nothing_wrong, check_threads=nothing_wrong)
+    trial = begin(buffer)
+    assert [buffer.put(trial, large) for _ in range(4)] == [True, True, True, False]
+    probe = begin(buffer)
+    assert probe.start == trial.start
+    assert buffer.put(probe, large)
 
 
 def test_only_what_comes_after_a_failure_is_not_read() -> None:

@@ -11,7 +11,7 @@ from tests.support.histories import DAY, PAGE, YEAR
 def test_a_short_stretch_is_first_tried_whole_with_nothing_beside_it() -> None:
     windows = Windows([(0, DAY)], page_size=PAGE, readers=4)
     trial = windows.next()
-    assert trial == Window(0, DAY, 4)
+    assert trial == Window(0, DAY, is_kept=False)
     assert windows.next() is None
     assert not windows.finished
     assert windows.oldest_left is None
@@ -30,63 +30,76 @@ def test_a_window_asks_for_one_second_more_than_it_covers() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("readers", "days"),
-    [
-        (1, [(0, 1), (1, 365)]),
-        (4, [(0, 1), (182, 183), (364, 365), (1, 182), (183, 364)]),
-    ],
-)
-def test_pages_without_records_make_the_next_window_as_long_as_can_be(
-    readers: int, days: list[tuple[int, int]]
-) -> None:
-    windows = Windows([(0, YEAR)], page_size=PAGE, readers=readers)
-    read: list[tuple[int, int]] = []
-    while not windows.finished:
-        window = windows.next()
-        assert window is not None
-        if window.most_pages and window[:2] == (0, YEAR):
-            windows.give_up(window)
-        else:
-            windows.done(window, records=0, requests=10_000)
-            read.append((window.start // DAY, window.end // DAY))
-    assert read == days
-    assert windows.next() is None
+def give_up(windows: Windows, window: Window | None) -> None:
+    """Show full pages until the window is given up."""
+    assert window is not None
+    assert not all(windows.goes_on(window) for _ in range(100))
 
 
 def test_what_is_given_up_is_left_again() -> None:
     windows = Windows([(0, DAY)], page_size=PAGE, readers=4)
-    trial = windows.next()
-    assert trial is not None
-    windows.give_up(trial)
+    give_up(windows, windows.next())
     assert windows.oldest_left == 0
-    front = windows.next()
-    assert front is not None
-    assert (front.start, front.most_pages) == (0, None)
-    assert windows.oldest_left == front.end
-    far = windows.next()
-    assert far is not None
-    assert far.start > front.end
+    probes = list(iter(windows.next, None))
+    assert len(probes) == 8
+    front, *_, far = probes
     windows.done(front, records=90, requests=1)
     assert windows.oldest_left == front.end
-    windows.give_up(far)
+    give_up(windows, far)
     assert windows.oldest_left == front.end
 
 
-def test_probes_lie_far_apart_and_the_first_at_the_front() -> None:
+def test_a_long_stretch_is_sounded_out_from_its_beginning_to_its_end() -> None:
     windows = Windows([(0, YEAR)], page_size=PAGE, readers=4)
-    probes = [windows.next() for _ in range(3)]
-    assert [probe and probe.start // DAY for probe in probes] == [0, 182, 364]
-    assert windows.next() is None
+    probes = list(iter(windows.next, None))
+    days = [(probe.start // DAY, probe.end // DAY) for probe in probes]
+    assert days[:2] == [(0, 1), (52, 53)]
+    assert days[-1] == (364, 365)
 
 
-def test_until_something_is_found_one_window_is_out() -> None:
+def test_where_no_probe_found_anything_a_page_is_asked_of_all_between() -> None:
     windows = Windows([(0, YEAR)], page_size=PAGE, readers=4)
-    for probe in [windows.next() for _ in range(3)]:
-        assert probe is not None
+    for probe in list(iter(windows.next, None)):
         windows.done(probe, records=0, requests=1)
-    assert windows.next() is not None
-    assert windows.next() is None
+    between = list(iter(windows.next, None))
+    assert [window.start // DAY for window in between] == [
+        1,
+        53,
+        105,
+        157,
+        209,
+        261,
+        313,
+    ]
+    assert not windows.goes_on(between[0])
+
+
+def test_what_is_given_up_is_cut_in_eight() -> None:
+    windows = Windows([(0, YEAR)], page_size=PAGE, readers=1)
+    give_up(windows, windows.next())
+    for probe in list(iter(windows.next, None)):
+        windows.done(probe, records=0, requests=1)
+    give_up(windows, windows.next())
+    pieces = [windows.next() for _ in range(8)]
+    assert [piece and piece.start // DAY for piece in pieces] == [
+        1 + n * 51 // 8 for n in range(8)
+    ]
+
+
+def test_a_window_is_given_up_at_32_pages_but_not_where_it_is_ten_seconds() -> None:
+    windows = Windows([(0, DAY)], page_size=PAGE, readers=4)
+    give_up(windows, windows.next())
+    for probe in list(iter(windows.next, None)):
+        windows.done(probe, records=1, requests=1)
+    window = windows.next()
+    assert window is not None
+    assert not window.is_kept
+    assert [windows.goes_on(window) for _ in range(32)] == [True] * 31 + [False]
+    short = Windows([(0, 10)], page_size=PAGE, readers=4)
+    kept = short.next()
+    assert kept is not None
+    assert kept.is_kept
+    assert all(short.goes_on(kept) for _ in range(1000))
 
 
 @pytest.mark.parametrize("readers", [1, 5])
@@ -114,9 +127,8 @@ def test_several_stretches_are_read_oldest_first(readers: int) -> None:
 def test_stretches_are_tried_one_after_the_other() -> None:
     windows = Windows([(0, DAY), (5 * DAY, 6 * DAY)], page_size=PAGE, readers=4)
     trial = windows.next()
-    assert trial is not None
     assert windows.next() is None
-    windows.give_up(trial)
+    give_up(windows, trial)
     assert windows.oldest_left == 0
 
 
@@ -143,8 +155,12 @@ def test_no_probe_lies_beyond_the_servers_clock() -> None:
     front = windows.next()
     assert front is not None
     windows.end_by(100 * DAY)
+    probe = windows.next()
+    assert probe is not None
+    assert probe.end < 100 * DAY
     assert windows.next() is None
     windows.done(front, records=0, requests=1)
+    windows.done(probe, records=0, requests=1)
     windows.end_by(3600)
     assert windows.finished
 
@@ -153,9 +169,8 @@ def test_no_probe_lies_beyond_the_servers_clock() -> None:
 def test_what_is_given_up_is_not_left_beyond_the_servers_clock(latest: int) -> None:
     windows = Windows([(0, DAY)], page_size=PAGE, readers=4)
     trial = windows.next()
-    assert trial is not None
     windows.end_by(latest)
-    windows.give_up(trial)
+    give_up(windows, trial)
     read: list[Window] = []
     while not windows.finished:
         out = list(iter(windows.next, None))
@@ -169,27 +184,25 @@ def test_what_is_given_up_is_not_left_beyond_the_servers_clock(latest: int) -> N
 
 def test_a_probe_beyond_the_servers_clock_that_is_given_up_is_left_no_more() -> None:
     windows = Windows([(0, YEAR)], page_size=PAGE, readers=4)
-    front, middle, far = [windows.next() for _ in range(3)]
-    assert front is not None
-    assert middle is not None
-    assert far is not None
+    front, *others = list(iter(windows.next, None))
     windows.end_by(100 * DAY)
-    windows.give_up(middle)
-    windows.give_up(far)
+    for probe in others:
+        give_up(windows, probe)
     windows.done(front, records=PAGE, requests=1)
     last = 0
-    while window := windows.next():
-        windows.done(window, records=PAGE, requests=1)
-        last = window.end
-    assert windows.finished
+    while not windows.finished:
+        for window in list(iter(windows.next, None)):
+            windows.done(window, records=PAGE, requests=1)
+            last = max(last, window.end)
     assert last == 100 * DAY
 
 
-def test_a_probe_ends_with_its_stretch() -> None:
+def test_a_stretch_that_follows_is_read_by_what_the_first_has_shown() -> None:
     windows = Windows([(0, 30), (DAY, 2 * DAY)], page_size=PAGE, readers=4)
     trial = windows.next()
     assert trial is not None
-    windows.give_up(trial)
-    probe = windows.next()
-    assert probe is not None
-    assert probe[:2] == (0, 30)
+    windows.done(trial, records=50, requests=1)
+    window = windows.next()
+    assert window is not None
+    assert window.start == DAY
+    assert window.end < DAY + 3600
