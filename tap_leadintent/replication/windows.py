@@ -36,6 +36,10 @@ _PROBE_PAGES = 2
 _PIECES = 8
 _DOUBT = 2
 
+# A stretch that holds no more by what was given up around it is one piece. It is less
+# than a page, so that a piece that shows a page itself is cut.
+_SCARCE_PAGES = 0.9
+
 # Larger windows waste fewer part-filled pages; smaller ones are finished together.
 _FEWEST_PAGES = 2
 _MOST_PAGES = 6
@@ -259,7 +263,7 @@ class Windows:
     def _next_piece(self, start: int, end: int, density: float) -> Window | None:
         if self._has(_Purpose.PIECE):
             return None
-        count = _PIECES if density * (end - start) > 0.9 else 1
+        count = _PIECES if density * (end - start) > _SCARCE_PAGES else 1
         edges = [start + (end - start) * n // count for n in range(count + 1)]
         room = (_MOST_WAITING / 2 - sum(self._read_ahead.values())) / count
         shown = density * (end - start) / count
@@ -330,7 +334,7 @@ class Windows:
         start, end, _ = window
         self._left = self._clipped(intervals.add(self._left, (start, end)))
         self._density.learn_bound(start, end, chain.pages)
-        if chain.purpose is _Purpose.TRIAL:
+        if chain.purpose is _Purpose.TRIAL and end - start >= _LONG_STRETCH_SECONDS:
             self._plan_probes(start, end)
         elif chain.purpose is _Purpose.PROBE and end - start >= 2 * _PIECES:
             shorter = start + (end - start) // _PIECES
