@@ -85,10 +85,9 @@ def test_what_is_given_up_is_cut_in_eight() -> None:
 
 
 def test_a_window_is_given_up_at_32_pages_but_not_where_it_is_ten_seconds() -> None:
-    windows = Windows([(0, DAY)], page_size=PAGE, readers=4)
-    give_up(windows, windows.next())
+    windows = Windows([(0, YEAR)], page_size=PAGE, readers=4)
     for probe in list(iter(windows.next, None)):
-        windows.done(probe, records=1, requests=1)
+        windows.done(probe, records=10, requests=1)
     window = windows.next()
     assert window is not None
     assert not window.is_kept
