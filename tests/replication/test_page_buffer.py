@@ -57,9 +57,9 @@ def test_what_is_given_up_takes_no_room(monkeypatch: pytest.MonkeyPatch) -> None
     buffer = PageBuffer(windows, check=nothing_wrong, check_threads=nothing_wrong)
     trial = begin(buffer)
     assert [buffer.put(trial, large) for _ in range(4)] == [True, True, True, False]
-    probe = begin(buffer)
-    assert probe.start == trial.start
-    assert buffer.put(probe, large)
+    piece = begin(buffer)
+    assert piece.start == trial.start
+    assert not buffer.put(piece, large)
 
 
 def test_only_what_comes_after_a_failure_is_not_read() -> None:
