@@ -52,7 +52,19 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     seed: int = 1
     clock: str = "2026-06-01T00:00:00Z"
     since: str | None = None
-    history: Literal["uniform", "bursty", "gaps", "instant"] = "uniform"
+    history: Literal[
+        "uniform",
+        "bursty",
+        "gaps",
+        "instant",
+        "growing",
+        "fading",
+        "office",
+        "tail",
+        "head",
+        "bursts",
+        "import",
+    ] = "uniform"
     latency_seconds: float = 0.0
     range_end: Literal["inclusive", "exclusive"] = "inclusive"
     cursor_mode: Literal["key", "offset"] = "key"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from .clients import Clients
 from .experiments import (
     Scale,
+    measure_histories,
     measure_latency,
     measure_memory,
     measure_peers,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 _EXPERIMENTS = (
     measure_latency,
+    measure_histories,
     measure_work,
     measure_peers,
     measure_memory,

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .measure import Usage
 
 _LATENCY = 0.2
+_HISTORIES = ("growing", "office", "head", "bursts", "import")
 _RATE = 15
 _THREADS = 8
 
@@ -88,6 +89,34 @@ def measure_latency(clients: Clients, scale: Scale) -> Iterator[Row]:
             notes=f"ideal {ideal:.1f}, start-up {start:.2f}, {requests:.0f} requests"
             + target,
         )
+
+
+def measure_histories(clients: Clients, scale: Scale) -> Iterator[Row]:
+    """Measure wall time for leads that do not come evenly, 200 ms a request.
+
+    The others read eight equal slices, as who does not know a history would.
+    """
+    tap = clients.tap(_THREADS)
+    others = [clients.airbyte(_THREADS), clients.dlt(_THREADS, files=False)]
+    ideal = math.ceil(scale.leads / 100) / _THREADS * _LATENCY
+    latency = ("--latency", str(_LATENCY))
+    for history in _HISTORIES:
+        arguments = ("--leads", str(scale.leads), "--history", history, *latency)
+        with running_sandbox(*arguments) as sandbox:
+            runs = interleaved(
+                1,
+                {c: partial(_counted, c, sandbox, scale.leads) for c in (tap, *others)},
+            )
+        for client, results in runs.items():
+            seconds = [usage.seconds for usage, _ in results]
+            requests = median(requests for _, requests in results)
+            yield Row(
+                measure=f"Seconds for {scale.leads:,} leads, history: {history}",
+                client=client.name,
+                values=seconds,
+                ratio=f"{median(seconds) / ideal:.2f} x ideal, start-up included",
+                notes=f"ideal {ideal:.1f}, {requests:.0f} requests",
+            )
 
 
 def measure_work(clients: Clients, scale: Scale) -> Iterator[Row]:

@@ -164,6 +164,43 @@ def test_history(sandbox: Sandbox, history: str) -> None:
         assert len(sandbox.records("leads")) > 1000
 
 
+def found_by_part_of_the_year(sandbox: Sandbox, history: str) -> list[float]:
+    sandbox.configure(history=history, sizes={"leads": 2000})
+    begin, span = parse_time(NOW) - 365 * DAY, 365 * DAY
+    times = sandbox.times("leads").values()
+    return sorted((parse_time(time["found_at"]) - begin) / span for time in times)
+
+
+@pytest.mark.parametrize(
+    ("history", "begin", "end", "share"),
+    [
+        ("growing", 0.5, 1, 0.875),
+        ("fading", 0, 0.5, 0.875),
+        ("tail", 0, 0.25, 1),
+        ("head", 0.75, 1, 1),
+        ("bursts", 0.1, 0.111, 0.09),
+        ("import", 0.3, 0.3005, 0.8),
+        ("import", 0, 0.2999, 0),
+    ],
+)
+def test_shapes_of_a_year(
+    sandbox: Sandbox, history: str, begin: float, end: float, share: float
+) -> None:
+    found = found_by_part_of_the_year(sandbox, history)
+    assert len(found) == 2000
+    inside = sum(begin <= part <= end for part in found)
+    assert inside / 2000 == pytest.approx(share, abs=0.02)
+
+
+def test_office_hours_leave_nights_and_weekends_empty(sandbox: Sandbox) -> None:
+    found = found_by_part_of_the_year(sandbox, "office")
+    hours = Counter(int(part * 365 * 24) % 24 for part in found)
+    days = Counter(int(part * 365) % 7 for part in found)
+    assert set(hours) <= set(range(9, 18))
+    assert set(days) <= set(range(6))
+    assert days[5] < 20
+
+
 def test_texts_are_varied(sandbox: Sandbox) -> None:
     leads = sandbox.records("leads")
     lengths = [len(lead["qualification"]["reasoning"]) for lead in leads]

@@ -7,6 +7,8 @@ from math import ceil
 from random import Random
 from typing import TYPE_CHECKING
 
+from tap_leadintent.sandbox.data.histories import SHAPES as SANDBOX_SHAPES
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -86,34 +88,10 @@ def shaped(count: int, shape: Callable[[float], float]) -> History:
     return History([int(YEAR * shape(n / count)) for n in range(count)])
 
 
-def _office(x: float) -> float:
-    days, hour = divmod(x * 365 / 7 * 5 * 8, 8)
-    weeks, day = divmod(days, 5)
-    return min(0.999999, (weeks * 7 + day + (9 + hour) / 24) / 365)
-
-
-def _bursts(x: float) -> float:
-    burst, inside = divmod(x * 10, 1)
-    share = inside / 9 if inside < 0.9 else 0.1 + (inside - 0.9) * 9
-    return (burst + share) / 10
-
-
-def _import(x: float) -> float:
-    return 0.3 + (x / 0.8 * 0.0005 if x < 0.8 else 0.0005 + (x - 0.8) * 3.4)
-
-
 SHAPES: dict[str, Callable[[float], float]] = {
-    "even": lambda x: x,
-    "growing": lambda x: x**0.33,
-    "fading": lambda x: 1 - (1 - x) ** 0.33,
-    "office": _office,
-    "tail": lambda x: x / 4,
-    "head": lambda x: 0.75 + x / 4,
-    "bursts": _bursts,
-    "import": _import,
+    "even": lambda share: share,
+    **SANDBOX_SHAPES,
 }
-"""Eight hours on five days of a week; nothing in the last or first three quarters; nine
-tenths in ten bursts of less than four days each; four fifths in four hours."""
 
 
 HISTORIES = {

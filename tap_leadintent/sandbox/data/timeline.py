@@ -7,6 +7,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from tap_leadintent.sandbox.data.draws import exponential, stream_key, unit
+from tap_leadintent.sandbox.data.histories import SHAPES
 from tap_leadintent.sandbox.times import DAY, HOUR, MINUTE, SECOND
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ class Timeline:
         share = unit(self._key, index, _FOUND)
         if self._history == "uniform":
             offset = (index + share) * self._span / self.size
+        elif shape := SHAPES.get(self._history):
+            offset = shape((index + share) / self.size) * self._span
         elif self._history == "bursty":
             offset = self._bursty(index, share)
         elif self._history == "gaps":
