@@ -94,19 +94,20 @@ def measure_latency(clients: Clients, scale: Scale) -> Iterator[Row]:
 def measure_histories(clients: Clients, scale: Scale) -> Iterator[Row]:
     """Measure wall time for leads that do not come evenly, 200 ms a request.
 
-    The others read eight equal slices, as who does not know a history would.
+    The others read eight equal slices, as they know no more about the history.
     """
-    tap = clients.tap(_THREADS)
-    others = [clients.airbyte(_THREADS), clients.dlt(_THREADS, files=False)]
+    everyone = [
+        clients.tap(_THREADS),
+        clients.airbyte(_THREADS),
+        clients.dlt(_THREADS, files=False),
+    ]
     ideal = math.ceil(scale.leads / 100) / _THREADS * _LATENCY
     latency = ("--latency", str(_LATENCY))
     for history in _HISTORIES:
         arguments = ("--leads", str(scale.leads), "--history", history, *latency)
         with running_sandbox(*arguments) as sandbox:
-            runs = interleaved(
-                1,
-                {c: partial(_counted, c, sandbox, scale.leads) for c in (tap, *others)},
-            )
+            counted = {c: partial(_counted, c, sandbox, scale.leads) for c in everyone}
+            runs = interleaved(1, counted)
         for client, results in runs.items():
             seconds = [usage.seconds for usage, _ in results]
             requests = median(requests for _, requests in results)
