@@ -129,7 +129,7 @@ def apis(draw: st.DrawFn) -> Api:
 # In parts, so that they can run beside each other.
 @pytest.mark.parametrize("part", range(4))
 @settings(
-    max_examples=150,
+    max_examples=60,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

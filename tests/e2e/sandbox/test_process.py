@@ -85,7 +85,7 @@ def test_faults_and_limits_from_the_start_on() -> None:
         (("--rate-limit", "0"), "requests_per_second"),
         (("--size", "unknown=3"), "unknown stream 'unknown'"),
         (("--size", "leads"), "--size"),
-        (("--leads", "-1"), "0 to 200000"),
+        (("--leads", "-1"), "0 to 1000000"),
         (("--clock", "now"), "RFC 3339"),
         (("--history", "odd"), "odd"),
     ],
