@@ -26,7 +26,7 @@ CONFIG = {
     "api_key": API_KEY,
     "start_date": "2026-01-01",
     "end_date": "2026-02-01",
-    "window_days": 31,
+    "window_days": 32,
     "concurrency": 1,
 }
 DESIGN = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")

@@ -152,6 +152,18 @@ class PageBuffer:
                 self._await(self._room)
         return True
 
+    def narrow(self, reading: Reading) -> None:
+        """Forget a window that the API refused; it is read again in narrower ones.
+
+        Args:
+            reading: The window's reading, without a page.
+        """
+        with self._lock:
+            if not self._end:
+                self._windows.narrow(reading.window)
+                self._forget(reading)
+                self._notify_all()
+
     def done(
         self,
         reading: Reading,
@@ -232,8 +244,11 @@ class PageBuffer:
                 first = self._oldest()
                 if first is None and self._windows.finished:
                     return None
+                # Without a page, it may still be refused, and be read in others.
                 if first is not None and (
-                    first.window.is_kept or first.is_whole or first.error
+                    (first.window.is_kept and first.pages)
+                    or first.is_whole
+                    or first.error
                 ):
                     return first
                 self._await_page()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from tap_leadintent.api.timeout import hang_up
 from tap_leadintent.errors import StreamError
 from tap_leadintent.replication.page_buffer import PageBuffer, StoppedError
+from tap_leadintent.replication.range_requests import TooWideError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -171,6 +172,9 @@ class Prefetch:
                 records += page.count
                 if not buffer.put(reading, page):
                     return
+        except TooWideError:
+            buffer.narrow(reading)
+            return
         except BaseException as caught:  # noqa: BLE001 - raised where it matters
             error = caught
         buffer.done(reading, error, records=records, requests=requests)

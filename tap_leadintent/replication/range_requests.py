@@ -6,8 +6,10 @@ from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 from tap_leadintent.errors import RefusedError
+from tap_leadintent.replication.windows import NARROWEST_SECONDS
 
 if TYPE_CHECKING:
+    import logging
     from collections.abc import Callable, Iterator
 
     from tap_leadintent.api.page import Page
@@ -20,16 +22,24 @@ if TYPE_CHECKING:
 _RANGE_REFUSALS = frozenset({400, 409, 416, 422})
 """Statuses with which a server may refuse a range that ends in its future."""
 
+_WIDTH_REFUSALS = frozenset({400, 413, 422})
+"""Statuses with which a server may refuse a range that is too wide for it."""
+
 _MOST_TRIES = 5
 """More would repeat requests in vain; fewer might fail before two of three clocks have
 agreed."""
+
+
+class TooWideError(RefusedError):
+    """The API refused the first page of a window that can be narrower."""
 
 
 class RangeRequests:
     """Reads windows of one time range, up to the server's own time.
 
     A server may refuse a range that ends in its future. A refusal shows the server's
-    clock too, so the window is then requested again, up to that time.
+    clock too, so the window is then requested again, up to that time. It may also
+    refuse a range that is too wide, which is then to be read in narrower windows.
     """
 
     def __init__(
@@ -37,6 +47,7 @@ class RangeRequests:
         name: str,
         read_chain: Callable[[Fields, Check], Iterator[Page]],
         clock: ServerClock,
+        logger: logging.Logger,
     ) -> None:
         """Set the reader up; requests are sent by `read`.
 
@@ -44,10 +55,13 @@ class RangeRequests:
             name: The range.
             read_chain: Reads the cursor chain of some request fields.
             clock: The server's clock; `read_chain` updates it with each response.
+            logger: Gets a line when the first window is too wide.
         """
         self._name = name
         self._read_chain = read_chain
         self._clock = clock
+        self._logger = logger
+        self._too_wide = count()
 
     def read(self, window: Window, check: Check) -> Iterator[Page]:
         """Read a window, its first page at once.
@@ -60,6 +74,7 @@ class RangeRequests:
             Gives each page, as it arrives.
 
         Raises:
+            TooWideError: The window may be too wide.
             StreamError: The chain cannot go on.
         """
         for attempt in count(1):
@@ -70,12 +85,31 @@ class RangeRequests:
             try:
                 return chain([next(pages)], pages)
             except RefusedError as error:
-                if error.status not in _RANGE_REFUSALS or attempt == _MOST_TRIES:
-                    raise
-                self._clock.concede()
-                if not self._clock.is_disputed and self._until_now(window) == asked:
-                    raise
+                if error.status in _RANGE_REFUSALS and attempt < _MOST_TRIES:
+                    self._clock.concede()
+                    if self._clock.is_disputed or self._until_now(window) != asked:
+                        continue
+                raise self._refusal(asked, error) from None
         return iter(())
+
+    def _refusal(self, asked: Window, error: RefusedError) -> RefusedError:
+        if error.status not in _WIDTH_REFUSALS:
+            return error
+        if asked.end - asked.start > NARROWEST_SECONDS:
+            # Threads share the counter: it says which of them is the first.
+            if next(self._too_wide) == 0:
+                self._logger.warning(
+                    "The API refused a window of %s, so narrower ones are tried, down "
+                    "to an hour; set window_days if it allows so many days at most: %s",
+                    self._name,
+                    error,
+                )
+            return TooWideError(str(error), error.status)
+        msg = (
+            f"{error} ({self._name} was asked for in windows of an hour at most; if "
+            "that is too wide, lower window_days)"
+        )
+        return RefusedError(msg, error.status)
 
     def _until_now(self, window: Window) -> Window:
         now = self._clock.reached

@@ -13,7 +13,7 @@ from tap_leadintent.replication.plan import SINCE_EVER
 from tap_leadintent.replication.prefetch import Prefetch
 from tap_leadintent.replication.range_guard import RangeGuard
 from tap_leadintent.replication.range_requests import RangeRequests
-from tap_leadintent.replication.windows import Window, Windows
+from tap_leadintent.replication.windows import OVERLAP_SECONDS, Window, Windows
 from tap_leadintent.times import format_instant
 
 if TYPE_CHECKING:
@@ -64,7 +64,8 @@ class Reader:
     """Number of windows that are read at once."""
 
     window_seconds: int | None
-    """Length of a window; None for windows that are sized by their number of pages."""
+    """How many seconds a window asks for, with its overlap; None for windows that are
+    sized by their number of pages."""
 
     _repeats: Repeats = field(init=False, default_factory=Repeats)
     _prefetch: Prefetch | None = field(init=False, default=None)
@@ -113,14 +114,15 @@ class Reader:
         name = time_range.name
         unfiltered = plan.is_everything(name, stretches)
         readers = 1 if unfiltered or time_range.moves else self.concurrency
+        length = self.window_seconds and max(1, self.window_seconds - OVERLAP_SECONDS)
         windows = Windows(
             stretches,
             page_size=self.page_size,
             readers=readers,
-            length=plan.now if unfiltered else self.window_seconds,
+            length=plan.now if unfiltered else length,
             quiet=plan.coverage.span(name) is not None,
         )
-        requests = RangeRequests(name, self.endpoint.read, self.clock)
+        requests = RangeRequests(name, self.endpoint.read, self.clock, self.logger)
         read_window = self._read_unfiltered if unfiltered else requests.read
         guard = RangeGuard(
             self.endpoint.name, time_range, lambda: self._holds_1970(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import pairwise
@@ -17,8 +18,13 @@ if TYPE_CHECKING:
 
 # What an edge's second holds is read twice. Windows of fewer seconds waste more of it;
 # longer ones make long chains where a second holds pages.
-_OVERLAP_SECONDS = 1
+OVERLAP_SECONDS = 1
 _LEAST_SECONDS = 10
+
+NARROWEST_SECONDS = 3600 - OVERLAP_SECONDS
+"""Seconds of a window that is not narrowed when the API refuses it. Fewer would repeat
+more requests that it refuses for other reasons; more would fail where it allows an hour
+at most."""
 
 # A scheduled run mostly finds little: what is shorter than this, or likely quiet, is
 # first tried whole. More pages for a trial cost more where it is given up.
@@ -100,7 +106,7 @@ class Window(NamedTuple):
             The field of the request's body.
         """
         earliest = 0 if self.start >= 0 else EARLIEST
-        start = max(earliest, self.start - _OVERLAP_SECONDS)
+        start = max(earliest, self.start - OVERLAP_SECONDS)
         ends = {"start_time": start, "end_time": self.end}
         return {name: {end: format_instant(time) for end, time in ends.items()}}
 
@@ -135,7 +141,11 @@ class Windows:
         self._left = list(stretches)
         self._latest = max((end for _, end in stretches), default=0)
         self._readers = readers
-        self._fixed = length
+        self._is_fixed = length is not None
+        self._widest = length or sys.maxsize
+        """How many seconds a window may hold."""
+        self._is_narrowing = False
+        """Whether no window has been accepted since one was refused."""
         self._density = Density(page_size)
         self._in_flight: dict[Window, _Chain] = {}
         self._planned: list[tuple[_Purpose, int, int, float]] = []
@@ -175,6 +185,8 @@ class Windows:
             The window, or None when there is none to give now: everything is handed
             out, or something in flight has to come back first.
         """
+        if self._is_narrowing and self._in_flight:
+            return None
         window = self._next_planned() or self._next_left()
         self._is_idle = window is None
         return window
@@ -189,6 +201,7 @@ class Windows:
             Whether to read on; if not, the window is given up: what it held is read
             again in others.
         """
+        self._is_narrowing = False
         chain = self._in_flight[window]
         chain.pages += 1
         if window.is_kept or chain.pages < self._most_pages(window, chain):
@@ -204,6 +217,7 @@ class Windows:
             records: How many records it held.
             requests: How many requests it took.
         """
+        self._is_narrowing = False
         del self._in_flight[window]
         start, end, _ = window
         self._density.learn(start, end, records=records, requests=requests)
@@ -212,6 +226,20 @@ class Windows:
         self._density.forget(front)
         ahead = {**self._read_ahead, start: requests}
         self._read_ahead = {at: pages for at, pages in ahead.items() if at > front}
+
+    def narrow(self, window: Window) -> None:
+        """Learn that the API refused a window, which may be too wide for it.
+
+        It is left again, and none is longer than half of it from now on. Until one has
+        been accepted, they are handed out one by one, as all may be refused.
+
+        Args:
+            window: The window, of more than `NARROWEST_SECONDS`.
+        """
+        half = (window.end - window.start) // 2
+        self._widest = min(self._widest, max(NARROWEST_SECONDS, half))
+        self._is_narrowing = True
+        self._leave(window)
 
     # What is handed out
 
@@ -234,7 +262,7 @@ class Windows:
     def _next_planned(self) -> Window | None:
         while self._planned:
             purpose, start, end, pages = self._planned.pop(0)
-            end = min(end, self._latest)
+            end = min(end, self._latest, start + self._widest)
             if start < end:
                 return self._hand_out(purpose, start, end, pages)
         return None
@@ -243,8 +271,8 @@ class Windows:
         if not self._left or self._has(_Purpose.TRIAL, _Purpose.PROBE):
             return None
         start, end = self._left[0]
-        if self._fixed:
-            end = min(end, start + self._fixed)
+        end = min(end, start + self._widest)
+        if self._is_fixed:
             return self._hand_out(_Purpose.WINDOW, start, end, 1)
         density = self._density.estimate(start)
         given_up = self._density.given_up_at(start)
@@ -306,7 +334,7 @@ class Windows:
     def _hand_out(
         self, purpose: _Purpose, start: int, end: int, expected: float
     ) -> Window:
-        is_kept = self._fixed is not None or end - start <= _LEAST_SECONDS
+        is_kept = self._is_fixed or end - start <= _LEAST_SECONDS
         window = Window(start, end, is_kept)
         self._left = intervals.subtract(self._left, (start, end))
         self._in_flight[window] = _Chain(purpose, expected)
@@ -330,9 +358,8 @@ class Windows:
         return _LONGEST_CHAIN
 
     def _give_up(self, window: Window, chain: _Chain) -> None:
-        del self._in_flight[window]
+        self._leave(window)
         start, end, _ = window
-        self._left = self._clipped(intervals.add(self._left, (start, end)))
         self._density.learn_bound(start, end, chain.pages)
         if chain.purpose is _Purpose.TRIAL and end - start >= _LONG_STRETCH_SECONDS:
             self._plan_probes(start, end)
@@ -341,6 +368,11 @@ class Windows:
             self._planned.append((_Purpose.PROBE, start, shorter, _PROBE_PAGES))
         elif chain.purpose is _Purpose.WINDOW:
             self._trusted, self._is_idle = 0.0, False
+
+    def _leave(self, window: Window) -> None:
+        del self._in_flight[window]
+        left = intervals.add(self._left, (window.start, window.end))
+        self._left = self._clipped(left)
 
     # What is known
 

@@ -9,6 +9,7 @@ import pytest
 from tap_leadintent.errors import RunError
 from tests.support.model import (
     CONFIG,
+    DAILY,
     DAY,
     HOUR,
     Api,
@@ -19,6 +20,7 @@ from tests.support.model import (
     run,
     second,
     steady,
+    width_of,
 )
 from tests.support.store import Store
 
@@ -46,7 +48,7 @@ def test_rows_on_the_edges_of_windows_arrive_exactly_once(
     leads = [lead(n, n // 3 * DAY) for n in range(27)]
     api = Api(now=9 * DAY, leads=leads, holds_start=holds_start, holds_end=holds_end)
     store = Store()
-    run(api, store, {**CONFIG, "window_days": 1})
+    run(api, store, DAILY)
     ids = [message["record"]["id"] for message in store.of_type("RECORD")]
     assert sorted(ids) == [lead.id for lead in leads]
 
@@ -56,7 +58,7 @@ def test_a_row_of_the_window_before_is_emitted_again_when_it_has_changed() -> No
     edge = Lead("edge", DAY, [Version(0, 0), Version(2 * DAY + 1, 0)])
     api = Api(now=2 * DAY, leads=[edge], seconds_per_request=2)
     store = Store()
-    run(api, store, {**CONFIG, "window_days": 1})
+    run(api, store, DAILY)
     assert versions_of("edge", store)[-1] == 1
 
 
@@ -99,7 +101,7 @@ def test_a_row_whose_signal_moves_while_signals_are_read_arrives() -> None:
 def test_windows_are_emitted_oldest_first() -> None:
     leads = [lead(n, n * HOUR + 60) for n in range(200)]
     api, store = Api(now=9 * DAY, leads=leads), Store()
-    run(api, store, {**CONFIG, "window_days": 1})
+    run(api, store, DAILY)
     days = [
         message["record"]["signal_observed_at"][:10]
         for message in store.of_type("RECORD")
@@ -118,7 +120,7 @@ def test_a_state_follows_every_few_hundred_records() -> None:
 def test_a_state_follows_every_hundred_windows_that_hold_nothing() -> None:
     api, store = Api(now=10 * DAY, leads=[]), Store()
     run(api, store, {**CONFIG, "window_days": 0.01})
-    assert sum("date_found" in body for body in api.requests) == 1000
+    assert sum("date_found" in body for body in api.requests) == 1002
     coverages = [
         json.dumps(state["value"]["bookmarks"]["leads"]["coverage"])
         for state in store.of_type("STATE")
@@ -149,7 +151,7 @@ def test_a_server_that_ignores_latest_signal_is_noticed() -> None:
     run(api, store, CONFIG)
     api.now, api.ignores_ranges = 40 * DAY, True
     api.requests.clear()
-    config = {**CONFIG, "window_days": 1, "lookback_minutes": 0}
+    config = {**DAILY, "lookback_minutes": 0}
     with pytest.raises(RunError, match="ignore"):
         run(api, store, config)
     assert covered_to(store, "latest_signal") == second(2 * DAY)
@@ -160,7 +162,7 @@ def test_a_server_that_ignores_date_found_is_noticed(leads: int) -> None:
     api = Api(now=40 * DAY, leads=steady(leads, 600), ignores_ranges=True)
     store = Store()
     with pytest.raises(RunError, match="same records for different time ranges"):
-        run(api, store, {**CONFIG, "window_days": 1})
+        run(api, store, DAILY)
     assert covered_to(store, "date_found") == second(2 * DAY)
 
 
@@ -170,7 +172,7 @@ def test_records_that_recur_in_all_windows_are_no_sign_of_that(
 ) -> None:
     api = Api(now=9 * DAY, leads=steady(35), recurring=True, refuses_the_past=refuses)
     store = Store()
-    run(api, store, {**CONFIG, "window_days": 1}, selected=("observations",))
+    run(api, store, DAILY, selected=("observations",))
     assert len(store.rows) == 35
     starts = [body["observed_at"]["start_time"] for body in api.requests]
     assert sum(start.startswith("1970") for start in starts) == 1
@@ -201,3 +203,60 @@ def test_strays_are_kept() -> None:
     api.now = 4 * DAY
     run(api, store, CONFIG)
     assert len(store.rows) == 26
+
+
+@pytest.mark.parametrize("status", [400, 413, 422])
+@pytest.mark.parametrize("widest", [7 * DAY, HOUR])
+def test_a_range_that_is_refused_is_asked_for_in_narrower_windows(
+    status: int, widest: float, caplog: pytest.LogCaptureFixture
+) -> None:
+    api, store = Api(now=10 * DAY, leads=steady(60, DAY / 6), widest=widest), Store()
+    api.refuses_wide_with = status
+    run(api, store, CONFIG)
+    assert store.rows == {one.id: 0 for one in api.leads}
+    assert covered_to(store, "date_found") == second(10 * DAY)
+    assert len(api.refused) <= 10 + 8
+    (line,) = [line for line in caplog.messages if "narrower" in line]
+    assert "window_days" in line
+    assert "at most a week" in line
+
+
+@pytest.mark.parametrize("days", [None, 31])
+def test_a_server_that_refuses_every_range_is_soon_asked_no_more(
+    days: float | None, concurrency: int
+) -> None:
+    api, store = Api(now=400 * DAY, leads=steady(9), widest=0), Store()
+    config = CONFIG if days is None else {**CONFIG, "window_days": days}
+    with pytest.raises(RunError, match=r"at most a week.*lower window_days"):
+        run(api, store, config)
+    assert len(api.refused) <= concurrency + 14
+    assert width_of(api.refused[-1]["date_found"]) <= HOUR
+    coverage = store.state["bookmarks"]["leads"]["coverage"]
+    assert not [entry for entry in coverage if entry["range"] == "date_found"]
+
+
+def test_a_later_page_that_is_refused_narrows_nothing() -> None:
+    api = Api(now=2 * DAY, leads=steady(35, 0), refuses_cursors=99)
+    api.refuses_cursors_with = 413
+    with pytest.raises(RunError, match="413") as failed:
+        run(api, Store(), CONFIG)
+    assert "window_days" not in str(failed.value)
+
+
+def test_a_chain_without_a_range_is_not_cut(caplog: pytest.LogCaptureFixture) -> None:
+    api = Api(now=60 * DAY, leads=steady(9), refuses_unfiltered=True)
+    with pytest.raises(RunError, match="422") as failed:
+        run(api, Store(), {"page_size": 10})
+    assert "window_days" not in caplog.text + str(failed.value)
+    assert len(api.refused) == 1
+
+
+@pytest.mark.parametrize("days", [1, 7, 31])
+def test_window_days_bounds_what_is_asked_for(days: int) -> None:
+    api = Api(now=90 * DAY, leads=steady(60, DAY), widest=days * DAY)
+    store = Store()
+    run(api, store, {**CONFIG, "window_days": days})
+    assert not api.refused
+    assert len(store.rows) == 60
+    widths = [width_of(body["date_found"]) for body in api.requests[1:]]
+    assert max(widths) == days * DAY

@@ -10,7 +10,7 @@ from singer_sdk.metrics import get_metrics_logger
 
 from tap_leadintent.singer.log import hide_details
 from tests.support.helpers import STREAMS
-from tests.support.model import CONFIG, DAY, HOUR, Api, run, steady
+from tests.support.model import CONFIG, DAILY, DAY, HOUR, Api, run, steady
 from tests.support.store import Store
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def test_each_line_about_a_stream_begins_with_its_name(
 def test_debug_tells_of_each_window(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     api = Api(now=2 * DAY, leads=steady(25))
-    run(api, Store(), {**CONFIG, "window_days": 1})
+    run(api, Store(), DAILY)
     windows = [line for line in caplog.messages if "leads: date_found from " in line]
     first, second = "2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z"
     assert windows == [

@@ -50,8 +50,16 @@ def seconds_of(text: str) -> float:
     return datetime.fromisoformat(text).timestamp() - EPOCH
 
 
+def width_of(asked: Mapping[str, str]) -> float:
+    """Measure a range that was asked for, in seconds."""
+    return seconds_of(asked["end_time"]) - seconds_of(asked["start_time"])
+
+
 CONFIG = {"start_date": iso(0), "page_size": 10}
 """Settings of a run in windows, from the model's first second on."""
+
+DAILY = {**CONFIG, "window_days": (DAY + 1.5) / DAY}
+"""Settings of a run in windows of a day and the second that they overlap."""
 
 
 @dataclass(frozen=True)
@@ -102,8 +110,15 @@ class Api:
     refuses_the_past: bool = False
     refuses_the_future: bool = False
     refuses_cursors: int = 0
+    refuses_cursors_with: int = 410
+    refuses_unfiltered: bool = False
+    widest: float | None = None
+    """The most seconds that a range may ask for."""
+    refuses_wide_with: int = 422
     forbidden_at: int | None = None
     requests: list[dict[str, Any]] = field(default_factory=list)
+    refused: list[dict[str, Any]] = field(default_factory=list)
+    """Requests whose range was too wide."""
 
     @property
     def seconds_a_request(self) -> float:
@@ -145,6 +160,13 @@ class Api:
         """Tell whether a request's range ends in the future."""
         ends = [body[name]["end_time"] for name in RANGES if name in body]
         return any(seconds_of(end) > self.now for end in ends)
+
+    def is_too_wide(self, body: Mapping[str, Any]) -> bool:
+        """Tell whether a request's range is wider than the API allows."""
+        asked = [width_of(body[name]) for name in RANGES if name in body]
+        if not asked:
+            return self.refuses_unfiltered
+        return self.widest is not None and max(asked) > self.widest
 
     def _before(self, row: tuple[float, str], mark: tuple[float, str]) -> bool:
         return row >= mark if self.newest_first else row <= mark
@@ -231,10 +253,13 @@ class Adapter(BaseAdapter):
         """Give the status and the content of an answer."""
         if "after" in body["cursor"] and self.api.refuses_cursors:
             self.api.refuses_cursors -= 1
-            return 410, {"error": "this cursor has expired"}
+            return self.api.refuses_cursors_with, {"error": "this cursor has expired"}
         if self.api.refuses_the_past and '"1970-' in json.dumps(body):
             self.api.requests.append(body)
             return 400, {"error": "that was long ago"}
+        if self.api.is_too_wide(body):
+            self.api.refused.append(body)
+            return self.api.refuses_wide_with, {"error": "at most a week"}
         if self.api.refuses_the_future and self.api.is_ahead(body):
             return 400, {"error": "end_time is in the future"}
         if len(self.api.requests) == self.api.forbidden_at:

@@ -61,6 +61,20 @@ ANSWERS = (
         "The request's body is longer than the API takes.",
         "Shorten the lists in `filters`, or divide them among several extractors.",
     ),
+    _failed(
+        "HTTP 422 …: the API does not accept the request: … (date_found was asked for in windows of an hour at most; if that is too wide, lower window_days)",
+        "The API refused the first page of a time range, and narrower ones too, down to an hour.",
+        "Read the server's own words at the end of the message. If they ask for narrower ranges, lower `window_days`; if not, check `filters` and `start_date`.",
+        config={"start_date": "2025-01-01"},
+        faults=({"kind": "status", "status": 422},),
+    ),
+    _warning(
+        "leads: The API refused a window of date_found, so narrower ones are tried, down to an hour; set window_days if it allows so many days at most: …",
+        "The API may not allow time ranges that are so wide.",
+        "None is needed. `window_days` saves the requests that are refused.",
+        config={"start_date": "2025-01-01"},
+        faults=({"kind": "status", "status": 413, "times": 1},),
+    ),
     _refused(
         415,
         "the address does not accept JSON; check base_url",
