@@ -1,7 +1,8 @@
 """How many round trips and requests histories take.
 
-Run it with `python -m tests.benchmarks.rounds [readers]`. In virtual time: each request takes a round, so that nothing but the windows counts. The
-multiples are of what is least possible: pages / readers rounds, and pages requests.
+Run it with `python -m tests.benchmarks.rounds [readers]`. In virtual time: each request
+takes a round, so that nothing but the windows counts. The multiples are of what is
+least possible: pages / readers rounds, and pages requests.
 """
 
 from __future__ import annotations
