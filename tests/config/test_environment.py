@@ -163,9 +163,11 @@ def test_all_settings_from_the_environment(tmp_path: Path, sandbox: Sandbox) -> 
     assert {body["cursor"]["limit"] for body in asked} == {50}
     assert {tuple(body["sheet_ids"]) for body in asked} == {("sht_1",)}
     assert sorted(body["date_found"]["end_time"] for body in asked) == [
-        "2026-05-01T12:00:00Z",
-        "2026-05-02T00:00:00Z",
-        "2026-05-02T12:00:00Z",
+        # Half a day, a second of which is the one that windows overlap.
+        "2026-05-01T11:59:59Z",
+        "2026-05-01T23:59:58Z",
+        "2026-05-02T11:59:57Z",
+        "2026-05-02T23:59:56Z",
         "2026-05-03T00:00:00Z",
     ]
 
