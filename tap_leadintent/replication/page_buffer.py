@@ -288,10 +288,13 @@ class PageBuffer:
     def _may_go_on(self, reading: Reading) -> bool:
         if self._bytes < MOST_BYTES:
             return True
+        oldest = self._oldest()
+        if oldest is None:
+            # What lies before may be handed out only after these have come back.
+            return True
         # The oldest window frees the room that the others wait for, once it is whole or
         # as its pages are taken.
-        may_wait = reading.window.is_kept and reading.pages
-        return not may_wait and reading is self._oldest()
+        return reading is oldest and not (reading.window.is_kept and reading.pages)
 
     def _forget(self, reading: Reading) -> None:
         self._readings.remove(reading)

@@ -62,6 +62,26 @@ def test_what_is_given_up_takes_no_room(monkeypatch: pytest.MonkeyPatch) -> None
     assert not buffer.put(piece, large)
 
 
+def test_without_room_probes_go_on_while_nothing_can_be_handed_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What lies before them is read only once they have shown what they hold."""
+    naps = iter(range(20))
+
+    def check() -> None:
+        assert next(naps, None) is not None, "waits for room that nobody makes"
+
+    monkeypatch.setattr(page_buffer, "MOST_BYTES", 1)
+    windows = Windows([(0, 365 * 86400)], page_size=1, readers=8)
+    buffer = PageBuffer(windows, check=check, check_threads=nothing_wrong)
+    first, second, *_ = [begin(buffer) for _ in range(8)]
+    buffer.put(first, page(1, has_more=False))
+    buffer.done(first, None, records=1, requests=1)
+    _, pages = next(iter(buffer))
+    assert len(list(pages)) == 1
+    assert buffer.put(second, page(1, has_more=True))
+
+
 def test_only_what_comes_after_a_failure_is_not_read() -> None:
     buffer = new_buffer(3)
     before, failed, after = (begin(buffer) for _ in range(3))

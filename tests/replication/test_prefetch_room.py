@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import threading
+import time
+from math import ceil
 from threading import Event
 from typing import TYPE_CHECKING
 from weakref import ReferenceType, ref
@@ -11,6 +13,8 @@ from weakref import ReferenceType, ref
 import pytest
 
 from tap_leadintent.replication import page_buffer
+from tap_leadintent.replication.windows import Windows
+from tests.support.histories import SHAPES, YEAR, shaped
 from tests.support.prefetching import (
     PATIENCE,
     Told,
@@ -79,6 +83,31 @@ def test_the_window_that_is_handed_over_never_waits_for_the_others(
     with reading(fixed(5), read) as all_read:
         tell(all_read, told)
     assert len(told) == 25
+
+
+@pytest.mark.parametrize("readers", [2, 4, 16])
+@pytest.mark.parametrize("shape", ["office", "bursts", "import"])
+def test_without_room_for_a_page_everything_is_read_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, shape: str, readers: int
+) -> None:
+    monkeypatch.setattr(page_buffer, "MOST_BYTES", 1)
+    history = shaped(2000, SHAPES[shape])
+    begun = time.monotonic()
+
+    def read(window: Window, _check: Check) -> Iterator[Page]:
+        yield from chain(max(1, ceil(history.held(window) / 10)))
+
+    def check() -> None:
+        assert time.monotonic() - begun < PATIENCE, "nothing is read any more"
+
+    windows = Windows([(0, YEAR)], page_size=10, readers=readers)
+    covered = 0
+    with reading(windows, read, check, readers=readers) as all_read:
+        for window, pages in all_read:
+            assert window.start == covered
+            assert len(list(pages)) == max(1, ceil(history.held(window) / 10))
+            covered = window.end
+    assert covered == YEAR
 
 
 def test_what_nobody_took_is_forgotten_in_the_end() -> None:
