@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sysconfig
 import uuid
+from contextlib import contextmanager, suppress
 from importlib.metadata import distribution
 from pathlib import Path
 from textwrap import indent
@@ -18,7 +19,7 @@ from tap_leadintent.definitions import FOLDER as DEFINITIONS
 from tap_leadintent.demo.processes import DemoError, child, last_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _OTHER_RUNS = ("MELTANO_", "TAP_LEADINTENT_", "TARGET_POSTGRES_")
 _TICK = 0.2
@@ -125,25 +126,9 @@ class Meltano:
         Raises:
             DemoError: It failed; the message ends with what it said last.
         """
-        with (
-            self.log.open("ab") as log,
-            child(
-                [program("meltano"), *arguments],
-                cwd=self._project,
-                env=self._env,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-            ) as process,
-        ):
-            while (code := _ended(process)) is None:
+        with self._running(arguments) as process:
+            while not _has_ended(process):
                 meanwhile()
-        if code:
-            msg = (
-                f"meltano {' '.join(arguments)} ended with exit code {code}; "
-                f"the end of {self.log}:\n{last_lines(self.log)}"
-            )
-            raise DemoError(msg)
 
     def output(self, *arguments: str) -> bytes:
         """Run a command to its end, and give what it printed.
@@ -155,7 +140,19 @@ class Meltano:
             Its standard output.
 
         Raises:
-            DemoError: It failed.
+            DemoError: It failed; the message ends with what the log says last.
+        """
+        with self._running(arguments, stdout=subprocess.PIPE) as process:
+            printed, _ = process.communicate()
+        return printed
+
+    @contextmanager
+    def _running(
+        self, arguments: Sequence[str], stdout: int | None = None
+    ) -> Iterator[subprocess.Popen[bytes]]:
+        """Run a command whose output goes to the log, unless `stdout` says otherwise.
+
+        The block waits for its end.
         """
         with (
             self.log.open("ab") as log,
@@ -164,15 +161,17 @@ class Meltano:
                 cwd=self._project,
                 env=self._env,
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
+                stdout=log if stdout is None else stdout,
                 stderr=log,
             ) as process,
         ):
-            printed, _ = process.communicate()
+            yield process
         if process.returncode:
-            msg = f"meltano {' '.join(arguments)} failed:\n{last_lines(self.log)}"
+            msg = (
+                f"meltano {' '.join(arguments)} ended with exit code "
+                f"{process.returncode}; the end of {self.log}:\n{last_lines(self.log)}"
+            )
             raise DemoError(msg)
-        return printed
 
 
 def program(name: str) -> Path:
@@ -180,11 +179,10 @@ def program(name: str) -> Path:
     return Path(sysconfig.get_path("scripts"), name)
 
 
-def _ended(process: subprocess.Popen[bytes]) -> int | None:
-    try:
-        return process.wait(_TICK)
-    except subprocess.TimeoutExpired:
-        return None
+def _has_ended(process: subprocess.Popen[bytes]) -> bool:
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_TICK)
+    return process.returncode is not None
 
 
 def _environment() -> dict[str, str]:

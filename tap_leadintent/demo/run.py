@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import time
 from contextlib import ExitStack
+from itertools import dropwhile, takewhile
 from typing import TYPE_CHECKING
 
 from rich.columns import Columns
@@ -133,12 +134,7 @@ def _show_state(screen: Screen, meltano: Meltano) -> None:
         capture_output=True,
         check=True,
     )
-    lines = done.stdout.decode().splitlines()
-    begin = lines.index("leads")
-    end = next(
-        number
-        for number, line in enumerate([*lines, ""])
-        if number > begin and not line.startswith(" ")
-    )
-    told = Text("\n".join(lines[begin:end]), no_wrap=True, overflow="ellipsis")
+    title, *rest = dropwhile("leads".__ne__, done.stdout.decode().splitlines())
+    lines = [title, *takewhile(lambda line: line.startswith(" "), rest)]
+    told = Text("\n".join(lines), no_wrap=True, overflow="ellipsis")
     screen.show(titled("What the state says of the leads (tap-leadintent-state)", told))
