@@ -289,7 +289,6 @@ class LeadIntentStream(SingerStream):
         try:
             with self.request_counter, closing(pages):
                 for page in pages:
-                    self.pace.check()
                     for record in page:
                         self.tally.records += 1
                         yield record

@@ -57,4 +57,8 @@ def _sample(stream: LeadIntentStream) -> list[dict[str, Any]]:
     """Read the first page of all records, without excluded fields."""
     check = stream.pace.check
     page = next(stream.endpoint.read({}, check))
-    return stream.exclusion.records(stream.endpoint.decode(page, check).data)
+    try:
+        records = page.decode()
+    except ValueError as error:
+        records = stream.endpoint.decode_again(page, error, check)
+    return stream.exclusion.records(records.data)

@@ -109,30 +109,28 @@ class Endpoint:
             yield page
             paginator.advance(page)
 
-    def decode(self, page: Page, check: Check) -> Records:
-        """Decode a page; if that fails, send its request again.
+    def decode_again(self, page: Page, error: ValueError, check: Check) -> Records:
+        """Send the request of a page that cannot be decoded again.
 
         Args:
             page: A page of this endpoint.
+            error: What its `decode` raised.
             check: As for `read`.
 
         Returns:
-            Its records.
+            The records of the new page.
 
         Raises:
             StreamError: The request failed, or its new page ends at another cursor.
         """
         for attempt in count(1):
-            try:
-                return page.decode()
-            except ValueError as error:
-                why = self.sender.secret.summarize(error)
-                failure = RetriableAPIError(f"the page cannot be decoded ({why})")
+            why = self.sender.secret.summarize(error)
+            failure = RetriableAPIError(f"the page cannot be decoded ({why})")
             try:
                 self.sender.wait_for_retry(failure, attempt, check)
                 again = self.sender.fetch(page.request, check)
-            except StreamError as error:
-                msg = f"{self.name}: {error}"
+            except StreamError as failed:
+                msg = f"{self.name}: {failed}"
                 raise StreamError(msg) from None
             if again.cursor.following != page.cursor.following:
                 # The chain has gone on from the cursor that the page had at first.
@@ -142,5 +140,8 @@ class Endpoint:
                     "The next run reads it again"
                 )
                 raise StreamError(msg)
-            page = again
+            try:
+                return again.decode()
+            except ValueError as still:
+                error = still
         raise AssertionError  # count() has no end

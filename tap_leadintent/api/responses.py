@@ -1,4 +1,4 @@
-"""Tells pages, passing errors and refusals apart, by the response of the API.
+"""Explains the responses of the API that are not pages, and says what to do.
 
 API description: "Errors". It shows no status codes and no error bodies, so this module
 follows the HTTP standard.
@@ -13,7 +13,6 @@ import msgspec
 import requests
 from singer_sdk.exceptions import RetriableAPIError
 
-from tap_leadintent.api.page import Page
 from tap_leadintent.errors import IF_IT_GOES_ON, RefusedError
 
 if TYPE_CHECKING:
@@ -55,63 +54,54 @@ _ADVICE = {
 }
 
 
-def read_page(
+def failure(
     response: requests.Response, secret: Secret, doubtful: Collection[str] = ()
-) -> Page:
-    """Return the page of a response, or raise.
-
-    Args:
-        response: Any response, read whole.
-        secret: Hides the key in messages.
-        doubtful: Dotted names of settings that the API may not accept.
-
-    Returns:
-        The page.
-
-    Raises:
-        RetriableAPIError: A retry may give the page.
-        RefusedError: A retry would be refused too; the message says what to do.
-    """
-    status = response.status_code
-    if status == requests.codes.ok:
-        try:
-            return Page.of(response)
-        except ValueError as error:
-            instead = _instead_of_page(response.content, secret.summarize(error))
-            told = _with_words(
-                f"the response is not a page of records but {instead}", response, secret
-            )
-            raise RetriableAPIError(told, response) from None
-    told = describe(response, secret, doubtful)
-    if status in _RETRIED or status >= requests.codes.server_error:
-        raise RetriableAPIError(told, response)
-    raise RefusedError(told, status)
-
-
-def describe(
-    response: requests.Response, secret: Secret, doubtful: Collection[str] = ()
-) -> str:
+) -> RetriableAPIError | RefusedError:
     """Explain a status other than 200.
 
     Args:
-        response: The response.
+        response: The response, read whole.
         secret: Hides the key.
-        doubtful: As for `read_page`.
+        doubtful: Dotted names of settings that the API may not accept.
 
     Returns:
-        The status, what to do, and the server's own message, shortened.
+        The error to raise. A `RetriableAPIError` if a retry may give a page, else a
+        `RefusedError`. Its message has the status, what to do, and the server's own
+        message, shortened.
     """
     status = response.status_code
     told = f"HTTP {status} {secret.summarize(response.reason or '')}".rstrip()
     if response.is_redirect:
         host = secret.summarize(_host(response.headers["Location"]))
         where = f" to {host}" if host else ""
-        return f"{told}: redirects{where} are not followed; check base_url"
+        told = f"{told}: redirects{where} are not followed; check base_url"
+        return RefusedError(told, status)
     told = f"{told}: {_ADVICE.get(status) or _advice_for_others(status)}"
     if status in _INVALID and doubtful:
         names = secret.summarize(", ".join(doubtful))
         told += f"; the API description does not show {names}: check or remove it"
-    return _with_words(told, response, secret)
+    told = _with_words(told, response, secret)
+    if status in _RETRIED or status >= requests.codes.server_error:
+        return RetriableAPIError(told, response)
+    return RefusedError(told, status)
+
+
+def not_a_page(
+    response: requests.Response, difference: ValueError, secret: Secret
+) -> RetriableAPIError:
+    """Explain a response with status 200 that is not a page.
+
+    Args:
+        response: The response, read whole.
+        difference: What `Page` raised.
+        secret: Hides the key.
+
+    Returns:
+        The error to raise; a retry may give a page.
+    """
+    instead = _instead_of_page(response.content, secret.summarize(difference))
+    told = f"the response is not a page of records but {instead}"
+    return RetriableAPIError(_with_words(told, response, secret), response)
 
 
 def _advice_for_others(status: int) -> str:

@@ -14,6 +14,7 @@ from singer_sdk.exceptions import RetriableAPIError
 
 from tap_leadintent.api import responses
 from tap_leadintent.api.failures import explain, is_distrust, is_without_connection
+from tap_leadintent.api.page import Page
 from tap_leadintent.api.rate_limit import LONGEST_RETRY_AFTER, backoff, retry_after
 from tap_leadintent.api.server_clock import Reading
 from tap_leadintent.api.session import environment, new_session
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from requests.adapters import HTTPAdapter
     from singer_sdk.metrics import Counter
 
-    from tap_leadintent.api.page import Page
     from tap_leadintent.api.rate_limit import Check, Pace
     from tap_leadintent.api.server_clock import ServerClock
     from tap_leadintent.redaction import Secret
@@ -187,12 +187,20 @@ class Sender:
         shown = parse_http_date(response.headers.get("Date", ""))
         reading = None if shown is None else Reading(shown, sent_at, seconds)
         is_trusted = reading is None or self.clock.learn(reading)
-        page = responses.read_page(response, self.secret, self.doubtful)
+        page = self._page(response)
         if shown is not None and not is_trusted:
             msg = f"its clock says {format_instant(shown)}, unlike other responses"
             raise RetriableAPIError(msg, response)
         page.clock = reading
         return page
+
+    def _page(self, response: requests.Response) -> Page:
+        if response.status_code != requests.codes.ok:
+            raise responses.failure(response, self.secret, self.doubtful)
+        try:
+            return Page.of(response)
+        except ValueError as error:
+            raise responses.not_a_page(response, error, self.secret) from None
 
     @cached_property
     def _environment(self) -> dict[str, Any]:

@@ -136,8 +136,10 @@ class ServerClock:
             others = (r for r in self._heard if not r.agrees(reading.ahead))
             is_trusted = votes > max(map(self._votes, others), default=0)
             if is_trusted and votes > 1:
-                agreeing = (r for r in self._heard if r.agrees(reading.ahead))
-                self._agreed = self._agreed or min(agreeing)
+                if self._agreed is None:
+                    self._agreed = min(
+                        r for r in self._heard if r.agrees(reading.ahead)
+                    )
                 earliest = self._confirmed
                 as_of = reading.as_of
                 self._confirmed = as_of if earliest is None else min(as_of, earliest)

@@ -16,12 +16,7 @@ from tap_leadintent.openapi import (
     WINDOW_END,
 )
 from tap_leadintent.records.column_types import ContradictionError, Plan, may_be_null
-from tap_leadintent.records.keys import (
-    canonical_json,
-    content_key,
-    own_id,
-    row_keys,
-)
+from tap_leadintent.records.keys import canonical_json, content_key
 from tap_leadintent.times import is_finer, utc_timestamp
 
 if TYPE_CHECKING:
@@ -85,7 +80,7 @@ class RecordShaper:
         Raises:
             ValueError: A column's schema is not a valid JSON schema.
         """
-        self._entity = entity
+        self._id_fields = ("id", f"{entity}_id")
         self._mask = mask
         self._notes = notes
         self._exclusion = exclusion or None
@@ -122,7 +117,8 @@ class RecordShaper:
             window_end: As for `shape`.
 
         Returns:
-            What `shape` gives, and for each which row of a target it is.
+            What `shape` gives, and a key for each, by which repeated records are found:
+            its own id, or a hash of its JSON, and its key columns.
 
         Raises:
             ValueError: A key column has no value.
@@ -133,7 +129,11 @@ class RecordShaper:
         if self._exclusion is not None:
             records = self._exclusion.records(records)
         rows = self.shape(records, window_end)
-        return rows, row_keys(rows, page.data, page.raw, self._entity, self._keys)
+        # A catalog may have replaced the key columns by others, or by none.
+        return rows, [
+            (self._own_id(record) or hash(bytes(raw)), *map(row.get, self._keys))
+            for row, record, raw in zip(rows, page.data, page.raw, strict=True)
+        ]
 
     def shape(
         self, records: list[Record], window_end: str | None = None
@@ -249,8 +249,19 @@ class RecordShaper:
         except ContradictionError:
             return None
 
+    def _own_id(self, record: Record) -> str | None:
+        """Find a record's own id; ids of other entities are references.
+
+        An id that is not a string is returned as JSON.
+        """
+        for field in self._id_fields:
+            value = record.get(field)
+            if value is not None and value != "":
+                return value if isinstance(value, str) else canonical_json(value)
+        return None
+
     def _record_key(self, record: Record) -> str:
-        found = own_id(record, self._entity)
+        found = self._own_id(record)
         if found is None:
             self._notes.warn_once.warn(
                 "A record has no id, so its key is made from all its content: when it "

@@ -86,9 +86,9 @@ class Reader:
         whole = Windows([(SINCE_EVER, now)], page_size=self.page_size, length=now)
         for _, pages in self._read_windows(whole, self._read_unfiltered, readers=1):
             for number, page in enumerate(pages, start=1):
-                records = self.endpoint.decode(page, self.check)
-                rows, _ = self._shape(records, number)
+                rows, _ = self._shape(self._decode(page), number)
                 yield rows
+                self._check_before_next(page)
 
     def read_range(self, plan: Plan, time_range: TimeRange) -> Iterator[list[Row]]:
         """Read a time range by the plan.
@@ -176,7 +176,7 @@ class Reader:
         count, end = 0, ""
         clock: Reading | None = None
         for number, page in enumerate(pages, start=1):
-            records = self.endpoint.decode(page, self.check)
+            records = self._decode(page)
             count += len(records.data)
             if number == 1:
                 self.learn_clock(plan)
@@ -186,6 +186,7 @@ class Reader:
             rows, keys = self._shape(records, number, f"{end[:-1]}.000000Z")
             news = self._repeats.news(keys, records.raw, records.read_at)
             yield [*compress(rows, news)]
+            self._check_before_next(page)
         self.learn_clock(plan)
         # The window's first query is the earliest, so it decides what is complete.
         as_of = clock and self.clock.as_of(clock)
@@ -199,6 +200,17 @@ class Reader:
             counted(count, "record"),
         )
         self.seal(count)
+
+    def _decode(self, page: Page) -> Records:
+        try:
+            return page.decode()
+        except ValueError as error:
+            return self.endpoint.decode_again(page, error, self.check)
+
+    def _check_before_next(self, page: Page) -> None:
+        # After its last page, a window first counts as read.
+        if page.cursor.has_more:
+            self.check()
 
     def _shape(
         self, records: Records, number: int, window_end: str | None = None

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import threading
+from itertools import islice
 from threading import Thread
 from typing import Any
 
@@ -23,11 +26,11 @@ CONFIG: dict[str, Any] = {
 }
 
 
-def tap_on(api: Api, monkeypatch: pytest.MonkeyPatch) -> TapLeadIntent:
+def tap_on(api: Api, monkeypatch: pytest.MonkeyPatch, **config: Any) -> TapLeadIntent:
     session = requests.Session()
     session.mount("https://", Adapter(api))
     monkeypatch.setattr("tap_leadintent.api.retry.new_session", lambda _: session)
-    return TapLeadIntent(config={**DEFAULTS, **CONFIG})
+    return TapLeadIntent(config={**DEFAULTS, **(config or CONFIG)})
 
 
 def test_no_thread_outlives_a_sync() -> None:
@@ -59,6 +62,46 @@ def test_no_thread_outlives_whoever_reads_the_records(
     assert readers_alive()
     records.close()
     assert readers_alive() == []
+
+
+def await_readers() -> None:
+    """Wait until all windows have been read."""
+    for thread in threading.enumerate():
+        if thread.name in readers_alive():
+            thread.join(timeout=60)
+    assert readers_alive() == []
+
+
+@pytest.mark.parametrize("start", [{}, {"start_date": iso(0), "window_days": 40}])
+def test_a_signal_ends_the_run_after_a_page(
+    start: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if more pages wait, so that there is nothing to wait for."""
+    tap = tap_on(
+        Api(now=9 * DAY, leads=steady(200)), monkeypatch, page_size=10, **start
+    )
+    records: Any = tap.streams["leads"].get_records(None)
+    assert next(records)["id"]
+    await_readers()
+    signal.raise_signal(signal.SIGTERM)
+    assert len([*islice(records, 9)]) == 9
+    with pytest.raises(SystemExit, match="143"):
+        next(records)
+
+
+def test_a_window_whose_last_page_is_written_counts_in_spite_of_a_signal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    config = {**CONFIG, "window_days": 40}
+    tap = tap_on(Api(now=9 * DAY, leads=steady(200)), monkeypatch, **config)
+    stream: Any = tap.streams["leads"]
+    records = stream.get_records(None)
+    assert len([*islice(records, 200)]) == 200
+    signal.raise_signal(signal.SIGTERM)
+    with pytest.raises(SystemExit, match="143"):
+        next(records)
+    covered = stream.state_entry.current()["coverage"]
+    assert "date_found" in [entry["range"] for entry in covered]
 
 
 def test_a_page_is_written_before_the_next_is_waited_for(

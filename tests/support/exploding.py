@@ -6,25 +6,25 @@ Its exception prints the request's headers, the key among them.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from unittest import mock
 
-from tap_leadintent.api.responses import read_page
+from tap_leadintent.api.page import Page
 from tap_leadintent.tap import TapLeadIntent
 
 if TYPE_CHECKING:
     import requests
 
-    from tap_leadintent.api.page import Page
+read = Page.of
 
 
-def explode(response: requests.Response, *others: Any) -> Page:
+def explode(response: requests.Response) -> Page:
     if response.request.url and response.request.url.endswith("/signals/leads"):
         msg = f"cannot cope with {response.request.headers}"
         raise ZeroDivisionError(msg)
-    return read_page(response, *others)
+    return read(response)
 
 
 sys.argv[0] = "tap-leadintent"
-with mock.patch("tap_leadintent.api.responses.read_page", explode):
+with mock.patch("tap_leadintent.api.page.Page.of", explode):
     TapLeadIntent.cli()
