@@ -172,50 +172,6 @@ class Bookmark:
         return entry
 
 
-def sources(state: Mapping[str, Any]) -> list[Source]:
-    """Find what a stream's state is about.
-
-    Args:
-        state: The stream's state.
-
-    Returns:
-        Each source in it, that of the last run first. An entry without a source counts
-        as of the last run's address, which is empty where no entry has one.
-
-    Raises:
-        ValueError: Its coverage is no list of entries.
-    """
-    entries = msgspec.convert(state.get(COVERAGE, []), list[dict[str, Any]])
-    last = next((entry["source"] for entry in entries if entry.get("source")), "")
-    found = (
-        _source({**entry, "source": normalised(str(entry.get("source") or last))})
-        for entry in entries
-    )
-    return list(dict.fromkeys(found))
-
-
-def moved(
-    state: Mapping[str, Any], from_address: str, to_address: str
-) -> dict[str, Any]:
-    """Let a stream's state be about another address, at which the same data is.
-
-    Args:
-        state: The stream's state, whose entries `sources` can read.
-        from_address: The address that it is about, as `normalised` writes it.
-        to_address: The address that it is to be about.
-
-    Returns:
-        The state; entries of further addresses, or without one, are as they were.
-    """
-    entries = [
-        {**entry, "source": to_address}
-        if normalised(str(entry.get("source", ""))) == from_address
-        else entry
-        for entry in state.get(COVERAGE, [])
-    ]
-    return {**state, COVERAGE: entries} if COVERAGE in state else {**state}
-
-
 def _from_sdk(
     newest: int, ranges: Sequence[str], start: int
 ) -> Iterable[tuple[str, Interval]]:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tap_leadintent.replication import intervals
-from tap_leadintent.replication.bookmark import COVERAGE, Bookmark, moved, sources
+from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
 from tap_leadintent.replication.coverage import Coverage
 from tap_leadintent.replication.recheck import Mark
 from tap_leadintent.replication.source import Source
 from tap_leadintent.state_tool.errors import StateError
+from tap_leadintent.state_tool.sources import moved, sources
 from tap_leadintent.state_tool.words import about, stretch
 from tap_leadintent.times import EARLIEST, LATEST
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tap_leadintent.config.files import StateFile
-from tap_leadintent.replication.bookmark import Bookmark, sources
+from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.source import Source
 from tap_leadintent.replication.state_check import unknown_names
 from tap_leadintent.state_tool.errors import StateError
+from tap_leadintent.state_tool.sources import sources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

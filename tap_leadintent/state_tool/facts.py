@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tap_leadintent.replication import intervals
-from tap_leadintent.replication.bookmark import COVERAGE, Bookmark, sources
+from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
 from tap_leadintent.replication.source import Source
+from tap_leadintent.state_tool.sources import sources
 from tap_leadintent.times import format_instant
 
 if TYPE_CHECKING:

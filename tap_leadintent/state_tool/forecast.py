@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.plan import Asked, Plan
-from tap_leadintent.replication.reasons import Reason, reasons
 from tap_leadintent.replication.source import Source
+from tap_leadintent.state_tool.reasons import Reason, reasons
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tap_leadintent.replication.reasons import Reason
+from tap_leadintent.state_tool.reasons import Reason
 from tap_leadintent.state_tool.words import about, length, stretch
 from tap_leadintent.times import format_instant
 

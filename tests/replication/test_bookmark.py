@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tap_leadintent.replication.bookmark import MOST_OTHERS, Bookmark, moved, sources
+from tap_leadintent.replication.bookmark import MOST_OTHERS, Bookmark
 from tap_leadintent.replication.coverage import Coverage
 from tap_leadintent.replication.recheck import Mark
 from tap_leadintent.replication.source import Source, filters_hash
@@ -205,54 +205,6 @@ def test_the_key_is_the_one_that_the_source_was_last_read_with() -> None:
     assert read(entries).key == "00000002"
     assert read(entries, THERE).key == "00000001"
     assert read([entry()]).key == ""
-
-
-def test_the_sources_of_a_state_are_those_that_a_run_would_find() -> None:
-    entries = [
-        entry(source="HTTPS://api.example.com/", filters=FILTERED.filters),
-        entry(source=THERE.address),
-        entry(),
-    ]
-    found = sources({"coverage": entries})
-    assert found == [FILTERED, THERE, HERE]
-    for source in found:
-        assert read(entries, source).coverage.span("date_found")
-    foreign = [each["source"] for each in read(entries).others]
-    assert foreign == [HERE.address, THERE.address]
-
-
-@pytest.mark.parametrize("state", [{}, {"coverage": []}, {"replication_key_value": 7}])
-def test_a_state_without_entries_is_about_no_source(state: dict[str, Any]) -> None:
-    assert sources(state) == []
-
-
-def test_a_state_that_never_said_its_source_is_about_no_address() -> None:
-    assert sources({"coverage": [entry()]}) == [Source("", "")]
-
-
-@pytest.mark.parametrize("entries", [None, {}, [7], "x"], ids=str)
-def test_what_is_no_list_of_entries_has_no_sources(entries: object) -> None:
-    with pytest.raises(ValueError, match="Expected"):
-        sources({"coverage": entries})
-
-
-def test_a_state_moves_to_another_address_with_all_its_filters() -> None:
-    entries = [
-        entry(source="https://API.example.com:443/", key="00000001"),
-        entry(source=HERE.address, filters=FILTERED.filters),
-        entry(source="https://third.example.com"),
-        entry(),
-    ]
-    state = moved({"coverage": entries, "x": 1}, HERE.address, THERE.address)
-    assert state == {
-        "coverage": [
-            entry(source=THERE.address, key="00000001"),
-            entry(source=THERE.address, filters=FILTERED.filters),
-            *entries[2:],
-        ],
-        "x": 1,
-    }
-    assert moved({"x": 1}, HERE.address, THERE.address) == {"x": 1}
 
 
 # What others wrote

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.support.model import DAY, DEFAULTS, HOUR, Api, iso, lead, run, steady
-from tests.support.states import changed, refused
+from tests.support.states import NOW, changed, refused
 from tests.support.store import Store
 
 if TYPE_CHECKING:
@@ -47,3 +49,33 @@ def test_what_shards_have_loaded_is_not_read_again(write: Write) -> None:
         if "date_found" in body
     ]
     assert min(starts) > iso(88 * DAY)
+
+
+def test_a_time_is_split_into_shards() -> None:
+    options = ("--from", "2025-01-01", "--to", "2026-01-01", "--shards", "3")
+    assert changed("split", *options) == [
+        {"start_date": "2025-01-01T00:00:00Z", "end_date": "2025-05-02T16:00:00Z"},
+        {"start_date": "2025-05-02T16:00:00Z", "end_date": "2025-09-01T08:00:00Z"},
+        {"start_date": "2025-09-01T08:00:00Z", "end_date": "2026-01-01T00:00:00Z"},
+    ]
+    (whole,) = changed("split", "--from", "2025-01-01", "--shards", "1")
+    assert whole["end_date"] == NOW
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (("--from", "soon"), "--from: 'soon' is not a date or date-time, such as"),
+        (
+            ("--from", "2025-01-01", "--to", "2025-01-01"),
+            (
+                "--shards: the time from 2025-01-01T00:00:00Z to 2025-01-01T00:00:00Z "
+                "cannot be cut into 2"
+            ),
+        ),
+        (("--from", "2025-01-01", "--to", "2025"), "--to: '2025' is not a date"),
+        (("--from", "2025-01-01", "--shards", "0"), "--shards: the time from "),
+    ],
+)
+def test_what_cannot_be_split_is_one_line(options: tuple[str, ...], line: str) -> None:
+    assert refused("split", "--shards", "2", *options).startswith(line)

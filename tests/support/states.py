@@ -56,6 +56,20 @@ def state_of(**streams: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return {"bookmarks": said}
 
 
+LEADS = [
+    signal("04-01", "06-01", key="5d0c7a12"),
+    found("01-01", "06-01", key="5d0c7a12"),
+    found("01-01", "03-01", source=THERE, key="00000001"),
+    found("01-01", "03-01", filters="0123456789ab", key="5d0c7a12"),
+]
+"""What a state says of leads: two entries of the last run's source, two of others."""
+
+SEEN = [entry("observed_at", "01-01", "06-01")]
+"""What it says of observations."""
+
+STATE = state_of(leads=LEADS, observations=SEEN)
+
+
 def run(*arguments: str, stdin: object = None) -> Result:
     """Run the command; standard input is text, or what JSON is made of."""
     text = stdin if isinstance(stdin, str | bytes | None) else json.dumps(stdin)

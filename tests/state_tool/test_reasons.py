@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tap_leadintent.replication.reasons import Reason, reasons
+from tap_leadintent.state_tool.reasons import Reason, reasons
 
 EARLIER, HOLE, LOOKBACK, NEW = (
     Reason.EARLIER,
