@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
-from functools import partial
+from functools import cache, partial
+from hashlib import pbkdf2_hmac
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -37,6 +38,25 @@ def _no_proxy() -> Iterator[None]:
     """Keep a proxy of the environment out of what is local."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NO_PROXY", "*")
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _no_certificates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep certificates of the environment out of what sends nothing.
+
+    Each run would read them, which takes longer than most runs.
+    """
+    for variable in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"):
+        monkeypatch.delenv(variable, raising=False)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _each_key_hashed_once() -> Iterator[None]:
+    """Hash each key once, not once a run: the hash is slow on purpose."""
+    with pytest.MonkeyPatch.context() as patch:
+        hasher = "tap_leadintent.replication.source.pbkdf2_hmac"
+        patch.setattr(hasher, cache(pbkdf2_hmac))
         yield
 
 

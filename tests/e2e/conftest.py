@@ -32,6 +32,11 @@ if TYPE_CHECKING:
     from tests.support.postgres import Rows
 
 
+@pytest.fixture(autouse=True)
+def _no_certificates() -> None:
+    """Keep those of the environment: what is installed may come from afar."""
+
+
 @pytest.fixture(scope="session")
 def server() -> Iterator[Sandbox]:
     """One sandbox process for all tests of this process."""
