@@ -9,6 +9,7 @@ from functools import cache, partial
 from hashlib import pbkdf2_hmac
 from typing import TYPE_CHECKING, Any
 
+import hypothesis
 import pytest
 
 from tap_leadintent.sandbox.options import Options
@@ -31,6 +32,11 @@ if TYPE_CHECKING:
 
     from tap_leadintent.sandbox import Sandbox
     from tests.support.helpers import Run
+
+
+# An example may take as long as it does: the machine may be busy.
+hypothesis.settings.register_profile("patient", deadline=None)
+hypothesis.settings.load_profile("patient")
 
 
 @pytest.fixture(autouse=True, scope="session")

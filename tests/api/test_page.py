@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tap_leadintent.api.page import HUGE_NUMBER, NO_NUMBER, TEXT_REPAIRED, Page
@@ -127,7 +127,6 @@ def test_the_json_of_a_record_stays_as_the_api_spelled_it() -> None:
     assert [bytes(raw) for raw in page.decode().raw] == [text]
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(json_values)
 def test_whatever_is_decoded_can_be_encoded(value: Any) -> None:
     """Python's own encoder writes what is hard: NaN, infinities, lone surrogates."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import requests_mock
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tap_leadintent.errors import StreamError
@@ -51,7 +51,6 @@ def read_answers(*answers: Any) -> tuple[list[str], list[Any]]:
         return ids, [request.json() for request in api.request_history]
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(
     pages=st.lists(st.lists(st.integers(), max_size=3), min_size=1, max_size=8),
     data=st.data(),

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -136,7 +136,6 @@ def schema_of(value: object) -> dict[str, Any]:
     return {}
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(st.dictionaries(names, values, max_size=4), st.sets(names | st.just("a.b.c")))
 def test_nothing_else_is_taken(record: dict[str, Any], excluded: set[str]) -> None:
     exclusion = Exclusion(excluded)

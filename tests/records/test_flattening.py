@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from singer_sdk.helpers._flattening import FlatteningOptions, flatten_record
@@ -298,7 +298,6 @@ def columns_hold(flat: dict[str, Any], separator: str, leaf: tuple[Any, ...]) ->
     return False
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(
     st.dictionaries(names, schemas, max_size=4),
     st.dictionaries(names, values, max_size=4),

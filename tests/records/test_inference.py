@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -146,7 +146,6 @@ fields = st.sampled_from(["a", "A", "b_at", "id", "record_key", "x" * 64]) | st.
 samples = st.lists(st.dictionaries(fields, values, max_size=5), max_size=6)
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(samples, st.randoms())
 def test_order_does_not_matter(records: list[dict[str, Any]], random: Any) -> None:
     shuffled = [dict(random.sample([*r.items()], len(r))) for r in records]
@@ -155,7 +154,6 @@ def test_order_does_not_matter(records: list[dict[str, Any]], random: Any) -> No
     assert json.dumps(one) == json.dumps(other)
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(samples)
 def test_the_sample_fits_its_columns(records: list[dict[str, Any]]) -> None:
     columns, unsafe_names = infer(records, DECLARED)

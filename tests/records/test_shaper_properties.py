@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from singer_sdk.contrib.msgspec import serialize_jsonl
@@ -66,7 +66,6 @@ def utc(text: str) -> datetime:
     return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(st.sampled_from(STREAMS), catalogs, records.filter(keeps_names))
 def test_nothing_is_dropped_and_nothing_contradicts_the_schema(
     name: str, catalog: dict[str, Any], record: dict[str, Any]
