@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from singer_sdk.authenticators import BearerTokenAuthenticator
 from singer_sdk.helpers.conform import TypeConformanceLevel
-from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL
+from singer_sdk.singerlib.catalog import REPLICATION_INCREMENTAL
 from singer_sdk.singerlib.schema import Schema
 from singer_sdk.streams.rest import PageContext
 from typing_extensions import override
@@ -32,10 +32,7 @@ from tap_leadintent.replication.stream_state import StreamState
 from tap_leadintent.singer.stream import SingerStream
 
 if TYPE_CHECKING:
-    from collections.abc import (
-        Generator,
-        Iterable,
-    )
+    from collections.abc import Generator, Iterable
 
     import requests
     from requests.adapters import HTTPAdapter
@@ -120,11 +117,7 @@ class LeadIntentStream(SingerStream):
                 timeout=self.timeout,
                 retries=int(self.config["max_retries"]),
                 secret=self._secret,
-                doubtful=[
-                    f"filters.{field}"
-                    for field in undocumented_filters(self.config)
-                    if field.startswith(f"{self.name}.")
-                ],
+                doubtful=undocumented_filters({self.name: self.filters}),
                 clock=self._clock,
                 counter=self.request_counter,
                 tally=self.tally,
@@ -302,16 +295,8 @@ class LeadIntentStream(SingerStream):
             )
 
     def _read_all(self) -> Generator[list[Record]]:
-        versioned = (
-            self.replication_method == REPLICATION_FULL_TABLE
-            and self.config["emit_activate_version_messages"]
-        )
-        if versioned:
-            # Private, for want of a public hook: records must carry the version.
-            self._stream_version = self._now
-        yield from self._reader.read_everything(self._now)
-        if versioned:
-            self.activate_version(self._now)
+        with self.new_version(self._now):
+            yield from self._reader.read_everything(self._now)
 
     @cached_property
     def state_entry(self) -> StreamState:

@@ -203,8 +203,8 @@ class TapLeadIntent(Tap):
         )
         if errors:
             raise ConfigError([self._secret.summarize(error) for error in errors])
-        for field in validation.undocumented_filters(self._config):
-            self.logger.warning("filters.%s is passed on, though undocumented", field)
+        for field in validation.undocumented_filters(self._config["filters"]):
+            self.logger.warning("%s is passed on, though undocumented", field)
         return errors
 
     @override

@@ -18,7 +18,7 @@ import msgspec
 if TYPE_CHECKING:
     import requests
 
-    from tap_leadintent.api.server_clock import Reading
+    from tap_leadintent.api.server_clock import ClockReading
 
 TEXT_REPAIRED = "U+0000 or a lone surrogate, which became U+FFFD"
 NO_NUMBER = "NaN or an infinity, which became null"
@@ -89,7 +89,7 @@ class Page:
     request: requests.PreparedRequest
     """The request that it answers."""
 
-    clock: Reading | None = None
+    clock: ClockReading | None = None
     """What its `Date` header says about the server's clock; None without one."""
 
     @classmethod

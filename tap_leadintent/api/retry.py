@@ -16,7 +16,7 @@ from tap_leadintent.api import responses
 from tap_leadintent.api.failures import explain, is_distrust, is_without_connection
 from tap_leadintent.api.page import Page
 from tap_leadintent.api.rate_limit import LONGEST_RETRY_AFTER, backoff, retry_after
-from tap_leadintent.api.server_clock import Reading
+from tap_leadintent.api.server_clock import ClockReading
 from tap_leadintent.api.session import environment, new_session
 from tap_leadintent.errors import NoAccessError, RefusedError, StreamError
 from tap_leadintent.progress import counted
@@ -185,7 +185,7 @@ class Sender:
         )
         seconds = time.monotonic() - began
         shown = parse_http_date(response.headers.get("Date", ""))
-        reading = None if shown is None else Reading(shown, sent_at, seconds)
+        reading = None if shown is None else ClockReading(shown, sent_at, seconds)
         is_trusted = reading is None or self.clock.learn(reading)
         page = self._page(response)
         if shown is not None and not is_trusted:

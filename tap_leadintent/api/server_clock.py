@@ -28,7 +28,7 @@ _SKEW = 60
 more would hide harmful ones."""
 
 
-class Reading(NamedTuple):
+class ClockReading(NamedTuple):
     """What one response says about the time."""
 
     shown: int
@@ -84,11 +84,11 @@ class ServerClock:
             logger: Gets a warning when our clock and the server's differ.
         """
         self._logger = logger
-        self._heard: deque[Reading] = deque(maxlen=_REMEMBERED)
-        self._agreed: Reading | None = None
+        self._heard: deque[ClockReading] = deque(maxlen=_REMEMBERED)
+        self._agreed: ClockReading | None = None
         self._confirmed: int | None = None
         """The earliest time of answers that another clock agreed with."""
-        self._disputed: Reading | None = None
+        self._disputed: ClockReading | None = None
         """The first answer, if no other clock agreed with it."""
         self._has_conceded = False
         self._has_warned = False
@@ -120,7 +120,7 @@ class ServerClock:
         """Whether there are responses, but no two clocks agree."""
         return bool(self._heard) and self._agreed is None
 
-    def learn(self, reading: Reading) -> bool:
+    def learn(self, reading: ClockReading) -> bool:
         """Learn from a response, whether it is a page or a refusal.
 
         Args:
@@ -157,7 +157,7 @@ class ServerClock:
         """
         self._has_conceded = True
 
-    def as_of(self, reading: Reading) -> int:
+    def as_of(self, reading: ClockReading) -> int:
         """Tell up to which time a response is complete.
 
         Args:
@@ -173,11 +173,11 @@ class ServerClock:
             return reading.as_of
         return int(reading.sent_at + agreed.shown - agreed.sent_at - agreed.seconds)
 
-    def _votes(self, reading: Reading) -> int:
+    def _votes(self, reading: ClockReading) -> int:
         heard = sum(other.agrees(reading.ahead) for other in self._heard)
         return heard + reading.agrees(0)
 
-    def _warn(self, reading: Reading) -> None:
+    def _warn(self, reading: ClockReading) -> None:
         if self._has_warned or abs(reading.ahead) <= _SKEW:
             return
         self._has_warned = True

@@ -95,18 +95,18 @@ def validate(
     ]
 
 
-def undocumented_filters(config: Mapping[str, Any]) -> list[str]:
-    """List the request fields in `filters` that the API description does not show.
+def undocumented_filters(filters: Mapping[str, Any]) -> list[str]:
+    """List the request fields that the API description does not show.
 
     Args:
-        config: Valid settings.
+        filters: The setting `filters`, or a part of it.
 
     Returns:
-        Each as `<stream>.<field>`.
+        Each as `filters.<stream>.<field>`.
     """
     return [
-        f"{stream}.{field}"
-        for stream, fields in config["filters"].items()
+        f"filters.{stream}.{field}"
+        for stream, fields in filters.items()
         for field in fields
         if field not in request_fields(stream)
     ]

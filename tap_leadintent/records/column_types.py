@@ -95,8 +95,8 @@ def _compiled(text: str) -> Fit:
     return fit
 
 
-class Plan:
-    """The columns of a stream, compiled for many records."""
+class ColumnTypes:
+    """The types of a stream's columns, compiled for many records."""
 
     def __init__(self, columns: Mapping[str, Schema]) -> None:
         """Compile the columns.

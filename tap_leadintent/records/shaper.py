@@ -15,7 +15,11 @@ from tap_leadintent.openapi import (
     TAP_COLUMNS,
     WINDOW_END,
 )
-from tap_leadintent.records.column_types import ContradictionError, Plan, may_be_null
+from tap_leadintent.records.column_types import (
+    ColumnTypes,
+    ContradictionError,
+    may_be_null,
+)
 from tap_leadintent.records.keys import canonical_json, content_key
 from tap_leadintent.times import is_finer, utc_timestamp
 
@@ -85,7 +89,7 @@ class RecordShaper:
         self._notes = notes
         self._exclusion = exclusion or None
         fields = {n: schema for n, schema in columns.items() if n not in TAP_COLUMNS}
-        self._plan = Plan(fields)
+        self._types = ColumnTypes(fields)
         self._empty: Record = dict.fromkeys(fields)
         self._hidden = {
             path[1]
@@ -151,7 +155,7 @@ class RecordShaper:
         Raises:
             ValueError: A key column has no value.
         """
-        doubtful = self._plan.doubtful(records)
+        doubtful = self._types.doubtful(records)
         try:
             return [
                 self._shape(record, names, window_end)
@@ -169,7 +173,7 @@ class RecordShaper:
 
     def _lacks(self, column: str, record: Record, window_end: str | None) -> bool:
         try:
-            self._shape(record, self._plan.fits, window_end)
+            self._shape(record, self._types.fits, window_end)
         except _NoKeyError as error:
             return error.column == column
         return False
@@ -203,7 +207,7 @@ class RecordShaper:
             if value is None:
                 continue
             try:
-                fitted = self._plan.fits[name](value)
+                fitted = self._types.fits[name](value)
             except ContradictionError:
                 fitted = self._key_from(name, value) if name in self._keys else None
                 if name not in self._hidden:
@@ -245,7 +249,7 @@ class RecordShaper:
     def _key_from(self, name: str, value: object) -> object:
         """Make a key of an id that is not a string, instead of stopping the stream."""
         try:
-            return self._plan.fits[name](canonical_json(value))
+            return self._types.fits[name](canonical_json(value))
         except ContradictionError:
             return None
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tap_leadintent.api.endpoint import Endpoint
     from tap_leadintent.api.page import Page, Records
     from tap_leadintent.api.rate_limit import Check
-    from tap_leadintent.api.server_clock import Reading, ServerClock
+    from tap_leadintent.api.server_clock import ClockReading, ServerClock
     from tap_leadintent.progress import Progress
     from tap_leadintent.replication.intervals import Interval
     from tap_leadintent.replication.plan import Plan
@@ -174,7 +174,7 @@ class Reader:
     ) -> Iterator[list[Row]]:
         self._repeats.next_window()
         count, end = 0, ""
-        clock: Reading | None = None
+        clock: ClockReading | None = None
         for number, page in enumerate(pages, start=1):
             records = self._decode(page)
             count += len(records.data)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,13 +21,14 @@ from singer_sdk.exceptions import SingerSDKError
 from singer_sdk.helpers._batch import SDKBatchMessage
 from singer_sdk.mapper import SameRecordTransform
 from singer_sdk.singerlib import RecordMessage
+from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE
 from typing_extensions import override
 
 from tap_leadintent.singer.batch import BatchFiles
 from tap_leadintent.singer.writer import flush
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable
+    from collections.abc import Callable, Generator, Iterable, Iterator
 
     from singer_sdk import Tap
     from singer_sdk.helpers._batch import BatchConfig
@@ -102,12 +104,20 @@ class SingerStream(RESTStream[str | None]):
         """
         flush(self._tap.message_writer)
 
-    def activate_version(self, version: int) -> None:
-        """Tell the target that a version is complete, if its records carried it.
+    @contextmanager
+    def new_version(self, version: int) -> Iterator[None]:
+        """Send ACTIVATE_VERSION after the records of a full table, if the user asks.
 
         Args:
-            version: The version of the stream's records.
+            version: The version, which each record carries that is emitted inside the
+                context.
         """
+        is_full_table = self.replication_method == REPLICATION_FULL_TABLE
+        if not (is_full_table and self.config["emit_activate_version_messages"]):
+            yield
+            return
+        self._stream_version = version
+        yield
         if self._batch is None:
             self._write_activate_version_message(version)
         else:
@@ -213,5 +223,5 @@ class SingerStream(RESTStream[str | None]):
     @property
     @override
     def emit_activate_version_messages(self) -> bool:
-        # The SDK would send ACTIVATE_VERSION too early; see `activate_version`.
+        # The SDK would send ACTIVATE_VERSION too early; see `new_version`.
         return False

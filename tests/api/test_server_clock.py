@@ -6,36 +6,36 @@ import logging
 
 import pytest
 
-from tap_leadintent.api.server_clock import Reading, ServerClock
+from tap_leadintent.api.server_clock import ClockReading, ServerClock
 
 NOW = 1_770_000_000
 HOUR = 3600
 
 
-def clock_of(*readings: Reading) -> tuple[ServerClock, list[bool]]:
+def clock_of(*readings: ClockReading) -> tuple[ServerClock, list[bool]]:
     """Give a clock that has learned from answers, and whether it trusts each."""
     clock = ServerClock(logging.getLogger("clock"))
     return clock, [clock.learn(reading) for reading in readings]
 
 
-def at(ahead: float, number: int = 0) -> Reading:
+def at(ahead: float, number: int = 0) -> ClockReading:
     """Give the reading of a request sent in a later second, answered at once."""
-    return Reading(NOW + number + int(ahead), NOW + number, 0.0)
+    return ClockReading(NOW + number + int(ahead), NOW + number, 0.0)
 
 
 @pytest.mark.parametrize(
     ("reading", "as_of", "ahead"),
     [
-        (Reading(NOW, NOW, 0.0), NOW, 0),
-        (Reading(NOW, NOW, 0.9), NOW, 0),
-        (Reading(NOW + 3, NOW, 3.2), NOW, 0),
-        (Reading(NOW + 1, NOW, 3.2), NOW - 2, 0),
-        (Reading(NOW - 9, NOW, 3.2), NOW - 12, -9),
-        (Reading(NOW + 9, NOW, 3.0), NOW + 6, 6),
+        (ClockReading(NOW, NOW, 0.0), NOW, 0),
+        (ClockReading(NOW, NOW, 0.9), NOW, 0),
+        (ClockReading(NOW + 3, NOW, 3.2), NOW, 0),
+        (ClockReading(NOW + 1, NOW, 3.2), NOW - 2, 0),
+        (ClockReading(NOW - 9, NOW, 3.2), NOW - 12, -9),
+        (ClockReading(NOW + 9, NOW, 3.0), NOW + 6, 6),
     ],
 )
 def test_an_answer_was_ready_later_than_its_query_ran(
-    reading: Reading, as_of: int, ahead: float
+    reading: ClockReading, as_of: int, ahead: float
 ) -> None:
     assert reading.as_of == as_of
     assert reading.ahead == ahead
@@ -120,7 +120,7 @@ def _runs(trusted: list[bool]) -> list[str]:
 
 
 def test_after_a_refusal_the_time_of_the_first_query_counts() -> None:
-    clock, _ = clock_of(Reading(NOW + 5, NOW, 7.0))
+    clock, _ = clock_of(ClockReading(NOW + 5, NOW, 7.0))
     assert clock.reached == NOW + 5
     clock.concede()
     assert clock.reached == clock.began == NOW - 2
