@@ -133,7 +133,9 @@ def _attempt(
     except OutputError:
         raise
     except Exception as error:
-        logger.exception("%s: this should not happen", stream.name)
+        logger.exception(
+            "%s: an unexpected error, which is a bug of the tap", stream.name
+        )
         return error
     finally:
         # A traceback may keep the reader alive, and with it its threads.

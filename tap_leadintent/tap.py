@@ -175,7 +175,7 @@ class TapLeadIntent(Tap):
 
     @override
     def _handle_termination(self, signum: int, frame: FrameType | None) -> None:
-        # Private, for want of a public hook: the SDK's method would write a STATE into
+        # Private, as there is no public hook: the SDK's method would write a STATE into
         # a line that may be half written, and exit with code 0.
         self._interruption.signal(signum)
 
@@ -187,13 +187,13 @@ class TapLeadIntent(Tap):
     @property
     @override
     def _env_var_config(self) -> dict[str, Any]:
-        # Private, for want of a public hook: the SDK's property reads fractions as
+        # Private, as there is no public hook: the SDK's property reads fractions as
         # text and any text as a boolean, and raises a traceback at invalid JSON.
         return environment.read_config(self._schema, self._env_var_prefix, self.logger)
 
     @override
     def _validate_config(self, *, raise_errors: bool = True) -> list[str]:
-        # Private, for want of a public hook: the SDK does not validate for
+        # Private, as there is no public hook: the SDK does not validate for
         # `--discover`, has no cross-field rules, and quotes values, even the key.
         redaction.keep_out_of_logs(self._secret)
         errors = validation.validate(
@@ -204,7 +204,9 @@ class TapLeadIntent(Tap):
         if errors:
             raise ConfigError([self._secret.summarize(error) for error in errors])
         for field in validation.undocumented_filters(self._config["filters"]):
-            self.logger.warning("%s is passed on, though undocumented", field)
+            self.logger.warning(
+                "%s is passed on, though the API description does not show it", field
+            )
         return errors
 
     @override

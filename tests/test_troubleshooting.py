@@ -33,7 +33,7 @@ PARTS = {
     *("JSON is nested too deeply", "the answer did not arrive whole in time"),
     "the wait for the response was ended",
     *("Connection to", "timed out:", "Failed to establish a new connection:"),
-    *("first load", "1 field is", "fields are"),
+    *("1 field is", "fields are"),
 }
 PLACEHOLDER = re.compile(r"%[sd]|\{\w*(?::\w+)?\}|…")
 ALL = [message for section in MESSAGES.values() for message in section]

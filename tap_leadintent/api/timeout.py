@@ -99,7 +99,7 @@ class BoundedResponse(HTTPResponse):
 
     @override
     def _read_next_chunk_size(self) -> int:  # type: ignore[misc]
-        # Private, for want of a public hook: the library accepts a negative size, and
+        # Private, as there is no public hook: the library accepts a negative size, and
         # then reads without end.
         size: int = super()._read_next_chunk_size()  # type: ignore[misc]
         if size < 0:

@@ -34,7 +34,7 @@ class StateFile(msgspec.Struct):
         # Without this error, the state would count as empty.
         for name in ("singer_state", "value"):
             if getattr(self, name):
-                msg = f"give the state alone, which stands in it under {name}"
+                msg = f"give only the state, which is under the key {name}"
                 raise ValueError(msg)
 
 

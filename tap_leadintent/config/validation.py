@@ -142,7 +142,7 @@ def _base_url_problems(url: str) -> Iterator[str]:
     elif parts.username is not None or parts.password is not None:
         yield ": must not carry credentials; the key goes into api_key"
     elif parts.scheme == "http" and not _is_loopback(host):
-        yield ": must begin with https://, as the key would travel in clear"
+        yield ": must begin with https://, as plain http would send the key unencrypted"
     elif parts.query or parts.fragment:
         yield ": must not carry a query or a fragment"
     elif parts.path.rstrip("/").endswith("/v1"):
@@ -215,8 +215,8 @@ def _order_problems(config: Mapping[str, Any]) -> Iterator[str]:
 def _recheck_problems(config: Mapping[str, Any]) -> Iterator[str]:
     if "recheck_days" in config and "start_date" not in config:
         yield (
-            "recheck_days: needs start_date, from where on all is read again; without "
-            "it a load is one chain, of which no slice can be read"
+            "recheck_days: needs start_date; without it a load is one unfiltered "
+            "chain, of which no part can be read again"
         )
 
 
@@ -243,7 +243,7 @@ def _field_problems(stream: str, field: str, value: object) -> Iterator[str]:
     elif nearest := did_you_mean(field, documented):
         yield f"there is no such request field{nearest}"
     if not _is_json(value):
-        yield "holds a value that JSON cannot, such as NaN or half a character"
+        yield "holds a value that JSON cannot hold, such as NaN or a lone surrogate"
 
 
 def _is_json(value: object) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-# Private, for want of a public module: columns are named as the SDK names them.
+# Private, as there is no public module: columns are named as the SDK names them.
 from singer_sdk.helpers._flattening import flatten_key, flatten_schema
 from singer_sdk.singerlib.json import serialize_json
 

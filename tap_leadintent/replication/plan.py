@@ -218,7 +218,7 @@ class Plan:
             StreamError: By that clock, all that is asked for lies in the future.
         """
         if reached is not None and reached < self.now:
-            self._refuse_nonsense(reached)
+            self._check_clock(reached)
             self.now = reached
             self._begin()
             self._clip()
@@ -237,14 +237,14 @@ class Plan:
         for name in self._beginning:
             self.coverage.begin(name, min(self.now, began or self.now))
 
-    def _refuse_nonsense(self, reached: int) -> None:
+    def _check_clock(self, reached: int) -> None:
         since = self._asked.since
         if reached < max(since - _DAY, SINCE_EVER + _DAY):
             msg = (
                 f"by the server's clock it is {format_instant(reached)}, long before "
-                f"{format_instant(since)}, from where on it is asked; the stream stops "
-                "rather than count nothing as everything. Check base_url, or report it "
-                "to the API's support"
+                f"{format_instant(since)}, where its range begins; the stream stops, "
+                "as it would read nothing. Check base_url, or report it to the API's "
+                "support"
             )
             raise StreamError(msg)
 

@@ -100,7 +100,7 @@ class RangeRequests:
             if next(self._too_wide) == 0:
                 self._logger.warning(
                     "The API refused a window of %s, so narrower ones are tried, down "
-                    "to an hour; set window_days if it allows so many days at most: %s",
+                    "to an hour; set window_days to the most days that it allows: %s",
                     self._name,
                     error,
                 )

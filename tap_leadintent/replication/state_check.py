@@ -36,7 +36,7 @@ def unknown_names(
         if name not in ranges:
             hint = did_you_mean(name, ranges)
             yield (
-                f"The state is about a stream {_quoted(name)}, which there is not{hint}"
+                f"The state names a stream that does not exist: {_quoted(name)}{hint}"
             )
         elif ranges[name] and bookmark:
             yield from _unknown_in_bookmark(name, bookmark, ranges[name])
@@ -48,7 +48,7 @@ def _unknown_in_bookmark(
     if bookmark.keys().isdisjoint(_KNOWN):
         for name in bookmark:
             hint = did_you_mean(name, _KNOWN)
-            yield f"{stream}: its state says {_quoted(name)}, which means nothing{hint}"
+            yield f"{stream}: its state has the unknown field {_quoted(name)}{hint}"
     entries = bookmark.get(COVERAGE)
     if not isinstance(entries, list):
         return
@@ -57,8 +57,8 @@ def _unknown_in_bookmark(
         if name not in ranges:
             hint = did_you_mean(name, ranges)
             yield (
-                f"{stream}: its state covers {_quoted(name)}, which is no time range "
-                f"of it{hint}"
+                f"{stream}: its state covers {_quoted(name)}, which is not one of "
+                f"its time ranges{hint}"
             )
 
 
@@ -87,19 +87,19 @@ def changes(
             told = json.dumps(filters[name]) if filters.get(name) else "none"
             yield (
                 f"{name}: The stream starts anew: its filters have changed to "
-                f"{_bounded(told)}; what is covered with others is kept"
+                f"{_bounded(told)}; the coverage with other filters is kept"
             )
     for address, names in moved.items():
         now = bookmarks[names[0]].source.address
         yield (
             f"base_url is {now}, but the state of {', '.join(names)} was made with "
-            f"{_bounded(address)}; all is read anew, and what is covered there is kept"
+            f"{_bounded(address)}; everything is read anew, and the coverage of that "
+            "address is kept"
         )
     if names := [n for n, b in bookmarks.items() if b.keys and mark not in b.keys]:
         yield (
-            f"api_key is another than the one that the state of {', '.join(names)} was "
-            "made with; if it belongs to another organization, give that one a state "
-            "of its own"
+            f"api_key is not the one that the state of {', '.join(names)} was made "
+            "with; if it belongs to another organization, use a separate state for it"
         )
 
 

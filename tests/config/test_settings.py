@@ -104,7 +104,10 @@ def test_an_undocumented_filter_is_a_warning(
     with caplog.at_level(logging.WARNING):
         TapLeadIntent(config={**VALID, "filters": {stream: {field: ["x"]}}})
     (message,) = caplog.messages
-    assert message == f"filters.{stream}.{field} is passed on, though undocumented"
+    assert message == (
+        f"filters.{stream}.{field} is passed on, though the API description does not "
+        "show it"
+    )
 
 
 def test_a_documented_filter_is_no_warning(caplog: pytest.LogCaptureFixture) -> None:

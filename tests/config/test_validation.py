@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 BASE_URL = VALID["base_url"]
 
 NO_URL = "base_url: must be a URL such as https://api.example.com"
-IN_CLEAR = "base_url: must begin with https://, as the key would travel in clear"
+IN_CLEAR = (
+    "base_url: must begin with https://, as plain http would send the key unencrypted"
+)
 CREDENTIALS = "base_url: must not carry credentials; the key goes into api_key"
 QUERY = "base_url: must not carry a query or a fragment"
 VERSION = "base_url: must be given without /v1, which the tap adds"
@@ -42,7 +44,7 @@ KEY_TYPE = "api_key: must be a string"
 NO_FIELD = "there is no such request field"
 TAPS_OWN = "is set by the tap and cannot be a filter"
 AGENT_EDGES = "user_agent: must not begin or end with white space"
-NO_JSON = "holds a value that JSON cannot, such as NaN or half a character"
+NO_JSON = "holds a value that JSON cannot hold, such as NaN or a lone surrogate"
 
 
 def quote_all(text: str) -> str:
@@ -115,8 +117,8 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     (
         {"recheck_days": 30},
         (
-            "recheck_days: needs start_date, from where on all is read again; without "
-            "it a load is one chain, of which no slice can be read"
+            "recheck_days: needs start_date; without it a load is one unfiltered "
+            "chain, of which no part can be read again"
         ),
     ),
     (

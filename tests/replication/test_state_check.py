@@ -34,27 +34,30 @@ def bookmark(*entries: dict[str, Any], filters: str = "") -> Bookmark:
     [
         (
             {"lead": {"coverage": []}},
-            'The state is about a stream "lead", which there is not',
+            'The state names a stream that does not exist: "lead"',
             "; did you mean leads?",
         ),
         (
             {"invoices": {}},
-            'The state is about a stream "invoices", which there is not',
+            'The state names a stream that does not exist: "invoices"',
             "",
         ),
         (
             {"leads": {"coverage": [entry("date_fond"), entry("date_fond")]}},
-            'leads: its state covers "date_fond", which is no time range of it',
+            'leads: its state covers "date_fond", which is not one of its time ranges',
             "; did you mean date_found?",
         ),
         (
             {"leads": {"coverage": [entry("x" * 200)]}},
-            f'leads: its state covers "{"x" * 99}…, which is no time range of it',
+            (
+                f'leads: its state covers "{"x" * 99}…, '
+                "which is not one of its time ranges"
+            ),
             "",
         ),
         (
             {"leads": {"coverages": [entry()]}},
-            'leads: its state says "coverages", which means nothing',
+            'leads: its state has the unknown field "coverages"',
             "; did you mean coverage?",
         ),
     ],
@@ -98,7 +101,8 @@ def test_another_address_is_one_line_that_names_both() -> None:
     assert told({"leads": moved, "observations": moved}) == [
         (
             f"base_url is {HERE}, but the state of leads, observations was made with "
-            f"{THERE}; all is read anew, and what is covered there is kept"
+            f"{THERE}; everything is read anew, and the coverage of that address is "
+            "kept"
         )
     ]
 
@@ -116,8 +120,8 @@ def test_other_filters_are_a_line_that_names_todays(name: str, filters: str) -> 
 def test_another_key_is_one_line_until_the_state_carries_its_mark() -> None:
     old = bookmark(entry(key="0000000b"))
     (line,) = told({"leads": old, "observations": old})
-    assert line.startswith("api_key is another than the one that the state of leads, ")
-    assert "state of its own" in line
+    assert line.startswith("api_key is not the one that the state of leads, ")
+    assert "use a separate state" in line
     assert told({"leads": bookmark(*old.to_state("0000000a"))}) == []
 
 

@@ -41,7 +41,10 @@ def test_a_state_moves_with_all_its_filters() -> None:
         (
             HERE,
             "http://example.com",
-            "--to-source: must begin with https://, as the key would travel in clear",
+            (
+                "--to-source: must begin with https://, as plain http would send the "
+                "key unencrypted"
+            ),
         ),
     ],
 )

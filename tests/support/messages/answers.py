@@ -69,7 +69,7 @@ ANSWERS = (
         faults=({"kind": "status", "status": 422},),
     ),
     _warning(
-        "leads: The API refused a window of date_found, so narrower ones are tried, down to an hour; set window_days if it allows so many days at most: …",
+        "leads: The API refused a window of date_found, so narrower ones are tried, down to an hour; set window_days to the most days that it allows: …",
         "The API may not allow time ranges that are so wide.",
         "None is needed. `window_days` saves the requests that are refused.",
         config={"start_date": "2025-01-01"},

@@ -77,7 +77,7 @@ FILES = (
         cure="Give the last state that was stored whole, or none.",
     ),
     Message(
-        text="--state: …: give the state alone, which stands in it under singer_state",
+        text="--state: …: give only the state, which is under the key singer_state",
         files={"--state": '{"singer_state": {"bookmarks": {}}}'},
         cause="The file is what `meltano state get` prints, in which the state stands.",
         cure="Take the state out: `jq .singer_state`.",

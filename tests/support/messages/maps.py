@@ -159,7 +159,7 @@ VALUES = (
         filters={"leads": ["sht_1"]},
     ),
     _value(
-        "filters.leads.note: holds a value that JSON cannot, such as NaN or half a character",
+        "filters.leads.note: holds a value that JSON cannot hold, such as NaN or a lone surrogate",
         "The value cannot be sent in a JSON body.",
         "Write another value.",
         filters={"leads": {"note": math.nan}},

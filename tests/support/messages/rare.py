@@ -107,7 +107,7 @@ CLOCKS = (
         seen_by="test_an_answer_with_another_clock_is_no_answer",
     ),
     Message(
-        text="1 of … streams failed: leads: by the server's clock it is …, long before …, from where on it is asked; the stream stops rather than count nothing as everything. Check base_url, or report it to the API's support",
+        text="1 of … streams failed: leads: by the server's clock it is …, long before …, where its range begins; the stream stops, as it would read nothing. Check base_url, or report it to the API's support",
         cause="The server's clock shows a time long before `start_date`.",
         cure="Correct `base_url`, or report it.",
         seen_by="test_a_clock_by_which_nothing_can_be_there_is_an_error",
@@ -207,7 +207,7 @@ ENDINGS = (
         seen_by="test_a_signal_during_the_imports_is_told_in_a_line",
     ),
     Message(
-        text="leads: this should not happen",
+        text="leads: an unexpected error, which is a bug of the tap",
         cause="The tap has a bug. A traceback follows; the other streams are still read.",
         cure="Report it, with the log; the key is not in it.",
         seen_by="test_a_traceback_without_the_key",

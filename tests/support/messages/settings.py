@@ -55,7 +55,7 @@ SETTINGS = (
         cure="Set `base_url` to the whole root of the API, with https://.",
     ),
     Message(
-        text="base_url: must begin with https://, as the key would travel in clear",
+        text="base_url: must begin with https://, as plain http would send the key unencrypted",
         config={"base_url": "http://api.example.com"},
         cause="Plain HTTP would show the key to everybody between you and the API.",
         cure="Write https://. Only addresses on this machine may do without.",
@@ -115,8 +115,8 @@ SETTINGS = (
         cure="Exchange the two, or leave `end_date` out.",
     ),
     Message(
-        text="recheck_days: needs start_date, from where on all is read again; without "
-        "it a load is one chain, of which no slice can be read",
+        text="recheck_days: needs start_date; without it a load is one unfiltered "
+        "chain, of which no part can be read again",
         config={"recheck_days": 30, "start_date": None},
         cause="Everything is read in one chain, which has no slices.",
         cure="Set `start_date`, or leave `recheck_days` out.",
@@ -146,7 +146,7 @@ SETTINGS = (
         cure="Use `start_date`, `end_date` and `page_size`.",
     ),
     Message(
-        text="filters.signal_agents.statuses is passed on, though undocumented",
+        text="filters.signal_agents.statuses is passed on, though the API description does not show it",
         level="WARNING",
         code=0,
         config={"filters": {"signal_agents": {"statuses": ["active"]}}},

@@ -37,22 +37,22 @@ def _warning(text: str, cause: str, cure: str, **how: Any) -> Message:
 
 STATE = (
     _warning(
-        "base_url is …, but the state of leads was made with …; all is read anew, and "
-        "what is covered there is kept",
+        "base_url is …, but the state of leads was made with …; everything is "
+        "read anew, and the coverage of that address is kept",
         state=_state(source=_FAR),
         cause="The address has changed since the state was made.",
         cure="Correct `base_url` if it is a slip; nothing is lost by it.",
     ),
     _warning(
-        "leads: The stream starts anew: its filters have changed to …; what is covered "
-        "with others is kept",
+        "leads: The stream starts anew: its filters have changed to …; the "
+        "coverage with other filters is kept",
         state=_state(filters="0123456789ab"),
         cause="The stream's `filters` have changed since the state was made.",
         cure="Nothing, if it was meant: with other filters there are other rows.",
     ),
     _warning(
-        "api_key is another than the one that the state of leads was made with; if it "
-        "belongs to another organization, give that one a state of its own",
+        "api_key is not the one that the state of leads was made with; if it belongs "
+        "to another organization, use a separate state for it",
         state=_state(key="00000000"),
         cause="The key has changed since the state was made.",
         cure="Nothing, if it was rotated. Another organization needs a state of its own.",
@@ -71,20 +71,20 @@ STATE = (
         cure="Nothing, if reading everything anew is fine; else give the last STATE.",
     ),
     _warning(
-        'The state is about a stream "lead", which there is not; did you mean leads?',
+        'The state names a stream that does not exist: "lead"; did you mean leads?',
         state=_state("lead"),
         cause="The state was written by hand, or for another tap.",
         cure="Correct the name.",
     ),
     _warning(
-        'leads: its state covers "date_fond", which is no time range of it; did you '
+        'leads: its state covers "date_fond", which is not one of its time ranges; did you '
         "mean date_found?",
         state=_state(range="date_fond"),
         cause="The state was written by hand.",
         cure="Correct the name.",
     ),
     _warning(
-        'leads: its state says "since", which means nothing',
+        'leads: its state has the unknown field "since"',
         state={"bookmarks": {"leads": {"since": "2025-01-01"}}},
         cause="The state was written by hand, or by another tap; the stream starts anew.",
         cure="Give the value of the last STATE that the tap wrote.",
