@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from threading import Timer
 from typing import TYPE_CHECKING, Any
 
+from tests.support.forked import start_tap
 from tests.support.helpers import TIMEOUT, Run, assert_keeps_secret, options
 
 if TYPE_CHECKING:
@@ -22,12 +22,16 @@ def run_tap(
 ) -> Run:
     """Run the tap as a user does, and assert that it keeps the key to itself."""
     given = options(folder, config=config, catalog=catalog, state=state)
-    done = subprocess.run(  # noqa: S603 - our own module
-        [sys.executable, "-m", module, *given, *arguments],
-        capture_output=True,
-        check=False,
-        encoding="utf-8",
-        timeout=TIMEOUT,
-    )
-    assert_keeps_secret(config.get("api_key"), done.stdout, done.stderr)
-    return Run(done.returncode, done.stdout, done.stderr)
+    errors = folder / "errors.txt"
+    with errors.open("wb") as stderr:
+        process = start_tap(*given, *arguments, module=module, stderr=stderr)
+    assert process.stdout
+    hangs = Timer(TIMEOUT, process.kill)
+    hangs.start()
+    with process.stdout as output:
+        told = output.read().decode()
+    code = process.wait()
+    hangs.cancel()
+    logged = errors.read_text(encoding="utf-8")
+    assert_keeps_secret(config.get("api_key"), told, logged)
+    return Run(code, told, logged)

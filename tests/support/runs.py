@@ -6,8 +6,6 @@ import fcntl
 import gzip
 import json
 import signal
-import subprocess
-import sys
 import termios
 import time
 from dataclasses import dataclass
@@ -16,6 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from tests.support.forked import start_tap
 from tests.support.helpers import (
     API_KEY,
     STREAMS,
@@ -96,11 +95,8 @@ class TapProcess:
         self._lines: list[bytes] = []
         self._stderr = folder / "stderr.txt"
         given = options(folder, config=config, catalog=catalog, state=state)
-        command = [sys.executable, "-m", module, *arguments, *given]
         with self._stderr.open("wb") as stderr:
-            self.process = subprocess.Popen(  # noqa: S603 - our own module
-                command, stdout=subprocess.PIPE, stderr=stderr
-            )
+            self.process = start_tap(*arguments, *given, module=module, stderr=stderr)
 
     @property
     def stderr(self) -> str:
@@ -127,7 +123,7 @@ class TapProcess:
         assert self.process.stdout
         with self.process.stdout as stdout:
             rest = stdout.read()
-        code = self.process.wait(TIMEOUT)
+        code = self.process.wait()
         output = b"".join([*self._lines, rest]).decode()
         assert_keeps_secret(API_KEY, output, self.stderr)
         return Run(code, output, self.stderr)

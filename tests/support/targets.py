@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import atexit
 import json
-import os
 import shutil
-import signal
-import subprocess
-from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from tests.support.helpers import TIMEOUT
+from tests.support.forked import Forks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-_FORKING = Path(__file__).with_name("forking.py")
+_LOAD = """
+from importlib.metadata import entry_points
+(entry,) = entry_points(group="console_scripts", name={!r})
+script = entry.load()"""
 
 _PROJECT = yaml.safe_load(
     (Path(__file__).parents[2] / "meltano.yml").read_text(encoding="utf-8")
@@ -57,60 +53,33 @@ def run_target(
         The last state that it passed on.
     """
     config = {**settings_of(loader), **settings}
-    path = folder / f"{loader}.json"
+    path, written, states_path, errors_path = (
+        folder / f"{loader}.{kind}" for kind in ("json", "in", "out", "err")
+    )
     path.write_text(json.dumps(config), encoding="utf-8")
-    code, output, errors = _loader(loader).run(["--config", str(path)], messages)
-    assert code == 0, errors[-3000:]
-    states = output.splitlines()
+    written.write_text(messages, encoding="utf-8")
+    with (
+        written.open("rb") as stdin,
+        states_path.open("wb") as stdout,
+        errors_path.open("wb") as stderr,
+    ):
+        process = _forks(loader).start(
+            f"{_LOAD.format(loader)}\nraise SystemExit(script())",
+            [loader, "--config", str(path)],
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+        )
+    code = process.wait()
+    assert code == 0, errors_path.read_text(encoding="utf-8")[-3000:]
+    states = states_path.read_text(encoding="utf-8").splitlines()
     return json.loads(states[-1]) if states else None
 
 
-class _Loader:
-    """A loader that is started once, as its imports take most of a run's time."""
-
-    def __init__(self, name: str) -> None:
-        uv = shutil.which("uv")
-        assert uv, "uv runs loaders in environments of their own"
-        package = _LOADERS[name]["pip_url"]
-        self._stack = ExitStack()
-        self._process = self._stack.enter_context(
-            subprocess.Popen(  # noqa: S603 - our own arguments
-                [uv, "tool", "run", "--from", package, "python", _FORKING, name],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                encoding="utf-8",
-                start_new_session=True,
-            )
-        )
-        # Its input ends, so it does too.
-        atexit.register(self._stack.close)
-
-    def run(self, arguments: Sequence[str], written: str) -> tuple[int, str, str]:
-        """Run it; give exit code, output and errors."""
-        process = self._process
-        assert process.stdin
-        assert process.stdout
-        with TemporaryDirectory() as name:
-            folder = Path(name)
-            told = json.dumps(arguments)
-            (folder / "arguments.json").write_text(told, encoding="utf-8")
-            (folder / "input.txt").write_text(written, encoding="utf-8")
-            hangs = Timer(TIMEOUT, os.killpg, [process.pid, signal.SIGKILL])
-            hangs.start()
-            try:
-                process.stdin.write(f"{name}\n")
-                process.stdin.flush()
-                code = process.stdout.readline()
-            finally:
-                hangs.cancel()
-            assert code, "the loader cannot be run, or it hangs"
-            output, errors = (
-                (folder / file).read_text(encoding="utf-8")
-                for file in ("output.txt", "errors.txt")
-            )
-        return int(code), output, errors
-
-
 @cache
-def _loader(name: str) -> _Loader:
-    return _Loader(name)
+def _forks(loader: str) -> Forks:
+    """Start a loader once, as its imports take most of a run's time."""
+    uv = shutil.which("uv")
+    assert uv, "uv runs loaders in environments of their own"
+    package = _LOADERS[loader]["pip_url"]
+    return Forks([uv, "tool", "run", "--from", package, "python"], _LOAD.format(loader))
