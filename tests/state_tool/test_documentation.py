@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import tomllib
@@ -22,6 +23,7 @@ PAGES = [
 ]
 FILES = dict(re.findall(r"`(\w+\.json)`:\n\n```json\n(.*?)```", PAGE, re.DOTALL))
 SESSIONS = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
+INDENTED = " | python3 -m json.tool"
 IN_PIPES = {
     part.strip()
     for text in PAGES
@@ -38,7 +40,8 @@ def test_every_command_is_shown() -> None:
 
 
 def _commands(session: str) -> list[str]:
-    return re.findall(r"^\$ (.*)$", session, re.MULTILINE)
+    """Give the commands as they are typed, some of them in several lines."""
+    return re.findall(r"^\$ ((?:.*\\\n> )*.*)$", session, re.MULTILINE)
 
 
 def test_commands_print_what_the_page_says(
@@ -55,14 +58,16 @@ def test_commands_print_what_the_page_says(
 def _played(session: str) -> str:
     played = ""
     for command in _commands(session):
-        words, _, target = command.partition(" > ")
-        program, *arguments = shlex.split(words)
+        words, _, target = command.replace("\\\n> ", "").partition(" > ")
+        program, *arguments = shlex.split(words.removesuffix(INDENTED))
         assert program == NAME
         result = run(*arguments)
         played += f"$ {command}\n"
         if target:
             assert result.exit_code == 0, result.output
             Path(target).write_text(result.stdout, encoding="utf-8")
+        elif words.endswith(INDENTED):
+            played += f"{json.dumps(json.loads(result.stdout), indent=4)}\n"
         else:
             played += result.output
     return played
