@@ -1,4 +1,4 @@
-"""The settings that the SDK adds: what is wrong with them is one line, too."""
+"""The SDK's setting `stream_maps`: what is wrong with a map is one line, too."""
 
 from __future__ import annotations
 
@@ -15,54 +15,6 @@ from tests.support.helpers import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-
-JSONL = {"format": "jsonl"}
-FOLDER = {"root": "file:///tmp/batches"}
-NO_SCHEMA = "is not valid under any of the given schemas"
-
-MISTAKES: list[tuple[dict[str, Any], str]] = [
-    (
-        {"flattening_enabled": True},
-        "flattening_max_depth: is required with flattening_enabled",
-    ),
-    (
-        {"flattening_enabled": True, "flattening_max_depth": -1},
-        "flattening_max_depth: is required with flattening_enabled",
-    ),
-    (
-        {"stream_maps": {"__else__": "none"}},
-        f"stream_maps.__else__: 'none' {NO_SCHEMA}",
-    ),
-    (
-        {"stream_maps": {"leads": {"__else__": "x"}}},
-        f"stream_maps.leads: {{'__else__': 'x'}} {NO_SCHEMA}",
-    ),
-    ({"batch_config": {"encoding": JSONL}}, "batch_config.storage.root: is required"),
-    (
-        {"batch_config": {"encoding": JSONL, "storage": {"root": None}}},
-        "batch_config.storage.root: is required",
-    ),
-    (
-        {"batch_config": {"storage": FOLDER}},
-        "batch_config.encoding.format: is required",
-    ),
-    (
-        {"batch_config": {"encoding": None, "storage": FOLDER}},
-        "batch_config.encoding.format: is required",
-    ),
-    (
-        {"batch_config": {"encoding": {**JSONL, "level": 9}, "storage": FOLDER}},
-        "batch_config.encoding.level: there is no such setting",
-    ),
-    (
-        {"batch_config": {"encoding": JSONL, "storage": {**FOLDER, "prefx": "x"}}},
-        "batch_config.storage.prefx: there is no such setting; did you mean prefix?",
-    ),
-    (
-        {"batch_config": {"encodng": JSONL, "storage": FOLDER}},
-        "batch_config.encodng: there is no such setting; did you mean encoding?",
-    ),
-]
 
 NO_STREAM = "there is no stream"
 NO_EXPRESSION = "is not an expression:"
@@ -102,19 +54,6 @@ MAPS: list[tuple[dict[str, Any], str]] = [
     ),
     ({"leads": {"__key_properties__": ["x"]}}, ": Invalid key properties for 'leads'"),
 ]
-
-
-@each_entry
-@pytest.mark.parametrize(
-    ("change", "line"), MISTAKES, ids=[str(c) for c, _ in MISTAKES]
-)
-def test_a_mistake_in_them_is_one_line_and_no_request(
-    refused: Callable[..., list[str]],
-    change: dict[str, Any],
-    line: str,
-    arguments: list[str],
-) -> None:
-    assert refused(change, *arguments) == [line]
 
 
 @each_entry
