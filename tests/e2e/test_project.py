@@ -46,7 +46,6 @@ class Shell:
         programs = folder / "programs"
         self.project = folder / "leads"
         self._folder = folder
-        self._before = f"cd {clone_in(folder)}\n{BUILD}cd - > /dev/null\n"
         self._env = {
             **os.environ,
             "PATH": os.pathsep.join([str(programs), *(p for p in path if p != ours)]),
@@ -56,11 +55,13 @@ class Shell:
             "NO_COLOR": "1",
             **variables,
         }
+        built = self(f'cd {clone_in(folder)}\n{BUILD}printf %s "$UV_FIND_LINKS"')
+        self._env["UV_FIND_LINKS"] = built
 
     def __call__(self, lines: str) -> str:
         """Type lines, one after the other; each must succeed."""
         done = subprocess.run(  # noqa: S603 - what README says
-            ["/bin/sh", "-e", "-c", f"{self._before}{lines}"],
+            ["/bin/sh", "-e", "-c", lines],
             cwd=self.project if self.project.exists() else self._folder,
             env=self._env,
             check=False,
