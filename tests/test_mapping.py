@@ -8,7 +8,7 @@ import pytest
 
 from tap_leadintent.errors import ConfigError
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import VALID, entries, only, select
+from tests.support.helpers import STREAMS, VALID, entries, only, select
 
 NO_COLUMN = "has no such column to remove"
 STAYS = "would stay in additional_properties"
@@ -51,10 +51,7 @@ MISTAKES: list[tuple[dict[str, Any], list[str]]] = [
         {"*": {"full_name": None}},
         [
             f".*.full_name: {stream} {NO_COLUMN}; {CURE}"
-            for stream in (
-                *("custom_signals", "monitored_accounts", "monitored_leads"),
-                *("observations", "signal_accounts", "signal_agents"),
-            )
+            for stream in sorted({*STREAMS} - {"leads"})
         ],
     ),
     (

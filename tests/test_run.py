@@ -9,7 +9,7 @@ import requests
 
 from tap_leadintent.errors import RunError
 from tap_leadintent.streams import Leads
-from tests.support.helpers import each_reading_entry, only
+from tests.support.helpers import STREAMS, each_reading_entry, only
 from tests.support.model import DAY, Api, run, steady
 from tests.support.store import Store
 
@@ -49,7 +49,7 @@ def test_batches_that_cannot_be_written_say_where(
     }
     ended = tap({**config, "batch_config": batches})
     line = ended.failed()
-    assert line.startswith("7 of 7 streams failed: ")
+    assert line.startswith(f"{len(STREAMS)} of {len(STREAMS)} streams failed: ")
     reason = line.partition("signal_agents: ")[2]
     assert reason.startswith("batches cannot be written ([Errno 20] Not a directory: ")
     assert reason.endswith(f"'{folder}'); see batch_config")

@@ -121,7 +121,7 @@ def test_a_failure_does_not_cost_the_others(
     )
     run = tap(config, state=before.state, module=HURRIED)
     line = run.failed()
-    assert line.startswith("2 of 7 streams failed: leads: HTTP 403")
+    assert line.startswith(f"2 of {len(STREAMS)} streams failed: leads: HTTP 403")
     assert "ask for access: not for you; observations: page 1: gave up after 2" in line
     assert "HTTP 500 Internal Server Error: the API failed; if it goes on" in line
     assert line.endswith(": out of order")
@@ -145,7 +145,9 @@ def test_a_broken_stream_fails_the_test_option(
 ) -> None:
     sandbox.faults({**status(403), "stream": "observations"})
     line = tap(config, "--test").failed()
-    assert line.startswith("1 of 7 streams failed: observations: HTTP 403")
+    assert line.startswith(
+        f"1 of {len(STREAMS)} streams failed: observations: HTTP 403"
+    )
 
 
 @pytest.mark.parametrize("rule", [status(403), status(500)], ids=str)
@@ -166,7 +168,7 @@ def test_a_stream_map_that_fails_does_not_cost_the_others(
     run = tap({**config, **shouted})
     line = run.failed()
     problem = "the map expression 'title.upper()' failed on a record"
-    assert line.startswith(f"1 of 7 streams failed: leads: {problem}")
+    assert line.startswith(f"1 of {len(STREAMS)} streams failed: leads: {problem}")
     others = [stream for stream in STREAMS if stream != "leads"]
     for stream in others:
         assert len(run.records(stream)) == len(sandbox.records(stream))
@@ -194,7 +196,7 @@ def test_a_traceback_without_the_key(  # noqa: PLR0913, PLR0917 - fixtures
     assert "ZeroDivisionError" in run.stderr
     assert "unhandled error occurred while syncing 'leads'" in run.stderr
     if not arguments:
-        told = "1 of 7 streams failed: leads: ZeroDivisionError: "
+        told = f"1 of {len(STREAMS)} streams failed: leads: ZeroDivisionError: "
         *_, last = run.stderr.splitlines()
         if logs == "structured":
             assert json.loads(last)["level"] == "error"
@@ -297,7 +299,7 @@ def test_the_summary_of_a_run(
     run = tap({**config, "start_date": "2025-05-01", "window_days": 1000}).succeeded()
     lines = [line for line in run.stderr.splitlines() if " retries, " in line]
     assert len(lines) == len(STREAMS)
-    assert "| 7 streams, 172 records, " in run.stderr.splitlines()[-1]
+    assert f"| {len(STREAMS)} streams, 172 records, " in run.stderr.splitlines()[-1]
     (line,) = (line for line in lines if "leads: 100 records" in line)
     assert "leads: 100 records, 12 requests, 2 retries, 0.0 s waited, 2 war" in line
     assert line.endswith(

@@ -21,10 +21,11 @@ API = (
         cure="Correct the name of the filter, or remove it.",
     ),
     Message(
-        text="1 of 7 streams failed: custom_signals: HTTP 401 …: the API refused the "
-        "key; set api_key to a valid key, made in the dashboard under Developer -> API "
-        "Keys: …; not tried after that: …",
+        text="1 of 2 streams failed: leads: HTTP 401 …: the API refused the key; set "
+        "api_key to a valid key, made in the dashboard under Developer -> API Keys: …; "
+        "not tried after that: signal_agents",
         config={"api_key": "wrong-7c2e-9d41"},
+        catalog=lambda: only("leads", "signal_agents"),
         cause="The key is wrong, or was revoked. No stream can be read.",
         cure="Make another in the dashboard under Developer -> API Keys.",
     ),
