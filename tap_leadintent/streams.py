@@ -34,7 +34,7 @@ class Leads(LeadIntentStream):
     replication_key = SIGNAL_OBSERVED_AT
     ranges = (
         TimeRange("date_found"),
-        TimeRange("latest_signal", moves=True, time_of=signal_observed_at),
+        TimeRange("latest_signal", time_of=signal_observed_at),
     )
 
 
@@ -47,7 +47,7 @@ class SignalAccounts(LeadIntentStream):
     schema = RecordSchema("SignalAccount", RECORD_KEY, WINDOW_END)
     primary_keys = (RECORD_KEY,)
     replication_key = WINDOW_END
-    ranges = (TimeRange("date_found"), TimeRange("latest_signal", moves=True))
+    ranges = (TimeRange("date_found"), TimeRange("latest_signal"))
 
 
 class MonitoredAccounts(LeadIntentStream):
@@ -58,7 +58,7 @@ class MonitoredAccounts(LeadIntentStream):
     entity = "account"
     schema = RecordSchema("MonitoredAccount", RECORD_KEY, WINDOW_END)
     primary_keys = (RECORD_KEY,)
-    ranges = (TimeRange("latest_activity", moves=True),)
+    ranges = (TimeRange("latest_activity"),)
 
 
 class Observations(LeadIntentStream):
@@ -92,7 +92,7 @@ class MonitoredLeads(LeadIntentStream):
     schema = RecordSchema("MonitoredLead", RECORD_KEY, WINDOW_END)
     primary_keys = (RECORD_KEY,)
     replication_key = WINDOW_END
-    ranges = (TimeRange("latest_activity", moves=True),)
+    ranges = (TimeRange("latest_activity"),)
 
 
 STREAMS: tuple[type[LeadIntentStream], ...] = (

@@ -5,6 +5,7 @@ API description: "Endpoints", "Pagination and ordering".
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -126,12 +127,9 @@ class Endpoint:
         for attempt in count(1):
             why = self.sender.secret.summarize(error)
             failure = RetriableAPIError(f"the page cannot be decoded ({why})")
-            try:
+            with self._named():
                 self.sender.wait_for_retry(failure, attempt, check)
                 again = self.sender.fetch(page.request, check)
-            except StreamError as failed:
-                msg = f"{self.name}: {failed}"
-                raise StreamError(msg) from None
             if again.cursor.following != page.cursor.following:
                 # The chain has gone on from the cursor that the page had at first.
                 msg = (
@@ -145,3 +143,28 @@ class Endpoint:
             except ValueError as still:
                 error = still
         raise AssertionError  # count() has no end
+
+    def read_again(self, page: Page, check: Check) -> Page:
+        """Send a page's request again.
+
+        Args:
+            page: A page of this endpoint.
+            check: As for `read`.
+
+        Returns:
+            What the same place of the chain holds now.
+
+        Raises:
+            StreamError: The request failed.
+        """
+        with self._named():
+            return self.sender.fetch(page.request, check)
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Name the stream in errors."""
+        try:
+            yield
+        except StreamError as error:
+            msg = f"{self.name}: {error}"
+            raise StreamError(msg) from None

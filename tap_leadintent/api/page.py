@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from decimal import Decimal, InvalidOperation
-from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -58,8 +57,10 @@ class Records(NamedTuple):
     data: list[dict[str, Any]]
     raw: list[msgspec.Raw]
     """The JSON of each record, to see whether the record has changed."""
+    asked_at: float
+    """When the page's request was sent, by the monotonic clock in seconds."""
     read_at: float
-    """When the page arrived, by the monotonic clock in seconds."""
+    """When the page arrived, by the same clock; its query ran between the two."""
     repairs: tuple[str, ...] = ()
     """What was replaced, in words."""
 
@@ -88,6 +89,12 @@ class Page:
 
     request: requests.PreparedRequest
     """The request that it answers."""
+
+    asked_at: float = 0.0
+    """When the request was sent, by the monotonic clock in seconds."""
+
+    read_at: float = 0.0
+    """When it arrived, by the same clock."""
 
     clock: ClockReading | None = None
     """What its `Date` header says about the server's clock; None without one."""
@@ -118,7 +125,6 @@ class Page:
         Raises:
             ValueError: It is not a page envelope; the message says why.
         """
-        self._read_at = monotonic()
         self._content = content
         self.size = len(content) + _BYTES_OF_A_PAGE
         self._raw: list[msgspec.Raw] | None = None
@@ -143,7 +149,7 @@ class Page:
         whole, repairs = _decode(self._content)
         if raw is None:
             raw = [msgspec.Raw(msgspec.json.encode(record)) for record in whole.data]
-        return Records(whole.data, raw, self._read_at, repairs)
+        return Records(whole.data, raw, self.asked_at, self.read_at, repairs)
 
 
 def _decode_envelope(content: bytes) -> _Envelope | None:

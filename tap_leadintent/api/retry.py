@@ -183,7 +183,8 @@ class Sender:
             allow_redirects=False,
             **self._environment,
         )
-        seconds = time.monotonic() - began
+        arrived = time.monotonic()
+        seconds = arrived - began
         shown = parse_http_date(response.headers.get("Date", ""))
         reading = None if shown is None else ClockReading(shown, sent_at, seconds)
         is_trusted = reading is None or self.clock.learn(reading)
@@ -191,7 +192,7 @@ class Sender:
         if shown is not None and not is_trusted:
             msg = f"its clock says {format_instant(shown)}, unlike other responses"
             raise RetriableAPIError(msg, response)
-        page.clock = reading
+        page.asked_at, page.read_at, page.clock = began, arrived, reading
         return page
 
     def _page(self, response: requests.Response) -> Page:

@@ -1,59 +1,65 @@
-"""Recognises records that two neighbouring windows both hold."""
+"""Recognises records that several windows hold, and tells which version is the newest.
+
+Windows overlap by a second, and a record whose time moves while windows are read can
+be in two of them.
+"""
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable, Iterable, Mapping
 
-    import msgspec
+    from tap_leadintent.api.page import Records
 
+    Seen = Mapping[int, tuple[int, float]]
 
 _REMEMBERED = 20_000
+"""Records. More take more memory, about 200 bytes each; with fewer than wait to be
+emitted, a record that moved backward could be emitted in its older version last."""
+
+_NEVER = (None, -inf)
 
 
 class Repeats:
-    """Knows what the window before held: windows overlap by a second.
+    """Remembers which records were emitted last, and when each was read.
 
-    Of a window with very many records it knows the last 20,000, so that memory stays
-    bounded; a record that it does not know is emitted once more.
+    It knows at least the last 20,000. A record that it has forgotten is emitted in any
+    version.
     """
 
     def __init__(self) -> None:
-        """Begin without a window."""
-        self._before: dict[Hashable, tuple[int | None, float]] = {}
-        self._now: dict[Hashable, tuple[int | None, float]] = {}
+        """Begin without a record."""
+        self._before: Seen = {}
+        self._now: dict[int, tuple[int, float]] = {}
 
-    def next_window(self) -> None:
-        """Begin another window."""
-        self._before, self._now = self._now, {}
-
-    def news(
-        self,
-        keys: Iterable[Hashable],
-        raws: Iterable[bytes | msgspec.Raw],
-        read_at: float,
-    ) -> list[bool]:
-        """Tell which records of a page say something that was not emitted just before.
+    def news(self, keys: Iterable[Hashable], records: Records) -> list[bool | None]:
+        """Tell which records of a page are to be emitted.
 
         Args:
             keys: Which row of a target each record is.
-            raws: The JSON of each.
-            read_at: When the page was read, by any clock.
+            records: The page's records, in the order of the keys.
 
         Returns:
-            For each, False when this window or the one before held it, unchanged or
-            read later.
+            For each, True if it is new or has certainly been read later than what was
+            emitted of it, and False if that is unchanged. None if it is another version
+            that may have been read earlier: the page has to be read again.
         """
         now, before = self._now, self._before
-        news = []
-        for key, raw in zip(keys, raws, strict=True):
-            digest = hash(bytes(raw))
-            last = now.get(key) or before.get(key) or (None, read_at)
-            is_later = read_at >= last[1]
-            news.append(is_later and digest != last[0])
-            now[key] = (digest, read_at) if is_later else last
-        while len(now) > _REMEMBERED:
-            del now[next(iter(now))]
+        news: list[bool | None] = []
+        here: set[int] = set()
+        for key, raw in zip(keys, records.raw, strict=True):
+            row, digest = hash(key), hash(bytes(raw))
+            seen, seen_at = now.get(row) or before.get(row) or _NEVER
+            is_same = seen == digest
+            if is_same or seen_at <= records.asked_at or row in here:
+                news.append(not is_same)
+                now[row] = digest, max(seen_at, records.read_at)
+                here.add(row)
+            else:
+                news.append(None)
+        if len(now) >= _REMEMBERED:
+            self._before, self._now = now, {}
         return news

@@ -98,8 +98,8 @@ class Reader:
             time_range: One of its ranges.
 
         Yields:
-            The rows of each page, oldest window first, without rows that the window
-            before had unchanged.
+            The rows of each page, oldest window first, without rows that were emitted
+            before and are unchanged.
 
         Raises:
             StreamError: The range cannot be read.
@@ -113,7 +113,7 @@ class Reader:
     ) -> Iterator[list[Row]]:
         name = time_range.name
         unfiltered = plan.is_everything(name, stretches)
-        readers = 1 if unfiltered or time_range.moves else self.concurrency
+        readers = 1 if unfiltered else self.concurrency
         length = self.window_seconds and max(1, self.window_seconds - OVERLAP_SECONDS)
         windows = Windows(
             stretches,
@@ -172,7 +172,6 @@ class Reader:
     def _read_window(
         self, plan: Plan, window: Window, pages: Iterator[Page], guard: RangeGuard
     ) -> Iterator[list[Row]]:
-        self._repeats.next_window()
         count, end = 0, ""
         clock: ClockReading | None = None
         for number, page in enumerate(pages, start=1):
@@ -183,9 +182,14 @@ class Reader:
                 end = format_instant(min(window.end, plan.now))
                 clock = page.clock
             guard.check(window, number, records)
-            rows, keys = self._shape(records, number, f"{end[:-1]}.000000Z")
-            news = self._repeats.news(keys, records.raw, records.read_at)
-            yield [*compress(rows, news)]
+            window_end = f"{end[:-1]}.000000Z"
+            news, is_settled = self._news(records, number, window_end)
+            yield news
+            if not is_settled:
+                # A record moved between this window and one that was emitted before.
+                again = self.endpoint.read_again(page, self.check)
+                news, _ = self._news(self._decode(again), number, window_end)
+                yield news
             self._check_before_next(page)
         self.learn_clock(plan)
         # The window's first query is the earliest, so it decides what is complete.
@@ -211,6 +215,13 @@ class Reader:
         # After its last page, a window first counts as read.
         if page.cursor.has_more:
             self.check()
+
+    def _news(
+        self, records: Records, number: int, window_end: str
+    ) -> tuple[list[Row], bool]:
+        rows, keys = self._shape(records, number, window_end)
+        news = self._repeats.news(keys, records)
+        return [*compress(rows, news)], None not in news
 
     def _shape(
         self, records: Records, number: int, window_end: str | None = None

@@ -21,12 +21,5 @@ class TimeRange:
     name: str
     """The field of the request's body, such as `date_found`."""
 
-    moves: bool = False
-    """Whether a record's time can change; if so, windows are read one after the other.
-
-    Otherwise, a record that moves from a window that is not yet read into one that has
-    been read ahead would be missed.
-    """
-
     time_of: Callable[[Record], str | None] | None = None
     """Gives a record's time in this range; None if records do not show it."""

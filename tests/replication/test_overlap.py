@@ -1,44 +1,67 @@
-"""What two neighbouring windows both hold is emitted once."""
+"""What was emitted is emitted again only if it has changed, and never as it was."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from msgspec import Raw
+
+from tap_leadintent.api.page import Records
 from tap_leadintent.replication.overlap import Repeats
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
-def test_a_record_is_new_unless_it_was_there_just_before_and_unchanged() -> None:
+
+def show(
+    repeats: Repeats,
+    keys: Iterable[int],
+    contents: Iterable[bytes],
+    asked_at: float = 0,
+    read_at: float = 0,
+) -> list[bool | None]:
+    """Show a page."""
+    raws = [*map(Raw, contents)]
+    return repeats.news(keys, Records([{}] * len(raws), raws, asked_at, read_at))
+
+
+def test_a_record_is_new_unless_it_was_emitted_and_is_unchanged() -> None:
     repeats = Repeats()
-    told: list[bool] = []
-
-    def show(*records: tuple[int, bytes]) -> None:
-        repeats.next_window()
-        keys, raws = zip(*records, strict=True)
-        told.extend(repeats.news(keys, raws, 0))
-
-    show((1, b"{}"), (1, b"{}"))
-    show((1, b"{}"), (1, b"{ }"), (1, b"{}"))
-    show((2, b"{}"))
-    show((1, b"{}"))
-    assert told == [True, False, False, True, True, True, True]
+    assert show(repeats, [1, 1], [b"{}", b"{}"], 0, 1) == [True, False]
+    assert show(repeats, [2, 1], [b"{}", b"{}"], 2, 3) == [True, False]
+    assert show(repeats, [1, 1], [b"{}", b"{ }"], 4, 5) == [False, True]
+    assert show(repeats, [1, 2], [b"{}", b"{}"], 6, 7) == [True, False]
 
 
-def test_a_version_that_was_read_earlier_is_no_news() -> None:
+def test_a_version_that_may_have_been_read_earlier_is_left_open() -> None:
     repeats = Repeats()
-    assert repeats.news([1, 2], [b"[1]", b"[1]"], 5) == [True, True]
-    repeats.next_window()
-    assert repeats.news([1, 2, 3], [b"[0]", b"[1]", b"[0]"], 4) == [False, False, True]
-    assert repeats.news([1], [b"[2]"], 6) == [True]
+    assert show(repeats, [1, 2], [b"[1]", b"[1]"], 5, 7) == [True, True]
+    pages = [(2, 3), (2, 6), (6, 6.5), (6, 9)]
+    for page in pages:
+        told = show(repeats, [1, 2, 3], [b"[0]", b"[1]", b"[0]"], *page)
+        assert told == [None, False, page == pages[0]]
+    assert show(repeats, [1], [b"[2]"], 7, 8) == [True]
+    assert show(repeats, [1], [b"[0]"], 7.5, 9) == [None]
 
 
 def test_a_version_that_is_read_again_has_been_read_later() -> None:
     repeats = Repeats()
-    repeats.news([1], [b"[1]"], 5)
-    repeats.news([1], [b"[1]"], 9)
-    repeats.next_window()
-    assert repeats.news([1], [b"[0]"], 7) == [False]
+    show(repeats, [1], [b"[1]"], 4, 5)
+    show(repeats, [1], [b"[1]"], 8, 9)
+    show(repeats, [1], [b"[1]"], 2, 3)
+    assert show(repeats, [1], [b"[0]"], 6, 7) == [None]
 
 
-def test_memory_of_a_very_large_window_is_bounded() -> None:
+def test_all_that_a_page_says_of_a_record_is_emitted_in_its_order() -> None:
     repeats = Repeats()
-    repeats.news(range(30_000), [b"{}"] * 30_000, 0)
-    repeats.next_window()
-    assert repeats.news([0, 29_999], [b"{}"] * 2, 0) == [True, False]
+    assert show(repeats, [1, 1, 1], [b"[0]", b"[1]", b"[0]"], 1, 2) == [True] * 3
+    assert show(repeats, [1, 1], [b"[1]", b"[0]"], 3, 4) == [True, True]
+
+
+def test_memory_is_bounded() -> None:
+    repeats = Repeats()
+    for number in range(500):
+        keys = range(number * 100, number * 100 + 100)
+        show(repeats, keys, [b"{}"] * 100, number, number + 0.5)
+    told = show(repeats, [0, 19_999, 20_000, 49_999], [b"[]"] * 4, 0.5, 0.6)
+    assert told == [True, True, None, None]

@@ -103,6 +103,8 @@ class Api:
     holds_start: bool = True
     holds_end: bool = True
     by_offset: bool = False
+    by_id: bool = False
+    """Whether pages are sorted by id, and not by the time that is asked for."""
     newest_first: bool = True
     ignores_ranges: bool = False
     recurring: bool = False
@@ -138,7 +140,9 @@ class Api:
         """Serve a page as of now."""
         self.requests.append(dict(body))
         time_range = next((name for name in RANGES if name in body), "")
-        rows = sorted(self._rows(time_range, body), reverse=self.newest_first)
+        rows = sorted(
+            self._rows(time_range, body), key=self._place, reverse=self.newest_first
+        )
         limit, after = body["cursor"]["limit"], body["cursor"].get("after")
         begin = 0
         if after is not None:
@@ -146,11 +150,12 @@ class Api:
             begin = (
                 position
                 if self.by_offset
-                else sum(self._before(row[:2], tuple(position)) for row in rows)
+                else sum(self._before(self._place(row), position) for row in rows)
             )
         page = rows[begin : begin + limit]
         more = begin + limit < len(rows)
-        mark = begin + limit if self.by_offset else page[-1][:2] if page else None
+        last = self._place(page[-1]) if page else None
+        mark = begin + limit if self.by_offset else last
         return {
             "data": [json.loads(record) for _, _, record in page],
             "cursor": {"next": json.dumps(mark) if more else "", "has_more": more},
@@ -168,8 +173,12 @@ class Api:
             return self.refuses_unfiltered
         return self.widest is not None and max(asked) > self.widest
 
-    def _before(self, row: tuple[float, str], mark: tuple[float, str]) -> bool:
-        return row >= mark if self.newest_first else row <= mark
+    def _place(self, row: tuple[float, str, str]) -> list[Any]:
+        time, key, _ = row
+        return [key] if self.by_id else [time, key]
+
+    def _before(self, place: list[Any], mark: list[Any]) -> bool:
+        return place >= mark if self.newest_first else place <= mark
 
     def _rows(self, name: str, body: Mapping[str, Any]) -> list[tuple[float, str, str]]:
         rows = []
@@ -280,8 +289,19 @@ def run(  # noqa: PLR0913
     killed_after: int | None = None,
     catalog: dict[str, Any] | None = None,
     selected: Collection[str] = ("leads",),
+    adapter: Adapter | None = None,
 ) -> bool:
     """Run the tap once over the model's leads, which stand for other records too.
+
+    Args:
+        api: The model.
+        store: The target.
+        config: Settings besides the defaults.
+        clock_ahead: Seconds by which the clock of the tap's machine is ahead.
+        killed_after: Number of messages after which it is killed.
+        catalog: A catalog.
+        selected: The streams to read.
+        adapter: Brings the requests to the model, if not one after the other.
 
     Returns:
         Whether it came to its end.
@@ -298,7 +318,7 @@ def run(  # noqa: PLR0913
     for stream in tap.streams.values():
         stream.selected = stream.name in selected
     session = requests.Session()
-    session.mount("https://", Adapter(api))
+    session.mount("https://", adapter or Adapter(api))
     try:
         # The model's hours pass in no time.
         with (
