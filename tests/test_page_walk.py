@@ -63,7 +63,19 @@ class Walk:
         middle = max(at for at, name in calls if name == via)
         start = max(at for at, name in calls if name == first and at < middle)
         end = min(at for at, name in calls if name == last and at > middle)
-        return steps[start : end + 1]
+        return without_waits(steps[start : end + 1])
+
+
+def without_waits(steps: list[Step]) -> list[Step]:
+    """Leave out how a page is waited for: whether it is, is up to the threads."""
+    kept, waits = [], False
+    for step in steps:
+        _, function, is_call = step
+        if function == "_await_page":
+            waits = is_call
+        elif not waits:
+            kept.append(step)
+    return kept
 
 
 @pytest.fixture
