@@ -124,7 +124,9 @@ class TapProcess:
         with self.process.stdout as stdout:
             rest = stdout.read()
         code = self.process.wait()
-        output = b"".join([*self._lines, rest]).decode()
+        # Who is killed may have written a part of a character.
+        torn = "replace" if number == signal.SIGKILL else "strict"
+        output = b"".join([*self._lines, rest]).decode(errors=torn)
         assert_keeps_secret(API_KEY, output, self.stderr)
         return Run(code, output, self.stderr)
 
