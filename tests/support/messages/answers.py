@@ -6,12 +6,14 @@ import json
 from typing import Any
 
 from tests.support.helpers import only
-from tests.support.messages.message import Message
-from tests.support.messages.network import gave_up
-
-_LATER = "Run again later; the run goes on from its last state."
-_REPORT = "Report it to the API's support, with the message."
-_LEADS: dict[str, Any] = {"catalog": lambda: only("leads")}
+from tests.support.messages.kinds import (
+    LATER,
+    REPORT,
+    failed,
+    gave_up,
+    refused,
+    warning,
+)
 
 
 def _page(*records: Any) -> tuple[dict[str, Any], ...]:
@@ -26,68 +28,52 @@ def _numbered(number: str) -> tuple[dict[str, Any], ...]:
     return ({**fault, "body": text},)
 
 
-def _refused(status: int, text: str, cause: str, cure: str) -> Message:
-    told = f"1 of 1 streams failed: leads: HTTP {status} …: {text}: …"
-    faults = ({"kind": "status", "status": status},)
-    return Message(text=told, cause=cause, cure=cure, faults=faults, **_LEADS)
-
-
-def _failed(text: str, cause: str, cure: str, **how: Any) -> Message:
-    told = f"1 of 1 streams failed: leads: {text}"
-    return Message(text=told, cause=cause, cure=cure, **{**_LEADS, **how})
-
-
-def _warning(text: str, cause: str, cure: str, **how: Any) -> Message:
-    level: dict[str, Any] = {"level": "WARNING", "code": 0}
-    return Message(text=text, cause=cause, cure=cure, **{**_LEADS, **level, **how})
-
-
 ANSWERS = (
-    _refused(
+    refused(
         402,
         "the organization's plan does not include this; ask its administrator",
         "The API knows the key, and the plan lacks this endpoint.",
         "Deselect the stream, or change the plan.",
     ),
-    _refused(
+    refused(
         405,
         "the address does not accept POST requests; check base_url",
         "Another server than the API answers.",
         "Correct `base_url`.",
     ),
-    _refused(
+    refused(
         413,
         "the request is too large for the API; shorten the lists in filters",
         "The request's body is longer than the API takes.",
         "Shorten the lists in `filters`, or divide them among several extractors.",
     ),
-    _failed(
+    failed(
         "HTTP 422 …: the API does not accept the request: … (date_found was asked for in windows of an hour at most; if that is too wide, lower window_days)",
         "The API refused the first page of a time range, and narrower ones too, down to an hour.",
         "Read the server's own words at the end of the message. If they ask for narrower ranges, lower `window_days`; if not, check `filters` and `start_date`.",
         config={"start_date": "2025-01-01"},
         faults=({"kind": "status", "status": 422},),
     ),
-    _warning(
+    warning(
         "leads: The API refused a window of date_found, so narrower ones are tried, down to an hour; set window_days to the most days that it allows: …",
         "The API may not allow time ranges that are so wide.",
         "None is needed. `window_days` saves the requests that are refused.",
         config={"start_date": "2025-01-01"},
         faults=({"kind": "status", "status": 413, "times": 1},),
     ),
-    _refused(
+    refused(
         415,
         "the address does not accept JSON; check base_url",
         "Another server than the API answers.",
         "Correct `base_url`.",
     ),
-    _refused(
+    refused(
         418,
         "the API refused the request; if it goes on, ask the API's support",
         "The API refused for a reason of its own.",
         "Read the server's own words at the end of the message.",
     ),
-    _refused(
+    refused(
         206,
         "this status is not expected; check base_url, which is the root of the API without /v1",
         "The API does not answer with such a status; another server may.",
@@ -97,7 +83,7 @@ ANSWERS = (
         "HTTP 408 …: the request did not reach the API in time; if it goes on, ask the API's support: …",
         faults=({"kind": "status", "status": 408},),
         cause="The connection to the API is slow, or a gateway before it is.",
-        cure=_LATER,
+        cure=LATER,
     ),
     gave_up(
         "the response is not a page of records but empty; check base_url, which is the root of the API without /v1…",
@@ -109,7 +95,7 @@ ANSWERS = (
         "the response is not a page of records but invalid JSON (…); if it goes on, ask the API's support, or check base_url, which is the root of the API without /v1: …",
         faults=({"kind": "truncate"},),
         cause="The answer is cut off, or is no JSON.",
-        cure=_LATER,
+        cure=LATER,
     ),
     gave_up(
         "… closed the connection without a response; check whether base_url should begin with https or http; if it goes on, ask the API's support",
@@ -136,23 +122,23 @@ ANSWERS = (
         cause="The answer says that it is compressed, and is not.",
         cure="A proxy on the way may change answers; go around it.",
     ),
-    _failed(
+    failed(
         "page 1 says has_more but carries no next cursor; the stream stops rather than miss records. Report it to the API's support.",
         "The API says that there are more pages, but gives no cursor to them.",
-        _REPORT,
+        REPORT,
         faults=({"kind": "no_next"},),
     ),
-    _failed(
+    failed(
         "page … repeats a cursor that this chain has followed before; the stream stops rather than miss records. Report it to the API's support.",
         "The API's cursors lead back to a page that was read before.",
-        _REPORT,
+        REPORT,
         config={"page_size": 1},
         faults=({"kind": "cycle"},),
     ),
-    _failed(
+    failed(
         "…the API returns the same records for different time ranges of date_found; it seems to ignore the range. The stream stops rather than read everything once for each window. Report it to the API's support.",
         "The API ignores the time range that it is asked for.",
-        _REPORT,
+        REPORT,
         config={
             "start_date": "2025-01-01",
             "end_date": "2025-05-01",
@@ -161,57 +147,57 @@ ANSWERS = (
         },
         faults=({"kind": "ignore_range"},),
     ),
-    _failed(
+    failed(
         "page 1: …no record of the page has id, which is part of the stream's key (id); choose key-properties that every record has",
         "No record of the page has a value in a key column, so rows could not be told apart.",
         "Choose `key-properties` that every record has, or ask the vendor.",
         faults=_page({"name": "A"}),
     ),
-    _warning(
+    warning(
         "leads: The API refused a cursor; the window is read again: …",
         "A cursor expired while its chain was read.",
         "None is needed. If it happens often, set `window_days` lower.",
         config={"page_size": 1},
         faults=({"kind": "expire_cursor", "times": 1},),
     ),
-    _warning(
+    warning(
         "leads: A record held U+0000 or a lone surrogate, which became U+FFFD",
         "PostgreSQL and others refuse these characters.",
         "None is needed.",
         faults=_page({"id": "a", "title": "\0"}),
     ),
-    _warning(
+    warning(
         "leads: A record held NaN or an infinity, which became null",
         "The API sent what is no JSON number.",
         "None is needed.",
         faults=_numbered("NaN"),
     ),
-    _warning(
+    warning(
         "leads: A record held a number that no warehouse can hold, which became its text",
         "The number has thousands of digits.",
         "None is needed; it is in `additional_properties`, as text.",
         faults=_numbered("1e5000"),
     ),
-    _warning(
+    warning(
         "leads: Values contradict the types of their columns; additional_properties has them, where it is selected: …",
         "The API sent a field in another type than its description says.",
         "None is needed; read the value there. Tell the vendor.",
         faults=_page({"id": "a", "title": 5}),
     ),
-    _warning(
+    warning(
         "leads: 1 field is only in additional_properties: 'revenue'; a column can be added in the catalog (`schema` in meltano.yml)",
         "The API sends a field that its description does not show.",
         "None is needed; Meltano's `schema` extra makes it a column.",
         faults=_page({"id": "a", "revenue": 5}),
     ),
-    _warning(
+    warning(
         "monitored_accounts: A record has no id, so its key is made from all its content: when it changes, it becomes another row",
         "Without an `id`, a row's key can only be made from all its content.",
         "Choose `key-properties` in the metadata if the record has other fields that name it.",
         catalog=lambda: only("monitored_accounts"),
         faults=_page({"name": "A"}),
     ),
-    _warning(
+    warning(
         "custom_signals: HTTP 403 …; it is deselected, and its columns are not inferred",
         "The key may not read a stream whose columns discovery was to infer.",
         "None is needed; ask for access if you want the stream.",
@@ -220,7 +206,7 @@ ANSWERS = (
         config={"infer_columns": True},
         faults=({"kind": "status", "status": 403},),
     ),
-    _warning(
+    warning(
         "custom_signals: Fields whose names some warehouses refuse or confuse stay in additional_properties: …",
         "Two names differ in case alone, or one is longer than 63 bytes.",
         "None is needed.",
@@ -229,7 +215,7 @@ ANSWERS = (
         config={"infer_columns": True},
         faults=_page({"id": "a", "Name": "A", "name": "A"}),
     ),
-    _warning(
+    warning(
         "leads: ok, but there is no record to read",
         "The stream can be read, and is empty.",
         "Check `filters` if there should be records.",

@@ -6,11 +6,8 @@ import math
 from typing import Any
 
 from tests.support.helpers import entries, only
+from tests.support.messages.kinds import failed, leads
 from tests.support.messages.message import Message
-
-
-def _leads() -> dict[str, Any]:
-    return only("leads")
 
 
 def _with_time_as_key() -> dict[str, Any]:
@@ -21,7 +18,7 @@ def _with_time_as_key() -> dict[str, Any]:
 
 def _map(text: str, expression: object, cause: str, cure: str, **maps: Any) -> Message:
     config = {"stream_maps": {"leads": {"x": expression}, **maps}}
-    return Message(text=text, config=config, catalog=_leads, cause=cause, cure=cure)
+    return Message(text=text, config=config, catalog=leads, cause=cause, cure=cure)
 
 
 def _excluded(text: str, field: str, cause: str, cure: str, **how: Any) -> Message:
@@ -70,14 +67,14 @@ MAPS = (
             "stream_maps": {"leads": {"x": "title"}},
             "exclude_fields": {"leads": ["title"]},
         },
-        catalog=_leads,
+        catalog=leads,
         cause="The map reads a field that the settings take out.",
         cure="Keep the field, or drop the map.",
     ),
     Message(
         text="stream_maps.leads.revenue: …: leads has no column revenue, so the field itself would stay in additional_properties; name it in exclude_fields to keep it out, or make it a column (`schema` in meltano.yml) to map it",
         config={"stream_maps": {"leads": {"revenue": "md5(record['revenue'])"}}},
-        catalog=_leads,
+        catalog=leads,
         cause="A map masks a field that has no column: its value would still be loaded.",
         cure="Name it in `exclude_fields`, or give it a column with the `schema` extra.",
     ),
@@ -87,10 +84,9 @@ MAPS = (
         cause="An option of a map is misspelt.",
         cure="Write it as the message suggests.",
     ),
-    Message(
-        text="1 of 1 streams failed: leads: the map expression 'title + 1' failed on a record (…); a value may be null there, or of another type than expected",
+    failed(
+        "the map expression 'title + 1' failed on a record (…); a value may be null there, or of another type than expected",
         config={"stream_maps": {"leads": {"x": "title + 1"}}},
-        catalog=_leads,
         cause="The expression works on some records and not on all.",
         cure="Provide for null and for other types: `title + '!' if title else None`.",
     ),

@@ -2,23 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from tests.support.helpers import only
-from tests.support.messages.message import SANDBOX, Message
-
-
-def _leads() -> dict[str, Any]:
-    return only("leads")
-
-
-def gave_up(text: str, cause: str, cure: str, **case: Any) -> Message:
-    config = {"max_retries": 0, **case.pop("config", {})}
-    told = f"1 of 1 streams failed: leads: …gave up after 1 try: {text}"
-    return Message(
-        text=told, cause=cause, cure=cure, config=config, catalog=_leads, **case
-    )
-
+from tests.support.messages.kinds import LATER, gave_up
+from tests.support.messages.message import SANDBOX
 
 NETWORK = (
     gave_up(
@@ -63,13 +48,13 @@ NETWORK = (
         "HTTP 503 …: the API, or a gateway before it, is down or overloaded; lower concurrency, or try later: …",
         faults=({"kind": "status", "status": 503},),
         cause="The API, or a gateway before it, is failing.",
-        cure="Run again later; the run goes on from its last state.",
+        cure=LATER,
     ),
     gave_up(
         "HTTP 500 …: the API failed; if it goes on, ask the API's support: …",
         faults=({"kind": "status", "status": 500},),
         cause="The API failed at this request, each time.",
-        cure="Run again later; the run goes on from its last state.",
+        cure=LATER,
     ),
     gave_up(
         "the response is not a page of records but an HTML page; check base_url, which is the root of the API without /v1: …",

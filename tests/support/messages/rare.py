@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
-
+from tests.support.messages.kinds import REPORT, gave_up, warning
 from tests.support.messages.message import Message
-from tests.support.messages.network import gave_up
 
 _CONNECTING = "tests/e2e/test_failures.py"
 _PROXIES = "tests/e2e/test_failures_proxies.py"
 _TLS = "tests/e2e/test_failures_tls.py"
 _ENDING = "tests/e2e/test_endings.py"
 _PROXY = {"base_url": "https://api.example.com"}
-_warning = partial(Message, level="WARNING", code=0)
 
 CONNECTIONS = (
     gave_up(
@@ -94,7 +91,7 @@ CONNECTIONS = (
 )
 
 CLOCKS = (
-    _warning(
+    warning(
         text="By the server's clock it is …, … ahead of ours; the run reads up to ours, so set the clock of this machine",
         cause="This machine's clock is behind. What is newer than it is not read yet.",
         cure="Set the clock of this machine.",
@@ -112,7 +109,7 @@ CLOCKS = (
         cure="Correct `base_url`, or report it.",
         seen_by="test_a_clock_by_which_nothing_can_be_there_is_an_error",
     ),
-    _warning(
+    warning(
         text="start_date lies in the future; nothing is read of …",
         cause="`start_date` lies ahead, by a day at most.",
         cure="None is needed: it is read from then on.",
@@ -133,7 +130,7 @@ MACHINE = (
         cure="Give it more, or lower `concurrency`.",
         seen_by="test_threads_that_die_without_a_word_end_the_stream",
     ),
-    _warning(
+    warning(
         text="leads: Only … of … windows are read at once, as the system allows no more threads",
         cause="The limit of processes or threads is nearly reached.",
         cure="None is needed; the run is slower. Raise the limit.",
@@ -157,22 +154,22 @@ ODDITIES = (
     gave_up(
         "the page cannot be decoded (…)",
         cause="A record in the page is no JSON.",
-        cure="Report it to the API's support, with the message.",
+        cure=REPORT,
         seen_by="test_a_body_without_the_envelope_is_an_error",
     ),
     Message(
         text="1 of … streams failed: leads: the API returns records from outside the time range of latest_signal; it seems to ignore the range. The stream stops rather than read everything once for each window. Report it to the API's support.",
         cause="The API ignores the time range that it is asked for.",
-        cure="Report it to the API's support, with the message.",
+        cure=REPORT,
         seen_by="test_a_server_that_ignores_latest_signal_is_noticed",
     ),
-    _warning(
+    warning(
         text="leads: … try 2 of 9 in … s (the server asked for … s, which is shortened)",
         cause="The server's `Retry-After` asks for more than a run can wait.",
         cure="None is needed: the tap tries again sooner, and fails if that does not help.",
         seen_by="test_retry_after",
     ),
-    _warning(
+    warning(
         text="monitored_accounts: No ACTIVATE_VERSION is sent: records in a BATCH have no version, so a target would retire all of them",
         cause="`emit_activate_version_messages` and `batch_config` are both set.",
         cure="Set one of them.",
@@ -218,21 +215,21 @@ ENDINGS = (
         cure="See the message about the one that failed.",
         seen_by="test_an_api_that_is_down_is_given_up_once",
     ),
-    _warning(
+    warning(
         text="leads: … records so far, … a second; … % of …",
         level="INFO",
         cause="The stream is still being read; such a line comes every 15 seconds.",
         cure="None is needed.",
         seen_by="test_a_line_comes_every_15_seconds_and_no_sooner",
     ),
-    _warning(
+    warning(
         text="leads: …; covered up to …, as before",
         level="INFO",
         cause="The run has read nothing that is newer than what was covered.",
         cure="None is needed, unless `end_date` or a clock is wrong.",
         seen_by="test_a_bookmark",
     ),
-    _warning(
+    warning(
         text="leads: …; nothing is covered yet",
         level="INFO",
         cause="No window of the stream has been read whole.",

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tests.support.helpers import only
+from tests.support.messages.kinds import failed, leads
 from tests.support.messages.message import Message
-
-
-def _leads() -> dict[str, Any]:
-    return only("leads")
-
 
 API = (
     Message(
@@ -29,26 +23,22 @@ API = (
         cause="The key is wrong, or was revoked. No stream can be read.",
         cure="Make another in the dashboard under Developer -> API Keys.",
     ),
-    Message(
-        text="1 of 1 streams failed: leads: HTTP 403 …: this key may not read this "
+    failed(
+        "HTTP 403 …: this key may not read this "
         "endpoint; deselect the stream, or ask for access: …",
-        catalog=_leads,
         faults=({"kind": "status", "status": 403},),
         cause="The key is valid, but may not read this endpoint.",
         cure="Deselect the stream, or ask the organization's administrator.",
     ),
-    Message(
-        text="1 of 1 streams failed: leads: HTTP 404 …: nothing answers at this address; "
+    failed(
+        "HTTP 404 …: nothing answers at this address; "
         "check base_url, which is the root of the API without /v1: …",
-        catalog=_leads,
         faults=({"kind": "status", "status": 404},),
         cause="There is a server, but not this API at this path.",
         cure="Correct `base_url`.",
     ),
-    Message(
-        text="1 of 1 streams failed: leads: HTTP 302…: redirects to a.example are not "
-        "followed; check base_url",
-        catalog=_leads,
+    failed(
+        "HTTP 302…: redirects to a.example are not followed; check base_url",
         faults=(
             {"kind": "redirect", "status": 302, "location": "https://a.example/b"},
         ),
@@ -59,7 +49,7 @@ API = (
         text="leads: HTTP 503 …; try 2 of 9 in … s …",
         level="WARNING",
         code=0,
-        catalog=_leads,
+        catalog=leads,
         faults=(
             {
                 "kind": "status",
@@ -74,9 +64,8 @@ API = (
 )
 
 RECORDS = (
-    Message(
-        text="1 of 1 streams failed: leads: page 1: …a record has no id, which is part …",
-        catalog=_leads,
+    failed(
+        "page 1: …a record has no id, which is part …",
         faults=({"kind": "missing_id", "stream": "leads"},),
         cause="A row without its key could not be told from others.",
         cure="Choose `key-properties` that every record has, or ask the vendor.",
@@ -90,16 +79,14 @@ RECORDS = (
         cause="The API's description does not show these fields, so they have no columns.",
         cure="None is needed; `infer_columns` or Meltano's `schema` make columns.",
     ),
-    Message(
-        text="1 of 1 streams failed: leads: batches cannot be written (…); see "
-        "batch_config",
+    failed(
+        "batches cannot be written (…); see batch_config",
         config={
             "batch_config": {
                 "encoding": {"format": "jsonl"},
                 "storage": {"root": "file:///dev/null/x"},
             }
         },
-        catalog=_leads,
         cause="The folder of the batch files cannot be made or written to.",
         cure="Correct `batch_config.storage.root`, or who may write there.",
     ),
@@ -111,7 +98,7 @@ PROGRESS = (
         "records a second; …covered up to …, before this run nothing was",
         level="INFO",
         code=0,
-        catalog=_leads,
+        catalog=leads,
         cause="The stream has been read to its end.",
         cure="None is needed.",
     ),
@@ -119,7 +106,7 @@ PROGRESS = (
         text="1 stream, 3 records, 1 request, … in … s",
         level="INFO",
         code=0,
-        catalog=_leads,
+        catalog=leads,
         cause="The run has come to its end.",
         cure="None is needed.",
     ),
@@ -128,7 +115,7 @@ PROGRESS = (
         level="INFO",
         code=0,
         arguments=("--test",),
-        catalog=_leads,
+        catalog=leads,
         cause="The stream can be read.",
         cure="None is needed.",
     ),

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.helpers import only
-from tests.support.messages.message import Message
+from tests.support.messages.kinds import warning
 
 _FAR = "https://api.example.com"
-
-
-def _leads() -> dict[str, Any]:
-    return only("leads")
 
 
 def _state(stream: str = "leads", **said: str) -> dict[str, Any]:
@@ -24,78 +19,67 @@ def _state(stream: str = "leads", **said: str) -> dict[str, Any]:
     return {"bookmarks": {stream: {"coverage": [entry]}}}
 
 
-def _warning(text: str, cause: str, cure: str, **how: Any) -> Message:
-    return Message(
-        text=text,
-        level="WARNING",
-        code=0,
-        cause=cause,
-        cure=cure,
-        **{"catalog": _leads, **how},
-    )
-
-
 STATE = (
-    _warning(
+    warning(
         "base_url is …, but the state of leads was made with …; everything is "
         "read anew, and the coverage of that address is kept",
         state=_state(source=_FAR),
         cause="The address has changed since the state was made.",
         cure="Correct `base_url` if it is a slip; nothing is lost by it.",
     ),
-    _warning(
+    warning(
         "leads: The stream starts anew: its filters have changed to …; the "
         "coverage with other filters is kept",
         state=_state(filters="0123456789ab"),
         cause="The stream's `filters` have changed since the state was made.",
         cure="Nothing, if it was meant: with other filters there are other rows.",
     ),
-    _warning(
+    warning(
         "api_key is not the one that the state of leads was made with; if it belongs "
         "to another organization, use a separate state for it",
         state=_state(key="00000000"),
         cause="The key has changed since the state was made.",
         cure="Nothing, if it was rotated. Another organization needs a state of its own.",
     ),
-    _warning(
+    warning(
         "leads: Its state covers a time in the future, up to …; only what comes "
         "before … counts",
         state=_state(to="9999-01-01T00:00:00Z"),
         cause="The state was written by hand, or a clock was wrong.",
         cure="None is needed: the time from now on is read as it comes.",
     ),
-    _warning(
+    warning(
         "leads: The stream starts anew: in its state, … comes before …",
         state=_state(to="2024-01-01T00:00:00Z"),
         cause="The state was written by hand, and is no coverage.",
         cure="Nothing, if reading everything anew is fine; else give the last STATE.",
     ),
-    _warning(
+    warning(
         'The state names a stream that does not exist: "lead"; did you mean leads?',
         state=_state("lead"),
         cause="The state was written by hand, or for another tap.",
         cure="Correct the name.",
     ),
-    _warning(
+    warning(
         'leads: its state covers "date_fond", which is not one of its time ranges; did you '
         "mean date_found?",
         state=_state(range="date_fond"),
         cause="The state was written by hand.",
         cure="Correct the name.",
     ),
-    _warning(
+    warning(
         'leads: its state has the unknown field "since"',
         state={"bookmarks": {"leads": {"since": "2025-01-01"}}},
         cause="The state was written by hand, or by another tap; the stream starts anew.",
         cure="Give the value of the last STATE that the tap wrote.",
     ),
-    _warning(
+    warning(
         "The state has no bookmarks; ignored in it: 'leads'",
         state={"leads": {"coverage": []}},
         cause="The state has another form than Singer's.",
         cure="Give the value of the last STATE that the tap wrote.",
     ),
-    _warning(
+    warning(
         "By the server's clock it is …, … behind ours; the run reads up to there",
         cause="The clock of this machine is ahead of the server's, or that one is wrong.",
         cure="Set the clock of this machine; nothing is lost by it.",
