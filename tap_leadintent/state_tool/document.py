@@ -80,7 +80,7 @@ def read_document(
         The state, whose every entry can be read.
 
     Raises:
-        StateError: It is no state of this tap, or a part of it is malformed.
+        StateError: It is not a state of this tap, or a part of it is malformed.
     """
     name = "standard input" if path == "-" else path
     try:
@@ -106,7 +106,7 @@ def _decode(path: str) -> dict[str, Any]:
         with Path(path).open("rb") as file:
             data = file.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
-        msg = f"is larger than {_MOST_BYTES // 2**20} MiB, so it is no state"
+        msg = f"is larger than {_MOST_BYTES // 2**20} MiB, so it is not a state"
         raise ValueError(msg)
     if not data.strip():
         msg = "is empty; a state was expected, such as `meltano state get` prints"

@@ -24,7 +24,7 @@ def sources(state: Mapping[str, Any]) -> list[Source]:
         as of the last run's address, which is empty where no entry has one.
 
     Raises:
-        ValueError: Its coverage is no list of entries.
+        ValueError: Its coverage is not a list of entries.
     """
     entries = msgspec.convert(state.get(COVERAGE, []), list[dict[str, Any]])
     last = next((entry["source"] for entry in entries if entry.get("source")), "")

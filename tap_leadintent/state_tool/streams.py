@@ -59,7 +59,7 @@ def streams_in(path: str | None) -> dict[str, Stream]:
         All streams, by name.
 
     Raises:
-        StateError: The file is no catalog.
+        StateError: The file is not a catalog.
     """
     streams = declared_streams()
     if path is None:

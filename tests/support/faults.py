@@ -65,7 +65,7 @@ NO_PAGE: dict[str, Rule] = {
     "no data": body({"cursor": {"next": "", "has_more": False}}),
     "no has_more": body({"data": [], "cursor": {"next": ""}}),
 }
-"""What says that all is well, yet is no page; few tries may mend it at first."""
+"""What says that all is well, yet is not a page; few tries may mend it at first."""
 
 PASSING: dict[str, Rule] = {
     **{str(code): status(code) for code in (408, 500, 504)},

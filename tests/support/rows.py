@@ -29,7 +29,7 @@ TIMES = {"next_check_at", "observed_at"}
 
 
 def instant(value: str | datetime | None) -> datetime | None:
-    """Read a time; one without an offset is UTC, and what is no time is None."""
+    """Read a time; one without an offset is UTC, and what is not a time is None."""
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value)

@@ -94,7 +94,7 @@ ANSWERS = (
     gave_up(
         "the response is not a page of records but invalid JSON (…); if it goes on, ask the API's support, or check base_url, which is the root of the API without /v1: …",
         faults=({"kind": "truncate"},),
-        cause="The answer is cut off, or is no JSON.",
+        cause="The answer is cut off, or is not valid JSON.",
         cure=LATER,
     ),
     gave_up(
@@ -168,7 +168,7 @@ ANSWERS = (
     ),
     warning(
         "leads: A record held NaN or an infinity, which became null",
-        "The API sent what is no JSON number.",
+        "The API sent a number that is not valid JSON.",
         "None is needed.",
         faults=_numbered("NaN"),
     ),

@@ -93,7 +93,7 @@ FILES = (
         text="--catalog: …; give what --discover prints, or leave --catalog out to read "
         "all streams",
         files={"--catalog": '{"streams": {}}'},
-        cause="The file is no catalog.",
+        cause="The file is not a catalog.",
         cure="Make it anew: `tap-leadintent --config … --discover > catalog.json`.",
     ),
     Message(

@@ -1,4 +1,4 @@
-"""What is said of the network, and of answers that are no page."""
+"""What is said of the network, and of answers that are not pages."""
 
 from __future__ import annotations
 

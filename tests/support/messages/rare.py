@@ -16,7 +16,7 @@ CONNECTIONS = (
         "HTTPS_PROXY or ALL_PROXY is not the address of a proxy; set it to one such as http://proxy.example.com:8080",
         config=_PROXY,
         environment={"HTTPS_PROXY": "http://", "NO_PROXY": ""},
-        cause="A variable of the environment is no address.",
+        cause="A variable of the environment is not an address.",
         cure="Correct it, or unset it.",
         seen_by="test_an_address_of_no_proxy",
     ),
@@ -153,7 +153,7 @@ ODDITIES = (
     ),
     gave_up(
         "the page cannot be decoded (…)",
-        cause="A record in the page is no JSON.",
+        cause="A record in the page is not valid JSON.",
         cure=REPORT,
         seen_by="test_a_body_without_the_envelope_is_an_error",
     ),

@@ -51,7 +51,7 @@ STATE = (
     warning(
         "leads: The stream starts anew: in its state, … comes before …",
         state=_state(to="2024-01-01T00:00:00Z"),
-        cause="The state was written by hand, and is no coverage.",
+        cause="The state was written by hand, and its times are wrong.",
         cure="Nothing, if reading everything anew is fine; else give the last STATE.",
     ),
     warning(
