@@ -17,7 +17,7 @@ from tap_leadintent.sandbox.cursor import Cursor, bind, read_cursor
 from tap_leadintent.sandbox.endpoints import BY_PATH
 from tap_leadintent.sandbox.faults.bodies import error_body
 from tap_leadintent.sandbox.faults.pages import page_response
-from tap_leadintent.sandbox.faults.rules import Deck, Exchange
+from tap_leadintent.sandbox.faults.rules import Exchange, FaultRules
 from tap_leadintent.sandbox.pages import read_page
 from tap_leadintent.sandbox.query import Query, RefusedError, read_query
 from tap_leadintent.sandbox.rate import Throttle
@@ -68,7 +68,7 @@ class Api:
 
     Attributes:
         world: What there is to read.
-        deck: Faults in force.
+        faults: Faults in force.
         log: The latest requests.
     """
 
@@ -79,7 +79,7 @@ class Api:
     def configure(self, options: Options) -> None:
         """Start anew: world, faults and log."""
         self.world = World(options)
-        self.deck = Deck()
+        self.faults = FaultRules()
         self._throttle = Throttle(options.rate_limit)
         self.clear_log()
 
@@ -135,7 +135,7 @@ class Api:
             request.headers["authorization"],
             lambda: self._read(replace(query, start=None, end=None), start),
         )
-        if (fault := self.deck.draw(exchange)) is None:
+        if (fault := self.faults.matching(exchange)) is None:
             return page_response(page)
         entry.fault = str(fault.__struct_config__.tag)
         return fault.respond(exchange)

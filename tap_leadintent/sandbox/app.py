@@ -10,7 +10,7 @@ from starlette.routing import Mount
 
 from tap_leadintent.sandbox.api import Api
 from tap_leadintent.sandbox.control import Control
-from tap_leadintent.sandbox.faults.rules import Deck
+from tap_leadintent.sandbox.faults.rules import FaultRules
 from tap_leadintent.sandbox.times import http_date
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def create_app(options: Options, faults: Sequence[Fault] = ()) -> ASGIApp:
     """Give the sandbox as an ASGI application, with faults until it is told others."""
     api = Api(options)
-    api.deck = Deck(faults)
+    api.faults = FaultRules(faults)
     routes = [Mount("/_sandbox", routes=Control(api).routes), Mount("/", app=api)]
     return _Dated(Starlette(routes=routes), api)
 

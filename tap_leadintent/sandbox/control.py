@@ -12,7 +12,7 @@ from tap_leadintent.sandbox.data.inserts import insert, read_insert
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
 from tap_leadintent.sandbox.faults.bodies import error_body
 from tap_leadintent.sandbox.faults.kinds import FaultKind
-from tap_leadintent.sandbox.faults.rules import Deck
+from tap_leadintent.sandbox.faults.rules import FaultRules
 from tap_leadintent.sandbox.times import SECOND, format_time, parse_time
 
 if TYPE_CHECKING:
@@ -112,11 +112,11 @@ class Control:
             await request.body(), type=dict[Literal["faults"], list[FaultKind]]
         )
         faults = wanted.get("faults", [])
-        self._api.deck = Deck(faults)
+        self._api.faults = FaultRules(faults)
         return {"faults": len(faults)}
 
     async def _delete_faults(self, _request: Request) -> object:
-        self._api.deck = Deck()
+        self._api.faults = FaultRules()
         return {}
 
     def _shelf(self, stream: str) -> Shelf:

@@ -1,4 +1,4 @@
-"""Rules that make the API misbehave, and the deck that decides when they do."""
+"""Rules that make the API misbehave, and when they apply."""
 
 from __future__ import annotations
 
@@ -91,14 +91,14 @@ def _on(pages: Pages, page: Page) -> bool:
     return number in pages
 
 
-class Deck:
+class FaultRules:
     """The faults in force; the first one that matches strikes."""
 
     def __init__(self, faults: Sequence[Fault] = ()) -> None:
         """Put faults in force."""
         self._armed = [_Armed(fault) for fault in faults]
 
-    def draw(self, exchange: Exchange) -> Fault | None:
+    def matching(self, exchange: Exchange) -> Fault | None:
         """Give the fault that strikes an exchange, if any."""
         for armed in self._armed:
             if armed.strikes(exchange):
