@@ -1,4 +1,32 @@
-{# A field of a nested object, by its path with dots: as text, number, time or JSON. #}
+{# A field of a nested object as a column, by its path with dots. `signal.name` of
+   additional_properties becomes signal_name; `name` of another column, such as company,
+   becomes company_name. #}
+
+{% macro text_field(path, of='additional_properties') -%}
+  {{ nested_text(of, path) }} as {{ field_name(path, of) }}
+{%- endmacro %}
+
+{% macro number_field(path, of='additional_properties') -%}
+  {{ nested_number(of, path) }} as {{ field_name(path, of) }}
+{%- endmacro %}
+
+{% macro boolean_field(path, of='additional_properties') -%}
+  cast({{ nested_text(of, path) }} as boolean) as {{ field_name(path, of) }}
+{%- endmacro %}
+
+{% macro time_field(path, of='additional_properties') -%}
+  {{ nested_time(of, path) }} as {{ field_name(path, of) }}
+{%- endmacro %}
+
+{% macro json_field(path, of='additional_properties') -%}
+  {{ nested_json(of, path) }} as {{ field_name(path, of) }}
+{%- endmacro %}
+
+{% macro field_name(path, of) -%}
+  {{ (path if of == 'additional_properties' else of ~ '.' ~ path).replace('.', '_') }}
+{%- endmacro %}
+
+{# Its value, as the warehouse reads it. #}
 
 {% macro nested_text(column, path) %}
   {{- adapter.dispatch('nested_text')(column, path) -}}
@@ -14,10 +42,6 @@
 
 {% macro nested_number(column, path) -%}
   cast({{ nested_text(column, path) }} as {{ 'float' if target.type == 'snowflake' else 'numeric' }})
-{%- endmacro %}
-
-{% macro nested_boolean(column, path) -%}
-  cast({{ nested_text(column, path) }} as boolean)
 {%- endmacro %}
 
 {# In UTC, without a zone, as the loaders write times. #}

@@ -5,8 +5,8 @@ select
     status,
     schedule,
     next_check_at,
-    {{ nested_text('sheet', 'id') }} as sheet_id,
-    {{ nested_text('sheet', 'name') }} as sheet_name,
+    {{ text_field('id', of='sheet') }},
+    {{ text_field('name', of='sheet') }},
     additional_properties,
     _sdc_extracted_at as extracted_at
 from {{ source('leadintent', 'signal_agents') }}
