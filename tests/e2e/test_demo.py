@@ -142,6 +142,7 @@ def lines_of(picture: Path) -> str:
     return re.sub(r" *\d+\.\d s|in \d+ s|127\.0\.0\.1:\d+", "…", shown)
 
 
+@pytest.mark.long
 def test_it_shows_what_the_database_holds_and_leaves_a_project(
     folder: Path, installed: Environment, sandbox: Sandbox, tmp_path: Path
 ) -> None:
@@ -223,6 +224,7 @@ def assert_one_can_go_on(folder: Path, sandbox: Sandbox, printed: str) -> None:
         assert server.wait(PATIENCE) == 130
 
 
+@pytest.mark.long
 def test_leaves_no_process_when_terminated(demo: Demo) -> None:
     demo.wait_for("target-postgres")
     demo.process.terminate()

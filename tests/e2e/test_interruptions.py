@@ -58,6 +58,7 @@ def load(config: dict[str, Any]) -> dict[str, Any]:
 # SIGKILL
 
 
+@pytest.mark.long
 def test_a_load_that_is_killed_again_and_again_loses_nothing_and_repeats_little(
     sandbox: Sandbox, load: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sysconfig
 from typing import TYPE_CHECKING, Any
 
+import pytest
 import yaml
 
 from tap_leadintent.sandbox import running_sandbox
@@ -43,6 +44,7 @@ def made_project(folder: Path, packages: Path) -> None:
     folder.joinpath("meltano.yml").write_text(yaml.safe_dump(project), "utf-8")
 
 
+@pytest.mark.long
 def test_each_has_its_key_its_state_and_its_schema(
     postgres: Postgres, packages: Path, tmp_path: Path
 ) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sysconfig
 from typing import TYPE_CHECKING, Any
 
+import pytest
 import yaml
 
 from tap_leadintent.definitions import FOLDER
@@ -81,6 +82,7 @@ class Shell:
         return dict(plugin)
 
 
+@pytest.mark.long
 def test_the_lines_of_readme_fill_a_warehouse(
     sandbox: Sandbox, postgres: Postgres, tmp_path: Path
 ) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tests.support.pipelines import Pipeline
 from tests.support.runs import fill
 
@@ -22,6 +24,7 @@ def covered(pipeline: Pipeline) -> list[tuple[str, str]]:
     return [(entry["from"], entry["to"]) for entry in entries]
 
 
+@pytest.mark.long
 def test_what_is_forgotten_in_a_pipe_is_loaded_again(
     sandbox: Sandbox, warehouse: PostgresWarehouse
 ) -> None:

@@ -40,6 +40,7 @@ def refusals(sandbox: Sandbox) -> list[int]:
     return counts
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("plan", ["several windows", "windows as the tap likes"])
 def test_who_is_refused_rests_as_long_as_asked_and_then_asks_half_as_much_at_once(
     throttled: Sandbox, plan: str
@@ -54,6 +55,7 @@ def test_who_is_refused_rests_as_long_as_asked_and_then_asks_half_as_much_at_onc
         assert count <= max(1, THREADS >> halvings) + 1
 
 
+@pytest.mark.long
 def test_nobody_is_refused_who_keeps_below_the_limit(throttled: Sandbox) -> None:
     slow = {"max_requests_per_minute": 14 * 60}
     run = read_leads(throttled, {**CONFIG, **PLANS["several windows"], **slow})

@@ -6,6 +6,7 @@ import json
 import signal
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from psycopg import sql
 
 from tests.support.helpers import RANGES, STREAMS
@@ -33,6 +34,7 @@ def assert_reads_well(bookmarks: dict[str, Any], source: str) -> None:
     assert (observed["from"], observed["to"]) == (SINCE, CLOCK)
 
 
+@pytest.mark.long
 def test_a_state_reads_well_and_a_full_refresh_that_is_killed_loses_nothing(
     sandbox: Sandbox, warehouse: PostgresWarehouse
 ) -> None:

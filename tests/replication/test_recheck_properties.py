@@ -147,6 +147,7 @@ def steps(draw: st.DrawFn) -> Step:
     )
 
 
+@pytest.mark.long
 @settings(
     max_examples=40,
     deadline=None,

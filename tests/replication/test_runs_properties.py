@@ -141,6 +141,7 @@ def courses(draw: st.DrawFn, stream: str) -> tuple[tuple[Api, Api], list[Step]]:
 
 
 # In parts, so that they can run beside each other.
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(2))
 @pytest.mark.parametrize("stream", ["leads", "monitored_leads"])
 @settings(
