@@ -158,7 +158,7 @@ class LeadIntentStream(SingerStream):
             progress=self.progress,
             logger=self.logger,
             shape_page=self._shaper.shape_page,
-            seal=self._seal,
+            window_done=self._note_coverage,
             page_size=self.config["page_size"],
             concurrency=self.config["concurrency"],
             window_seconds=None if days is None else max(1, int(days * 86400)),
@@ -305,7 +305,7 @@ class LeadIntentStream(SingerStream):
         key = self.config.get("api_key", "")
         return StreamState(self.stream_state, source, self.asked, key)
 
-    def _seal(self, records: int) -> None:
+    def _note_coverage(self, records: int) -> None:
         """Take the new coverage into the state; see `checkpoint`."""
         self.checkpoint(self.state_entry.current, records=records)
 
@@ -315,7 +315,7 @@ class LeadIntentStream(SingerStream):
             self.logger.warning("The stream starts anew: %s", bookmark.problem)
         plan = Plan(self.asked, bookmark.coverage, self._now, self.logger)
         self._reader.learn_clock(plan)
-        self._seal(0)
+        self._note_coverage(0)
         self.write_state()
         for time_range in self.ranges:
             if time_range.name in plan.ranges:

@@ -148,7 +148,7 @@ class PageBuffer:
                 self._notify_all()
                 return False
             self._work.notify_all()
-            while not self._may_go_on(reading):
+            while not self._has_room(reading):
                 self._await(self._room)
         return True
 
@@ -240,7 +240,7 @@ class PageBuffer:
     def _next_reading(self) -> Reading | None:
         with self._lock:
             while True:
-                self._go_on()
+                self._raise_if_ended()
                 first = self._oldest()
                 if first is None and self._windows.finished:
                     return None
@@ -285,7 +285,7 @@ class PageBuffer:
             for reading in self._readings
         )
 
-    def _may_go_on(self, reading: Reading) -> bool:
+    def _has_room(self, reading: Reading) -> bool:
         if self._bytes < MOST_BYTES:
             return True
         oldest = self._oldest()
@@ -300,13 +300,13 @@ class PageBuffer:
         self._readings.remove(reading)
         self._bytes -= sum(page.size for page in reading.pages)
 
-    def _go_on(self) -> None:
+    def _raise_if_ended(self) -> None:
         self._check()
         if self._end:
             raise self._end
 
     def _await(self, condition: Condition) -> None:
-        self._go_on()
+        self._raise_if_ended()
         condition.wait(_NAP)
 
     def _await_page(self) -> None:

@@ -54,7 +54,7 @@ class Reader:
     shape_page: Callable[[Records, str | None], tuple[list[Row], Iterable[Hashable]]]
     """Shapes a page with its `window_end`; gives the rows and the key of each."""
 
-    seal: Callable[[int], None]
+    window_done: Callable[[int], None]
     """Called with the number of records when a window is complete and emitted."""
 
     page_size: int
@@ -203,7 +203,7 @@ class Reader:
             format_instant(window.end),
             counted(count, "record"),
         )
-        self.seal(count)
+        self.window_done(count)
 
     def _decode(self, page: Page) -> Records:
         try:
