@@ -3,60 +3,24 @@
 from __future__ import annotations
 
 import json
-import logging
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from singer_sdk.helpers._flattening import FlatteningOptions, flatten_record
-from typing_extensions import override
 
 from tap_leadintent.records.flattening import Flattening
-from tap_leadintent.records.notes import RecordNotes
+from tests.support.flattening import (
+    NUMBER,
+    OBJECT,
+    TEXT,
+    Noting,
+    flattening,
+    opened,
+)
 from tests.support.helpers import declared_stream, exact_json
 from tests.support.shaping import shape
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-TEXT = {"type": ["string", "null"]}
-NUMBER = {"type": ["number", "null"]}
-OBJECT = {"type": ["object", "null"]}
-REST = {**OBJECT, "additionalProperties": True}
-
-
-class Noting(RecordNotes):
-    """Keeps the names of fields without a column, and of contradicted columns."""
-
-    def __init__(self, noted: list[str]) -> None:
-        super().__init__(logging.getLogger())
-        self._noted = noted
-
-    @override
-    def without_column(self, names: Collection[str]) -> None:
-        self._noted.extend(names)
-
-    @override
-    def contradicting(self, name: str) -> None:
-        self._noted.append(f"contradicted: {name}")
-
-
-def opened(**fields: Any) -> dict[str, Any]:
-    return {**OBJECT, "properties": fields}
-
-
-def flattening(
-    fields: dict[str, Any], depth: int = 1, **options: Any
-) -> tuple[Flattening, list[str]]:
-    """Give what flattens records with these fields, and what it will note."""
-    noted: list[str] = []
-    options_ = FlatteningOptions(enabled=True, max_level=depth, **options)
-    fields = {**fields, "additional_properties": REST}
-    schema = {"type": "object", "properties": fields}
-    return Flattening(schema, options_, Noting(noted)), noted
 
 
 def flat(
@@ -264,55 +228,3 @@ def test_what_the_schema_knows_is_flattened_as_the_sdk_does(
     shaped = shape(name, record)
     theirs = flatten_record(shaped, made.schema, max_level=depth)
     assert {**made.record(shaped), **theirs} == made.record(shaped)
-
-
-names = st.sampled_from(["a", "b", "a_b", "b_a", "c"])
-schemas = st.recursive(
-    st.sampled_from([TEXT, {"type": ["array", "null"]}, OBJECT]),
-    lambda inner: st.dictionaries(names, inner, max_size=3).map(lambda f: opened(**f)),
-    max_leaves=8,
-)
-values = st.recursive(
-    st.none() | st.sampled_from(["x", ""]),
-    lambda inner: st.dictionaries(names, inner, max_size=3),
-    max_leaves=8,
-)
-
-
-def leaves(value: object, *above: str) -> set[tuple[Any, ...]]:
-    """Give what a value says, with the path to it."""
-    if isinstance(value, dict) and value:
-        return set().union(*(leaves(v, *above, n) for n, v in value.items()))
-    return set() if value in (None, {}) else {(*above, value)}
-
-
-def columns_hold(flat: dict[str, Any], separator: str, leaf: tuple[Any, ...]) -> bool:
-    """Tell whether a leaf is in the column of its path or of an object above it."""
-    *path, value = leaf
-    for count in range(1, len(leaf)):
-        held = flat.get(separator.join(path[:count]))
-        if count == len(path) and held == value:
-            return True
-        if held is not None and held.startswith("{"):
-            return leaf[count:] in leaves(json.loads(held))
-    return False
-
-
-@given(
-    st.dictionaries(names, schemas, max_size=4),
-    st.dictionaries(names, values, max_size=4),
-    st.integers(1, 3),
-    st.sampled_from(["_", "__"]),
-)
-def test_nothing_is_lost_and_nothing_is_undeclared(
-    fields: dict[str, Any], record: dict[str, Any], depth: int, separator: str
-) -> None:
-    try:
-        made, _ = flattening(fields, depth, separator=separator)
-    except ValueError:
-        return
-    found = made.record(record)
-    assert found.keys() == made.schema["properties"].keys()
-    rest = json.loads(found.pop("additional_properties") or "{}")
-    for leaf in leaves(record):
-        assert leaf in leaves(rest) or columns_hold(found, separator, leaf)
