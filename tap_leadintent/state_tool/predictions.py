@@ -51,7 +51,7 @@ def describe_plan(stream: Stream, found: Forecast) -> Iterator[str]:
         Lines of text.
     """
     if found.asked.since > found.now:
-        yield f"{stream.name}: nothing; start_date is yet to come"
+        yield f"{stream.name}: nothing; start_date lies in the future"
         return
     yield stream.name
     for each in found.ranges:
@@ -146,7 +146,7 @@ def _when_again(each: RangeForecast, found: Forecast, instant: int) -> str:
 def _when(each: RangeForecast, found: Forecast, instant: int) -> str:
     asked = found.asked
     if instant >= found.now:
-        return "it is yet to come; the first run that begins after it reads it"
+        return "it lies in the future; the first run that begins after it reads it"
     if each.is_first and asked.start is not None and instant < asked.start:
         return (
             f"it lies before start_date ({format_instant(asked.start)}); no run reads "

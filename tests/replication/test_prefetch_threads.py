@@ -67,7 +67,7 @@ def test_without_any_thread_nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 class Dying(Thread):
-    """Does not come to tell that it has started, as for want of memory."""
+    """Does not come to tell that it has started, as when memory is short."""
 
     lives: int
     made: list[Dying]

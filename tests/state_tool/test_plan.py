@@ -107,7 +107,9 @@ def test_nothing_to_read(settings: Settings) -> None:
 
 def test_a_start_date_that_is_yet_to_come(settings: Settings) -> None:
     options = ("plan", "--config", settings(start_date="2026-06-04"))
-    assert "leads: nothing; start_date is yet to come" in told(*options, stdin=STATE)
+    assert "leads: nothing; start_date lies in the future" in told(
+        *options, stdin=STATE
+    )
 
 
 def test_the_recheck_has_its_share(settings: Settings) -> None:

@@ -31,7 +31,7 @@ A line about a stream begins with its name. What ends a run is the last line of 
 | 0 | All selected streams were read to their end |
 | 1 | A stream failed, or nothing was read because of a setting, a file or the catalog; the last line says which |
 | 130, 143 | SIGINT or SIGTERM ended the run at a safe point; the next one goes on from the last state |
-| 137 | The run was killed, often by the system for want of memory; the next one goes on from the last state. Meltano believes for five minutes that it still runs: `meltano run --force` |
+| 137 | The run was killed, often by the system because memory ran out; the next one goes on from the last state. Meltano believes for five minutes that it still runs: `meltano run --force` |
 
 This page is made from the tests that bring each message about (`uv run --extra sandbox python -m tests.support.troubleshooting_page`).
 """
