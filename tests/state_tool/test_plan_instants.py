@@ -63,12 +63,12 @@ def at(settings: str, instant: str) -> list[str]:
         (
             "2026-07-01",
             (
-                "not covered; it lies in the future; the first run that begins after it "
-                "reads it"
+                "not covered; it lies in the future; the first run that begins after "
+                "it reads it"
             ),
             (
-                "not covered; it lies in the future; the first run that begins after it "
-                "reads it"
+                "not covered; it lies in the future; the first run that begins after "
+                "it reads it"
             ),
         ),
     ],
