@@ -63,18 +63,20 @@ class RangeGuard:
         if number == 1:
             self._was_outside, self._is_outside = self._is_outside, False
             self._compare(records.raw)
-        if self._time_of is not None and self._lies_outside(window, records.data):
+        if self._lies_outside(window, records.data):
             if self._was_outside:
                 what = "returns records from outside the time range"
                 raise self._error(what)
             self._is_outside = True
 
     def _lies_outside(self, window: Window, page: list[dict[str, Any]]) -> bool:
-        times = [self._time_of and self._time_of(record) for record in page]
-        return bool(times) and not any(
-            time is None or window.start - 1 <= parse_instant(time) <= window.end
-            for time in times
-        )
+        if self._time_of is None or not page:
+            return False
+        # As a rule the first record lies inside, and the others need no look.
+        for time in map(self._time_of, page):
+            if time is None or window.start - 1 <= parse_instant(time) <= window.end:
+                return False
+        return True
 
     def _compare(self, first_page: Sequence[bytes | msgspec.Raw]) -> None:
         content = hash(tuple(map(bytes, first_page))) if first_page else None
