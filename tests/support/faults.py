@@ -13,6 +13,7 @@ from tap_leadintent.errors import RunError
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import API_KEY, assert_keeps_secret, entries, only
 from tests.support.servers import response
+from tests.support.store import written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -160,9 +161,8 @@ class Target:
 
     def write_message(self, message: Any) -> None:
         """Take a message."""
-        line = json.dumps(message.to_dict(), default=str)
-        content = json.loads(line)
-        self.text += line
+        content = written(message)
+        self.text += str(content)
         if content["type"] == "RECORD":
             self.ids.append(content["record"]["id"])
         elif content["type"] == "STATE":

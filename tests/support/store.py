@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
+
+import msgspec
+
+from tap_leadintent.singer.writer import Writer
+
+_WRITER = Writer()
+
+
+def written(message: Any) -> Any:
+    """Give a message as a target reads it."""
+    return msgspec.json.decode(_WRITER.format_message(message))
 
 
 class KilledError(BaseException):
@@ -30,7 +40,7 @@ class Store:
             if self._left == 0:
                 raise KilledError
             self._left -= 1
-        content = json.loads(json.dumps(message.to_dict(), default=str))
+        content = written(message)
         self.messages.append(content)
         if content["type"] == "RECORD":
             record = content["record"]
