@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from msgspec import Raw
 
 from tap_leadintent.api.page import Records
@@ -58,10 +59,16 @@ def test_all_that_a_page_says_of_a_record_is_emitted_in_its_order() -> None:
     assert show(repeats, [1, 1], [b"[1]", b"[0]"], 3, 4) == [True, True]
 
 
-def test_memory_is_bounded() -> None:
-    repeats = Repeats()
-    for number in range(500):
+@pytest.mark.parametrize(
+    ("length", "remembered"), [(2, 166_000), (300, 67_000), (2_500, 12_400)]
+)
+def test_what_is_remembered_is_bounded_by_its_bytes(
+    length: int, remembered: int
+) -> None:
+    repeats, json = Repeats(), b"x" * length
+    for number in range(2_000):
         keys = range(number * 100, number * 100 + 100)
-        show(repeats, keys, [b"{}"] * 100, number, number + 0.5)
-    told = show(repeats, [0, 19_999, 20_000, 49_999], [b"[]"] * 4, 0.5, 0.6)
-    assert told == [True, True, None, None]
+        show(repeats, keys, [json] * 100, number, number + 0.5)
+    oldest, newest = 200_000 - remembered, 199_999
+    told = show(repeats, [oldest - 500, oldest + 500, newest], [b"[]"] * 3, 0, 1)
+    assert told == [True, None, None]
