@@ -1,11 +1,13 @@
-"""How many pages a second a time range holds, as far as windows have shown."""
+"""How many pages a time range holds, as far as its windows have shown."""
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect_left, bisect_right, insort
+from math import ceil
+from operator import attrgetter
 from typing import NamedTuple
 
-_MEAN_PAGES = 30
+_MEAN_PAGES = 15
 """Pages that the mean goes back over. Fewer follow growth sooner; more see past nights
 and weekends."""
 
@@ -16,13 +18,26 @@ _CHANGE = 4.0
 """How many times denser than the mean the latest pages must be to count alone. Less
 takes every morning for a change; more meets a burst with windows that are too long."""
 
+_WEEK = 7 * 86400
+_WEEKS = 4
+"""How many weeks back a rhythm is looked for. What is read far ahead needs more of
+them; older ones tell less."""
+
+_RHYTHM_ERROR = 0.7
+"""The share of the mean's error that the weeks before must stay below to be believed.
+Less leaves nights unseen for longer; more is misled by chance."""
+
+_ERROR_MEMORY = 0.99
+"""What an error still counts with one window later. Less forgets a rhythm over one bad
+day; more notices its end late."""
+
 _LEARNING_REQUESTS = 3
 """Requests of a window that tell what a page holds. Fewer let part-filled last pages
 mislead; more learn later."""
 
-_MOST_REMEMBERED = 128
-"""Windows that are remembered. Fewer than a mean goes back over would shorten it; more
-take time with each window."""
+_MOST_REMEMBERED = 512
+"""Windows that are remembered. Fewer would forget weeks; more take time with each
+window."""
 
 
 class Stretch(NamedTuple):
@@ -40,7 +55,11 @@ class Stretch(NamedTuple):
 
 
 class Density:
-    """Estimates from the windows that were read, and from those that were given up."""
+    """Forecasts from the windows that were read, and from those that were given up.
+
+    A stretch is expected to be as dense as what was read last before it; or as the same
+    hours of the weeks before, once these have proved to say more.
+    """
 
     def __init__(self, page_size: int) -> None:
         """Begin without knowing anything.
@@ -51,6 +70,7 @@ class Density:
         self._read: list[Stretch] = []
         self._given_up: list[Stretch] = []
         self._records, self._pages = float(page_size), 1.0
+        self._mean_error = self._weekly_error = 0.0
         self.peak = 0.0
         """The most pages a second that any window has shown."""
 
@@ -58,6 +78,11 @@ class Density:
     def page_records(self) -> float:
         """How many records a page holds on average, last pages aside."""
         return self._records / self._pages
+
+    @property
+    def is_weekly(self) -> bool:
+        """Whether the weeks before say more than what was read last."""
+        return self._weekly_error < _RHYTHM_ERROR * self._mean_error
 
     def learn(self, start: int, end: int, *, records: int, requests: int) -> None:
         """Learn what a window held that has been read whole.
@@ -72,8 +97,14 @@ class Density:
             self._records += records
             # Its last page is half full on average.
             self._pages += requests - 0.5
-        insort(self._read, Stretch(start, end, records))
         pages = records / self.page_records
+        mean, weekly = self.mean(start), self._weeks_before(start, end)
+        if mean is not None and weekly is not None:
+            self._mean_error *= _ERROR_MEMORY
+            self._mean_error += abs(mean * (end - start) - pages)
+            self._weekly_error *= _ERROR_MEMORY
+            self._weekly_error += abs(weekly - pages)
+        insort(self._read, Stretch(start, end, records))
         if pages >= _RECENT_PAGES:
             self.peak = max(self.peak, pages / (end - start))
 
@@ -89,7 +120,7 @@ class Density:
         self._given_up = [*apart, Stretch(start, end, pages)]
 
     def forget(self, before: int) -> None:
-        """Forget what no estimate needs any more.
+        """Forget what no forecast needs any more.
 
         Args:
             before: Where all that is left begins, in UTC seconds since 1970.
@@ -110,8 +141,21 @@ class Density:
         """
         return [s for s in self._given_up if s.start <= instant < s.end]
 
-    def estimate(self, instant: int) -> float | None:
-        """Estimate how dense it is from an instant on.
+    def is_between_empty(self, instant: int) -> bool:
+        """Tell whether the stretches that were read around an instant held nothing.
+
+        Args:
+            instant: The instant, in UTC seconds since 1970.
+
+        Returns:
+            Whether both the last one before it and the first one after it are empty.
+        """
+        after = bisect_right(self._read, instant, key=attrgetter("start"))
+        around = self._read[max(0, after - 1) : after + 1]
+        return len(around) == 2 and not any(s.amount for s in around)  # noqa: PLR2004
+
+    def mean(self, instant: int) -> float | None:
+        """Tell how dense it is before an instant.
 
         Args:
             instant: The instant, in UTC seconds since 1970.
@@ -137,3 +181,57 @@ class Density:
         if mean is None or recent is None:
             return mean
         return recent if recent > _CHANGE * mean else mean
+
+    def pages(self, start: int, end: int, mean: float) -> float:
+        """Forecast how many pages a stretch holds.
+
+        Args:
+            start: Where it begins, in UTC seconds since 1970.
+            end: Where it ends.
+            mean: How dense it is before, in pages a second.
+
+        Returns:
+            The pages.
+        """
+        weekly = self._weeks_before(start, end) if self.is_weekly else None
+        return mean * (end - start) if weekly is None else weekly
+
+    def seconds(self, start: int, pages: float, mean: float) -> int:
+        """Forecast how long a stretch is that holds some pages.
+
+        Args:
+            start: Where it begins, in UTC seconds since 1970.
+            pages: How many pages, at least.
+            mean: How dense it is before, in pages a second.
+
+        Returns:
+            The seconds.
+        """
+        if not self.is_weekly:
+            return ceil(pages / mean)
+        return bisect_left(
+            range(_WEEK), pages, key=lambda s: self.pages(start, start + s, mean)
+        )
+
+    def _weeks_before(self, start: int, end: int) -> float | None:
+        """Give the pages that the same hours held in the weeks before, on average."""
+        weeks = [
+            self._held(start - ago, end - ago)
+            for ago in range(_WEEK, (_WEEKS + 1) * _WEEK, _WEEK)
+        ]
+        known = [pages for pages in weeks if pages is not None]
+        return sum(known) / len(known) if known else None
+
+    def _held(self, start: int, end: int) -> float | None:
+        """Give the pages of a stretch, if all of it has been read."""
+        first = bisect_right(self._read, start, key=attrgetter("start")) - 1
+        if first < 0:
+            return None
+        records, at = 0.0, start
+        for stretch in self._read[first:]:
+            if at >= end or not stretch.start <= at < stretch.end:
+                break
+            until = min(end, stretch.end)
+            records += stretch.density * (until - at)
+            at = until
+        return records / self.page_records if at >= end else None

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from enum import Enum, auto
 from itertools import pairwise
-from math import ceil, sqrt
+from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tap_leadintent.replication import intervals
@@ -27,9 +26,9 @@ more requests that it refuses for other reasons; more would fail where it allows
 at most."""
 
 # A scheduled run mostly finds little: what is shorter than this, or likely quiet, is
-# first tried whole. More pages for a trial cost more where it is given up.
+# surveyed as a whole. More pages of it cost more where it is given up.
 _LONG_STRETCH_SECONDS = 30 * 86400
-_TRIAL_PAGES = 4
+_SHORT_STRETCH_PAGES = 4
 
 # More probes cost requests where there is little; fewer miss where it begins or ends.
 # Each is as long as a day in a year: shorter ones see the day or the night.
@@ -42,49 +41,39 @@ _PROBE_PAGES = 2
 _PIECES = 8
 _DOUBT = 2
 
-# A stretch that holds no more by what was given up around it is one piece. It is less
-# than a page, so that a piece that shows a page itself is cut.
-_SCARCE_PAGES = 0.9
-
 # Larger windows waste fewer part-filled pages; smaller ones are finished together.
 _FEWEST_PAGES = 2
 _MOST_PAGES = 6
 
 # Longer chains can neither be resumed nor shared; shorter ones are given up more often.
+# While most readers have nothing to do, there is more to gain by sharing.
 _LONGEST_CHAIN = 32
 _LONGEST_WHILE_IDLE = 8
 _IDLE_SHARE = 0.75
 
-# The share of the longest chain that the densest second seen may fill. Less leaves most
-# windows empty where such seconds are rare; more makes chains that are given up.
+# A window is so short that it would be no longer than the longest chain if it were as
+# dense as anything seen, unless it were then expected to hold less than this. More
+# makes chains that are given up; less leaves most windows empty beside dense seconds.
 _LEAST_PAGES = 0.6
 
 # Pages read ahead of the oldest window. More keep readers busy beside a long one; fewer
-# are lost where an estimate proves wrong. They grow with each page since that happened.
+# are lost where a forecast proves wrong. They grow with each page, and half of that is
+# taken back when it happens.
 _READ_AHEAD = 40
-_READ_AHEAD_SHARE = 0.5
 _MOST_READ_AHEAD = 110
-_MOST_WAITING = 136
-
-
-class _Purpose(Enum):
-    TRIAL = auto()
-    """Sees whether a whole stretch holds so little that it need not be cut."""
-    PROBE = auto()
-    """Sounds out how dense it is."""
-    PIECE = auto()
-    """Is cut from a window that was given up, or sees whether there is anything."""
-    WINDOW = auto()
+_MOST_WAITING = 126
 
 
 @dataclass
 class _Chain:
     """A window in flight."""
 
-    purpose: _Purpose
     expected: float
-    """Pages; unless its purpose is a window, it is given up when it has more."""
+    """How many pages it should have."""
+    is_survey: bool
+    """Whether it is given up when it has more."""
     pages: int = 0
+    """How many it has shown."""
 
 
 class Window(NamedTuple):
@@ -114,10 +103,10 @@ class Window(NamedTuple):
 class Windows:
     """The windows of one time range, for several readers, as good as oldest first.
 
-    With a fixed length, a window is given to whoever asks. Without, a stretch that is
-    short or likely quiet is first tried whole, and in another a few probes sound out
-    how dense it is. Then windows follow the density of what was read last. One that
-    shows far more than expected is given up, and what it held is read in pieces.
+    With a fixed length, a window is given to whoever asks. Without, a survey of a few
+    windows shows where there is what: first of the whole range, and later wherever a
+    window shows far more than expected, which is given up. Nothing else is handed out
+    meanwhile. Then windows are cut so that they should hold some pages each.
     """
 
     def __init__(
@@ -148,14 +137,14 @@ class Windows:
         """Whether no window has been accepted since one was refused."""
         self._density = Density(page_size)
         self._in_flight: dict[Window, _Chain] = {}
-        self._planned: list[tuple[_Purpose, int, int, float]] = []
-        """What is handed out next, and how many pages are expected."""
+        self._surveys: list[tuple[int, int, float]] = []
+        """What is surveyed next, and with how many pages at the most."""
         self._read_ahead: dict[int, int] = {}
         """Where windows begin that were read before an older one, and their pages."""
         self._trusted = 0.0
-        """Pages that have come since a window was given up."""
-        self._is_idle = False
-        """Whether a reader was left without a window."""
+        """Pages that have come, fewer after windows were given up."""
+        self._is_starved = False
+        """Whether a reader has asked in vain since a window was given up."""
         if stretches and not length:
             self._plan_first(*stretches[0], quiet=quiet)
 
@@ -187,8 +176,8 @@ class Windows:
         """
         if self._is_narrowing and self._in_flight:
             return None
-        window = self._next_planned() or self._next_left()
-        self._is_idle = window is None
+        window = self._next_survey() or self._next_left()
+        self._is_starved = window is None
         return window
 
     def goes_on(self, window: Window) -> bool:
@@ -244,68 +233,65 @@ class Windows:
     # What is handed out
 
     def _plan_first(self, start: int, end: int, *, quiet: bool) -> None:
-        is_short = end - start < _LONG_STRETCH_SECONDS
-        if is_short or quiet or self._readers == 1:
-            pages = _TRIAL_PAGES if is_short else 1
-            self._planned = [(_Purpose.TRIAL, start, end, pages)]
-        else:
-            self._plan_probes(start, end)
-
-    def _plan_probes(self, start: int, end: int) -> None:
+        if quiet or end - start < _LONG_STRETCH_SECONDS:
+            self._surveys = [(start, end, 1 if quiet else _SHORT_STRETCH_PAGES)]
+            return
         seconds = max(1, (end - start) // _PROBE_SHARE)
         room = end - start - seconds
         starts = sorted({start + room * n // (_PROBES - 1) for n in range(_PROBES)})
-        self._planned = [
-            (_Purpose.PROBE, at, at + seconds, _PROBE_PAGES) for at in starts
-        ]
+        self._surveys = [(at, at + seconds, _PROBE_PAGES) for at in starts]
 
-    def _next_planned(self) -> Window | None:
-        while self._planned:
-            purpose, start, end, pages = self._planned.pop(0)
+    def _next_survey(self) -> Window | None:
+        while self._surveys:
+            start, end, pages = self._surveys.pop(0)
             end = min(end, self._latest, start + self._widest)
             if start < end:
-                return self._hand_out(purpose, start, end, pages)
+                return self._hand_out(start, end, pages, is_survey=True)
         return None
 
     def _next_left(self) -> Window | None:
-        if not self._left or self._has(_Purpose.TRIAL, _Purpose.PROBE):
+        is_surveying = any(chain.is_survey for chain in self._in_flight.values())
+        if is_surveying or not self._left:
             return None
         start, end = self._left[0]
         end = min(end, start + self._widest)
         if self._is_fixed:
-            return self._hand_out(_Purpose.WINDOW, start, end, 1)
-        density = self._density.estimate(start)
+            return self._hand_out(start, end, 1)
+        mean = self._density.mean(start)
         given_up = self._density.given_up_at(start)
         if given_up:
             bound = max(stretch.density for stretch in given_up)
             shortest = min(given_up, key=lambda stretch: stretch.end - stretch.start)
-            if density is None or density * _DOUBT <= bound:
-                return self._next_piece(start, min(end, shortest.end), bound)
-            density = max(density, bound)
+            if mean is None or mean * _DOUBT <= bound:
+                self._surveys = self._pieces(start, min(end, shortest.end), bound)
+                return self._next_survey()
             # Shorter than what was given up, so that it comes to an end.
             end = min(end, start + (shortest.end - shortest.start) // 2)
-        if density is None:
-            return self._hand_out(_Purpose.PIECE, start, end, 1)
-        return self._next_window(start, end, density)
+        elif mean is None or self._density.is_between_empty(start):
+            self._surveys = [(a, b, 1) for a, b in self._left if self._is_unknown(a)]
+            return self._next_survey()
+        return self._next_window(start, end, mean)
 
-    def _next_piece(self, start: int, end: int, density: float) -> Window | None:
-        if self._has(_Purpose.PIECE):
-            return None
-        count = _PIECES if density * (end - start) > _SCARCE_PAGES else 1
-        edges = [start + (end - start) * n // count for n in range(count + 1)]
-        room = (_MOST_WAITING / 2 - sum(self._read_ahead.values())) / count
-        shown = density * (end - start) / count
+    def _is_unknown(self, start: int) -> bool:
+        mean = self._density.mean(start)
+        return mean is None or self._density.is_between_empty(start)
+
+    def _pieces(
+        self, start: int, end: int, density: float
+    ) -> list[tuple[int, int, float]]:
+        edges = [start + (end - start) * n // _PIECES for n in range(_PIECES + 1)]
+        room = (_MOST_WAITING / 2 - sum(self._read_ahead.values())) / _PIECES
+        shown = density * (end - start) / _PIECES
         pages = max(1.0, min(room, _DOUBT * shown))
-        self._planned = [(_Purpose.PIECE, a, b, pages) for a, b in pairwise(edges)]
-        return self._next_planned()
+        return [(a, b, pages) for a, b in pairwise(edges)]
 
-    def _next_window(self, start: int, end: int, density: float) -> Window | None:
+    def _next_window(self, start: int, end: int, mean: float) -> Window | None:
         front = self._front()
-        limit = min(_MOST_READ_AHEAD, _READ_AHEAD + self._trusted * _READ_AHEAD_SHARE)
+        limit = min(_MOST_READ_AHEAD, _READ_AHEAD + self._trusted)
         waiting = sum(self._read_ahead.values())
         older: float = sum(n for at, n in self._read_ahead.items() if at < start)
         room = min(limit - older, _MOST_WAITING - waiting)
-        pages = self._wanted_pages(density, room / self._readers)
+        pages = self._wanted_pages(mean, room / self._readers)
         if start > front:
             in_flight = [
                 (window.start, max(chain.pages, chain.expected))
@@ -318,26 +304,26 @@ class Windows:
                 return None
         # Of whole pages, less what chance adds: a few records should not cost a page.
         chance = sqrt(pages / self._density.page_records) if pages >= 1 else 0.0
-        seconds = ceil((pages - chance) / density)
+        seconds = self._density.seconds(start, pages - chance, mean)
         end = min(end, start + max(seconds, _LEAST_SECONDS))
-        expected = max(_LEAST_PAGES / 2, density * (end - start))
-        return self._hand_out(_Purpose.WINDOW, start, end, expected)
+        expected = max(_LEAST_PAGES / 2, self._density.pages(start, end, mean))
+        return self._hand_out(start, end, expected)
 
-    def _wanted_pages(self, density: float, room: float) -> float:
-        left = density * sum(end - start for start, end in self._left)
+    def _wanted_pages(self, mean: float, room: float) -> float:
+        left = mean * sum(end - start for start, end in self._left)
         pages = float(min(_MOST_PAGES, max(_FEWEST_PAGES, round(left / self._readers))))
-        safe = _LONGEST_CHAIN * density / max(density, self._density.peak)
-        if safe >= _LEAST_PAGES:
+        safe = _LONGEST_CHAIN * mean / max(mean, self._density.peak)
+        if safe >= _LEAST_PAGES and not self._density.is_weekly:
             pages = min(pages, safe)
         return max(min(_FEWEST_PAGES, pages), min(pages, round(room)))
 
     def _hand_out(
-        self, purpose: _Purpose, start: int, end: int, expected: float
+        self, start: int, end: int, expected: float, *, is_survey: bool = False
     ) -> Window:
         is_kept = self._is_fixed or end - start <= _LEAST_SECONDS
         window = Window(start, end, is_kept)
         self._left = intervals.subtract(self._left, (start, end))
-        self._in_flight[window] = _Chain(purpose, expected)
+        self._in_flight[window] = _Chain(expected, is_survey)
         return window
 
     # What is given up
@@ -350,24 +336,18 @@ class Windows:
             )
             if ahead >= _MOST_WAITING:
                 return 0
-        if chain.purpose is not _Purpose.WINDOW:
+        if chain.is_survey:
             return chain.expected
         idle = self._readers - len(self._in_flight)
-        if self._is_idle and idle >= _IDLE_SHARE * self._readers and self._readers > 1:
+        if self._is_starved and idle >= _IDLE_SHARE * self._readers > _IDLE_SHARE:
             return _LONGEST_WHILE_IDLE
         return _LONGEST_CHAIN
 
     def _give_up(self, window: Window, chain: _Chain) -> None:
         self._leave(window)
-        start, end, _ = window
-        self._density.learn_bound(start, end, chain.pages)
-        if chain.purpose is _Purpose.TRIAL and end - start >= _LONG_STRETCH_SECONDS:
-            self._plan_probes(start, end)
-        elif chain.purpose is _Purpose.PROBE and end - start >= 2 * _PIECES:
-            shorter = start + (end - start) // _PIECES
-            self._planned.append((_Purpose.PROBE, start, shorter, _PROBE_PAGES))
-        elif chain.purpose is _Purpose.WINDOW:
-            self._trusted, self._is_idle = 0.0, False
+        self._density.learn_bound(window.start, window.end, chain.pages)
+        if not chain.is_survey:
+            self._trusted, self._is_starved = self._trusted / 2, False
 
     def _leave(self, window: Window) -> None:
         del self._in_flight[window]
@@ -375,9 +355,6 @@ class Windows:
         self._left = self._clipped(left)
 
     # What is known
-
-    def _has(self, *purposes: _Purpose) -> bool:
-        return any(chain.purpose in purposes for chain in self._in_flight.values())
 
     def _front(self) -> int:
         """Find where the oldest second lies that has not been read."""

@@ -20,7 +20,7 @@ def learned(*days: tuple[int, int]) -> Density:
 
 
 def pages_a_day(density: Density, day: int) -> float | None:
-    estimate = density.estimate(day * DAY)
+    estimate = density.mean(day * DAY)
     return None if estimate is None else round(estimate * DAY, 3)
 
 
@@ -80,7 +80,44 @@ def test_what_was_given_up_is_a_bound_until_it_is_behind() -> None:
 
 
 def test_old_windows_are_forgotten_but_not_those_of_the_mean() -> None:
-    density = learned(*((day, 100) for day in range(500)))
-    density.forget(500 * DAY)
-    assert pages_a_day(density, 500) == 1.0
+    density = learned(*((day, 100) for day in range(1000)))
+    density.forget(1000 * DAY)
+    assert pages_a_day(density, 1000) == 1.0
     assert pages_a_day(density, 100) is None
+
+
+def test_the_same_hours_of_the_weeks_before_tell_more_once_they_have_proved_to() -> (
+    None
+):
+    """Two days of seven, which no mean foresees."""
+    weeks = [(day, 700 if day % 7 in (0, 1) else 0) for day in range(70)]
+    density = learned(*weeks[:7])
+    assert not density.is_weekly
+    density = learned(*weeks)
+    assert density.is_weekly
+    monday = 70 * DAY
+    assert density.pages(monday, monday + DAY, mean=1) == pytest.approx(7)
+    assert density.pages(monday + 2 * DAY, monday + 7 * DAY, mean=1) == 0
+    assert density.seconds(monday, 10.5, mean=1) == pytest.approx(1.5 * DAY, abs=60)
+    sunday = monday - DAY
+    assert density.seconds(sunday, 3.5, mean=1) == pytest.approx(1.5 * DAY, abs=60)
+
+
+def test_the_mean_counts_where_the_weeks_before_were_not_read() -> None:
+    density = learned(*((day, 700 if day % 7 in (0, 1) else 0) for day in range(70)))
+    later = 200 * DAY
+    assert density.is_weekly
+    assert density.pages(later, later + DAY, mean=3 / DAY) == 3
+
+
+def test_an_even_history_has_no_rhythm() -> None:
+    density = learned(*((day, 100 + day % 3) for day in range(70)))
+    assert not density.is_weekly
+    assert density.seconds(70 * DAY, 3, mean=1 / DAY) == 3 * DAY
+
+
+def test_a_gap_lies_between_two_stretches_that_held_nothing() -> None:
+    density = learned((0, 0), (50, 0), (100, 3))
+    assert density.is_between_empty(DAY)
+    assert not density.is_between_empty(51 * DAY)
+    assert not density.is_between_empty(101 * DAY)

@@ -77,10 +77,12 @@ def test_where_no_probe_found_anything_a_page_is_asked_of_all_between() -> None:
 
 def test_what_is_given_up_is_cut_in_eight() -> None:
     windows = Windows([(0, YEAR)], page_size=PAGE, readers=1)
-    give_up(windows, windows.next())
     for probe in list(iter(windows.next, None)):
         windows.done(probe, records=0, requests=1)
-    give_up(windows, windows.next())
+    unknown = list(iter(windows.next, None))
+    give_up(windows, unknown[0])
+    for gap in unknown[1:]:
+        windows.done(gap, records=0, requests=1)
     pieces = [windows.next() for _ in range(8)]
     assert [piece and piece.start // DAY for piece in pieces] == [
         1 + n * 51 // 8 for n in range(8)
@@ -267,7 +269,7 @@ def test_after_a_refusal_one_window_is_tried_alone() -> None:
     assert windows.next() == Window(30 * DAY, 45 * DAY)
 
 
-def test_what_is_planned_becomes_narrower_too() -> None:
+def test_what_is_to_be_surveyed_becomes_narrower_too() -> None:
     windows = Windows([(0, YEAR)], page_size=PAGE, readers=4)
     first, second = windows.next(), windows.next()
     assert first
