@@ -228,6 +228,7 @@ class Windows:
         half = (window.end - window.start) // 2
         self._widest = min(self._widest, max(NARROWEST_SECONDS, half))
         self._is_narrowing = True
+        self._surveys = []
         self._leave(window)
 
     # What is handed out
