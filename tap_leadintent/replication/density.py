@@ -196,21 +196,23 @@ class Density:
         weekly = self._weeks_before(start, end) if self.is_weekly else None
         return mean * (end - start) if weekly is None else weekly
 
-    def seconds(self, start: int, pages: float, mean: float) -> int:
-        """Forecast how long a stretch is that holds some pages.
+    def end(self, start: int, pages: float, mean: float, *, latest: int) -> int:
+        """Forecast where a stretch ends that holds some pages.
 
         Args:
             start: Where it begins, in UTC seconds since 1970.
             pages: How many pages, at least.
             mean: How dense it is before, in pages a second.
+            latest: Where it ends at the latest.
 
         Returns:
-            The seconds.
+            The end, in UTC seconds since 1970.
         """
         if not self.is_weekly:
-            return ceil(pages / mean)
-        return bisect_left(
-            range(_WEEK), pages, key=lambda s: self.pages(start, start + s, mean)
+            return min(latest, start + ceil(pages / mean))
+        ends = range(start, min(latest, start + _WEEK))
+        return start + bisect_left(
+            ends, pages, key=lambda end: self.pages(start, end, mean)
         )
 
     def _weeks_before(self, start: int, end: int) -> float | None:

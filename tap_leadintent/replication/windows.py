@@ -305,8 +305,8 @@ class Windows:
                 return None
         # Of whole pages, less what chance adds: a few records should not cost a page.
         chance = sqrt(pages / self._density.page_records) if pages >= 1 else 0.0
-        seconds = self._density.seconds(start, pages - chance, mean)
-        end = min(end, start + max(seconds, _LEAST_SECONDS))
+        forecast = self._density.end(start, pages - chance, mean, latest=end)
+        end = min(end, max(forecast, start + _LEAST_SECONDS))
         expected = max(_LEAST_PAGES / 2, self._density.pages(start, end, mean))
         return self._hand_out(start, end, expected)
 

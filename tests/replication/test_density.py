@@ -98,9 +98,13 @@ def test_the_same_hours_of_the_weeks_before_tell_more_once_they_have_proved_to()
     monday = 70 * DAY
     assert density.pages(monday, monday + DAY, mean=1) == pytest.approx(7)
     assert density.pages(monday + 2 * DAY, monday + 7 * DAY, mean=1) == 0
-    assert density.seconds(monday, 10.5, mean=1) == pytest.approx(1.5 * DAY, abs=60)
+    later = monday + 30 * DAY
+    end = density.end(monday, 10.5, mean=1, latest=later)
+    assert end == pytest.approx(monday + 1.5 * DAY, abs=60)
+    assert density.end(monday, 10.5, mean=1, latest=monday + DAY) == monday + DAY
     sunday = monday - DAY
-    assert density.seconds(sunday, 3.5, mean=1) == pytest.approx(1.5 * DAY, abs=60)
+    end = density.end(sunday, 3.5, mean=1, latest=later)
+    assert end == pytest.approx(sunday + 1.5 * DAY, abs=60)
 
 
 def test_the_mean_counts_where_the_weeks_before_were_not_read() -> None:
@@ -113,7 +117,8 @@ def test_the_mean_counts_where_the_weeks_before_were_not_read() -> None:
 def test_an_even_history_has_no_rhythm() -> None:
     density = learned(*((day, 100 + day % 3) for day in range(70)))
     assert not density.is_weekly
-    assert density.seconds(70 * DAY, 3, mean=1 / DAY) == 3 * DAY
+    assert density.end(70 * DAY, 3, mean=1 / DAY, latest=100 * DAY) == 73 * DAY
+    assert density.end(70 * DAY, 3, mean=1 / DAY, latest=72 * DAY) == 72 * DAY
 
 
 def test_a_gap_lies_between_two_stretches_that_held_nothing() -> None:
