@@ -138,6 +138,8 @@ class PageBuffer:
             SystemExit: A signal came.
         """
         with self._lock:
+            if self._end:
+                raise self._end
             reading.pages.append(page)
             self._bytes += page.size
             self._page_or_end.notify_all()

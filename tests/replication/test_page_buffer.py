@@ -62,6 +62,18 @@ def test_what_is_given_up_takes_no_room(monkeypatch: pytest.MonkeyPatch) -> None
     assert not buffer.put(piece, large)
 
 
+def test_a_page_that_comes_after_the_end_tells_its_reader_to_stop() -> None:
+    """Also where its window would be given up, which is forgotten already."""
+    windows = Windows([(0, 86400)], page_size=1, readers=4)
+    buffer = PageBuffer(windows, check=nothing_wrong, check_threads=nothing_wrong)
+    trial = begin(buffer)
+    assert [buffer.put(trial, page(1, has_more=True)) for _ in range(3)] == [True] * 3
+    buffer.stop()
+    for has_more in (True, False):
+        with pytest.raises(StoppedError):
+            buffer.put(trial, page(1, has_more=has_more))
+
+
 def test_without_room_probes_go_on_while_nothing_can_be_handed_over(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
