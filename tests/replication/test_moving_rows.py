@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -29,18 +28,11 @@ from tests.support.store import Store
 from tests.support.turns import TurnAdapter, in_turns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import requests
     from requests import PreparedRequest
 
 
-@pytest.fixture(autouse=True)
-def _quiet() -> Iterator[None]:
-    """Keep the log of thousands of runs out of memory."""
-    logging.disable()
-    yield
-    logging.disable(logging.NOTSET)
+pytestmark = pytest.mark.usefixtures("_quiet")
 
 
 LOOKBACK = HOUR

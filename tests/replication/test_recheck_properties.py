@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,16 +12,7 @@ from hypothesis import strategies as st
 from tests.support.model import DAY, HOUR, Api, Lead, Version, iso, run, steady
 from tests.support.store import Store
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-
-@pytest.fixture(autouse=True)
-def _quiet() -> Iterator[None]:
-    """Keep the log of thousands of runs out of memory."""
-    logging.disable()
-    yield
-    logging.disable(logging.NOTSET)
+pytestmark = pytest.mark.usefixtures("_quiet")
 
 
 def test_a_cycle_reads_the_rows_once_and_each_day_its_share() -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,19 +12,11 @@ from hypothesis import strategies as st
 from tests.support.model import Api, Lead, Version, iso, run
 from tests.support.store import Store
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 MINUTE = 60
 DAY = 86400
 
 
-@pytest.fixture(autouse=True)
-def _quiet() -> Iterator[None]:
-    """Keep the log of thousands of runs out of memory."""
-    logging.disable()
-    yield
-    logging.disable(logging.NOTSET)
+pytestmark = pytest.mark.usefixtures("_quiet")
 
 
 LOOKBACK_MINUTES = 30
