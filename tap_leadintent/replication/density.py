@@ -16,7 +16,7 @@ _RECENT_PAGES = 0.5
 
 _CHANGE = 4.0
 """How many times denser than the mean the latest pages must be to count alone. Less
-takes every morning for a change; more meets a burst with windows that are too long."""
+takes every morning for a change; more cuts windows too long when a burst begins."""
 
 _WEEK = 7 * 86400
 _WEEKS = 4
@@ -28,8 +28,8 @@ _RHYTHM_ERROR = 0.7
 Less leaves nights unseen for longer; more is misled by chance."""
 
 _ERROR_MEMORY = 0.99
-"""What an error still counts with one window later. Less forgets a rhythm over one bad
-day; more notices its end late."""
+"""What is left of an error's weight with each further window. Less gives a rhythm up
+after one unusual day; more notices its end late."""
 
 _LEARNING_REQUESTS = 3
 """Requests of a window that tell what a page holds. Fewer let part-filled last pages

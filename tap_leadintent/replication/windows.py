@@ -101,12 +101,13 @@ class Window(NamedTuple):
 
 
 class Windows:
-    """The windows of one time range, for several readers, as good as oldest first.
+    """The windows of one time range, for several readers, mostly oldest first.
 
-    With a fixed length, a window is given to whoever asks. Without, a survey of a few
-    windows shows where there is what: first of the whole range, and later wherever a
-    window shows far more than expected, which is given up. Nothing else is handed out
-    meanwhile. Then windows are cut so that they should hold some pages each.
+    With a fixed length, a window is given to whoever asks. Without, each is cut so that
+    it should hold a few pages. Where too little is known for that, a few windows survey
+    a stretch, and nothing else is handed out meanwhile: the whole range in the
+    beginning, and later a window that has shown far more than expected, which is given
+    up.
     """
 
     def __init__(
