@@ -36,8 +36,8 @@ _PROBES = 8
 _PROBE_SHARE = 365
 _PROBE_PAGES = 2
 
-# What is given up is cut in so many pieces, each for twice what it has shown. Fewer are
-# given up again more often; more cost part-filled pages.
+# What is given up is cut in so many pieces, each for twice its share of what was shown.
+# Fewer are given up again more often; more cost part-filled pages.
 _PIECES = 8
 _DOUBT = 2
 
