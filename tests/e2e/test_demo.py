@@ -270,8 +270,14 @@ def test_ctrl_c_on_a_terminal_leaves_it_as_it_was_and_no_process(folder: Path) -
 
 
 def test_shows_the_log_of_a_step_that_fails(demo: Demo) -> None:
-    os.kill(demo.wait_for("uv"), signal.SIGKILL)
+    def is_killed() -> bool:
+        try:
+            os.kill(demo.wait_for("uv"), signal.SIGKILL)
+        except ProcessLookupError:  # It has ended since it was seen.
+            return False
+        return True
 
+    poll(is_killed)
     printed = demo.finish()
     assert demo.process.returncode == 1
     assert "The demo failed: meltano install" in printed
