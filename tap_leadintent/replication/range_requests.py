@@ -6,7 +6,12 @@ from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 from tap_leadintent.errors import RefusedError
-from tap_leadintent.replication.windows import NARROWEST_SECONDS
+from tap_leadintent.replication.windows import (
+    NARROWEST_SECONDS,
+    OVERLAP_SECONDS,
+    Window,
+)
+from tap_leadintent.times import EARLIEST, format_instant
 
 if TYPE_CHECKING:
     import logging
@@ -15,7 +20,6 @@ if TYPE_CHECKING:
     from tap_leadintent.api.page import Page
     from tap_leadintent.api.rate_limit import Check
     from tap_leadintent.api.server_clock import ServerClock
-    from tap_leadintent.replication.windows import Window
 
     Fields = dict[str, Any]
 
@@ -28,6 +32,22 @@ _WIDTH_REFUSALS = frozenset({400, 413, 422})
 _MOST_TRIES = 5
 """More would repeat requests in vain; fewer might fail before two of three clocks have
 agreed."""
+
+
+def range_fields(name: str, window: Window) -> Fields:
+    """Ask for a window; it begins early, as nobody says which ends a range holds.
+
+    Args:
+        name: The time range.
+        window: The window.
+
+    Returns:
+        The fields of the request's body.
+    """
+    earliest = 0 if window.start >= 0 else EARLIEST
+    start = max(earliest, window.start - OVERLAP_SECONDS)
+    ends = {"start_time": start, "end_time": window.end}
+    return {name: {end: format_instant(time) for end, time in ends.items()}}
 
 
 class TooWideError(RefusedError):
@@ -81,7 +101,7 @@ class RangeRequests:
             asked = self._until_now(window)
             if asked.end <= asked.start:
                 break
-            pages = self._read_chain(asked.request_fields(self._name), check)
+            pages = self._read_chain(range_fields(self._name, asked), check)
             try:
                 return chain([next(pages)], pages)
             except RefusedError as error:
@@ -91,6 +111,25 @@ class RangeRequests:
                         continue
                 raise self._refusal(asked, error) from None
         return iter(())
+
+    def is_ignored(self, check: Check) -> bool:
+        """Request a time that cannot have records.
+
+        Args:
+            check: Called before each request and during waits; raises to end the chain.
+
+        Returns:
+            Whether the API shows records all the same.
+
+        Raises:
+            StreamError: The request failed.
+        """
+        fields = range_fields(self._name, Window(0, 1))
+        try:
+            return next(self._read_chain(fields, check)).count > 0
+        except RefusedError:
+            # A server that refuses the range does not ignore it.
+            return False
 
     def _refusal(self, asked: Window, error: RefusedError) -> RefusedError:
         if error.status not in _WIDTH_REFUSALS:

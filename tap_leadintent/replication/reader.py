@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
-from tap_leadintent.errors import RefusedError, StreamError
+from tap_leadintent.errors import StreamError
 from tap_leadintent.progress import counted
 from tap_leadintent.replication.overlap import Repeats
 from tap_leadintent.replication.plan import SINCE_EVER
@@ -125,7 +125,7 @@ class Reader:
         requests = RangeRequests(name, self.endpoint.read, self.clock, self.logger)
         read_window = self._read_unfiltered if unfiltered else requests.read
         guard = RangeGuard(
-            self.endpoint.name, time_range, lambda: self._holds_1970(name)
+            self.endpoint.name, time_range, lambda: requests.is_ignored(self.check)
         )
         self.progress.begin_range(name, [] if unfiltered else stretches)
         for window, pages in self._read_windows(windows, read_window, readers=readers):
@@ -234,11 +234,3 @@ class Reader:
 
     def _read_unfiltered(self, _: Window, check: Check) -> Iterator[Page]:
         return self.endpoint.read({}, check)
-
-    def _holds_1970(self, name: str) -> bool:
-        fields = Window(0, 1).request_fields(name)
-        try:
-            return next(self.endpoint.read(fields, self.check)).count > 0
-        except RefusedError:
-            # A server that refuses the range does not ignore it.
-            return False

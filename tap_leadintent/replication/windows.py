@@ -6,11 +6,10 @@ import sys
 from dataclasses import dataclass
 from itertools import pairwise
 from math import sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.density import Density
-from tap_leadintent.times import EARLIEST, format_instant
 
 if TYPE_CHECKING:
     from tap_leadintent.replication.intervals import Interval
@@ -84,20 +83,6 @@ class Window(NamedTuple):
     is_kept: bool = True
     """Whether it is never given up, so that its pages can be handed over as they come.
     """
-
-    def request_fields(self, name: str) -> dict[str, Any]:
-        """Ask for the window; it begins early, as nobody says which ends a range holds.
-
-        Args:
-            name: The time range.
-
-        Returns:
-            The field of the request's body.
-        """
-        earliest = 0 if self.start >= 0 else EARLIEST
-        start = max(earliest, self.start - OVERLAP_SECONDS)
-        ends = {"start_time": start, "end_time": self.end}
-        return {name: {end: format_instant(time) for end, time in ends.items()}}
 
 
 class Windows:

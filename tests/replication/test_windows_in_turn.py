@@ -25,16 +25,6 @@ def test_a_short_stretch_is_first_tried_whole_with_nothing_beside_it() -> None:
     assert windows.finished
 
 
-def test_a_window_asks_for_one_second_more_than_it_covers() -> None:
-    fields = Window(60, 120).request_fields("date_found")
-    assert fields == {
-        "date_found": {
-            "start_time": "1970-01-01T00:00:59Z",
-            "end_time": "1970-01-01T00:02:00Z",
-        }
-    }
-
-
 def give_up(windows: Windows, window: Window | None) -> None:
     """Show full pages until the window is given up."""
     assert window is not None
