@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from contextlib import contextmanager
-from itertools import islice
-from threading import Timer
+import signal
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,17 +12,11 @@ from singer_sdk.testing import TapTestRunner
 from tap_leadintent.errors import StreamError
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.faults import PASSING, PLANS, REFUSED, status
-from tests.support.helpers import (
-    API_KEY,
-    STREAMS,
-    TIMEOUT,
-    assert_keeps_secret,
-    final_error,
-    only,
-)
+from tests.support.helpers import API_KEY, STREAMS, final_error, only
+from tests.support.runs import TapProcess, last_state, poll
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from tap_leadintent.sandbox import Sandbox
@@ -221,74 +211,32 @@ def test_what_describes_the_tap_holds_no_key(
 # The end of a run
 
 
-@contextmanager
-def running(folder: Path, config: dict[str, Any]) -> Iterator[subprocess.Popen[str]]:
-    """Start the tap, with its output in reach."""
-    path = folder / "config.json"
-    path.write_text(json.dumps(config), encoding="utf-8")
-    with subprocess.Popen(  # noqa: S603 - our own module
-        [sys.executable, "-m", "tap_leadintent", "--config", str(path)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-    ) as process:
-        # So that a run that does not end fails the test rather than holding it.
-        guard = Timer(TIMEOUT, process.kill)
-        guard.start()
-        try:
-            yield process
-        finally:
-            guard.cancel()
-            process.kill()
-
-
-def finish(process: subprocess.Popen[str]) -> str:
-    """Wait for the end; give what is left of stderr."""
-    assert process.stderr
-    rest = process.stderr.read()
-    process.wait(TIMEOUT)
-    assert "Traceback" not in rest
-    assert "BrokenPipe" not in rest
-    assert_keeps_secret(API_KEY, rest)
-    return rest
-
-
 def test_a_target_that_stops_reading(config: dict[str, Any], tmp_path: Path) -> None:
-    with running(tmp_path, config) as process:
-        assert process.stdout
-        assert json.loads(process.stdout.readline())["type"] == "STATE"
-        process.stdout.close()
-        rest = finish(process)
-    assert process.returncode == 1
-    assert final_error(rest) == "the target stopped reading; its own log says why"
+    process = TapProcess(tmp_path, config)
+    process.read_until("STATE", 1)
+    run = process.finish(reads_on=False)
+    assert run.failed() == "the target stopped reading; its own log says why"
+    assert "BrokenPipe" not in run.stderr
 
 
-@pytest.mark.parametrize("target", ["reads on", "is gone"])
+@pytest.mark.parametrize("reads_on", [True, False], ids=["reads on", "is gone"])
 def test_a_signal_during_a_long_wait(
-    config: dict[str, Any], sandbox: Sandbox, tmp_path: Path, target: str
+    config: dict[str, Any], sandbox: Sandbox, tmp_path: Path, *, reads_on: bool
 ) -> None:
     busy = status(429, headers={"Retry-After": "600"})
     # Its first window is covered, yet not worth a STATE of its own; and what is
     # written until then fits into the pipe.
     sandbox.faults({**busy, "stream": "leads", "skip": 3})
     config |= PLANS["several windows"] | {"concurrency": 1}
-    with running(tmp_path, config) as process:
-        assert process.stdout
-        assert process.stderr
-        for line in process.stderr:
-            if "; try 2 of 9 in 600.0 s" in line:
-                break
-        lines = (line for line in process.stdout if '"stream":"leads","record"' in line)
-        assert len(list(islice(lines, 20))) == 20
-        if target == "is gone":
-            process.stdout.close()
-        process.terminate()
-        written = process.stdout.read() if target == "reads on" else ""
-        finish(process)
-    assert process.returncode == 143
-    if written:
-        *_, last = written.splitlines()
-        coverage = json.loads(last)["value"]["bookmarks"]["leads"]["coverage"]
+    process = TapProcess(tmp_path, config, catalog=only("leads"))
+    poll(lambda: "; try 2 of 9 in 600.0 s" in process.stderr)
+    process.read_until("RECORD", 20)
+    run = process.finish(signal.SIGTERM, reads_on=reads_on)
+    assert run.code == 143
+    assert "Traceback" not in run.stderr
+    assert "BrokenPipe" not in run.stderr
+    if reads_on:
+        coverage = last_state(run)["bookmarks"]["leads"]["coverage"]
         assert [entry["range"] for entry in coverage] == ["latest_signal", "date_found"]
 
 

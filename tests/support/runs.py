@@ -116,13 +116,17 @@ class TapProcess:
             assert self._lines[-1], "the output ended"
             count -= json.loads(self._lines[-1])["type"] == kind
 
-    def finish(self, number: signal.Signals | None = None) -> Run:
-        """Send a signal, if any; then read to the end."""
-        if number is not None:
-            self.process.send_signal(number)
+    def finish(
+        self, number: signal.Signals | None = None, *, reads_on: bool = True
+    ) -> Run:
+        """Send a signal, if any; then read to the end, unless the target is gone."""
         assert self.process.stdout
         with self.process.stdout as stdout:
-            rest = stdout.read()
+            if not reads_on:
+                stdout.close()
+            if number is not None:
+                self.process.send_signal(number)
+            rest = stdout.read() if reads_on else b""
         code = self.process.wait()
         # Who is killed may have written a part of a character.
         torn = "replace" if number == signal.SIGKILL else "strict"
