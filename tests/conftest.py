@@ -22,7 +22,7 @@ from tests.support.helpers import (
     enter,
 )
 from tests.support.in_process import run_in_process, sandbox_in_process
-from tests.support.model import DEFAULTS
+from tests.support.model_runs import DEFAULTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,7 +9,8 @@ import pytest
 
 from tests.support.batching import batch_config, batched, deselecting
 from tests.support.helpers import entries, only
-from tests.support.model import DAY, Api, run, steady
+from tests.support.model import DAY, Api, steady
+from tests.support.model_runs import run
 from tests.support.store import Store
 
 if TYPE_CHECKING:

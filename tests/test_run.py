@@ -10,7 +10,8 @@ import requests
 from tap_leadintent.errors import RunError
 from tap_leadintent.streams import Leads
 from tests.support.helpers import STREAMS, each_reading_entry, only
-from tests.support.model import DAY, Api, run, steady
+from tests.support.model import DAY, Api, steady
+from tests.support.model_runs import run
 from tests.support.store import Store
 
 if TYPE_CHECKING:

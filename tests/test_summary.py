@@ -11,7 +11,8 @@ import pytest
 from tap_leadintent.api.retry import Tally
 from tap_leadintent.summary import Outcome, WarningCounter, describe, describe_failures
 from tests.support.helpers import declared_stream
-from tests.support.model import Api, Lead, Version, iso, run
+from tests.support.model import Api, Lead, Version, iso
+from tests.support.model_runs import run
 from tests.support.store import Store
 
 DAY = 86400

@@ -9,7 +9,8 @@ import pytest
 
 from tests.support.batching import batch_config, batched
 from tests.support.helpers import entries, only, select
-from tests.support.model import DAY, Api, Lead, catalog, run, steady
+from tests.support.model import DAY, Api, Lead, steady
+from tests.support.model_runs import catalog, run
 from tests.support.store import Store
 
 if TYPE_CHECKING:

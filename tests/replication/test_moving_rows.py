@@ -12,18 +12,8 @@ from hypothesis import strategies as st
 from typing_extensions import override
 
 from tap_leadintent.errors import RunError
-from tests.support.model import (
-    DAILY,
-    DAY,
-    HOUR,
-    Adapter,
-    Api,
-    Lead,
-    Version,
-    iso,
-    run,
-    second,
-)
+from tests.support.model import DAY, HOUR, Api, Lead, Version, iso, second
+from tests.support.model_runs import DAILY, Adapter, run
 from tests.support.store import Store
 from tests.support.turns import TurnAdapter, in_turns
 

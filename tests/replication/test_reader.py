@@ -15,7 +15,8 @@ from singer_sdk.singerlib import RecordMessage
 
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import readers_alive
-from tests.support.model import DAY, DEFAULTS, Adapter, Api, iso, run, steady
+from tests.support.model import DAY, Api, iso, steady
+from tests.support.model_runs import DEFAULTS, Adapter, run
 from tests.support.store import Store
 
 CONFIG: dict[str, Any] = {

@@ -8,20 +8,17 @@ import pytest
 
 from tap_leadintent.errors import RunError
 from tests.support.model import (
-    CONFIG,
-    DAILY,
     DAY,
     HOUR,
     Api,
     Lead,
     Version,
-    catalog,
     lead,
-    run,
     second,
     steady,
     width_of,
 )
+from tests.support.model_runs import CONFIG, DAILY, catalog, run
 from tests.support.store import Store
 
 pytestmark = pytest.mark.usefixtures("concurrency")

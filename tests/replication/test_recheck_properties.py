@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.support.model import DAY, HOUR, Api, Lead, Version, iso, run, steady
+from tests.support.model import DAY, HOUR, Api, Lead, Version, iso, steady
+from tests.support.model_runs import run
 from tests.support.store import Store
 
 pytestmark = pytest.mark.usefixtures("_quiet")

@@ -7,18 +7,8 @@ from typing import Any
 import pytest
 
 from tap_leadintent.errors import ConfigError
-from tests.support.model import (
-    CONFIG,
-    DAY,
-    HOUR,
-    Api,
-    catalog,
-    iso,
-    lead,
-    run,
-    second,
-    steady,
-)
+from tests.support.model import DAY, HOUR, Api, iso, lead, second, steady
+from tests.support.model_runs import CONFIG, catalog, run
 from tests.support.store import Store
 
 pytestmark = pytest.mark.usefixtures("concurrency")

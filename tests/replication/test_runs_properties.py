@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.support.model import Api, Lead, Version, iso, run
+from tests.support.model import Api, Lead, Version, iso
+from tests.support.model_runs import run
 from tests.support.store import Store
 
 MINUTE = 60

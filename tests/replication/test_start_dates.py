@@ -8,16 +8,8 @@ import pytest
 
 from tap_leadintent.errors import ConfigError
 from tap_leadintent.times import parse_instant
-from tests.support.model import (
-    DAY,
-    HOUR,
-    Api,
-    Lead,
-    lead,
-    run,
-    second,
-    steady,
-)
+from tests.support.model import DAY, HOUR, Api, Lead, lead, second, steady
+from tests.support.model_runs import run
 from tests.support.store import Store
 from tests.support.told import STRICT, asked, entries, warnings
 

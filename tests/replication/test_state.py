@@ -10,17 +10,8 @@ import pytest
 from tap_leadintent.errors import RunError
 from tap_leadintent.replication.source import key_mark
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.model import (
-    DAY,
-    DEFAULTS,
-    HOUR,
-    Api,
-    Lead,
-    lead,
-    run,
-    second,
-    steady,
-)
+from tests.support.model import DAY, HOUR, Api, Lead, lead, second, steady
+from tests.support.model_runs import DEFAULTS, run
 from tests.support.store import Store
 from tests.support.told import STRICT, asked, entries, warnings
 

@@ -10,7 +10,8 @@ from singer_sdk.metrics import get_metrics_logger
 
 from tap_leadintent.singer.log import hide_details
 from tests.support.helpers import STREAMS
-from tests.support.model import CONFIG, DAILY, DAY, HOUR, Api, run, steady
+from tests.support.model import DAY, HOUR, Api, steady
+from tests.support.model_runs import CONFIG, DAILY, run
 from tests.support.store import Store
 
 if TYPE_CHECKING:

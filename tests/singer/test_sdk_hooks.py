@@ -11,7 +11,8 @@ from singer_sdk.helpers import _flattening
 
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.model import Api, run
+from tests.support.model import Api
+from tests.support.model_runs import run
 from tests.support.store import Store
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from tap_leadintent.errors import RunError
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.batching import batch_config, batched, deselecting
 from tests.support.helpers import STREAMS, only
-from tests.support.model import CONFIG, DAY, Api, catalog, run, second, steady
+from tests.support.model import DAY, Api, second, steady
+from tests.support.model_runs import CONFIG, catalog, run
 from tests.support.store import Store
 
 if TYPE_CHECKING:

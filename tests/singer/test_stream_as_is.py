@@ -12,7 +12,8 @@ from singer_sdk import RESTStream
 from singer_sdk.metrics import Metric, Point
 
 from tap_leadintent.singer.stream import SingerStream
-from tests.support.model import CONFIG, DAY, Api, catalog, run, steady
+from tests.support.model import DAY, Api, steady
+from tests.support.model_runs import CONFIG, catalog, run
 from tests.support.store import Store
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.model import DAY, DEFAULTS, HOUR, Api, iso, lead, run, steady
+from tests.support.model import DAY, HOUR, Api, iso, lead, steady
+from tests.support.model_runs import DEFAULTS, run
 from tests.support.states import NOW, changed, refused
 from tests.support.store import Store
 

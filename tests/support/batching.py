@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from tests.support.model import catalog
+from tests.support.model_runs import catalog
 
 if TYPE_CHECKING:
     from tests.support.store import Store

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.support.model import (
-    CONFIG,
-    Api,
-)
+from tests.support.model_runs import CONFIG
 
 if TYPE_CHECKING:
     import pytest
 
+    from tests.support.model import Api
     from tests.support.store import Store
 
 STRICT = {**CONFIG, "lookback_minutes": 0}

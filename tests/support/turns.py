@@ -10,7 +10,7 @@ from unittest import mock
 
 from typing_extensions import override
 
-from tests.support.model import Adapter
+from tests.support.model_runs import Adapter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
