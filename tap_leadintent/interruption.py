@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+CHECK_SECONDS = 0.1
+"""Seconds between two checks for a signal. More delays the end of a run; less costs
+processor time."""
+
+
 class Interruption:
     """Remembers a signal until the run reaches a safe point."""
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from threading import Condition
 from typing import TYPE_CHECKING
 
+from tap_leadintent.interruption import CHECK_SECONDS
 from tap_leadintent.times import parse_http_date
 
 if TYPE_CHECKING:
@@ -24,10 +25,6 @@ retries while it is down."""
 LONGEST_RETRY_AFTER = 600.0
 """Seconds to which a longer `Retry-After` is shortened. More lets a wrong header stop
 the run for hours; less retries sooner than the server wants."""
-
-_NAP = 0.1
-"""Seconds between two checks for a signal. More delays the end of a run; less costs
-processor time."""
 
 _RISE = 0.05
 """How much each response raises the number of requests in flight. More meets the
@@ -129,7 +126,7 @@ class Pace:
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             (check or self.check)()
-            time.sleep(min(left, _NAP))
+            time.sleep(min(left, CHECK_SECONDS))
 
     @contextmanager
     def turn(self, check: Check | None = None) -> Iterator[float]:
@@ -167,7 +164,7 @@ class Pace:
                 if self._in_flight < int(self._most):
                     self._in_flight += 1
                     return
-                self._changed.wait(_NAP)
+                self._changed.wait(CHECK_SECONDS)
 
     def _await_slot(self, check: Check) -> None:
         while True:

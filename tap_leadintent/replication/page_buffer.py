@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections import deque
-from dataclasses import dataclass, field
-from operator import attrgetter
 from threading import Condition, Lock
 from typing import TYPE_CHECKING
+
+from tap_leadintent.interruption import CHECK_SECONDS
+from tap_leadintent.replication.reading import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,30 +20,9 @@ MOST_BYTES = 24 * 2**20
 """Bytes of undecoded pages that may wait, of all windows together. More takes more
 memory; less lets threads wait while the oldest window is read."""
 
-_NAP = 0.1
-"""Seconds between two checks for a signal. More delays the end of a run; less costs
-processor time."""
-
 
 class StoppedError(BaseException):
     """Ends the reading of pages that will not be handed over."""
-
-
-@dataclass(eq=False)
-class Reading:
-    """A window that is being read, and its pages that wait."""
-
-    window: Window
-    pages: deque[Page] = field(default_factory=deque)
-    is_whole: bool = False
-    """Whether its last page has come."""
-    error: BaseException | None = None
-    """Why its last page cannot come, if so."""
-
-    @property
-    def start(self) -> int:
-        """Where the window begins, in seconds since 1970."""
-        return self.window.start
 
 
 class PageBuffer:
@@ -98,29 +77,25 @@ class PageBuffer:
                     self._await(self._room)
                 elif (window := self._windows.next()) is not None:
                     reading = Reading(window)
-                    insort(self._readings, reading, key=attrgetter("start"))
+                    insort(self._readings, reading, key=lambda each: each.window)
                     return reading
                 else:
                     self._await(self._work)
         return None
 
-    def checking(self, reading: Reading) -> Check:
-        """Give the check for a thread that reads a window.
+    def check(self, reading: Reading) -> None:
+        """Check before each request for a window, and in waits, whether to go on.
 
         Args:
             reading: The window's reading.
 
-        Returns:
-            What to call before each request and in waits. It raises StoppedError when
-            the window's pages will not be handed over, and SystemExit after a signal.
+        Raises:
+            StoppedError: The window's pages will not be handed over.
+            SystemExit: A signal came.
         """
-
-        def check() -> None:
-            self._check()
-            if self._end or self._is_beyond_failure(reading.start):
-                raise StoppedError
-
-        return check
+        self._check()
+        if self._end or self._is_beyond_failure(reading.window.start):
+            raise StoppedError
 
     def put(self, reading: Reading, page: Page) -> bool:
         """Add a page, and wait until there is room for the next one.
@@ -140,7 +115,7 @@ class PageBuffer:
         with self._lock:
             if self._end:
                 raise self._end
-            reading.pages.append(page)
+            reading.add(page)
             self._bytes += page.size
             self._page_or_end.notify_all()
             if not page.cursor.has_more:
@@ -166,25 +141,18 @@ class PageBuffer:
                 self._forget(reading)
                 self._notify_all()
 
-    def done(
-        self,
-        reading: Reading,
-        error: BaseException | None,
-        *,
-        records: int,
-        requests: int,
-    ) -> None:
+    def done(self, reading: Reading, error: BaseException | None = None) -> None:
         """Note that a window's last page has come, or cannot come.
 
         Args:
             reading: The window's reading.
             error: Why it cannot come, if so; raised where the page is asked for.
-            records: How many records the window held.
-            requests: How many requests it took.
         """
         with self._lock:
-            reading.is_whole, reading.error = error is None, error
-            self._windows.done(reading.window, records=records, requests=requests)
+            reading.has_ended, reading.error = True, error
+            self._windows.done(
+                reading.window, records=reading.records, requests=reading.requests
+            )
             self._notify_all()
 
     # For the thread that emits the pages
@@ -246,19 +214,14 @@ class PageBuffer:
                 first = self._oldest()
                 if first is None and self._windows.finished:
                     return None
-                # Without a page, it may still be refused, and be read in others.
-                if first is not None and (
-                    (first.window.is_kept and first.pages)
-                    or first.is_whole
-                    or first.error
-                ):
+                if first is not None and first.is_ready:
                     return first
                 self._await_page()
 
     def _pages(self, reading: Reading) -> Iterator[Page]:
         while True:
             with self._lock:
-                while not (reading.pages or reading.is_whole or reading.error):
+                while not (reading.pages or reading.has_ended):
                     self._await_page()
                 if not reading.pages:
                     break
@@ -278,12 +241,12 @@ class PageBuffer:
         if not self._readings:
             return None
         first, left = self._readings[0], self._windows.oldest_left
-        return first if left is None or first.start < left else None
+        return first if left is None or first.window.start < left else None
 
     def _is_beyond_failure(self, instant: int) -> bool:
         """Tell whether what begins at an instant comes after a window that failed."""
         return any(
-            reading.error is not None and reading.start < instant
+            reading.error is not None and reading.window.start < instant
             for reading in self._readings
         )
 
@@ -296,11 +259,11 @@ class PageBuffer:
             return True
         # The oldest window frees the room that the others wait for, once it is whole or
         # as its pages are taken.
-        return reading is oldest and not (reading.window.is_kept and reading.pages)
+        return reading is oldest and not reading.is_ready
 
     def _forget(self, reading: Reading) -> None:
         self._readings.remove(reading)
-        self._bytes -= sum(page.size for page in reading.pages)
+        self._bytes -= reading.size
 
     def _raise_if_ended(self) -> None:
         self._check()
@@ -309,7 +272,7 @@ class PageBuffer:
 
     def _await(self, condition: Condition) -> None:
         self._raise_if_ended()
-        condition.wait(_NAP)
+        condition.wait(CHECK_SECONDS)
 
     def _await_page(self) -> None:
         self._check_threads()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from _thread import start_new_thread
 from contextlib import suppress
+from functools import partial
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
@@ -15,12 +16,11 @@ from tap_leadintent.replication.range_requests import TooWideError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import TracebackType
     from typing import Self
 
     from tap_leadintent.api.page import Page
     from tap_leadintent.api.rate_limit import Check
-    from tap_leadintent.replication.page_buffer import Reading
+    from tap_leadintent.replication.reading import Reading
     from tap_leadintent.replication.windows import Window, Windows
 
 _NAP = 0.1
@@ -99,12 +99,7 @@ class Prefetch:
                 self._threads.append(thread)
         self._are_started.set()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop the threads."""
         self.stop()
 
@@ -164,17 +159,13 @@ class Prefetch:
 
     def _fill(self, reading: Reading) -> None:
         buffer = self._buffer
-        requests = records = 0
-        error: BaseException | None = None
         try:
-            for page in self._read(reading.window, buffer.checking(reading)):
-                requests += 1
-                records += page.count
+            for page in self._read(reading.window, partial(buffer.check, reading)):
                 if not buffer.put(reading, page):
                     return
         except TooWideError:
             buffer.narrow(reading)
-            return
-        except BaseException as caught:  # noqa: BLE001 - raised where it matters
-            error = caught
-        buffer.done(reading, error, records=records, requests=requests)
+        except BaseException as error:  # noqa: BLE001 - raised where it matters
+            buffer.done(reading, error)
+        else:
+            buffer.done(reading)

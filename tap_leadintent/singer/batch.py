@@ -18,7 +18,6 @@ from tap_leadintent.errors import StreamError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import TracebackType
     from typing import Self
 
     from singer_sdk.helpers._batch import BatchConfig
@@ -60,12 +59,7 @@ class BatchFiles:
         self._stack.enter_context(_private_files())
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Give up what has not been written."""
         self._stack.close()
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from tap_leadintent.replication import page_buffer
-from tap_leadintent.replication.page_buffer import PageBuffer, Reading, StoppedError
+from tap_leadintent.replication.page_buffer import PageBuffer, StoppedError
 from tap_leadintent.replication.windows import Windows
 from tests.support.prefetching import fixed, nothing_wrong, page
+
+if TYPE_CHECKING:
+    from tap_leadintent.replication.reading import Reading
 
 
 def new_buffer(windows: int) -> PageBuffer:
@@ -26,8 +31,8 @@ def test_pages_come_in_the_order_of_their_windows() -> None:
     for number in (1, 2):
         buffer.put(other, page(number, has_more=number < 2))
     buffer.put(one, page(3, has_more=False))
-    for reading, records in ((other, 2), (one, 1)):
-        buffer.done(reading, None, records=records, requests=records)
+    for reading in (other, one):
+        buffer.done(reading)
     told = [
         (window.start, [one.decode().data[0]["n"] for one in pages])
         for window, pages in buffer
@@ -58,7 +63,7 @@ def test_what_is_given_up_takes_no_room(monkeypatch: pytest.MonkeyPatch) -> None
     trial = begin(buffer)
     assert [buffer.put(trial, large) for _ in range(4)] == [True, True, True, False]
     piece = begin(buffer)
-    assert piece.start == trial.start
+    assert piece.window.start == trial.window.start
     assert not buffer.put(piece, large)
 
 
@@ -88,7 +93,7 @@ def test_without_room_probes_go_on_while_nothing_can_be_handed_over(
     buffer = PageBuffer(windows, check=check, check_threads=nothing_wrong)
     first, second, *_ = [begin(buffer) for _ in range(8)]
     buffer.put(first, page(1, has_more=False))
-    buffer.done(first, None, records=1, requests=1)
+    buffer.done(first)
     _, pages = next(iter(buffer))
     assert len(list(pages)) == 1
     assert buffer.put(second, page(1, has_more=True))
@@ -97,10 +102,10 @@ def test_without_room_probes_go_on_while_nothing_can_be_handed_over(
 def test_only_what_comes_after_a_failure_is_not_read() -> None:
     buffer = new_buffer(3)
     before, failed, after = (begin(buffer) for _ in range(3))
-    buffer.done(failed, ValueError(), records=0, requests=1)
-    buffer.checking(before)()
+    buffer.done(failed, ValueError())
+    buffer.check(before)
     with pytest.raises(StoppedError):
-        buffer.checking(after)()
+        buffer.check(after)
 
 
 def test_once_stopped_nothing_goes_on() -> None:
@@ -110,6 +115,6 @@ def test_once_stopped_nothing_goes_on() -> None:
     assert not buffer.stop()
     assert buffer.begin() is None
     with pytest.raises(StoppedError):
-        buffer.checking(reading)()
+        buffer.check(reading)
     with pytest.raises(StoppedError):
         next(iter(buffer))
