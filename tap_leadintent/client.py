@@ -24,7 +24,6 @@ from tap_leadintent.progress import Progress
 from tap_leadintent.records.exclusion import Exclusion, key_problems
 from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
-from tap_leadintent.redaction import Secret
 from tap_leadintent.replication.plan import Plan
 from tap_leadintent.replication.reader import Reader
 from tap_leadintent.replication.source import Source
@@ -35,13 +34,11 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
     import requests
-    from requests.adapters import HTTPAdapter
     from singer_sdk import Tap
     from singer_sdk.helpers.types import Context
     from singer_sdk.singerlib import Catalog
 
-    from tap_leadintent.api.rate_limit import Pace
-    from tap_leadintent.api.server_clock import ServerClock
+    from tap_leadintent.api.shared import Shared
     from tap_leadintent.replication.plan import Asked
     from tap_leadintent.replication.time_range import TimeRange
 
@@ -65,31 +62,19 @@ class LeadIntentStream(SingerStream):
     ranges: tuple[TimeRange, ...] = ()
     """Time ranges of the endpoint. The first load reads the first, later runs all."""
 
-    def __init__(
-        self,
-        tap: Tap,
-        *,
-        asked: Asked,
-        pace: Pace,
-        adapter: HTTPAdapter,
-        clock: ServerClock,
-    ) -> None:
+    def __init__(self, tap: Tap, *, asked: Asked, shared: Shared) -> None:
         """Create the stream for a run.
 
         Args:
             tap: The tap, with its settings and state.
             asked: What the settings ask for, of any stream.
-            pace: Delays requests; all streams share it.
-            adapter: Keeps the connections; all streams share it.
-            clock: The server's clock; all streams share it.
+            shared: What the requests of all streams share.
         """
         super().__init__(tap)
         self.asked = replace(asked, ranges=[each.name for each in self.ranges])
         """What the settings ask for of this stream."""
-        self.pace = pace
-        """Delays requests, and ends the run after a signal."""
-        self._adapter = adapter
-        self._clock = clock
+        self.shared = shared
+        """What the requests of all streams share."""
         self.request_counter = self.get_http_request_counter()
         self.tally = Tally()
         self._now = tap.initialized_at // 1000
@@ -101,24 +86,16 @@ class LeadIntentStream(SingerStream):
             self._refuse_excluded_keys()
 
     @cached_property
-    def _secret(self) -> Secret:
-        return Secret(self.config["api_key"])
-
-    @cached_property
     def endpoint(self) -> Endpoint:
         """The API's side of the stream."""
         return Endpoint(
             name=self.name,
             sender=Sender(
-                name=self.name,
                 url=self.get_url(None),
-                pace=self.pace,
-                adapter=self._adapter,
-                timeout=self.timeout,
-                retries=int(self.config["max_retries"]),
-                secret=self._secret,
+                shared=self.shared,
+                timeout=self.config["request_timeout_seconds"],
+                retries=self.config["max_retries"],
                 doubtful=undocumented_filters({self.name: self.filters}),
-                clock=self._clock,
                 counter=self.request_counter,
                 tally=self.tally,
                 logger=self.logger,
@@ -153,8 +130,8 @@ class LeadIntentStream(SingerStream):
         days = self.config.get("window_days") if "start_date" in self.config else None
         return Reader(
             endpoint=self.endpoint,
-            clock=self._clock,
-            check=self.pace.check,
+            clock=self.shared.clock,
+            check=self.shared.pace.check,
             progress=self.progress,
             logger=self.logger,
             shape_page=self._shaper.shape_page,
@@ -224,11 +201,6 @@ class LeadIntentStream(SingerStream):
         fields: dict[str, Any] = self.config["filters"].get(self.name, {})
         return fields
 
-    @property
-    @override
-    def timeout(self) -> int:
-        return self.config["request_timeout_seconds"]  # type: ignore[no-any-return]
-
     @cached_property
     @override
     def user_agent(self) -> str:
@@ -291,7 +263,7 @@ class LeadIntentStream(SingerStream):
         finally:
             self.notes.log(
                 documented=is_documented(self.name),
-                show=self._secret.summarize,
+                show=self.shared.secret.summarize,
             )
 
     def _read_all(self) -> Generator[list[Record]]:

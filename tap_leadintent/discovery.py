@@ -11,21 +11,19 @@ from tap_leadintent.records.inference import infer
 
 if TYPE_CHECKING:
     from tap_leadintent.client import LeadIntentStream
-    from tap_leadintent.redaction import Secret
 
 _MOST_OF_NAMES = 1_000
 """Characters of a list of field names in the log. More would fill it; fewer would hide
 names of a usual stream."""
 
 
-def infer_columns(stream: LeadIntentStream, secret: Secret) -> None:
+def infer_columns(stream: LeadIntentStream) -> None:
     """Add typed columns for the fields on the first page of a stream.
 
     A stream that the key may not read (HTTP 403) keeps its columns and is deselected.
 
     Args:
         stream: A stream whose fields the API description does not show.
-        secret: Makes field names, which the server chooses, safe to show.
 
     Raises:
         StreamError: The stream could not be read.
@@ -47,7 +45,7 @@ def infer_columns(stream: LeadIntentStream, secret: Secret) -> None:
         stream.logger.warning(
             "Fields whose names some warehouses refuse or confuse stay in "
             "additional_properties: %s",
-            secret.summarize(names, _MOST_OF_NAMES),
+            stream.shared.secret.summarize(names, _MOST_OF_NAMES),
         )
     properties = {**schema["properties"], **found.columns}
     stream.declare({**schema, "properties": properties})
@@ -55,7 +53,7 @@ def infer_columns(stream: LeadIntentStream, secret: Secret) -> None:
 
 def _sample(stream: LeadIntentStream) -> list[dict[str, Any]]:
     """Read the first page of all records, without excluded fields."""
-    check = stream.pace.check
+    check = stream.shared.pace.check
     page = next(stream.endpoint.read({}, check))
     try:
         records = page.decode()

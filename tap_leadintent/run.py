@@ -6,18 +6,30 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from logging import DEBUG, WARNING
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from singer_sdk.exceptions import SingerSDKError
 
-from tap_leadintent.errors import NoAccessError, OutputError
-from tap_leadintent.summary import Outcome, WarningCounter, describe, describe_run
+from tap_leadintent.errors import NoAccessError, OutputError, RunError
+from tap_leadintent.replication.state_check import changes, unknown_names
+from tap_leadintent.summary import (
+    Outcome,
+    WarningCounter,
+    describe,
+    describe_failures,
+    describe_run,
+)
 
 if TYPE_CHECKING:
     import logging
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from tap_leadintent.client import LeadIntentStream
+    from tap_leadintent.redaction import Secret
+
+_MOST_OF_FAILURES = 5_000
+"""Characters of the last line of a failed run. Fewer would cut off the reasons of some
+streams; more would make a line that is hard to read."""
 
 
 def sync_streams(
@@ -147,6 +159,47 @@ def _attempt(
 def _reason(error: Exception) -> str:
     expected = isinstance(error, SingerSDKError)
     return str(error) if expected else f"{type(error).__name__}: {error}"
+
+
+def doubts_about_state(
+    state: Mapping[str, Any],
+    ranges: Mapping[str, Sequence[str]],
+    selected: Sequence[LeadIntentStream],
+    now: int,
+) -> Iterator[str]:
+    """Find what the user may not know of the state that a run begins with.
+
+    Args:
+        state: The state.
+        ranges: The time ranges of each of the tap's streams.
+        selected: The selected streams.
+        now: When the run began, in UTC seconds since 1970.
+
+    Yields:
+        A line for each unknown name, change of the source, and stream not yet begun.
+    """
+    yield from unknown_names(state.get("bookmarks", {}), ranges)
+    if reading := [stream for stream in selected if stream.is_incremental]:
+        bookmarks = {stream.name: stream.state_entry.bookmark for stream in reading}
+        filters = {stream.name: stream.filters for stream in reading}
+        yield from changes(bookmarks, filters, reading[0].state_entry.key_mark)
+        if reading[0].asked.since > now:
+            told = ", ".join(bookmarks)
+            yield f"start_date lies in the future; nothing is read of {told}"
+
+
+def raise_failures(outcome: Outcome, secret: Secret) -> None:
+    """End a run with what its streams failed for.
+
+    Args:
+        outcome: How the streams ended.
+        secret: Hides the key.
+
+    Raises:
+        RunError: Any of them failed.
+    """
+    if outcome.failures:
+        raise RunError(secret.summarize(describe_failures(outcome), _MOST_OF_FAILURES))
 
 
 @contextmanager

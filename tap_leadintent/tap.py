@@ -18,34 +18,34 @@ from tap_leadintent import redaction
 from tap_leadintent.api.rate_limit import Pace
 from tap_leadintent.api.server_clock import ServerClock
 from tap_leadintent.api.session import BoundedAdapter
+from tap_leadintent.api.shared import Shared
 from tap_leadintent.config import environment, files, settings, validation
 from tap_leadintent.config.catalog import catalog_problems
 from tap_leadintent.discovery import infer_columns
-from tap_leadintent.errors import ConfigError, RunError
+from tap_leadintent.errors import ConfigError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.mapping import build_mapper
 from tap_leadintent.openapi import is_documented
 from tap_leadintent.replication.plan import Asked
-from tap_leadintent.replication.state_check import changes, unknown_names
-from tap_leadintent.run import check_streams, ending_well, sync_streams
+from tap_leadintent.run import (
+    check_streams,
+    doubts_about_state,
+    ending_well,
+    raise_failures,
+    sync_streams,
+)
 from tap_leadintent.singer import log
 from tap_leadintent.singer.writer import Writer, flush
 from tap_leadintent.streams import STREAMS
-from tap_leadintent.summary import describe_failures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from types import FrameType
 
     import click
     from singer_sdk.plugin_base import SingerCommand, _ConfigInput
 
     from tap_leadintent.client import LeadIntentStream
-    from tap_leadintent.summary import Outcome
-
-_MOST_OF_FAILURES = 5_000
-"""Characters of the last line of a failed run. Fewer would cut off the reasons of some
-streams; more would make a line that is hard to read."""
 
 
 class TapLeadIntent(Tap):
@@ -58,25 +58,25 @@ class TapLeadIntent(Tap):
     @override
     def discover_streams(self) -> list[LeadIntentStream]:
         readers = self.config["concurrency"]
-        pace = Pace(
-            self._interruption,
-            at_once=readers,
-            requests_per_minute=self.config.get("max_requests_per_minute"),
+        shared = Shared(
+            secret=self._secret,
+            pace=Pace(
+                self._interruption,
+                at_once=readers,
+                requests_per_minute=self.config.get("max_requests_per_minute"),
+            ),
+            adapter=BoundedAdapter(
+                connections=readers + 1, waiting=self._interruption.waiting
+            ),
+            clock=ServerClock(self.logger),
         )
-        adapter = BoundedAdapter(
-            connections=readers + 1, waiting=self._interruption.waiting
-        )
-        clock = ServerClock(self.logger)
         asked = Asked.by(self.config)
-        streams = [
-            stream(self, asked=asked, pace=pace, adapter=adapter, clock=clock)
-            for stream in STREAMS
-        ]
+        streams = [stream(self, asked=asked, shared=shared) for stream in STREAMS]
         log.name_streams(streams)
         if self._infers_columns:
             for stream in streams:
                 if not is_documented(stream.name):
-                    infer_columns(stream, self._secret)
+                    infer_columns(stream)
         return streams
 
     @property
@@ -103,12 +103,14 @@ class TapLeadIntent(Tap):
         selected = self._selected_streams()
         for stream in selected:
             stream.begin_state()
-        for line in self._check_state(selected):
+        ranges = {name: stream.asked.ranges for name, stream in self._ours.items()}
+        now = self.initialized_at // 1000
+        for line in doubts_about_state(self.state, ranges, selected, now):
             self.logger.warning("%s", line)
         with ending_well(self._write_state):
             self._write_state()
             outcome = sync_streams(selected, self.logger, self._write_state)
-        self._judge(outcome)
+        raise_failures(outcome, self._secret)
 
     def check_streams(self) -> None:
         """Read one record of each selected stream, and log which can be read.
@@ -118,28 +120,12 @@ class TapLeadIntent(Tap):
             RunError: Streams cannot be read.
             SystemExit: A signal came.
         """
-
-        def read(stream: LeadIntentStream) -> None:
-            self.run_sync_dry_run(streams=[stream])
-
-        self._judge(check_streams(self._selected_streams(), self.logger, read))
-
-    def _judge(self, outcome: Outcome) -> None:
-        if outcome.failures:
-            told = self._secret.summarize(describe_failures(outcome), _MOST_OF_FAILURES)
-            raise RunError(told)
-
-    def _check_state(self, selected: list[LeadIntentStream]) -> Iterator[str]:
-        streams = cast("dict[str, LeadIntentStream]", self.streams)
-        ranges = {name: stream.asked.ranges for name, stream in streams.items()}
-        yield from unknown_names(self.state.get("bookmarks", {}), ranges)
-        if reading := [stream for stream in selected if stream.is_incremental]:
-            bookmarks = {s.name: s.state_entry.bookmark for s in reading}
-            mark = reading[0].state_entry.key_mark
-            yield from changes(bookmarks, self.config["filters"], mark)
-            if (reading[0].asked.start or 0) > self.initialized_at // 1000:
-                told = ", ".join(bookmarks)
-                yield f"start_date lies in the future; nothing is read of {told}"
+        outcome = check_streams(
+            self._selected_streams(),
+            self.logger,
+            lambda stream: self.run_sync_dry_run(streams=[stream]),
+        )
+        raise_failures(outcome, self._secret)
 
     @override
     def load_state(self, state: dict[str, Any]) -> None:
@@ -153,21 +139,24 @@ class TapLeadIntent(Tap):
             self.state_writer.write_state(self.state)
         flush(self.message_writer)
 
+    @property
+    def _ours(self) -> dict[str, LeadIntentStream]:
+        return cast("dict[str, LeadIntentStream]", self.streams)
+
     def _selected_streams(self) -> list[LeadIntentStream]:
         """Give the selected streams in the catalog's order; check them."""
         if foreign := [name for name in self.catalog if name not in self.streams]:
             told = self._secret.summarize(", ".join(foreign))
             self.logger.warning("Ignored in the catalog: there is no stream %s", told)
-        known = [self.streams[name] for name in self.catalog if name in self.streams]
+        known = [self._ours[name] for name in self.catalog if name in self.streams]
         selected = [stream for stream in known if stream.selected]
-        ours = cast("list[LeadIntentStream]", selected)
-        if problems := catalog_problems(ours) or [
+        if problems := catalog_problems(selected) or [
             f"catalog: {stream.name}: {problem}"
-            for stream in ours
+            for stream in selected
             if (problem := stream.schema_problem)
         ]:
             raise ConfigError([*map(self._secret.summarize, problems)])
-        return ours
+        return selected
 
     @cached_property
     def _interruption(self) -> Interruption:
@@ -212,7 +201,7 @@ class TapLeadIntent(Tap):
     @override
     def setup_mapper(self) -> None:
         # The streams come first: they take excluded fields out of the catalog.
-        streams = cast("list[LeadIntentStream]", [*self.streams.values()])
+        streams = self._ours.values()
         try:
             self.mapper = build_mapper(self.config, self.catalog, streams, self.logger)
         except ConfigError as error:

@@ -125,7 +125,7 @@ class Endpoint:
             StreamError: The request failed, or its new page ends at another cursor.
         """
         for attempt in count(1):
-            why = self.sender.secret.summarize(error)
+            why = self.sender.shared.secret.summarize(error)
             failure = RetriableAPIError(f"the page cannot be decoded ({why})")
             with self._named():
                 self.sender.wait_for_retry(failure, attempt, check)

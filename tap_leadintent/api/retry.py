@@ -26,12 +26,10 @@ if TYPE_CHECKING:
     import logging
     from collections.abc import Collection
 
-    from requests.adapters import HTTPAdapter
     from singer_sdk.metrics import Counter
 
-    from tap_leadintent.api.rate_limit import Check, Pace
-    from tap_leadintent.api.server_clock import ServerClock
-    from tap_leadintent.redaction import Secret
+    from tap_leadintent.api.rate_limit import Check
+    from tap_leadintent.api.shared import Shared
 
 _REST_FOR_ALL = frozenset({429, 503})
 
@@ -63,17 +61,11 @@ class Tally:
 class Sender:
     """Sends requests to one address; safe for any number of threads."""
 
-    name: str
-    """Name of the stream, for warnings."""
-
     url: str
     """The address."""
 
-    pace: Pace
-    """Asked before each request."""
-
-    adapter: HTTPAdapter
-    """Keeps the connections; other senders may share it."""
+    shared: Shared
+    """What it shares with the senders of other streams."""
 
     timeout: float
     """Seconds to connect, and seconds until the whole response has arrived."""
@@ -81,14 +73,8 @@ class Sender:
     retries: int
     """Most retries of a request."""
 
-    secret: Secret
-    """Hides the key in messages."""
-
     doubtful: Collection[str] = ()
     """Settings whose request fields the API description does not show."""
-
-    clock: ServerClock
-    """Learns from each response, refusals included."""
 
     counter: Counter
     """Counts the requests for the SDK's metrics."""
@@ -97,7 +83,7 @@ class Sender:
     """Counts for the summary."""
 
     logger: logging.Logger
-    """Gets a line for each retry."""
+    """The stream's logger; gets a line for each retry."""
 
     _lock: Lock = field(init=False, default_factory=Lock)
     _local: local = field(init=False, default_factory=local)
@@ -106,7 +92,7 @@ class Sender:
     def session(self) -> requests.Session:
         """The session of this thread."""
         if not hasattr(self._local, "session"):
-            self._local.session = new_session(self.adapter)
+            self._local.session = new_session(self.shared.adapter)
         session: requests.Session = self._local.session
         return session
 
@@ -127,7 +113,7 @@ class Sender:
         """
         for attempt in count(1):
             try:
-                with self.pace.turn(check) as waited:
+                with self.shared.pace.turn(check) as waited:
                     self._count(requests=1, seconds_waited=waited)
                     return self._send(prepared)
             except _PASSING as error:
@@ -135,7 +121,7 @@ class Sender:
                 self.wait_for_retry(error, attempt, check)
             except RefusedError as error:
                 is_key = error.status == requests.codes.unauthorized
-                if is_key and not self.pace.has_succeeded:
+                if is_key and not self.shared.pace.has_succeeded:
                     raise NoAccessError(error.message) from None
                 raise
             except requests.RequestException as error:
@@ -160,20 +146,20 @@ class Sender:
             raise failure(reason) from None
         seconds, told = self._plan_wait(error, attempt)
         most = self.retries
-        if not self.pace.has_succeeded and _is_foreign(error):
+        if not self.shared.pace.has_succeeded and _is_foreign(error):
             most = min(most, _RETRIES_WITHOUT_PAGE)
         if attempt > most:
             msg = f"gave up after {counted(attempt, 'try', 'tries')}: {reason}"
             raise failure(msg) from None
         again = f"{reason}; try {attempt + 1} of {most + 1} in {told}"
-        self.logger.warning("%s: %s", self.name, again)
+        self.logger.warning("%s", again)
         self._count(retries=1, seconds_waited=seconds)
-        self.pace.wait(seconds, check)
+        self.shared.pace.wait(seconds, check)
 
     def _told(self, error: Exception) -> str:
         if isinstance(error, RetriableAPIError):
             return str(error)
-        return explain(error, self.url, self.timeout, self.secret)
+        return explain(error, self.url, self.timeout, self.shared.secret)
 
     def _send(self, prepared: requests.PreparedRequest) -> Page:
         sent_at, began = time.time(), time.monotonic()
@@ -187,7 +173,7 @@ class Sender:
         seconds = arrived - began
         shown = parse_http_date(response.headers.get("Date", ""))
         reading = None if shown is None else ClockReading(shown, sent_at, seconds)
-        is_trusted = reading is None or self.clock.learn(reading)
+        is_trusted = reading is None or self.shared.clock.learn(reading)
         page = self._page(response)
         if shown is not None and not is_trusted:
             msg = f"its clock says {format_instant(shown)}, unlike other responses"
@@ -197,11 +183,11 @@ class Sender:
 
     def _page(self, response: requests.Response) -> Page:
         if response.status_code != requests.codes.ok:
-            raise responses.failure(response, self.secret, self.doubtful)
+            raise responses.failure(response, self.shared.secret, self.doubtful)
         try:
             return Page.of(response)
         except ValueError as error:
-            raise responses.not_a_page(response, error, self.secret) from None
+            raise responses.not_a_page(response, error, self.shared.secret) from None
 
     @cached_property
     def _environment(self) -> dict[str, Any]:
@@ -217,7 +203,7 @@ class Sender:
                 seconds = min(wanted, LONGEST_RETRY_AFTER)
                 cut = ", which is shortened" if wanted > seconds else ""
                 said = f" (the server asked for {wanted:.1f} s{cut})"
-            self.pace.rest(seconds)
+            self.shared.pace.rest(seconds)
         return seconds, f"{seconds:.1f} s{said}"
 
     def _count(

@@ -61,7 +61,7 @@ ONE_STREAM: dict[str, Answer] = {
 
 def pages(**config: Any) -> Iterator[Page]:
     found: Any = TapLeadIntent(config={**VALID, **config}).streams["signal_agents"]
-    return iter(found.endpoint.read({}, found.pace.check))
+    return iter(found.endpoint.read({}, found.shared.pace.check))
 
 
 @pytest.mark.parametrize("answer", NO_ACCESS.values(), ids=NO_ACCESS)

@@ -256,7 +256,7 @@ def test_an_answer_shows_the_servers_clock(
     with suppress(StreamError):
         next(pages(one_tap))
     stream: Any = one_tap.streams["signal_agents"]
-    assert stream.endpoint.sender.clock.began == seconds
+    assert stream.shared.clock.began == seconds
 
 
 def test_an_answer_proves_nothing_of_the_time_that_it_took(
