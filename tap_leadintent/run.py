@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from logging import DEBUG, WARNING
 from time import monotonic
@@ -200,22 +200,3 @@ def raise_failures(outcome: Outcome, secret: Secret) -> None:
     """
     if outcome.failures:
         raise RunError(secret.summarize(describe_failures(outcome), _MOST_OF_FAILURES))
-
-
-@contextmanager
-def ending_well(write_state: Callable[[], None]) -> Iterator[None]:
-    """Write a last STATE when a signal ends the run.
-
-    Args:
-        write_state: Writes a STATE and flushes it.
-
-    Raises:
-        SystemExit: A signal came.
-    """
-    try:
-        yield
-    except SystemExit:
-        # The signal may have ended the target first.
-        with suppress(OutputError):
-            write_state()
-        raise

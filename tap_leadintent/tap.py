@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import sys
+from contextlib import suppress
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, cast
 
@@ -22,7 +23,7 @@ from tap_leadintent.api.shared import Shared
 from tap_leadintent.config import environment, files, settings, validation
 from tap_leadintent.config.catalog import catalog_problems
 from tap_leadintent.discovery import infer_columns
-from tap_leadintent.errors import ConfigError
+from tap_leadintent.errors import ConfigError, OutputError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.mapping import build_mapper
 from tap_leadintent.openapi import is_documented
@@ -30,7 +31,6 @@ from tap_leadintent.replication.plan import Asked
 from tap_leadintent.run import (
     check_streams,
     doubts_about_state,
-    ending_well,
     raise_failures,
     sync_streams,
 )
@@ -107,9 +107,14 @@ class TapLeadIntent(Tap):
         now = self.initialized_at // 1000
         for line in doubts_about_state(self.state, ranges, selected, now):
             self.logger.warning("%s", line)
-        with ending_well(self._write_state):
+        try:
             self._write_state()
             outcome = sync_streams(selected, self.logger, self._write_state)
+        except SystemExit:
+            # The signal may have ended the target first.
+            with suppress(OutputError):
+                self._write_state()
+            raise
         raise_failures(outcome, self._secret)
 
     def check_streams(self) -> None:

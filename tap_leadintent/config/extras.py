@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import fsspec
+
+from tap_leadintent.config.map_expressions import Expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -61,9 +62,6 @@ def _expressions(maps: object, name: str) -> Iterator[tuple[str, str]]:
 
 def _refers_to_fake(expression: str) -> bool:
     try:
-        tree = ast.parse(expression.strip(), mode="eval")
-    except SyntaxError:
-        # `stream_maps` reports it.
-        return False
-    names = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
-    return "fake" in names
+        return "fake" in Expression(expression).names
+    except ValueError:
+        return False  # `stream_maps` reports it.

@@ -76,11 +76,10 @@ class Coverage:
                 is not covered.
         """
         first, *others = ranges
-        begins_at = self.earliest_end(first)
-        if begins_at is not None:
+        if covered := self._covered.get(first):
             for name in others:
                 if self.span(name) is None:
-                    self.begin(name, begins_at)
+                    self.begin(name, covered[0][1])
 
     def forget(
         self, name: str, gone: Interval, *, read_from_oldest: bool
@@ -128,18 +127,6 @@ class Coverage:
         """
         covered = self._covered.get(name)
         return (covered[0][0], covered[-1][1]) if covered else None
-
-    def earliest_end(self, name: str) -> int | None:
-        """Find the first instant up to which a range is covered.
-
-        Args:
-            name: The range.
-
-        Returns:
-            The end of its oldest interval, in seconds since 1970, if there is one.
-        """
-        covered = self._covered.get(name)
-        return covered[0][1] if covered else None
 
     def to_read(self, name: str, asked: Interval, lookback: int) -> list[Interval]:
         """Compute what a run must read of a range.

@@ -15,9 +15,7 @@ def test_intervals_are_joined_in_whatever_order_they_come() -> None:
     coverage = Coverage([("a", (5, 9)), ("b", (1, 2)), ("a", (0, 5)), ("a", (20, 21))])
     assert list(coverage) == [("a", (0, 9)), ("a", (20, 21)), ("b", (1, 2))]
     assert coverage.span("a") == (0, 21)
-    assert coverage.earliest_end("a") == 9
     assert coverage.span("c") is None
-    assert coverage.earliest_end("c") is None
 
 
 @pytest.mark.parametrize(
