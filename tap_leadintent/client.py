@@ -103,7 +103,6 @@ class LeadIntentStream(SingerStream):
             prepare=self._prepare,
             body=self.prepare_request_payload,
             new_paginator=self.get_new_paginator,
-            logger=self.logger,
         )
 
     @cached_property

@@ -15,7 +15,6 @@ from singer_sdk.exceptions import RetriableAPIError
 from tap_leadintent.errors import NoAccessError, RefusedError, StreamError
 
 if TYPE_CHECKING:
-    import logging
     from collections.abc import Callable, Iterator
 
     import requests
@@ -57,9 +56,6 @@ class Endpoint:
     new_paginator: Callable[[], CursorPaginator]
     """Begins a chain."""
 
-    logger: logging.Logger
-    """Gets a line for each chain that starts again."""
-
     def read(self, fields: Fields, check: Check) -> Iterator[Page]:
         """Read one cursor chain, from the start again if the API refuses a cursor.
 
@@ -80,7 +76,7 @@ class Endpoint:
             except _CursorRefusedError as error:
                 if restart == _RESTARTS:
                     raise
-                self.logger.warning(
+                self.sender.logger.warning(
                     "The API refused a cursor; the window is read again: %s", error
                 )
             else:

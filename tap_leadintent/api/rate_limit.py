@@ -113,7 +113,7 @@ class Pace:
                 self._most = max(1.0, self._most / 2)
             self._rest_until = max(self._rest_until, now + seconds)
 
-    def wait(self, seconds: float, check: Check | None = None) -> None:
+    def wait(self, seconds: float, check: Check) -> None:
         """Sleep until the time is over or a signal comes.
 
         Args:
@@ -125,11 +125,11 @@ class Pace:
         """
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
-            (check or self.check)()
+            check()
             time.sleep(min(left, CHECK_SECONDS))
 
     @contextmanager
-    def turn(self, check: Check | None = None) -> Iterator[float]:
+    def turn(self, check: Check) -> Iterator[float]:
         """Wait until a request may be sent; send it inside this context.
 
         Args:
@@ -141,7 +141,6 @@ class Pace:
         Raises:
             SystemExit: A signal came.
         """
-        check = check or self.check
         begun = time.monotonic()
         self._await_place(check)
         rise = 0.0

@@ -83,7 +83,7 @@ class Sender:
     """Counts for the summary."""
 
     logger: logging.Logger
-    """The stream's logger; gets a line for each retry."""
+    """The stream's logger; gets a line for each retry and restart."""
 
     _lock: Lock = field(init=False, default_factory=Lock)
     _local: local = field(init=False, default_factory=local)

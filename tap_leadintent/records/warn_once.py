@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import logging
 
 
+@dataclass(eq=False)
 class WarnOnce:
     """The warnings about one stream."""
 
-    def __init__(self, logger: logging.Logger) -> None:
-        """Start without a warning.
+    logger: logging.Logger
+    """Gets the warnings."""
 
-        Args:
-            logger: Gets the warnings.
-        """
-        self._logger = logger
-        self._given: set[str] = set()
+    _given: set[str] = field(init=False, default_factory=set)
 
     def warn(self, text: str) -> None:
         """Log a warning, unless the same text was logged before.
@@ -28,4 +26,4 @@ class WarnOnce:
         """
         if text not in self._given:
             self._given.add(text)
-            self._logger.warning("%s", text)
+            self.logger.warning("%s", text)

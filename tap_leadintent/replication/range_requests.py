@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,7 @@ class TooWideError(RefusedError):
     """The API refused the first page of a window that can be narrower."""
 
 
+@dataclass(eq=False)
 class RangeRequests:
     """Reads windows of one time range, up to the server's own time.
 
@@ -62,26 +64,19 @@ class RangeRequests:
     refuse a range that is too wide, which is then to be read in narrower windows.
     """
 
-    def __init__(
-        self,
-        name: str,
-        read_chain: Callable[[Fields, Check], Iterator[Page]],
-        clock: ServerClock,
-        logger: logging.Logger,
-    ) -> None:
-        """Set the reader up; requests are sent by `read`.
+    name: str
+    """The range."""
 
-        Args:
-            name: The range.
-            read_chain: Reads the cursor chain of some request fields.
-            clock: The server's clock; `read_chain` updates it with each response.
-            logger: Gets a line when the first window is too wide.
-        """
-        self._name = name
-        self._read_chain = read_chain
-        self._clock = clock
-        self._logger = logger
-        self._too_wide = count()
+    read_chain: Callable[[Fields, Check], Iterator[Page]]
+    """Reads the cursor chain of some request fields."""
+
+    clock: ServerClock
+    """The server's clock; `read_chain` updates it with each response."""
+
+    logger: logging.Logger
+    """Gets a line when the first window is too wide."""
+
+    _too_wide: Iterator[int] = field(init=False, default_factory=count)
 
     def read(self, window: Window, check: Check) -> Iterator[Page]:
         """Read a window, its first page at once.
@@ -101,13 +96,13 @@ class RangeRequests:
             asked = self._until_now(window)
             if asked.end <= asked.start:
                 break
-            pages = self._read_chain(range_fields(self._name, asked), check)
+            pages = self.read_chain(range_fields(self.name, asked), check)
             try:
                 return chain([next(pages)], pages)
             except RefusedError as error:
                 if error.status in _RANGE_REFUSALS and attempt < _MOST_TRIES:
-                    self._clock.concede()
-                    if self._clock.is_disputed or self._until_now(window) != asked:
+                    self.clock.concede()
+                    if self.clock.is_disputed or self._until_now(window) != asked:
                         continue
                 raise self._refusal(asked, error) from None
         return iter(())
@@ -124,9 +119,9 @@ class RangeRequests:
         Raises:
             StreamError: The request failed.
         """
-        fields = range_fields(self._name, Window(0, 1))
+        fields = range_fields(self.name, Window(0, 1))
         try:
-            return next(self._read_chain(fields, check)).count > 0
+            return next(self.read_chain(fields, check)).count > 0
         except RefusedError:
             # A server that refuses the range does not ignore it.
             return False
@@ -137,19 +132,19 @@ class RangeRequests:
         if asked.end - asked.start > NARROWEST_SECONDS:
             # Threads share the counter: it says which of them is the first.
             if next(self._too_wide) == 0:
-                self._logger.warning(
+                self.logger.warning(
                     "The API refused a window of %s, so narrower ones are tried, down "
                     "to an hour; set window_days to the most days that it allows: %s",
-                    self._name,
+                    self.name,
                     error,
                 )
             return TooWideError(str(error), error.status)
         msg = (
-            f"{error} ({self._name} was asked for in windows of an hour at most; if "
+            f"{error} ({self.name} was asked for in windows of an hour at most; if "
             "that is too wide, lower window_days)"
         )
         return RefusedError(msg, error.status)
 
     def _until_now(self, window: Window) -> Window:
-        now = self._clock.reached
+        now = self.clock.reached
         return window if now is None else window._replace(end=min(window.end, now))

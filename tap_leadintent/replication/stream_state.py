@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,24 +17,21 @@ if TYPE_CHECKING:
     from tap_leadintent.replication.source import Source
 
 
+@dataclass(eq=False, repr=False)
 class StreamState:
     """What has been read of a stream before this run, and by it."""
 
-    def __init__(
-        self, state: MutableMapping[str, Any], source: Source, asked: Asked, key: str
-    ) -> None:
-        """Take a stream's state; nothing is read or written yet.
+    state: MutableMapping[str, Any]
+    """The stream's entry in the state of the tap, as the SDK keeps it."""
 
-        Args:
-            state: The stream's entry in the state of the tap, as the SDK keeps it.
-            source: What the run reads.
-            asked: What the settings ask for.
-            key: The setting `api_key`.
-        """
-        self._state = state
-        self._source = source
-        self._asked = asked
-        self._key = key
+    source: Source
+    """What the run reads."""
+
+    asked: Asked
+    """What the settings ask for."""
+
+    key: str
+    """The setting `api_key`."""
 
     @cached_property
     def bookmark(self) -> Bookmark:
@@ -43,12 +41,12 @@ class StreamState:
     @property
     def key_mark(self) -> str:
         """A short hash of `api_key`, to notice another key in the state."""
-        return key_mark(self._key, self._source.address)
+        return key_mark(self.key, self.source.address)
 
     @property
     def newest_covered(self) -> str | None:
         """The newest instant of the first range that the state covers."""
-        span = self._read().coverage.span(self._asked.ranges[0])
+        span = self._read().coverage.span(self.asked.ranges[0])
         return span and format_instant(span[1])
 
     def begin(self) -> None:
@@ -57,8 +55,8 @@ class StreamState:
         Meltano merges a run's states into those of former runs. Without this entry, old
         coverage would survive a full refresh that was interrupted.
         """
-        if not self._state:
-            self._state[COVERAGE] = []
+        if not self.state:
+            self.state[COVERAGE] = []
 
     def current(self) -> dict[str, Any]:
         """Write what is covered by now.
@@ -69,5 +67,5 @@ class StreamState:
         return {COVERAGE: self.bookmark.to_state(self.key_mark)}
 
     def _read(self) -> Bookmark:
-        asked = self._asked
-        return Bookmark.read(self._state, self._source, asked.ranges, asked.since)
+        asked = self.asked
+        return Bookmark.read(self.state, self.source, asked.ranges, asked.since)

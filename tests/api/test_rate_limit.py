@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def turn(pace: Pace) -> float:
     """Send a request that takes no time; give the seconds that it waited."""
-    with pace.turn() as waited:
+    with pace.turn(pace.check) as waited:
         return waited
 
 
@@ -155,7 +155,7 @@ def test_a_signal_ends_a_wait(clock: Clock, wait: str) -> None:
     if wait == "rest":
         pace.rest(600)
     with pytest.raises(SystemExit) as caught:
-        pace.wait(600) if wait == "wait" else turn(pace)
+        pace.wait(600, pace.check) if wait == "wait" else turn(pace)
     assert caught.value.code == 128 + signal.SIGTERM
     assert clock.now < 1001
 
@@ -229,7 +229,7 @@ def test_a_request_that_fails_raises_nothing_and_leaves_its_place(clock: Clock) 
     pace.rest(5)
     clock.now += 5
     for _ in range(100):
-        with pytest.raises(BlockedError), pace.turn():
+        with pytest.raises(BlockedError), pace.turn(pace.check):
             raise BlockedError
     assert places(pace) == 1
 
