@@ -98,7 +98,7 @@ def request_fields(stream_name: str) -> dict[str, dict[str, Any]]:
 
 @cache
 def fields_set_by_the_tap() -> frozenset[str]:
-    """List the request fields of any stream that are no filters.
+    """List the request fields of any stream that are not filters.
 
     Returns:
         `cursor` and the names of the time ranges.

@@ -194,7 +194,7 @@ def _unescaped(layer: _Layer) -> _Layer:
 
 
 def _meaning(escape: re.Match[str]) -> str | None:
-    """Give the character of an escape, "" for nothing, None for no escape at all."""
+    """Give the character of an escape, "" for invisible ones; None if it is not one."""
     kind = escape.lastgroup
     if kind == "html":
         character = html.unescape(f"&{escape[kind]}")

@@ -35,7 +35,7 @@ def test_a_signal_ends_waiting_wherever_it_is() -> None:
         interruption.signal(signal.SIGTERM)
 
 
-def test_nobody_begins_to_wait_after_a_signal() -> None:
+def test_no_wait_begins_after_a_signal() -> None:
     interruption = Interruption()
     interruption.signal(signal.SIGTERM)
     with pytest.raises(SystemExit, match="143"), interruption.waiting():

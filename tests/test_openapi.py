@@ -89,7 +89,7 @@ def test_schema(schema: dict[str, Any]) -> None:
         ("MonitoredLead", set()),
     ],
 )
-def test_what_nobody_documents_is_marked(component: str, documented: set[str]) -> None:
+def test_what_is_not_documented_is_marked(component: str, documented: set[str]) -> None:
     schema = API["components"]["schemas"][component]
     marked = {
         name

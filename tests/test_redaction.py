@@ -90,7 +90,7 @@ def test_any_key_in_any_spelling(key: str, outer: str, inner: str) -> None:
 @pytest.mark.parametrize(
     "inside", ["\x1b", "\u200b", "\u202e", "\n", "\r\n ", "\x00", "\ud800", "%00"]
 )
-def test_what_nobody_sees_does_not_hide_it(inside: str) -> None:
+def test_invisible_characters_do_not_hide_it(inside: str) -> None:
     secret = Secret("sandbox-key")
     text = f"a {inside.join('sandbox-key')} b"
     assert secret.redact(text) == "a *** b"

@@ -80,7 +80,7 @@ def test_what_the_tap_reports_is_handled(
     assert UNHANDLED not in run.stderr
 
 
-def test_the_end_of_a_test_is_no_failure(
+def test_the_end_of_a_test_is_not_a_failure(
     tap: Callable[..., Run], config: dict[str, Any]
 ) -> None:
     assert "ERROR" not in tap(config, "--test").succeeded().stderr

@@ -111,7 +111,7 @@ def test_a_deselected_stream_is_not_asked_for(
 
 
 @pytest.mark.parametrize("column", ["qualification", "full_name"])
-def test_a_deselected_column_is_nowhere(
+def test_a_deselected_column_is_left_out_everywhere(
     tap: Callable[..., Run], config: dict[str, Any], column: str
 ) -> None:
     catalog = only("leads")

@@ -26,8 +26,9 @@ _INVALID = frozenset({400, 422})
 """Statuses with which a server may refuse a request field that it does not know."""
 
 _MOST_BYTES = 2**20
-"""Bytes of a body that are decoded for a message. More takes longer for nothing, and
-fewer than `summarize` looks at would hide a part of the server's message."""
+"""Bytes of a body that are decoded for a message. More takes longer and shows
+nothing more; fewer than `summarize` looks at would hide a part of the server's message.
+"""
 
 _ROOT = "check base_url, which is the root of the API without /v1"
 _OVERLOADED = (

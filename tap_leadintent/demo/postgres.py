@@ -130,7 +130,7 @@ def _running(folder: Path) -> Iterator[Postgres]:
             msg = f"initdb ended with exit code {error.returncode}"
             raise DemoError(msg) from error
     # A socket's path is limited to about 100 characters, so neither the data folder
-    # nor TMPDIR will do.
+    # nor TMPDIR can be used.
     with TemporaryDirectory(prefix="leadintent-", dir="/tmp") as sockets:
         command = [str(_PROGRAMS / "postgres"), "-D", str(server.pgdata)]
         command += ["-k", sockets, "-h", "", "-p", str(_PORT)]
@@ -185,7 +185,7 @@ def _rights_kept(*paths: Path) -> Iterator[None]:
 
 @contextmanager
 def _plain_locale() -> Iterator[None]:
-    """Spare initdb a locale that the machine does not have; it would give up."""
+    """Avoid a locale that the machine does not have: initdb would fail."""
     before = os.environ.get("LC_ALL")
     os.environ["LC_ALL"] = "C"
     try:

@@ -225,7 +225,7 @@ class Plan:
         self._begin(began)
 
     def _now_by_both(self) -> int:
-        # While the server's clock and ours are at odds, the earlier of both counts.
+        # While the server's clock and ours contradict each other, the earlier counts.
         return self.now if self._as_of is None else min(self.now, self._as_of)
 
     def _recheck_of(self, name: str) -> Recheck | None:

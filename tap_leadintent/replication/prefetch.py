@@ -79,7 +79,7 @@ class Prefetch:
         Raises:
             StreamError: It allows none.
         """
-        # By a thread of its own: `Thread.start` waits forever for one that dies while
+        # In a thread of its own: `Thread.start` waits forever for one that dies while
         # it starts, as it may when memory is short.
         with suppress(MemoryError, RuntimeError):
             start_new_thread(self._start, ())

@@ -36,7 +36,9 @@ agreed."""
 
 
 def range_fields(name: str, window: Window) -> Fields:
-    """Ask for a window; it begins early, as nobody says which ends a range holds.
+    """Ask for a window, from a second before it.
+
+    The API description does not show whether a range includes its ends.
 
     Args:
         name: The time range.

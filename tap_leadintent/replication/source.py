@@ -26,7 +26,7 @@ _MARK_BYTES = 4
 
 
 class Source(NamedTuple):
-    """What coverage belongs to. The key is no part of it, because keys are rotated."""
+    """What coverage belongs to. The key does not count, because keys are rotated."""
 
     address: str
     """The setting `base_url`, as `normalised` writes it."""

@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     Record = dict[str, Any]
 
 _LEVEL = 6
-"""Of gzip: lower costs less processor time and more room, 9 (as in the SDK) the
-opposite."""
+"""Compression level of gzip. Lower takes less processor time and more room; higher,
+such as the SDK's 9, more time and less room."""
 
 
 class BatchFiles:
     """Records on their way into files, by the stream that they go to.
 
     Lines of JSON are compressed one by one into a file that nobody else can open, and
-    copied to their place when it is full. So memory holds one record, and nobody finds
-    half a file. Parquet needs a whole batch in memory.
+    copied to their place when it is full. So memory holds one record, and a target
+    never sees half a file. Parquet needs a whole batch in memory.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class BatchFiles:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Give up what has not been written."""
+        """Drop what has not been written."""
         self._stack.close()
 
     @property
@@ -69,7 +69,7 @@ class BatchFiles:
         return self._count >= self._config.batch_size
 
     def add(self, stream: str, record: Record) -> None:
-        """Take a record.
+        """Add a record to the batch of its stream.
 
         Args:
             stream: The stream that it goes to.

@@ -163,7 +163,7 @@ class SingerStream(RESTStream[str | None]):
             yield from super()._generate_record_messages(record)
             return
         message = RecordMessage(self.name, record, self._stream_version)
-        # The constructor would convert it to UTC, for nothing: it is in UTC.
+        # The constructor would convert it to UTC, though it is in UTC already.
         message.time_extracted = datetime.now(UTC)
         yield message
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from tap_leadintent.replication.intervals import Interval
 
 CELLS = 60
-"""With its label a line of a narrow terminal; more would show shorter holes."""
+"""Characters. More would show shorter holes; with its label, it is then too long for a
+narrow terminal."""
 
 
 class Marks(NamedTuple):
@@ -33,7 +34,7 @@ def bar(pieces: Sequence[Interval], span: Interval, marks: Marks = PLAIN) -> str
 
     Args:
         pieces: A list of intervals, in seconds since 1970.
-        span: What the bar is as long as.
+        span: The time that the bar stands for.
         marks: Its characters.
 
     Returns:

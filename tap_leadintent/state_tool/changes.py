@@ -36,15 +36,15 @@ def forget(
     """Take a stretch of a stream back, so that the next run reads it again.
 
     Args:
-        states: What is said of each stream.
+        states: The state of each stream.
         stream: The stream.
-        ranges: Those of its time ranges to take it back of.
-        bounds: Where the stretch begins and ends, in UTC seconds since 1970; None is
-            as far as the coverage reaches.
+        ranges: The time ranges to take it back of.
+        bounds: Where the stretch begins and ends, in UTC seconds since 1970; None
+            means as far as the coverage reaches.
 
     Returns:
-        The states, where what the last run's source covers lacks the stretch; other
-        sources are as they were.
+        The states; the coverage of the last run's source lacks the stretch, other
+        sources are unchanged.
 
     Raises:
         StateError: Nothing of the stretch is covered.
@@ -90,18 +90,18 @@ def _current(states: States, stream: Stream) -> Bookmark:
 
 
 def move(states: States, from_address: str, to_address: str) -> States:
-    """Let states be about another address, at which the same data is.
+    """Change the address in states: the API has moved, its data is the same.
 
     Args:
-        states: What is said of each stream.
-        from_address: The address that they are about, normalised.
-        to_address: The address that they are to be about, normalised.
+        states: The state of each stream.
+        from_address: The old address, normalised.
+        to_address: The new address, normalised.
 
     Returns:
-        The states; what is of further addresses is as it was.
+        The states; entries of further addresses are unchanged.
 
     Raises:
-        StateError: Nothing in them is about the address.
+        StateError: No entry has the old address.
     """
     known = {
         source.address: None for state in states.values() for source in sources(state)
@@ -129,13 +129,13 @@ def join(
 
     Args:
         documents: The states.
-        streams: The streams that there are.
-        bounds: What they must cover together, in UTC seconds since 1970; None is as
-            far as they reach.
+        streams: All streams.
+        bounds: What they must cover together, in UTC seconds since 1970; None means
+            as far as they reach.
         allow_holes: Whether what the shards cover may have gaps.
 
     Returns:
-        What all of them cover; what they keep of other sources is kept.
+        What all of them cover together, and all that they keep of other sources.
 
     Raises:
         StateError: They are about different addresses or filters, or have gaps.

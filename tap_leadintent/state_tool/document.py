@@ -1,4 +1,4 @@
-"""Reads and writes states, in the form that they are given in."""
+"""Reads and writes states, in the form of `meltano state get` or as they are."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Document:
         """Find the state.
 
         Args:
-            name: What messages call it.
-            whole: What was read.
+            name: Its name in messages.
+            whole: The JSON that was read.
 
         Raises:
             ValueError: It holds no state.
@@ -47,7 +47,7 @@ class Document:
         self._state = (whole[_OF_MELTANO] or {}) if is_wrapped else whole
         form = msgspec.convert(self._state, StateFile)
         if self._state and "bookmarks" not in self._state:
-            msg = 'is no Singer state, which has "bookmarks"'
+            msg = 'is not a Singer state, which has "bookmarks"'
             raise ValueError(msg)
         self.bookmarks: dict[str, dict[str, Any]] = form.bookmarks
 
@@ -55,7 +55,7 @@ class Document:
         """Write it with other bookmarks.
 
         Args:
-            bookmarks: What is to be said of each stream.
+            bookmarks: The new state of each stream.
 
         Returns:
             One line of JSON, which has the form of what was read.
@@ -69,15 +69,15 @@ class Document:
 def read_document(
     path: str, streams: Mapping[str, Stream], *, may_be_empty: bool = False
 ) -> Document:
-    """Read a state, and look through all of it.
+    """Read a state and check all of it.
 
     Args:
         path: Its file, or "-" for standard input.
         streams: The streams that there are.
-        may_be_empty: Whether a state that says nothing will do.
+        may_be_empty: Whether a state without bookmarks is accepted.
 
     Returns:
-        The state, whose every entry can be read.
+        The state; each of its entries is valid.
 
     Raises:
         StateError: It is not a state of this tap, or a part of it is malformed.

@@ -1,4 +1,4 @@
-"""What a state says of a stream, for people and for programs."""
+"""What a state says of a stream."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class RangeFacts:
         return intervals.missing(self.span, self.pieces)
 
     def to_json(self) -> dict[str, Any]:
-        """Give it for programs."""
+        """Write the facts as JSON, with instants as text."""
         newest = self.span[1]
         return {
             "covered": [*map(_stretch, self.pieces)],
@@ -59,7 +59,7 @@ class RangeFacts:
 
 @dataclass(frozen=True)
 class SourceFacts:
-    """What is covered of an address, as it is asked with certain filters."""
+    """What is covered of one source: an address and a set of filters."""
 
     source: Source
     is_current: bool
@@ -68,7 +68,7 @@ class SourceFacts:
     ranges: list[RangeFacts]
 
     def to_json(self) -> dict[str, Any]:
-        """Give it for programs."""
+        """Write the facts as JSON, with instants as text."""
         return {
             "source": self.source.address,
             "filters": self.source.filters,
@@ -92,7 +92,7 @@ class StreamFacts:
         return not (self.stream.is_incremental or self.sources)
 
     def to_json(self) -> dict[str, Any]:
-        """Give it for programs."""
+        """Write the facts as JSON, with instants as text."""
         return {
             "replication_method": "FULL_TABLE" if self.is_full_table else "INCREMENTAL",
             "sources": [each.to_json() for each in self.sources],
@@ -107,9 +107,9 @@ def stream_facts(
 
     Args:
         stream: The stream.
-        state: Its state, which has been looked through.
+        state: Its state, which `read_document` has checked.
         lookback: `lookback_minutes`, in seconds.
-        today: What runs read; the source of the last run if that is not known.
+        today: What runs read now; None for the source of the last run.
 
     Returns:
         What is covered, the current source first.

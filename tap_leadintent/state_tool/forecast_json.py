@@ -1,4 +1,4 @@
-"""What the next run reads, for programs."""
+"""What the next run reads, as JSON."""
 
 from __future__ import annotations
 

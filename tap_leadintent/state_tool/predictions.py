@@ -1,4 +1,4 @@
-"""Words for what the next run reads."""
+"""Describes what the next run reads in words."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WHY = {
 
 
 def describe_unplanned(stream: Stream) -> str:
-    """Say what a run does with a stream that no state is about.
+    """Describe what a run does with a stream that keeps no state.
 
     Args:
         stream: The stream, not selected or not incremental.
@@ -84,7 +84,7 @@ def _first(found: Forecast) -> str:
 
 
 def reason_of(reason: Reason, found: Forecast) -> str:
-    """Name a reason, also for programs.
+    """Name a reason, for people and programs.
 
     Args:
         reason: Why a stretch is read.

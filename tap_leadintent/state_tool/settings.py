@@ -1,4 +1,4 @@
-"""Reads the tap's settings, which need no key here."""
+"""Reads the tap's settings; `api_key` may be absent."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def address(option: str, url: str) -> str:
 
     Args:
         option: The option.
-        url: What it says.
+        url: Its value.
 
     Returns:
         The address, normalised.
 
     Raises:
-        StateError: It could be no `base_url`.
+        StateError: It cannot be a `base_url`.
     """
     for problem in _problems({"base_url": url}, required=[]):
         msg = problem.replace("base_url", option, 1)

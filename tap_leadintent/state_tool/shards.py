@@ -1,4 +1,4 @@
-"""Cuts a load into shards."""
+"""Cuts a load into shards for several machines."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 
 def split(shards: int, whole: Interval) -> list[dict[str, str]]:
-    """Cut a time into shards of equal length, which runs on several machines load.
+    """Cut a stretch of time into shards of equal length, for runs on several machines.
 
     Args:
         shards: How many.
-        whole: The time, in UTC seconds since 1970.
+        whole: The stretch, in UTC seconds since 1970.
 
     Returns:
         The settings `start_date` and `end_date` of each, oldest first; one ends where
         the next begins.
 
     Raises:
-        StateError: There is no such number of shards.
+        StateError: It cannot be cut into so many.
     """
     start, end = whole
     if not 1 <= shards <= end - start:

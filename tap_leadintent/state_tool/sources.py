@@ -1,4 +1,4 @@
-"""Finds and changes the sources that a stream's state is about."""
+"""Finds and changes the sources in a stream's state."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def sources(state: Mapping[str, Any]) -> list[Source]:
-    """Find what a stream's state is about.
+    """Find the sources in a stream's state.
 
     Args:
         state: The stream's state.
@@ -40,15 +40,15 @@ def sources(state: Mapping[str, Any]) -> list[Source]:
 def moved(
     state: Mapping[str, Any], from_address: str, to_address: str
 ) -> dict[str, Any]:
-    """Let a stream's state be about another address, at which the same data is.
+    """Change the address in a stream's state.
 
     Args:
         state: The stream's state, whose entries `sources` can read.
-        from_address: The address that it is about, as `normalised` writes it.
-        to_address: The address that it is to be about.
+        from_address: The old address, as `normalised` writes it.
+        to_address: The new address.
 
     Returns:
-        The state; entries of further addresses, or without one, are as they were.
+        The state; entries of further addresses, or without one, are unchanged.
     """
     entries = [
         {**entry, "source": to_address}

@@ -1,4 +1,4 @@
-"""What the command knows of the tap's streams, without making the tap."""
+"""The tap's streams, as far as the command needs them; it creates no tap."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def declared_streams() -> dict[str, Stream]:
     Returns:
         All of them, by name.
     """
-    # Its class is enough; the SDK makes streams of a tap only.
+    # From the classes, because the SDK creates streams only with a tap.
     declared = [(vars(stream), stream.ranges) for stream in STREAMS]
     return {
         said["name"]: Stream(
@@ -75,8 +75,8 @@ def find(streams: dict[str, Stream], name: str) -> Stream:
     """Find a stream that an option names.
 
     Args:
-        streams: The streams that there are.
-        name: What the option says.
+        streams: All streams.
+        name: The option's value.
 
     Returns:
         The stream.

@@ -1,4 +1,4 @@
-"""Words for instants, stretches and sources, and for what a state says."""
+"""Describes instants, stretches, sources and states in words."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _UNITS = {"day": 86_400, "hour": 3_600, "minute": 60}
 
 
 def length(seconds: int) -> str:
-    """Tell how long a time is.
+    """Write a length of time.
 
     Args:
-        seconds: Its length.
+        seconds: The length.
 
     Returns:
         Such as "152 days" or "1.5 hours".
@@ -39,10 +39,11 @@ def length(seconds: int) -> str:
 
 
 def stretch(interval: Interval) -> str:
-    """Tell where a stretch begins and ends.
+    """Write where a stretch begins and ends.
 
     Args:
-        interval: The stretch, in seconds since 1970; the calendar's ends are no bound.
+        interval: The stretch, in seconds since 1970; `EARLIEST` and `LATEST`
+            stand for no bound.
 
     Returns:
         Such as "from 2026-01-01T00:00:00Z to 2026-01-02T00:00:00Z (1 day)".
@@ -69,7 +70,7 @@ def about(address: str, filters: str) -> str:
 
 
 def describe(facts: StreamFacts, marks: Marks = PLAIN) -> Iterator[str]:
-    """Say what a state says of a stream.
+    """Describe what a state says of a stream.
 
     Args:
         facts: What it says.

@@ -104,7 +104,7 @@ def test_a_cursor_is_passed_back_unchanged() -> None:
         b"",
     ],
 )
-def test_what_is_no_page_stays_an_error(content: bytes) -> None:
+def test_what_is_not_a_page_stays_an_error(content: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
         Page(content).decode()
 

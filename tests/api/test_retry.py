@@ -74,7 +74,7 @@ def test_no_access_is_told_from_a_failure(
 
 
 @pytest.mark.parametrize("name", sorted(NO_ACCESS.keys() - {"key"}))
-def test_a_connection_that_cannot_be_made_is_no_access_also_later(
+def test_a_connection_that_cannot_be_made_means_no_access_also_later(
     requests_mock: requests_mock.Mocker, name: str
 ) -> None:
     requests_mock.post(AGENTS, [{"json": MORE}, NO_ACCESS[name]])
@@ -109,7 +109,7 @@ def test_what_may_befall_one_stream_is_a_failure_from_the_start(
 @pytest.mark.parametrize(
     ("first", "retries", "tries"), [([], 8, 3), ([], 1, 2), ([{"json": MORE}], 8, 9)]
 )
-def test_what_is_no_page_gets_few_tries_before_the_first(
+def test_what_is_not_a_page_gets_few_tries_before_the_first_page(
     requests_mock: requests_mock.Mocker,
     first: list[Answer],
     retries: int,

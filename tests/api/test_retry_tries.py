@@ -273,7 +273,7 @@ def test_an_answer_proves_nothing_of_the_time_that_it_took(
     assert page.clock.as_of == EPOCH + 1000
 
 
-def test_an_answer_with_another_clock_is_no_answer(
+def test_an_answer_with_another_clock_is_not_used(
     requests_mock: requests_mock.Mocker, caplog: pytest.LogCaptureFixture
 ) -> None:
     answers = [

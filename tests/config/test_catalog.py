@@ -100,7 +100,7 @@ def test_a_mistake_is_one_line_and_no_request(  # noqa: PLR0913, PLR0917 - fixtu
         ({"type": ["string", "null"], "pattern": "("}, "'(' is not a 'regex'"),
     ],
 )
-def test_a_column_whose_schema_is_no_schema(
+def test_a_column_whose_schema_is_invalid(
     with_catalog: Callable[..., Result],
     requests_mock: requests_mock.Mocker,
     column: dict[str, Any],

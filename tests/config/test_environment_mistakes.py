@@ -161,7 +161,7 @@ def test_each_malformed_object_has_its_line() -> None:
 
 
 @each_entry
-def test_a_file_of_variables_that_is_no_text(
+def test_a_file_of_variables_that_is_not_text(
     tmp_path: Path, arguments: list[str]
 ) -> None:
     path = tmp_path / ".env"

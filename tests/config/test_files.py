@@ -58,7 +58,7 @@ NUMBERS = [
 
 @each_entry
 @pytest.mark.parametrize(("text", "problem"), CONFIGS.values(), ids=CONFIGS)
-def test_a_config_that_is_none(
+def test_a_file_that_is_not_a_config(
     tmp_path: Path, text: str, problem: str, arguments: list[str]
 ) -> None:
     path = tmp_path / "config.json"
@@ -122,7 +122,7 @@ def test_a_config_that_cannot_be_read(tmp_path: Path, arguments: list[str]) -> N
     assert line == f"--config: {tmp_path}: Is a directory"
 
 
-def test_a_config_that_is_no_utf_8(tmp_path: Path) -> None:
+def test_a_config_that_is_not_utf_8(tmp_path: Path) -> None:
     path = tmp_path / "config.json"
     path.write_bytes(b'{"api_key": "\xff"}')
     assert "utf-8" in run("--config", str(path))

@@ -110,7 +110,7 @@ def test_an_undocumented_filter_is_a_warning(
     )
 
 
-def test_a_documented_filter_is_no_warning(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_documented_filter_gets_no_warning(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         TapLeadIntent(config={**VALID, "filters": {"leads": {"sheet_ids": ["x"]}}})
     assert caplog.messages == []

@@ -64,7 +64,7 @@ def test_a_state_or_catalog_whose_path_holds_the_key(
         ("--state", '{"type": "STATE", "value": {"bookmarks": {"leads": {}}}}'),
     ],
 )
-def test_a_catalog_or_state_that_is_none(
+def test_a_file_that_is_not_a_catalog_or_state(
     tmp_path: Path, requests_mock: requests_mock.Mocker, option: str, text: str
 ) -> None:
     path = tmp_path / "config.json"
@@ -158,7 +158,7 @@ def test_a_catalog_that_deselects_a_stream_that_there_is_not(
     ],
     ids=str,
 )
-def test_coverage_that_somebody_wrote_by_hand(
+def test_malformed_coverage(
     sandbox: Sandbox,
     config: dict[str, Any],
     caplog: pytest.LogCaptureFixture,

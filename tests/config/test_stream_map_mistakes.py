@@ -60,7 +60,7 @@ MAPS: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(
     ("maps", "line"), BROKEN_MAPS, ids=[str(maps) for maps, _ in BROKEN_MAPS]
 )
-def test_a_stream_map_that_is_none(
+def test_an_invalid_stream_map(
     refused: Callable[..., list[str]],
     maps: dict[str, Any],
     line: str,

@@ -67,7 +67,7 @@ def without_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("without_no_proxy")
-def test_a_connection_that_was_kept_in_vain_is_replaced(
+def test_a_kept_connection_that_the_server_closed_is_replaced(
     session: requests.Session, options: dict[str, Any], certificate: Path
 ) -> None:
     serve = Counting(answering_once)
@@ -123,7 +123,7 @@ def test_an_answer_that_has_begun_is_not_asked_for_again(
     assert serve.connections == 1
 
 
-def test_who_is_hung_up_on_does_not_ask_again() -> None:
+def test_a_reader_whose_wait_was_ended_does_not_ask_again() -> None:
     awaited, ended = Event(), Event()
 
     def fall_silent(connection: socket.socket) -> None:
@@ -250,7 +250,7 @@ def test_a_proxy_leaves_the_rest_of_its_time_to_the_handshake(
     assert isinstance(error, ERRORS.ConnectTimeout)
 
 
-def test_a_handshake_that_drips_is_given_up(session: requests.Session) -> None:
+def test_a_handshake_that_trickles_in_is_given_up(session: requests.Session) -> None:
     def drip(connection: socket.socket) -> None:
         # A record of TLS that is to have 16 KiB.
         connection.sendall(b"\x16\x03\x03\x40\x00")
@@ -263,7 +263,7 @@ def test_a_handshake_that_drips_is_given_up(session: requests.Session) -> None:
     assert isinstance(error, ERRORS.ConnectTimeout)
 
 
-def test_a_handshake_that_is_reset_is_no_connection(
+def test_a_handshake_that_is_reset_counts_as_no_connection(
     session: requests.Session,
 ) -> None:
     def reset(connection: socket.socket) -> None:

@@ -288,7 +288,7 @@ def test_folders_above_the_data_are_as_open_as_before(folder: Path) -> None:
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_folder_that_is_somebodys_is_left_alone(
+def test_a_folder_with_other_content_is_left_alone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cli, "stop_on_signals", lambda: None)

@@ -83,7 +83,7 @@ ANSWERS: dict[str, tuple[Callable[[socket.socket], None], str]] = {
 
 
 @pytest.mark.parametrize(("handle", "text"), ANSWERS.values(), ids=ANSWERS)
-def test_an_answer_that_is_none(
+def test_an_answer_that_does_not_arrive(
     session: requests.Session, handle: Callable[[socket.socket], None], text: str
 ) -> None:
     with listening(handle) as (host, port):

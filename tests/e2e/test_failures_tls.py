@@ -35,7 +35,7 @@ def test_https_where_http_is_spoken(session: requests.Session) -> None:
         )
 
 
-def test_https_where_nobody_answers_it(session: requests.Session) -> None:
+def test_https_without_an_answer(session: requests.Session) -> None:
     with listening(saying()) as (host, port):
         assert told(session, f"https://{host}:{port}/") == (
             f"{host}:{port} did not finish the TLS handshake within 0.3 s; check that "
@@ -64,7 +64,7 @@ def test_http_where_https_is_spoken(
     )
 
 
-def test_a_stranger(session: requests.Session, certificate: Path) -> None:
+def test_an_untrusted_certificate(session: requests.Session, certificate: Path) -> None:
     with listening(answering(response()), certificate) as (host, port):
         url = f"https://{host}:{port}/"
         assert is_distrust(fail(session, url))

@@ -143,7 +143,7 @@ def _buffering(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.usefixtures("_buffering")
 @pytest.mark.parametrize("number", SIGNALS)
-def test_a_signal_into_a_full_pipe_tears_no_line_and_no_promise(
+def test_a_signal_into_a_full_pipe_leaves_whole_lines_and_true_states(
     sandbox: Sandbox, load: dict[str, Any], tmp_path: Path, number: signal.Signals
 ) -> None:
     fill(sandbox)

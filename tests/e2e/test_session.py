@@ -152,7 +152,7 @@ def test_a_bomb_is_not_inflated_whole(
         ),
     ],
 )
-def test_what_is_no_http_is_worth_another_try(answer: bytes) -> None:
+def test_what_is_not_http_is_tried_again(answer: bytes) -> None:
     calls = 0
 
     def handle(connection: socket.socket) -> None:
@@ -175,7 +175,7 @@ def test_what_is_no_http_is_worth_another_try(answer: bytes) -> None:
     ["http://[::1", "http://a:port/", "///", "http://\xff\xfe/", "mailto:x", "\x01"],
     ids=repr,
 )
-def test_a_redirect_to_nowhere_is_an_answer_like_any(
+def test_a_redirect_to_an_invalid_address_is_an_answer(
     session: requests.Session, location: str
 ) -> None:
     answer = response(b"", f"Location: {location}", status="302 Found")

@@ -42,7 +42,7 @@ def refusals(sandbox: Sandbox) -> list[int]:
 
 @pytest.mark.long
 @pytest.mark.parametrize("plan", ["several windows", "windows as the tap likes"])
-def test_who_is_refused_rests_as_long_as_asked_and_then_asks_half_as_much_at_once(
+def test_a_refused_run_rests_as_long_as_asked_and_then_halves_its_requests(
     throttled: Sandbox, plan: str
 ) -> None:
     run = read_leads(throttled, {**CONFIG, **PLANS[plan]})
@@ -56,7 +56,7 @@ def test_who_is_refused_rests_as_long_as_asked_and_then_asks_half_as_much_at_onc
 
 
 @pytest.mark.long
-def test_nobody_is_refused_who_keeps_below_the_limit(throttled: Sandbox) -> None:
+def test_requests_below_the_limit_are_not_refused(throttled: Sandbox) -> None:
     slow = {"max_requests_per_minute": 14 * 60}
     run = read_leads(throttled, {**CONFIG, **PLANS["several windows"], **slow})
     run.whole({lead["id"] for lead in throttled.records("leads")})

@@ -95,7 +95,7 @@ def test_waiting_can_be_ended_from_another_thread(
         other.join()
 
 
-def test_whose_waiting_is_not_ended_gets_the_answer() -> None:
+def test_a_wait_that_is_not_ended_gets_the_answer() -> None:
     goes_on = Event()
     waiting: list[socket.socket] = []
     adapter = BoundedAdapter(connections=2)

@@ -48,7 +48,7 @@ def _no_trust(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def test_a_stranger_is_not_trusted(
+def test_an_unknown_certificate_is_not_trusted(
     tap: Callable[..., Run], secure: dict[str, Any]
 ) -> None:
     run = tap(secure, catalog=only("custom_signals"))
@@ -62,7 +62,7 @@ def test_a_stranger_is_not_trusted(
 @pytest.mark.parametrize(
     "name", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"]
 )
-def test_a_stranger_can_be_introduced(
+def test_a_variable_can_name_a_certificate_to_trust(
     tap: Callable[..., Run],
     secure: dict[str, Any],
     certificate: Path,
@@ -74,7 +74,7 @@ def test_a_stranger_can_be_introduced(
     assert [record["id"] for record in run.records("custom_signals")] == ["a"]
 
 
-def test_an_empty_variable_introduces_nobody(
+def test_an_empty_variable_names_no_certificate(
     secure: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "")

@@ -134,7 +134,7 @@ def test_a_schema_that_is_none_is_an_error() -> None:
         shaper("leads", columns={"x": {"type": "strnig"}})
 
 
-def test_a_text_with_many_decimals_is_no_time() -> None:
+def test_a_text_with_many_decimals_is_not_a_time() -> None:
     text = "version 1.12345678 of it"
     shaped = shape("leads", {"id": "1", "title": text, "full_name": 5})
     assert shaped["title"] == text

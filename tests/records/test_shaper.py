@@ -174,7 +174,7 @@ def test_a_record_without_its_key_is_an_error(
 
 
 @pytest.mark.parametrize("value", [7, False, Decimal("7.0"), {"a": 1}], ids=repr)
-def test_an_id_that_is_no_text_becomes_its_json(value: object) -> None:
+def test_an_id_that_is_not_text_becomes_its_json(value: object) -> None:
     expected = {"7": "7", "False": "false", "7.0": "7"}.get(str(value), '{"a":1}')
     shaped = shape("leads", {"id": value})
     assert shaped["id"] == expected

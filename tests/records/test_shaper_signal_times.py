@@ -61,7 +61,7 @@ def test_signal_observed_at(text: str, column: str) -> None:
     ],
     ids=repr,
 )
-def test_what_is_no_instant_is_null(value: object) -> None:
+def test_what_is_not_an_instant_is_null(value: object) -> None:
     assert observed(value) is None
 
 

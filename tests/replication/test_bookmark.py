@@ -241,9 +241,7 @@ def test_coverage_goes_before_a_bookmark_of_the_sdk() -> None:
     ],
     ids=str,
 )
-def test_a_state_that_somebody_wrote_by_hand_covers_nothing(
-    entries: object, why: str
-) -> None:
+def test_a_malformed_state_covers_nothing(entries: object, why: str) -> None:
     bookmark = read(entries)
     assert why in (bookmark.problem or "")
     assert not list(bookmark.coverage)
@@ -251,7 +249,7 @@ def test_a_state_that_somebody_wrote_by_hand_covers_nothing(
 
 
 @pytest.mark.parametrize("value", ["yesterday", 7, ["x"]])
-def test_a_bookmark_of_the_sdk_that_is_no_time_covers_nothing(value: object) -> None:
+def test_a_bookmark_of_the_sdk_that_is_not_a_time_covers_nothing(value: object) -> None:
     bookmark = Bookmark.read({"replication_key_value": value}, HERE, RANGES, 0)
     assert bookmark.problem
     assert not list(bookmark.coverage)

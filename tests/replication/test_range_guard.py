@@ -71,7 +71,7 @@ def test_windows_that_begin_with_the_same_records_are_an_error(
         begin(guard, content)
 
 
-def test_small_windows_and_other_records_are_none() -> None:
+def test_small_windows_and_other_records_are_not_repeats() -> None:
     guard = RangeGuard("leads", DATE_FOUND, ignored)
     for content in ([], [], [], [b"1"], [b"1"], [b"2"], [b"1"], [b"1"], [], [b"1"]):
         begin(guard, content)

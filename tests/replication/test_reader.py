@@ -52,7 +52,7 @@ def test_no_thread_outlives_a_connection_test(monkeypatch: pytest.MonkeyPatch) -
     assert readers_alive() == []
 
 
-def test_no_thread_outlives_whoever_reads_the_records(
+def test_no_thread_is_left_when_the_records_are_closed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # No room for a second page: else all may have been read before the look at them.

@@ -28,7 +28,7 @@ def test_an_address_has_one_normal_form(address: str, normal: str) -> None:
 
 
 @pytest.mark.parametrize("address", ["http://[::1", "https://a:port"])
-def test_what_is_no_address_stays_as_it_is(address: str) -> None:
+def test_what_is_not_an_address_stays_as_it_is(address: str) -> None:
     assert normalised(address) == address
 
 

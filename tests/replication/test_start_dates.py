@@ -25,7 +25,7 @@ def test_a_start_date_before_1970_is_read_from() -> None:
 
 
 @pytest.mark.parametrize("start", ["1970-01-01", "1969-12-31T23:59:59Z"])
-def test_a_start_date_at_the_epoch_is_a_range_like_any(start: str) -> None:
+def test_a_start_date_at_the_epoch_is_a_range_like_others(start: str) -> None:
     api, store = Api(now=2 * DAY, leads=steady(40)), Store()
     run(api, store, {**STRICT, "start_date": start})
     assert len(store.rows) == 40

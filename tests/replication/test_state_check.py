@@ -125,7 +125,7 @@ def test_another_key_is_one_line_until_the_state_carries_its_mark() -> None:
     assert told({"leads": bookmark(*old.to_state("0000000a"))}) == []
 
 
-def test_a_key_that_is_known_with_other_filters_is_no_other_key() -> None:
+def test_a_key_that_is_known_with_other_filters_gets_no_warning() -> None:
     mixed = bookmark(
         entry(key="0000000b", filters="0123456789ab"), entry(key="0000000a")
     )

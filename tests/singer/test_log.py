@@ -63,7 +63,7 @@ def test_debug_tells_of_each_state(
 
 
 @pytest.mark.parametrize(("level", "shown"), [("INFO", False), ("DEBUG", True)])
-def test_metrics_are_for_those_who_ask(
+def test_metrics_are_shown_at_debug_only(
     caplog: pytest.LogCaptureFixture, level: str, *, shown: bool
 ) -> None:
     caplog.set_level(level)

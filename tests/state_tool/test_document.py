@@ -88,7 +88,7 @@ def test_nothing_is_written_but_standard_output(
         ({"singer_state": [1]}, "Expected `object`"),
         ({"singer_state": "x"}, "Expected `object`"),
         ({"value": BARE}, "give only the state, which is under the key value"),
-        ({"type": "STATE"}, 'is no Singer state, which has "bookmarks"'),
+        ({"type": "STATE"}, 'is not a Singer state, which has "bookmarks"'),
         ({"bookmarks": []}, "Expected `object`"),
         (bookmarks(leads=7), "Expected `object`"),
         (bookmarks(users={"a": 1}), 'a stream that does not exist: "users"'),
@@ -131,7 +131,7 @@ def test_nothing_is_written_but_standard_output(
     ],
     ids=lambda value: str(value)[:60],
 )
-def test_what_is_no_state_is_refused_in_a_line(
+def test_what_is_not_a_state_is_refused_in_a_line(
     arguments: tuple[str, ...], text: object, why: str
 ) -> None:
     line = refused(*arguments, stdin=text)

@@ -209,7 +209,7 @@ def test_a_catalog_can_make_a_full_table_incremental(
 
 
 @pytest.mark.parametrize("content", [[], {"streams": [{}]}, {"streams": 7}, "x"])
-def test_what_is_no_catalog_is_refused(
+def test_what_is_not_a_catalog_is_refused(
     settings: Settings, write: Write, content: object
 ) -> None:
     path = write("catalog.json", content)
@@ -282,7 +282,7 @@ def test_settings_that_are_no_file_are_not_repeated() -> None:
     assert API_KEY not in said
 
 
-def test_what_is_no_state_is_refused(settings: Settings) -> None:
+def test_what_is_not_a_state_is_refused(settings: Settings) -> None:
     assert "is empty" in refused("plan", "--config", settings(), stdin="")
     assert "is not a JSON object" in refused("plan", "--config", settings(), stdin="[")
     assert run("plan", stdin=STATE).exit_code == 2

@@ -53,7 +53,7 @@ def test_a_state_that_never_said_its_source_is_about_no_address() -> None:
 
 
 @pytest.mark.parametrize("entries", [None, {}, [7], "x"], ids=str)
-def test_what_is_no_list_of_entries_has_no_sources(entries: object) -> None:
+def test_what_is_not_a_list_of_entries_has_no_sources(entries: object) -> None:
     with pytest.raises(ValueError, match="Expected"):
         sources({"coverage": entries})
 

@@ -20,7 +20,7 @@ class Insert(msgspec.Struct, forbid_unknown_fields=True):
     Attributes:
         stream: The stream.
         records: Any JSON. A record replaces the one that has its `id` (an id that
-            is no string counts by its JSON text); one without an id is always added.
+            is not a string counts by its JSON text); one without an id is always added.
         texts: More records, as JSON text that is served byte for byte.
         found_at: When they appear. The default is what the replaced record has,
             else the clock.

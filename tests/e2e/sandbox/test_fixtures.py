@@ -48,7 +48,7 @@ def test_the_examples_tests_can_fail(tmp_path: Path) -> None:
     assert "1 failed" in done.stdout
 
 
-def test_each_test_gets_a_sandbox_as_nobody_has_touched_it(tmp_path: Path) -> None:
+def test_each_test_gets_a_sandbox_in_its_first_state(tmp_path: Path) -> None:
     conftest = (EXAMPLE / "conftest.py").read_text(encoding="utf-8")
     (tmp_path / "conftest.py").write_text(conftest, encoding="utf-8")
     test = """

@@ -29,7 +29,7 @@ MESSAGES = {
     "The network": (*NETWORK, *CONNECTIONS),
     "Clocks": CLOCKS,
     "This machine": MACHINE,
-    "Ends that are no failure of a stream": ENDINGS,
+    "Other ends of a run": ENDINGS,
     "Progress": PROGRESS,
 }
 """All messages, by what they are about."""

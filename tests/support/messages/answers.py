@@ -57,7 +57,7 @@ ANSWERS = (
     warning(
         "leads: The API refused a window of date_found, so narrower ones are tried, down to an hour; set window_days to the most days that it allows: …",
         "The API may not allow time ranges that are so wide.",
-        "None is needed. `window_days` saves the requests that are refused.",
+        "Nothing needs to be done. `window_days` saves the requests that are refused.",
         config={"start_date": "2025-01-01"},
         faults=({"kind": "status", "status": 413, "times": 1},),
     ),
@@ -156,38 +156,38 @@ ANSWERS = (
     warning(
         "leads: The API refused a cursor; the window is read again: …",
         "A cursor expired while its chain was read.",
-        "None is needed. If it happens often, set `window_days` lower.",
+        "Nothing needs to be done. If it happens often, set `window_days` lower.",
         config={"page_size": 1},
         faults=({"kind": "expire_cursor", "times": 1},),
     ),
     warning(
         "leads: A record held U+0000 or a lone surrogate, which became U+FFFD",
         "PostgreSQL and others refuse these characters.",
-        "None is needed.",
+        "Nothing needs to be done.",
         faults=_page({"id": "a", "title": "\0"}),
     ),
     warning(
         "leads: A record held NaN or an infinity, which became null",
         "The API sent a number that is not valid JSON.",
-        "None is needed.",
+        "Nothing needs to be done.",
         faults=_numbered("NaN"),
     ),
     warning(
         "leads: A record held a number that no warehouse can hold, which became its text",
         "The number has thousands of digits.",
-        "None is needed; it is in `additional_properties`, as text.",
+        "Nothing needs to be done; it is in `additional_properties`, as text.",
         faults=_numbered("1e5000"),
     ),
     warning(
         "leads: Values contradict the types of their columns; additional_properties has them, where it is selected: …",
         "The API sent a field in another type than its description says.",
-        "None is needed; read the value there. Tell the vendor.",
+        "Nothing needs to be done; read the value there. Tell the vendor.",
         faults=_page({"id": "a", "title": 5}),
     ),
     warning(
         "leads: 1 field is only in additional_properties: 'revenue'; a column can be added in the catalog (`schema` in meltano.yml)",
         "The API sends a field that its description does not show.",
-        "None is needed; Meltano's `schema` extra makes it a column.",
+        "Nothing needs to be done; Meltano's `schema` extra makes it a column.",
         faults=_page({"id": "a", "revenue": 5}),
     ),
     warning(
@@ -200,7 +200,7 @@ ANSWERS = (
     warning(
         "custom_signals: HTTP 403 …; it is deselected, and its columns are not inferred",
         "The key may not read a stream whose columns discovery was to infer.",
-        "None is needed; ask for access if you want the stream.",
+        "Nothing needs to be done; ask for access if you want the stream.",
         catalog=None,
         arguments=("--discover",),
         config={"infer_columns": True},
@@ -209,7 +209,7 @@ ANSWERS = (
     warning(
         "custom_signals: Fields whose names some warehouses refuse or confuse stay in additional_properties: …",
         "Two names differ in case alone, or one is longer than 63 bytes.",
-        "None is needed.",
+        "Nothing needs to be done.",
         catalog=None,
         arguments=("--discover",),
         config={"infer_columns": True},

@@ -123,14 +123,14 @@ CATALOG = (
         text="catalog: observations: the replication key observed is not a column; did you "
         "mean observed_at?",
         catalog=_entry("observations", replication_key="observed"),
-        cause="The replication key is no column of the stream.",
+        cause="The replication key is not a column of the stream.",
         cure="Choose a column (in Meltano: `replication-key` in `metadata`).",
     ),
     Message(
         text="catalog: leads: the key column found is not a column; choose a column of its "
         "schema",
         catalog=_entry("leads", key_properties=["id", "found"]),
-        cause="A part of the key is no column of the stream.",
+        cause="A part of the key is not a column of the stream.",
         cure="Choose columns (in Meltano: `key-properties` in `metadata`).",
     ),
     Message(

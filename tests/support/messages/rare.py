@@ -32,7 +32,7 @@ CONNECTIONS = (
         "the server's certificate is not trusted (…); check base_url, or set REQUESTS_CA_BUNDLE if the certificate is your own",
         cause="The server proves itself with a certificate that this machine does not know: of a company's proxy, self-signed, expired, or for another host.",
         cure="Set `REQUESTS_CA_BUNDLE` to a PEM file with the issuer's certificate; renew one that has expired.",
-        seen_by="test_a_stranger_is_not_trusted",
+        seen_by="test_an_unknown_certificate_is_not_trusted",
     ),
     Message(
         text="1 of … streams failed: leads: REQUESTS_CA_BUNDLE names no readable file of certificates, … (…); set it to a file in PEM format",
@@ -56,7 +56,7 @@ CONNECTIONS = (
         "… did not finish the TLS handshake within … s; check that the port in base_url speaks TLS",
         cause="The connection is accepted, but the TLS handshake gets no answer.",
         cure="Correct the port.",
-        seen_by="test_https_where_nobody_answers_it",
+        seen_by="test_https_without_an_answer",
     ),
     gave_up(
         "the TLS handshake with … failed (…); check base_url, and proxies and firewalls on the way",
@@ -74,13 +74,13 @@ CONNECTIONS = (
         "… does not answer in HTTP (…); check base_url",
         cause="Something else than a web server listens at the port.",
         cure="Correct the port.",
-        seen_by="test_an_answer_that_is_none",
+        seen_by="test_an_answer_that_does_not_arrive",
     ),
     gave_up(
         "the request to … failed (…); if it goes on, ask the API's support",
         cause="An error that the tap does not know.",
         cure="Run again; if it stays, report it with the log.",
-        seen_by="test_an_answer_that_is_none",
+        seen_by="test_an_answer_that_does_not_arrive",
     ),
     gave_up(
         "… (through the proxy …)",
@@ -100,8 +100,8 @@ CLOCKS = (
     gave_up(
         "its clock says …, unlike other responses",
         cause="One machine of the API has a clock that is an hour off.",
-        cure="None is needed while other machines answer; else report it to the API's support.",
-        seen_by="test_an_answer_with_another_clock_is_no_answer",
+        cure="Nothing needs to be done while other machines answer; else report it to the API's support.",
+        seen_by="test_an_answer_with_another_clock_is_not_used",
     ),
     Message(
         text="1 of … streams failed: leads: by the server's clock it is …, long before …, where its range begins; the stream stops, as it would read nothing. Check base_url, or report it to the API's support",
@@ -112,7 +112,7 @@ CLOCKS = (
     warning(
         text="start_date lies in the future; nothing is read of …",
         cause="`start_date` lies ahead, by a day at most.",
-        cure="None is needed: it is read from then on.",
+        cure="Nothing needs to be done: it is read from then on.",
         seen_by="test_before_the_start_date_comes_nothing_is_read",
     ),
 )
@@ -133,7 +133,7 @@ MACHINE = (
     warning(
         text="leads: Only … of … windows are read at once, as the system allows no more threads",
         cause="The limit of processes or threads is nearly reached.",
-        cure="None is needed; the run is slower. Raise the limit.",
+        cure="Nothing needs to be done; the run is slower. Raise the limit.",
         seen_by="test_too_few_threads_are_worth_a_warning",
     ),
     gave_up(
@@ -166,7 +166,7 @@ ODDITIES = (
     warning(
         text="leads: … try 2 of 9 in … s (the server asked for … s, which is shortened)",
         cause="The server's `Retry-After` asks for more than a run can wait.",
-        cure="None is needed: the tap tries again sooner, and fails if that does not help.",
+        cure="Nothing needs to be done: the tap tries again sooner, and fails if that does not help.",
         seen_by="test_retry_after",
     ),
     warning(
@@ -200,7 +200,7 @@ ENDINGS = (
         text="Error: … before the run",
         code=143,
         cause="A signal came while the tap was starting.",
-        cure="None is needed. The exit code is 143 after SIGTERM, 130 after SIGINT.",
+        cure="Nothing needs to be done. The exit code is 143 after SIGTERM, 130 after SIGINT.",
         seen_by="test_a_signal_during_the_imports_is_told_in_a_line",
     ),
     Message(
@@ -219,21 +219,21 @@ ENDINGS = (
         text="leads: … records so far, … a second; … % of …",
         level="INFO",
         cause="The stream is still being read; such a line comes every 15 seconds.",
-        cure="None is needed.",
+        cure="Nothing needs to be done.",
         seen_by="test_a_line_comes_every_15_seconds_and_no_sooner",
     ),
     warning(
         text="leads: …; covered up to …, as before",
         level="INFO",
         cause="The run has read nothing that is newer than what was covered.",
-        cure="None is needed, unless `end_date` or a clock is wrong.",
+        cure="Nothing needs to be done, unless `end_date` or a clock is wrong.",
         seen_by="test_a_bookmark",
     ),
     warning(
         text="leads: …; nothing is covered yet",
         level="INFO",
         cause="No window of the stream has been read whole.",
-        cure="None is needed: the next run begins again.",
+        cure="Nothing needs to be done: the next run begins again.",
         seen_by="test_a_bookmark",
     ),
 )

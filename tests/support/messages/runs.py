@@ -59,7 +59,7 @@ API = (
             },
         ),
         cause="A passing trouble of the server or the network.",
-        cure="None is needed: the tap tries again, up to `max_retries` times.",
+        cure="Nothing needs to be done: the tap tries again, up to `max_retries` times.",
     ),
 )
 
@@ -77,7 +77,7 @@ RECORDS = (
         code=0,
         catalog=lambda: only("custom_signals"),
         cause="The API's description does not show these fields, so they have no columns.",
-        cure="None is needed; `infer_columns` or Meltano's `schema` make columns.",
+        cure="Nothing needs to be done; `infer_columns` or Meltano's `schema` make columns.",
     ),
     failed(
         "batches cannot be written (…); see batch_config",
@@ -100,7 +100,7 @@ PROGRESS = (
         code=0,
         catalog=leads,
         cause="The stream has been read to its end.",
-        cure="None is needed.",
+        cure="Nothing needs to be done.",
     ),
     Message(
         text="1 stream, 3 records, 1 request, … in … s",
@@ -108,7 +108,7 @@ PROGRESS = (
         code=0,
         catalog=leads,
         cause="The run has come to its end.",
-        cure="None is needed.",
+        cure="Nothing needs to be done.",
     ),
     Message(
         text="leads: ok",
@@ -117,7 +117,7 @@ PROGRESS = (
         arguments=("--test",),
         catalog=leads,
         cause="The stream can be read.",
-        cure="None is needed.",
+        cure="Nothing needs to be done.",
     ),
     Message(
         text="observations: the same as leads",

@@ -152,7 +152,7 @@ SETTINGS = (
         config={"filters": {"signal_agents": {"statuses": ["active"]}}},
         catalog=lambda: only("signal_agents"),
         cause="The API's description shows no such request field. It may work or not.",
-        cure="None is needed if the API takes the field.",
+        cure="Nothing needs to be done if the API takes the field.",
     ),
     Message(
         text="exclude_fields.…: there is no such stream; did you mean leads?",

@@ -46,7 +46,7 @@ STATE = (
         "before … counts",
         state=_state(to="9999-01-01T00:00:00Z"),
         cause="The state was written by hand, or a clock was wrong.",
-        cure="None is needed: the time from now on is read as it comes.",
+        cure="Nothing needs to be done: the time from now on is read as it comes.",
     ),
     warning(
         "leads: The stream starts anew: in its state, … comes before …",
