@@ -18,7 +18,7 @@ from tap_leadintent.api.endpoint import Endpoint
 from tap_leadintent.api.pagination import CursorPaginator
 from tap_leadintent.api.retry import Sender, Tally
 from tap_leadintent.config.validation import undocumented_filters
-from tap_leadintent.errors import ConfigError
+from tap_leadintent.errors import ConfigError, naming
 from tap_leadintent.openapi import is_documented
 from tap_leadintent.progress import Progress
 from tap_leadintent.records.exclusion import Exclusion, key_problems
@@ -89,7 +89,6 @@ class LeadIntentStream(SingerStream):
     def endpoint(self) -> Endpoint:
         """The API's side of the stream."""
         return Endpoint(
-            name=self.name,
             sender=Sender(
                 url=self.get_url(None),
                 shared=self.shared,
@@ -229,7 +228,7 @@ class LeadIntentStream(SingerStream):
 
     @override
     def get_new_paginator(self) -> CursorPaginator:
-        return CursorPaginator(self.name)
+        return CursorPaginator()
 
     @property
     def is_incremental(self) -> bool:
@@ -251,7 +250,7 @@ class LeadIntentStream(SingerStream):
         pages = self._read_ranges() if self.is_incremental else self._read_all()
         progress = self.progress
         try:
-            with self.request_counter, closing(pages):
+            with naming(self.name), self.request_counter, closing(pages):
                 for page in pages:
                     for record in page:
                         self.tally.records += 1

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import requests
 
-from tap_leadintent.errors import RefusedError
+from tap_leadintent.errors import RefusedError, naming
 from tap_leadintent.records.inference import infer
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ def infer_columns(stream: LeadIntentStream) -> None:
         StreamError: The stream could not be read.
     """
     try:
-        records = _sample(stream)
+        with naming(stream.name):
+            records = _sample(stream)
     except RefusedError as error:
         if error.status != requests.codes.forbidden:
             raise

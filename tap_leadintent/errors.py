@@ -16,11 +16,15 @@ traceback and with exit code 1.
 from __future__ import annotations
 
 import logging
-from typing import IO, Any
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 from singer_sdk.exceptions import FatalAPIError
 from typing_extensions import override
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 LOGGER = "tap-leadintent"
 """Name of the tap's logger, the parent of the streams' loggers."""
@@ -84,3 +88,23 @@ class RefusedError(StreamError):
         """
         super().__init__(message)
         self.status = status
+
+
+@contextmanager
+def naming(stream: str) -> Iterator[None]:
+    """Let errors begin with the name of their stream.
+
+    Args:
+        stream: The name.
+
+    Raises:
+        StreamError: What was raised inside, with the name.
+    """
+    try:
+        yield
+    except RefusedError as error:
+        msg = f"{stream}: {error}"
+        raise RefusedError(msg, error.status) from None
+    except StreamError as error:
+        msg = f"{stream}: {error}"
+        raise type(error)(msg) from None

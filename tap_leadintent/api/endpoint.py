@@ -5,7 +5,6 @@ API description: "Endpoints", "Pagination and ordering".
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -40,9 +39,6 @@ class _CursorRefusedError(StreamError):
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
     """A list endpoint; safe for any number of threads."""
-
-    name: str
-    """Name of the stream, for messages."""
 
     sender: Sender
     """Sends the requests, with retries."""
@@ -92,17 +88,15 @@ class Endpoint:
             try:
                 page = self.sender.fetch(request, check)
             except RefusedError as error:
-                msg = f"{self.name}: {error}"
                 if after is not None and error.status in _CURSOR_REFUSALS:
-                    raise _CursorRefusedError(msg) from None
-                raise RefusedError(msg, error.status) from None
-            except NoAccessError as error:
-                at = f"page {paginator.count + 1}: " if paginator.count else ""
-                msg = f"{self.name}: {at}{error}"
-                raise NoAccessError(msg) from None
+                    raise _CursorRefusedError(str(error)) from None
+                raise
             except StreamError as error:
-                msg = f"{self.name}: page {paginator.count + 1}: {error}"
-                raise StreamError(msg) from None
+                # Without access there is no first page.
+                if isinstance(error, NoAccessError) and not paginator.count:
+                    raise
+                msg = f"page {paginator.count + 1}: {error}"
+                raise type(error)(msg) from None
             yield page
             paginator.advance(page)
 
@@ -123,15 +117,14 @@ class Endpoint:
         for attempt in count(1):
             why = self.sender.shared.secret.summarize(error)
             failure = RetriableAPIError(f"the page cannot be decoded ({why})")
-            with self._named():
-                self.sender.wait_for_retry(failure, attempt, check)
-                again = self.sender.fetch(page.request, check)
+            self.sender.wait_for_retry(failure, attempt, check)
+            again = self.read_again(page, check)
             if again.cursor.following != page.cursor.following:
                 # The chain has gone on from the cursor that the page had at first.
                 msg = (
-                    f"{self.name}: a page could not be decoded, and has another cursor "
-                    "when requested again; the stream stops rather than miss records. "
-                    "The next run reads it again"
+                    "a page could not be decoded, and has another cursor when "
+                    "requested again; the stream stops rather than miss records. The "
+                    "next run reads it again"
                 )
                 raise StreamError(msg)
             try:
@@ -153,14 +146,8 @@ class Endpoint:
         Raises:
             StreamError: The request failed.
         """
-        with self._named():
-            return self.sender.fetch(page.request, check)
-
-    @contextmanager
-    def _named(self) -> Iterator[None]:
-        """Name the stream in errors."""
         try:
-            yield
+            return self.sender.fetch(page.request, check)
         except StreamError as error:
-            msg = f"{self.name}: {error}"
-            raise StreamError(msg) from None
+            # The API has shown this page before, so that others may be shown still.
+            raise StreamError(str(error)) from None

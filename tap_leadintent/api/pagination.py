@@ -25,14 +25,9 @@ class CursorPaginator(BaseAPIPaginator[str | None]):
     not end the chain. A missing cursor, and one that was followed before, are errors.
     """
 
-    def __init__(self, stream_name: str) -> None:
-        """Start before the first page.
-
-        Args:
-            stream_name: Named in errors.
-        """
+    def __init__(self) -> None:
+        """Start before the first page."""
         super().__init__(None)
-        self._stream_name = stream_name
         self._seen: set[bytes] = set()
 
     @override
@@ -60,8 +55,8 @@ class CursorPaginator(BaseAPIPaginator[str | None]):
 
     def _error(self, problem: str) -> StreamError:
         return StreamError(
-            f"{self._stream_name}: page {self.count} {problem}; the stream stops "
-            "rather than miss records. Report it to the API's support."
+            f"page {self.count} {problem}; the stream stops rather than miss records. "
+            "Report it to the API's support."
         )
 
 

@@ -25,18 +25,14 @@ class RangeGuard:
     that everything would be read once for each of them.
     """
 
-    def __init__(
-        self, stream: str, time_range: TimeRange, is_ignored: Callable[[], bool]
-    ) -> None:
+    def __init__(self, time_range: TimeRange, is_ignored: Callable[[], bool]) -> None:
         """Watch one range of one stream.
 
         Args:
-            stream: Named in the error.
             time_range: The range.
             is_ignored: Requests a time that cannot have records, and tells whether the
                 server returns some.
         """
-        self._stream = stream
         self.range_name = time_range.name
         """The range's name."""
         self._time_of = time_range.time_of
@@ -91,7 +87,7 @@ class RangeGuard:
 
     def _error(self, what: str) -> StreamError:
         return StreamError(
-            f"{self._stream}: the API {what} of {self.range_name}; it seems to ignore "
-            "the range. The stream stops rather than read everything once for each "
-            "window. Report it to the API's support."
+            f"the API {what} of {self.range_name}; it seems to ignore the "
+            "range. The stream stops rather than read everything once for each window. "
+            "Report it to the API's support."
         )

@@ -124,9 +124,7 @@ class Reader:
         )
         requests = RangeRequests(name, self.endpoint.read, self.clock, self.logger)
         read_window = self._read_unfiltered if unfiltered else requests.read
-        guard = RangeGuard(
-            self.endpoint.name, time_range, lambda: requests.is_ignored(self.check)
-        )
+        guard = RangeGuard(time_range, lambda: requests.is_ignored(self.check))
         self.progress.begin_range(name, [] if unfiltered else stretches)
         for window, pages in self._read_windows(windows, read_window, readers=readers):
             yield from self._read_window(plan, window, pages, guard)
@@ -229,7 +227,7 @@ class Reader:
         try:
             return self.shape_page(records, window_end)
         except ValueError as error:
-            msg = f"{self.endpoint.name}: page {number}: {error}"
+            msg = f"page {number}: {error}"
             raise StreamError(msg) from None
 
     def _read_unfiltered(self, _: Window, check: Check) -> Iterator[Page]:

@@ -8,7 +8,7 @@ import pytest
 import requests
 import urllib3.exceptions as lower
 
-from tap_leadintent.errors import NoAccessError, StreamError
+from tap_leadintent.errors import NoAccessError, RefusedError, StreamError
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import VALID
 
@@ -69,8 +69,18 @@ def test_no_access_is_told_from_a_failure(
     requests_mock: requests_mock.Mocker, answer: Answer
 ) -> None:
     requests_mock.post(AGENTS, [answer])
-    with pytest.raises(NoAccessError, match=r"^signal_agents: "):
+    with pytest.raises(NoAccessError):
         next(pages(max_retries=2))
+
+
+def test_an_error_of_a_stream_begins_with_its_name(
+    requests_mock: requests_mock.Mocker,
+) -> None:
+    requests_mock.post(AGENTS, status_code=403)
+    stream: Any = TapLeadIntent(config=VALID).streams["signal_agents"]
+    with pytest.raises(RefusedError, match=r"^signal_agents: HTTP 403: ") as caught:
+        list(stream.get_records(None))
+    assert caught.value.status == 403
 
 
 @pytest.mark.parametrize("name", sorted(NO_ACCESS.keys() - {"key"}))
@@ -80,7 +90,7 @@ def test_a_connection_that_cannot_be_made_means_no_access_also_later(
     requests_mock.post(AGENTS, [{"json": MORE}, NO_ACCESS[name]])
     read = pages(max_retries=2)
     next(read)
-    with pytest.raises(NoAccessError, match=r"^signal_agents: page 2: "):
+    with pytest.raises(NoAccessError, match=r"^page 2: "):
         next(read)
 
 

@@ -115,7 +115,7 @@ def test_what_would_be_refused_again_is_not_tried_again(
     answer: dict[str, Any],
 ) -> None:
     requests_mock.post(AGENTS, [answer, {"json": PAGE}])
-    with pytest.raises(StreamError, match=r"^signal_agents: "):
+    with pytest.raises(StreamError):
         list(pages(tap()))
     assert requests_mock.call_count == 1
     assert clock.now == 1000

@@ -40,8 +40,8 @@ def begin(guard: RangeGuard, content: list[bytes]) -> None:
 
 
 def test_whole_pages_outside_the_range_in_two_windows_running_are_an_error() -> None:
-    guard = RangeGuard("leads", LATEST_SIGNAL, ignored)
-    with pytest.raises(StreamError, match=r"leads: .*latest_signal.*ignore"):
+    guard = RangeGuard(LATEST_SIGNAL, ignored)
+    with pytest.raises(StreamError, match=r".*latest_signal.*ignore"):
         read(guard, [[INSIDE], [OUTSIDE, OUTSIDE]], [[OUTSIDE]])
 
 
@@ -57,14 +57,14 @@ def test_whole_pages_outside_the_range_in_two_windows_running_are_an_error() -> 
     ],
 )
 def test_anything_less_is_kept(windows: list[list[list[int | None]]]) -> None:
-    read(RangeGuard("leads", LATEST_SIGNAL, ignored), *windows)
+    read(RangeGuard(LATEST_SIGNAL, ignored), *windows)
 
 
 @pytest.mark.parametrize("content", [[b"1"], [b"1", b"2"]])
 def test_windows_that_begin_with_the_same_records_are_an_error(
     content: list[bytes],
 ) -> None:
-    guard = RangeGuard("leads", DATE_FOUND, ignored)
+    guard = RangeGuard(DATE_FOUND, ignored)
     begin(guard, content)
     begin(guard, content)
     with pytest.raises(StreamError, match="same records for different time ranges"):
@@ -72,14 +72,14 @@ def test_windows_that_begin_with_the_same_records_are_an_error(
 
 
 def test_small_windows_and_other_records_are_not_repeats() -> None:
-    guard = RangeGuard("leads", DATE_FOUND, ignored)
+    guard = RangeGuard(DATE_FOUND, ignored)
     for content in ([], [], [], [b"1"], [b"1"], [b"2"], [b"1"], [b"1"], [], [b"1"]):
         begin(guard, content)
 
 
 def test_a_server_that_returns_nothing_for_another_time_is_trusted_for_good() -> None:
     is_ignored = mock.Mock(return_value=False)
-    guard = RangeGuard("leads", DATE_FOUND, is_ignored)
+    guard = RangeGuard(DATE_FOUND, is_ignored)
     for _ in range(9):
         begin(guard, [b"1", b"2"])
     assert is_ignored.call_count == 1
