@@ -1,4 +1,4 @@
-"""One request and its repetitions, on a clock that waits for nobody."""
+"""One request and its repetitions, on a clock that the tests set."""
 
 from __future__ import annotations
 

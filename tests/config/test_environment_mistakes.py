@@ -97,7 +97,7 @@ MISTAKES: list[tuple[str, str, str]] = [
         "api.example.com",
         "base_url: must be a URL such as https://api.example.com",
     ),
-    # What the system hands over for bytes that are no UTF-8.
+    # What the system hands over for bytes that are not UTF-8.
     ("USER_AGENT", "\udcff", "user_agent: must be printable ASCII"),
     ("START_DATE", "yesterday", f"start_date: 'yesterday' {NO_DATE}"),
     ("END_DATE", "null", f"end_date: 'null' {NO_DATE}"),

@@ -75,7 +75,7 @@ def test_a_package_that_is_there_is_enough(
         {},
         {"batch_config": {}},
         {"batch_config": batches("file:///tmp/x")},
-        {"batch_config": batches("/tmp/x")},  # noqa: S108 - nobody writes there
+        {"batch_config": batches("/tmp/x")},  # noqa: S108 - nothing is written there
         {"batch_config": batches("folder")},
         {"stream_maps": {"leads": None, "__else__": None}},
         {"stream_maps": {"leads": {"x": "'fake.name()'", "fake": "id", "y": "1 +"}}},

@@ -45,7 +45,7 @@ def test_what_is_required(
 ) -> None:
     config = {name: value for name, value in VALID.items() if name != missing}
     if absence == "null":
-        config[missing] = None  # type: ignore[assignment] # null is no value
+        config[missing] = None  # type: ignore[assignment] # null counts as absent
     assert refusal(cli(config, *arguments)) == [f"{missing}: is required"]
 
 

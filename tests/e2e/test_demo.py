@@ -215,7 +215,7 @@ def test_shows_the_log_of_a_step_that_fails(folder: Path, tmp_path: Path) -> Non
 
 
 def test_folders_above_the_data_are_as_open_as_before(folder: Path) -> None:
-    # Run by root, PostgreSQL is another user, who has to come through.
+    # When root runs it, PostgreSQL runs as another user, who must be able to enter.
     folder.mkdir(0o700)
     with running_postgres(folder / "postgres") as postgres:
         postgres.connect().close()

@@ -96,7 +96,7 @@ each_position = pytest.mark.parametrize("pages", POSITIONS)
 def strikes_a_kept_connection(rule: Rule, pages: str) -> bool:
     """Tell whether a fault looks as if a kept connection had been closed meanwhile.
 
-    Such a request goes out again at once, and that is no retry.
+    Such a request is sent again at once, which does not count as a retry.
     """
     return rule == PASSING["reset"] and pages != "first"
 

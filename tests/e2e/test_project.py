@@ -39,7 +39,7 @@ def clone_in(folder: Path) -> Path:
 
 
 class Shell:
-    """A shell of somebody who has uv, and nothing else of ours."""
+    """A shell that has uv, and nothing else that the project needs."""
 
     def __init__(self, folder: Path, **variables: str) -> None:
         ours = sysconfig.get_path("scripts")

@@ -259,7 +259,7 @@ def test_changed_filters_start_anew_with_a_warning_and_going_back_does_not(
 def test_another_address_is_read_whole_and_going_back_reads_what_is_new(
     sandbox: Sandbox, leads: Series
 ) -> None:
-    """A state from one address says nothing of another, whoever answers there."""
+    """A state from one address says nothing of another, even with the same server."""
     other = sandbox.url.replace("127.0.0.1", "localhost")
     first = leads.run(start_date=SINCE)
     moved = leads.run(start_date=SINCE, base_url=other)

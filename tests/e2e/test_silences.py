@@ -1,4 +1,4 @@
-"""Signals while the tap waits, as real processes: nobody waits for the API with it."""
+"""Signals while the tap waits for the API, as real processes: it ends soon."""
 
 from __future__ import annotations
 

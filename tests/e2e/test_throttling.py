@@ -51,7 +51,7 @@ def test_a_refused_run_rests_as_long_as_asked_and_then_halves_its_requests(
     assert last == 0
     assert any(before_silences)
     for halvings, count in enumerate(filter(None, before_silences)):
-        # One may slip into the place of who is refused, before that is known.
+        # One more may be sent before the first refusal has been read.
         assert count <= max(1, THREADS >> halvings) + 1
 
 

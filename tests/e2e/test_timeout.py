@@ -1,4 +1,4 @@
-"""Answers over real sockets: given up in time, or when nobody wants them."""
+"""Answers over real sockets: given up in time, or when a run ends."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ TIMEOUT = 0.2
 
 @pytest.fixture
 def secure(certificate: Path) -> Iterator[dict[str, Any]]:
-    """The configuration for a server that nobody vouches for."""
+    """The configuration for a server whose certificate is self-signed."""
     with listening(answering(response()), certificate) as (host, port):
         yield {"api_key": API_KEY, "base_url": f"https://{host}:{port}"}
 

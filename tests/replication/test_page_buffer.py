@@ -86,7 +86,7 @@ def test_without_room_probes_go_on_while_nothing_can_be_handed_over(
     naps = iter(range(20))
 
     def check() -> None:
-        assert next(naps, None) is not None, "waits for room that nobody makes"
+        assert next(naps, None) is not None, "waits for room that is never made"
 
     monkeypatch.setattr(page_buffer, "MOST_BYTES", 1)
     windows = Windows([(0, 365 * 86400)], page_size=1, readers=8)

@@ -1,4 +1,4 @@
-"""How reading ends before its time: failures, signals, and nobody who wants more."""
+"""How reading ends early: failures, signals, and readers that are stopped."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch, padding: int) ->
                 with lock:
                     waiting.remove(one)
     assert count == 200
-    # Each thread looks before it asks for a page, and one page is in somebody's hand.
+    # Each thread checks the room before it asks for a page, and this test holds one.
     assert most <= 100_000 + 6 * (padding + 5_000)
 
 
@@ -127,5 +127,5 @@ def test_what_nobody_took_is_forgotten_in_the_end() -> None:
     gc.collect()
     assert len(pages) == 27
     assert not any(one() for one in pages)
-    # Who may still hold it holds no page with it.
+    # It is still referenced, and references no page.
     assert all_read.readers == 1

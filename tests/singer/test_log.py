@@ -80,7 +80,7 @@ def test_metrics_are_hidden_from_the_console_alone(
     config: dict[str, Any],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Who keeps metrics in a file gets them as ever."""
+    """A handler of a file still gets the metrics."""
     run = cli(config)
     assert "METRIC" not in run.stderr
     assert "env var" not in run.stderr

@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from tap_leadintent.sandbox.options import Options
 
 URL = "https://{}.sandbox.example"
-"""Nothing can be sent there: it is no host."""
+"""No such host exists, so nothing can be sent there by mistake."""
 
 
 @contextmanager
 def sandbox_in_process(settings: Options, name: str) -> Iterator[Sandbox]:
-    """Answer requests to one address with a sandbox, whoever sends them.
+    """Answer requests to one address with a sandbox.
 
     Only the way over the network is left out: the tap's own adapter and `requests`
     read what the sandbox sends. Faults of the connection need a server.

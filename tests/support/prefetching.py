@@ -41,7 +41,7 @@ def fixed(count: int) -> Windows:
 
 
 def nothing_wrong() -> None:
-    """Stand for a run to which nobody sends a signal."""
+    """Check for a signal that never comes."""
 
 
 def reading(

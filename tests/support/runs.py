@@ -128,14 +128,14 @@ class TapProcess:
                 self.process.send_signal(number)
             rest = stdout.read() if reads_on else b""
         code = self.process.wait()
-        # Who is killed may have written a part of a character.
+        # A process that is killed may have written a part of a character.
         torn = "replace" if number == signal.SIGKILL else "strict"
         output = b"".join([*self._lines, rest]).decode(errors=torn)
         assert_keeps_secret(API_KEY, output, self.stderr)
         return Run(code, output, self.stderr)
 
     def end(self, number: signal.Signals) -> Run:
-        """Send a signal, and wait for the end, which comes soon, while nobody reads."""
+        """Send a signal, and wait for the end, which comes soon, without reading."""
         self.process.send_signal(number)
         try:
             poll(lambda: self.process.poll() is not None, SOON)
@@ -158,7 +158,7 @@ def bytes_waiting(process: TapProcess) -> int:
 
 
 def wait_for_a_full_pipe(process: TapProcess) -> None:
-    """Wait until nothing more goes into the pipe that nobody reads."""
+    """Wait until the pipe takes nothing more."""
     looks = [bytes_waiting(process)]
 
     def stands_still() -> bool:

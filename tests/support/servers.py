@@ -35,7 +35,7 @@ def listening(
 ) -> Iterator[tuple[str, int]]:
     """Serve each connection with a function, and give the address.
 
-    With a certificate, over TLS; who does not trust it is not served.
+    With a certificate, over TLS; a client that does not trust it is not served.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     if certificate:

@@ -44,7 +44,7 @@ class _Turn:
 
 
 class Turns:
-    """Lets one thread run at a time; whoever waits or sends a request passes it on."""
+    """Lets one thread run at a time, until it waits or sends a request."""
 
     def __init__(self, seed: int) -> None:
         """Begin with the thread that calls."""
@@ -74,7 +74,7 @@ class Turns:
         self._pass_on()
 
     def pause(self) -> None:
-        """Let whoever's turn it is go on."""
+        """Let the thread go on whose turn it is."""
         self._pass_on()
         self.enter()
 

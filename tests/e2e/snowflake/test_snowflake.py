@@ -77,7 +77,7 @@ def held(
             row["id"]: {
                 name: value
                 for name, value in row.items()
-                # The end of a window is no field of the record.
+                # The end of a window is not a field of the record.
                 if name != "window_end" and not name.startswith("_sdc_")
             }
             for row in rows
