@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import sys
 from contextlib import suppress
 from functools import cached_property
@@ -39,7 +38,6 @@ from tap_leadintent.singer.writer import Writer, flush
 from tap_leadintent.streams import STREAMS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from types import FrameType
 
     import click
@@ -259,15 +257,9 @@ class TapLeadIntent(Tap):
             if path == "ENV":
                 merged.parse_env = True
             else:
-                secret = cls._secret_of(merged.config)
+                secret = environment.secret(cls._env_var_prefix, merged.config)
                 merged.config |= files.read_config(path, secret)
         return merged
-
-    @classmethod
-    def _secret_of(cls, config: Mapping[str, Any]) -> redaction.Secret:
-        """Find the key before the settings are merged, to redact earlier messages."""
-        variable = f"{cls._env_var_prefix}API_KEY"
-        return redaction.Secret(config.get("api_key") or os.environ.get(variable))
 
     @classmethod
     @override
@@ -280,7 +272,7 @@ class TapLeadIntent(Tap):
         **options: Any,
     ) -> None:
         given: _ConfigInput | None = options.get("config")
-        secret = cls._secret_of(given.config if given else {})
+        secret = environment.secret(cls._env_var_prefix, given.config if given else {})
         state = files.checked("--state", state, files.StateFile, secret)
         catalog = files.checked("--catalog", catalog, files.CatalogFile, secret)
         if test == CliTestOptionValue.Disabled.value:

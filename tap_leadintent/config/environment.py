@@ -45,7 +45,7 @@ def read_config(
         ConfigError: The text of an object is not JSON, or the `.env` file cannot be
             read; the message quotes no content.
     """
-    _load_dotenv(Secret(os.environ.get(f"{prefix}API_KEY")))
+    _load_dotenv(secret(prefix, {}))
     settings = schema["properties"]
     config: dict[str, Any] = {}
     errors = []
@@ -63,6 +63,19 @@ def read_config(
     if errors:
         raise ConfigError(errors)
     return config
+
+
+def secret(prefix: str, config: Mapping[str, Any]) -> Secret:
+    """Find the key before the settings are merged, to redact earlier messages.
+
+    Args:
+        prefix: Prefix of the variables' names.
+        config: The settings that are known already.
+
+    Returns:
+        The key, of `config` or of the environment, if it is set.
+    """
+    return Secret(config.get("api_key") or os.environ.get(f"{prefix}API_KEY"))
 
 
 def log_level_problem(prefix: str) -> str:
@@ -90,12 +103,12 @@ def log_level_problem(prefix: str) -> str:
     )
 
 
-def _load_dotenv(secret: Secret) -> None:
+def _load_dotenv(key: Secret) -> None:
     path = find_dotenv(usecwd=True)
     try:
         load_dotenv(path)
     except (OSError, ValueError) as error:
-        raise ConfigError([problem("--config", path, error, secret)]) from None
+        raise ConfigError([problem("--config", path, error, key)]) from None
 
 
 def _decoded(text: str, types: list[str]) -> Any:  # noqa: ANN401 - any JSON
