@@ -39,7 +39,7 @@ MAPS = (
     ),
     _map(
         "stream_maps.leads.x: … is not an expression: it is nested too deeply",
-        f"{'not ' * 3000}True",
+        f"{'-' * 10_000}1",
         "Python does not read an expression with so many parts.",
         "Simplify it, or compute it after the load.",
     ),
