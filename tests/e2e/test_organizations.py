@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sysconfig
 from typing import TYPE_CHECKING, Any
@@ -29,12 +30,11 @@ PAGE = (ROOT / "docs/organizations.md").read_text(encoding="utf-8")
 KEYS = {"acme": "the key of Acme", "globex": "the key of Globex"}
 
 
-def made_project(folder: Path, packages: Path) -> None:
+def made_project(folder: Path) -> None:
     """Make this repository's project with what the page adds to it."""
     project: dict[str, Any] = yaml.safe_load((ROOT / "meltano.yml").read_text("utf-8"))
     (tap,) = project["plugins"]["extractors"]
-    (wheel,) = packages.glob("*.whl")
-    tap["pip_url"] = str(wheel)
+    tap["pip_url"] = f"-e {shlex.quote(str(ROOT))}"
     loaders = project["plugins"]["loaders"]
     project["plugins"]["loaders"] = [
         each for each in loaders if each["name"] == "target-postgres"
@@ -46,9 +46,9 @@ def made_project(folder: Path, packages: Path) -> None:
 
 @pytest.mark.long
 def test_each_has_its_key_its_state_and_its_schema(
-    postgres: Postgres, packages: Path, tmp_path: Path
+    postgres: Postgres, tmp_path: Path
 ) -> None:
-    made_project(tmp_path, packages)
+    made_project(tmp_path)
     with running_sandbox() as acme, running_sandbox() as globex:
         sandboxes = {"acme": acme, "globex": globex}
         addresses = {}

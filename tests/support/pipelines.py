@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import signal
@@ -131,18 +130,6 @@ class Pipeline(Meltano):
     def environment(self) -> dict[str, str]:
         """What its runs find in their environment."""
         return {**self._env}
-
-    def state(self) -> Any:
-        """Give what `meltano state get` prints."""
-        done = subprocess.run(  # noqa: S603 - of our own environment
-            [_meltano(), "state", "get", self._state_id],
-            cwd=PROJECT,
-            env=self._env,
-            check=True,
-            capture_output=True,
-            timeout=TIMEOUT,
-        )
-        return json.loads(done.stdout)
 
     def change_state(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Pipe the state through `tap-leadintent-state` as README does."""
