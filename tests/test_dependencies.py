@@ -13,7 +13,8 @@ import pytest
 from tests.support.pages import ROOT
 
 TEXT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-PROJECT = tomllib.loads(TEXT)["project"]
+PYPROJECT = tomllib.loads(TEXT)
+PROJECT, TOX = PYPROJECT["project"], PYPROJECT["tool"]["tox"]
 TAP, EXTRAS = PROJECT["dependencies"], PROJECT["optional-dependencies"]
 OF_EXTRAS = ("sandbox", "demo")
 """Rooms that come with an extra of the same name; the tap does not import them."""
@@ -53,3 +54,15 @@ def test_a_room_imports_what_is_declared(room: str) -> None:
     # The sandbox's fixtures are for pytest, which imports them.
     fixtures = {"pytest"} if room == "sandbox" else set()
     assert IMPORTED[room] - names == fixtures
+
+
+def test_each_environment_of_tests_has_what_their_fixtures_need() -> None:
+    of_tests = [
+        name
+        for name, env in TOX["env"].items()
+        if any(command[0] == "pytest" for command in env["commands"])
+    ]
+    assert len(of_tests) > 1
+    for name in of_tests:
+        env = TOX["env"][name]
+        assert (env["extras"], env["dependency_groups"]) == (["demo"], ["test"]), name
