@@ -149,5 +149,6 @@ class Endpoint:
         try:
             return self.sender.fetch(page.request, check)
         except StreamError as error:
-            # The API has shown this page before, so that others may be shown still.
+            # The API has shown this page before, so it refuses neither the stream nor
+            # its range.
             raise StreamError(str(error)) from None

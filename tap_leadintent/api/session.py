@@ -18,7 +18,7 @@ from urllib3.exceptions import DecodeError, HTTPError
 from tap_leadintent.api.connection import use_bounded_connections
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from urllib3 import BaseHTTPResponse, PoolManager
@@ -70,11 +70,24 @@ class BoundedAdapter(HTTPAdapter):
 
     @override
     def send(
-        self, request: requests.PreparedRequest, *_: Any, **options: Any
+        self,
+        request: requests.PreparedRequest,
+        stream: bool = False,
+        timeout: Any = None,
+        verify: bool | str = True,
+        cert: Any = None,
+        proxies: Mapping[str, str] | None = None,
     ) -> requests.Response:
-        # The body is always read whole, here. A session passes all options by name.
+        # `stream` is not used: the body is always read whole.
         with self._waiting():
-            response = super().send(request, **{**options, "stream": True})
+            response = super().send(
+                request,
+                stream=True,
+                timeout=timeout,
+                verify=verify,
+                cert=cert,
+                proxies=proxies,
+            )
             response.raw = _Body(_whole(response.raw, request))
         return response
 
