@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from singer_sdk.exceptions import RetriableAPIError
 
+from tap_leadintent.api.rate_limit import Wait, backoff
 from tap_leadintent.errors import NoAccessError, RefusedError, StreamError
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ class Endpoint:
         for attempt in count(1):
             why = self.sender.shared.secret.summarize(error)
             failure = RetriableAPIError(f"the page cannot be decoded ({why})")
-            self.sender.wait_for_retry(failure, attempt, check)
+            self.sender.wait_for_retry(failure, attempt, Wait(backoff(attempt)), check)
             again = self.read_again(page, check)
             if again.cursor.following != page.cursor.following:
                 # The chain has gone on from the cursor that the page had at first.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass
 from threading import Condition
 from typing import TYPE_CHECKING
 
@@ -66,6 +67,25 @@ def _seconds_until(text: str, now: str) -> float:
     # By the server's clock, which may differ from ours.
     then, present = parse_http_date(text), parse_http_date(now)
     return 0.0 if then is None else then - (time.time() if present is None else present)
+
+
+@dataclass(frozen=True)
+class Wait:
+    """A wait before a retry."""
+
+    seconds: float
+    """How long."""
+
+    wanted: float | None = None
+    """Seconds that the server asked for, if it did."""
+
+    def __str__(self) -> str:
+        """Say how long, and why, for a log line."""
+        if self.wanted is None:
+            return f"{self.seconds:.1f} s"
+        cut = ", which is shortened" if self.wanted > self.seconds else ""
+        asked = f"the server asked for {self.wanted:.1f} s{cut}"
+        return f"{self.seconds:.1f} s ({asked})"
 
 
 class Pace:

@@ -15,7 +15,12 @@ from singer_sdk.exceptions import RetriableAPIError
 from tap_leadintent.api import responses
 from tap_leadintent.api.failures import explain, is_distrust, is_without_connection
 from tap_leadintent.api.page import Page
-from tap_leadintent.api.rate_limit import LONGEST_RETRY_AFTER, backoff, retry_after
+from tap_leadintent.api.rate_limit import (
+    LONGEST_RETRY_AFTER,
+    Wait,
+    backoff,
+    retry_after,
+)
 from tap_leadintent.api.server_clock import ClockReading
 from tap_leadintent.api.session import environment, new_session
 from tap_leadintent.errors import NoAccessError, RefusedError, StreamError
@@ -115,10 +120,15 @@ class Sender:
             try:
                 with self.shared.pace.turn(check) as waited:
                     self._count(requests=1, seconds_waited=waited)
-                    return self._send(prepared)
+                    try:
+                        return self._send(prepared)
+                    except _PASSING as error:
+                        # Whoever gets this request's place must find the rest begun.
+                        wait = self._plan_wait(error, attempt)
+                        raise
             except _PASSING as error:
                 check()  # The tap itself may have cut the connection, to end the wait.
-                self.wait_for_retry(error, attempt, check)
+                self.wait_for_retry(error, attempt, wait, check)
             except RefusedError as error:
                 is_key = error.status == requests.codes.unauthorized
                 if is_key and not self.shared.pace.has_succeeded:
@@ -128,12 +138,15 @@ class Sender:
                 raise StreamError(self._told(error)) from None
         raise AssertionError  # count() has no end
 
-    def wait_for_retry(self, error: Exception, attempt: int, check: Check) -> None:
+    def wait_for_retry(
+        self, error: Exception, attempt: int, wait: Wait, check: Check
+    ) -> None:
         """Log why a request is retried, and wait before the retry.
 
         Args:
             error: Why the request failed.
             attempt: How many tries have failed, from 1.
+            wait: How long to wait.
             check: Called while waiting; what it raises ends the wait.
 
         Raises:
@@ -144,17 +157,16 @@ class Sender:
         reason = self._told(error)
         if is_distrust(error):
             raise failure(reason) from None
-        seconds, told = self._plan_wait(error, attempt)
         most = self.retries
         if not self.shared.pace.has_succeeded and _is_foreign(error):
             most = min(most, _RETRIES_WITHOUT_PAGE)
         if attempt > most:
             msg = f"gave up after {counted(attempt, 'try', 'tries')}: {reason}"
             raise failure(msg) from None
-        again = f"{reason}; try {attempt + 1} of {most + 1} in {told}"
+        again = f"{reason}; try {attempt + 1} of {most + 1} in {wait}"
         self.logger.warning("%s", again)
-        self._count(retries=1, seconds_waited=seconds)
-        self.shared.pace.wait(seconds, check)
+        self._count(retries=1, seconds_waited=wait.seconds)
+        self.shared.pace.wait(wait.seconds, check)
 
     def _told(self, error: Exception) -> str:
         if isinstance(error, RetriableAPIError):
@@ -193,18 +205,15 @@ class Sender:
     def _environment(self) -> dict[str, Any]:
         return environment(self.url)
 
-    def _plan_wait(self, error: Exception, attempt: int) -> tuple[float, str]:
+    def _plan_wait(self, error: Exception, attempt: int) -> Wait:
         """Choose the wait before a retry; 429 and 503 make all requests wait."""
-        seconds = backoff(attempt)
-        said = ""
+        wait = Wait(backoff(attempt))
         response = getattr(error, "response", None)
         if response is not None and response.status_code in _REST_FOR_ALL:
             if (wanted := retry_after(response.headers)) is not None:
-                seconds = min(wanted, LONGEST_RETRY_AFTER)
-                cut = ", which is shortened" if wanted > seconds else ""
-                said = f" (the server asked for {wanted:.1f} s{cut})"
-            self.shared.pace.rest(seconds)
-        return seconds, f"{seconds:.1f} s{said}"
+                wait = Wait(min(wanted, LONGEST_RETRY_AFTER), wanted)
+            self.shared.pace.rest(wait.seconds)
+        return wait
 
     def _count(
         self, *, requests: int = 0, retries: int = 0, seconds_waited: float = 0.0

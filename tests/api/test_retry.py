@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import pytest
 import requests
 import urllib3.exceptions as lower
 
+from tap_leadintent.api.rate_limit import Pace
 from tap_leadintent.errors import NoAccessError, RefusedError, StreamError
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import VALID
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("clock")
 
 AGENTS = f"{VALID['base_url']}/v1/signals/agents"
+LAST = {"data": [{"id": "b"}], "cursor": {"next": None, "has_more": False}}
 MORE = {"data": [{"id": "a"}], "cursor": {"next": "c", "has_more": True}}
 
 
@@ -131,3 +134,25 @@ def test_what_is_not_a_page_gets_few_tries_before_the_first_page(
     ):
         list(pages(max_retries=retries))
     assert requests_mock.call_count == len(first) + tries
+
+
+class _NoPlaceError(Exception):
+    """A request was given no place."""
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_rest_begins_before_the_refused_request_leaves_its_place(
+    requests_mock: requests_mock.Mocker, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    requests_mock.post(AGENTS, [{"status_code": status}, {"json": LAST}])
+    rests = []
+
+    def rest(pace: Pace, seconds: float) -> None:
+        check = mock.Mock(side_effect=[None, _NoPlaceError])
+        with pytest.raises(_NoPlaceError), pace.turn(check):
+            """Never entered."""
+        rests.append(seconds)
+
+    monkeypatch.setattr(Pace, "rest", rest)
+    assert len(list(pages(concurrency=1))) == 1
+    assert len(rests) == 1
