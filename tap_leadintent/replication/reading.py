@@ -41,6 +41,7 @@ class Reading:
         self.pages.append(page)
         self.records += page.count
         self.requests += 1
+        self.has_ended = not page.cursor.has_more
 
     @property
     def size(self) -> int:

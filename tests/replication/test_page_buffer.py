@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import pytest
@@ -38,6 +39,16 @@ def test_pages_come_in_the_order_of_their_windows() -> None:
         for window, pages in buffer
     ]
     assert told == [(0, [3]), (1, [1, 2])]
+
+
+def test_a_window_has_ended_with_its_last_page() -> None:
+    """Else a signal could come after that page is written, and it would not count."""
+    buffer = new_buffer(1)
+    buffer.put(begin(buffer), page(1, has_more=False))
+    _, pages = next(iter(buffer))
+    assert len([*islice(pages, 1)]) == 1
+    buffer.fail(SystemExit(143))
+    assert [*pages] == []
 
 
 def test_room_is_free_again_once_pages_are_taken(
