@@ -12,7 +12,15 @@ from tap_leadintent.errors import StreamError
 from tap_leadintent.replication import prefetch
 from tap_leadintent.replication.windows import Window, Windows
 from tests.support.helpers import readers_alive
-from tests.support.prefetching import DAY, Told, chain, fixed, reading, tell
+from tests.support.prefetching import (
+    DAY,
+    PATIENCE,
+    Told,
+    chain,
+    fixed,
+    reading,
+    tell,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,6 +79,7 @@ class Dying(Thread):
 
     lives: int
     made: list[Dying]
+    is_dying: Event
     is_over: Event
 
     def __init__(self, **options: Any) -> None:
@@ -79,6 +88,7 @@ class Dying(Thread):
 
     def _bootstrap(self) -> None:
         if len(self.made) > self.lives:
+            self.is_dying.set()
             self.is_over.wait()
         super()._bootstrap()  # type: ignore[misc]
 
@@ -86,10 +96,11 @@ class Dying(Thread):
 @pytest.fixture
 def dying(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Dying]]:
     """Let the third thread and those after it die while they start."""
-    for name, value in {"lives": 2, "made": [], "is_over": Event()}.items():
+    state = {"lives": 2, "made": [], "is_dying": Event(), "is_over": Event()}
+    for name, value in state.items():
         monkeypatch.setattr(Dying, name, value, raising=False)
     monkeypatch.setattr(prefetch, "Thread", Dying)
-    monkeypatch.setattr(prefetch, "_PATIENCE", 0.3)
+    monkeypatch.setattr(prefetch, "_PATIENCE", 1.0)
     yield Dying
     Dying.is_over.set()
     while readers_alive():
@@ -100,6 +111,8 @@ def test_a_thread_that_dies_while_it_starts_leaves_the_work_to_the_others(
     dying: type[Dying],
 ) -> None:
     def read(_window: Window, _check: Check) -> Iterator[Page]:
+        # Else all may be read before the third thread starts.
+        assert dying.is_dying.wait(PATIENCE)
         yield from chain(2)
 
     told: Told = []
