@@ -69,6 +69,7 @@ class Density:
         """
         self._read: list[Stretch] = []
         self._given_up: list[Stretch] = []
+        self._page_size = page_size
         self._records, self._pages = float(page_size), 1.0
         self._mean_error = self._weekly_error = 0.0
         self.peak = 0.0
@@ -77,7 +78,7 @@ class Density:
     @property
     def page_records(self) -> float:
         """How many records a page holds on average, last pages aside."""
-        return self._records / self._pages
+        return min(self._page_size, self._records / self._pages)
 
     @property
     def is_weekly(self) -> bool:
@@ -130,16 +131,17 @@ class Density:
         if old > _MOST_REMEMBERED:
             del self._read[: old - _MOST_REMEMBERED // 2]
 
-    def given_up_at(self, instant: int) -> list[Stretch]:
-        """Find what was given up around an instant.
+    def given_up_at(self, instant: int) -> Stretch | None:
+        """Find the shortest stretch around an instant that was given up.
 
         Args:
             instant: The instant, in UTC seconds since 1970.
 
         Returns:
-            The stretches that hold it.
+            The stretch, if there is any.
         """
-        return [s for s in self._given_up if s.start <= instant < s.end]
+        around = [s for s in self._given_up if s.start <= instant < s.end]
+        return min(around, key=lambda s: s.end - s.start, default=None)
 
     def is_between_empty(self, instant: int) -> bool:
         """Tell whether the stretches that were read around an instant held nothing.

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from itertools import pairwise
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.density import Density
+from tap_leadintent.replication.read_ahead import Chain, ReadAhead
 
 if TYPE_CHECKING:
+    from tap_leadintent.replication.density import Stretch
     from tap_leadintent.replication.intervals import Interval
 
 # What an edge's second holds is read twice. Windows of fewer seconds waste more of it;
@@ -35,9 +36,12 @@ _PROBES = 8
 _PROBE_SHARE = 365
 _PROBE_PAGES = 2
 
-# What is given up is cut in so many pieces, each for twice its share of what was shown.
-# Fewer are given up again more often; more cost part-filled pages.
+# What is given up is surveyed in so many pieces, each for two pages, or for one where
+# no more was shown. Fewer are given up again more often; more cost part-filled pages.
 _PIECES = 8
+
+# How many times what was expected shows that a forecast is wrong. More believe it for
+# too long; fewer doubt it for chance.
 _DOUBT = 2
 
 # Larger windows waste fewer part-filled pages; smaller ones are finished together.
@@ -48,31 +52,12 @@ _MOST_PAGES = 6
 # While most readers have nothing to do, there is more to gain by sharing.
 _LONGEST_CHAIN = 32
 _LONGEST_WHILE_IDLE = 8
-_IDLE_SHARE = 0.75
+_IDLE_SHARE = 0.5
 
 # A window is so short that it would be no longer than the longest chain if it were as
 # dense as anything seen, unless it were then expected to hold less than this. More
 # makes chains that are given up; less leaves most windows empty beside dense seconds.
 _LEAST_PAGES = 0.6
-
-# Pages read ahead of the oldest window. More keep readers busy beside a long one; fewer
-# are lost where a forecast proves wrong. They grow with each page, and half of that is
-# taken back when it happens.
-_READ_AHEAD = 40
-_MOST_READ_AHEAD = 110
-_MOST_WAITING = 126
-
-
-@dataclass
-class _Chain:
-    """A window in flight."""
-
-    expected: float
-    """How many pages it should have."""
-    is_survey: bool
-    """Whether it is given up when it has more."""
-    pages: int = 0
-    """How many it has shown."""
 
 
 class Window(NamedTuple):
@@ -122,15 +107,10 @@ class Windows:
         self._is_narrowing = False
         """Whether no window has been accepted since one was refused."""
         self._density = Density(page_size)
-        self._in_flight: dict[Window, _Chain] = {}
+        self._ahead = ReadAhead(self.oldest_left or 0)
+        self._in_flight = self._ahead.in_flight
         self._surveys: list[tuple[int, int, float]] = []
         """What is surveyed next, and with how many pages at the most."""
-        self._read_ahead: dict[int, int] = {}
-        """Where windows begin that were read before an older one, and their pages."""
-        self._trusted = 0.0
-        """Pages that have come, fewer after windows were given up."""
-        self._is_starved = False
-        """Whether a reader has asked in vain since a window was given up."""
         if stretches and not length:
             self._plan_first(*stretches[0], quiet=quiet)
 
@@ -152,6 +132,7 @@ class Windows:
         """
         self._latest = min(self._latest, latest)
         self._left = self._clipped(self._left)
+        self._ahead.advance(self.oldest_left)
 
     def next(self) -> Window | None:
         """Hand out a window.
@@ -162,9 +143,7 @@ class Windows:
         """
         if self._is_narrowing and self._in_flight:
             return None
-        window = self._next_survey() or self._next_left()
-        self._is_starved = window is None
-        return window
+        return self._next_survey() or self._next_left()
 
     def goes_on(self, window: Window) -> bool:
         """Learn that a window has shown a page, and another is to come.
@@ -177,11 +156,12 @@ class Windows:
             again in others.
         """
         self._is_narrowing = False
-        chain = self._in_flight[window]
+        chain = self._in_flight[window.start]
         chain.pages += 1
-        if window.is_kept or chain.pages < self._most_pages(window, chain):
+        if window.is_kept or self._may_go_on(window.start, chain):
             return True
-        self._give_up(window, chain)
+        self._leave(window)
+        self._density.learn_bound(window.start, window.end, chain.pages + 1)
         return False
 
     def done(self, window: Window, *, records: int, requests: int) -> None:
@@ -193,14 +173,12 @@ class Windows:
             requests: How many requests it took.
         """
         self._is_narrowing = False
-        del self._in_flight[window]
         start, end, _ = window
         self._density.learn(start, end, records=records, requests=requests)
-        self._trusted += records / self._density.page_records
-        front = self._front()
-        self._density.forget(front)
-        ahead = {**self._read_ahead, start: requests}
-        self._read_ahead = {at: pages for at, pages in ahead.items() if at > front}
+        pages = records / self._density.page_records
+        self._ahead.done(start, requests=requests, pages=pages)
+        self._ahead.advance(self.oldest_left)
+        self._density.forget(self._ahead.front)
 
     def narrow(self, window: Window) -> None:
         """Learn that the API refused a window, which may be too wide for it.
@@ -214,7 +192,6 @@ class Windows:
         half = (window.end - window.start) // 2
         self._widest = min(self._widest, max(NARROWEST_SECONDS, half))
         self._is_narrowing = True
-        self._surveys = []
         self._leave(window)
 
     # What is handed out
@@ -232,7 +209,7 @@ class Windows:
         while self._surveys:
             start, end, pages = self._surveys.pop(0)
             end = min(end, self._latest, start + self._widest)
-            if start < end:
+            if start < end and self._ahead.room(start) >= 1:
                 return self._hand_out(start, end, pages, is_survey=True)
         return None
 
@@ -247,62 +224,56 @@ class Windows:
         mean = self._density.mean(start)
         given_up = self._density.given_up_at(start)
         if given_up:
-            bound = max(stretch.density for stretch in given_up)
-            shortest = min(given_up, key=lambda stretch: stretch.end - stretch.start)
-            if mean is None or mean * _DOUBT <= bound:
-                self._surveys = self._pieces(start, min(end, shortest.end), bound)
+            # No farther, even where little is expected: it is read in smaller windows.
+            end = min(end, given_up.end)
+            if self._is_denser(given_up, mean):
+                self._surveys = self._pieces(start, end, given_up)
                 return self._next_survey()
-            # Shorter than what was given up, so that it comes to an end.
-            end = min(end, start + (shortest.end - shortest.start) // 2)
-        elif mean is None or self._density.is_between_empty(start):
+        elif self._is_unknown(start):
             self._surveys = [(a, b, 1) for a, b in self._left if self._is_unknown(a)]
             return self._next_survey()
-        return self._next_window(start, end, mean)
+        return self._next_window(start, end, mean or 0.0)
 
     def _is_unknown(self, start: int) -> bool:
-        mean = self._density.mean(start)
-        return mean is None or self._density.is_between_empty(start)
+        """Tell whether nothing shows what a piece that is left may hold."""
+        density = self._density
+        if density.given_up_at(start):
+            return False
+        return density.mean(start) is None or density.is_between_empty(start)
+
+    def _is_denser(self, given_up: Stretch, mean: float | None) -> bool:
+        """Tell whether what was given up has shown far more than is expected of it."""
+        start, end, shown = given_up
+        expected = self._density.pages(start, end, mean or 0.0)
+        return _DOUBT * expected <= shown
 
     def _pieces(
-        self, start: int, end: int, density: float
+        self, start: int, end: int, given_up: Stretch
     ) -> list[tuple[int, int, float]]:
         edges = [start + (end - start) * n // _PIECES for n in range(_PIECES + 1)]
-        room = (_MOST_WAITING / 2 - sum(self._read_ahead.values())) / _PIECES
-        shown = density * (end - start) / _PIECES
-        pages = max(1.0, min(room, _DOUBT * shown))
+        pages = min(_PROBE_PAGES, given_up.amount - 1)
         return [(a, b, pages) for a, b in pairwise(edges)]
 
     def _next_window(self, start: int, end: int, mean: float) -> Window | None:
-        front = self._front()
-        limit = min(_MOST_READ_AHEAD, _READ_AHEAD + self._trusted)
-        waiting = sum(self._read_ahead.values())
-        older: float = sum(n for at, n in self._read_ahead.items() if at < start)
-        room = min(limit - older, _MOST_WAITING - waiting)
-        pages = self._wanted_pages(mean, room / self._readers)
-        if start > front:
-            in_flight = [
-                (window.start, max(chain.pages, chain.expected))
-                for window, chain in self._in_flight.items()
-            ]
-            beyond = waiting + sum(held for at, held in in_flight if at > front)
-            older += sum(held for at, held in in_flight if front < at < start)
-            room = max(_MOST_WAITING - beyond, _READ_AHEAD - older)
-            if older + pages > limit or pages > room:
-                return None
+        pages = self._wanted_pages(start, mean)
+        if pages > self._ahead.room(start, foreseen=True):
+            return None
         # Of whole pages, less what chance adds: a few records should not cost a page.
         chance = sqrt(pages / self._density.page_records) if pages >= 1 else 0.0
         forecast = self._density.end(start, pages - chance, mean, latest=end)
         end = min(end, max(forecast, start + _LEAST_SECONDS))
-        expected = max(_LEAST_PAGES / 2, self._density.pages(start, end, mean))
+        expected = self._density.pages(start, end, mean)
         return self._hand_out(start, end, expected)
 
-    def _wanted_pages(self, mean: float, room: float) -> float:
+    def _wanted_pages(self, start: int, mean: float) -> float:
+        """Give a reader's share of what is left, or of the room, or what is safe."""
         left = mean * sum(end - start for start, end in self._left)
-        pages = float(min(_MOST_PAGES, max(_FEWEST_PAGES, round(left / self._readers))))
+        room = self._ahead.shared_room(start)
+        share = round(min(left, room) / self._readers)
+        pages = float(min(_MOST_PAGES, max(_FEWEST_PAGES, share)))
         safe = _LONGEST_CHAIN * mean / max(mean, self._density.peak)
-        if safe >= _LEAST_PAGES and not self._density.is_weekly:
-            pages = min(pages, safe)
-        return max(min(_FEWEST_PAGES, pages), min(pages, round(room)))
+        is_safer = safe >= _LEAST_PAGES and not self._density.is_weekly
+        return min(pages, safe) if is_safer else pages
 
     def _hand_out(
         self, start: int, end: int, expected: float, *, is_survey: bool = False
@@ -310,44 +281,27 @@ class Windows:
         is_kept = self._is_fixed or end - start <= _LEAST_SECONDS
         window = Window(start, end, is_kept)
         self._left = intervals.subtract(self._left, (start, end))
-        self._in_flight[window] = _Chain(expected, is_survey)
+        self._in_flight[start] = Chain(expected, is_survey)
+        self._ahead.advance(self.oldest_left)
         return window
 
-    # What is given up
+    # What is read on or given up
 
-    def _most_pages(self, window: Window, chain: _Chain) -> float:
-        front = self._front()
-        if window.start > front and chain.pages > chain.expected:
-            ahead = sum(self._read_ahead.values()) + sum(
-                other.pages for w, other in self._in_flight.items() if w.start > front
-            )
-            if ahead >= _MOST_WAITING:
-                return 0
-        if chain.is_survey:
-            return chain.expected
+    def _may_go_on(self, start: int, chain: Chain) -> bool:
         idle = self._readers - len(self._in_flight)
-        if self._is_starved and idle >= _IDLE_SHARE * self._readers > _IDLE_SHARE:
-            return _LONGEST_WHILE_IDLE
-        return _LONGEST_CHAIN
-
-    def _give_up(self, window: Window, chain: _Chain) -> None:
-        self._leave(window)
-        self._density.learn_bound(window.start, window.end, chain.pages)
-        if not chain.is_survey:
-            self._trusted, self._is_starved = self._trusted / 2, False
+        most: float = _LONGEST_CHAIN
+        if chain.is_survey:
+            most = chain.expected
+        elif idle >= _IDLE_SHARE * self._readers:
+            most = max(_LONGEST_WHILE_IDLE, _DOUBT * chain.expected)
+        return chain.pages < most and self._ahead.room(start) >= 0
 
     def _leave(self, window: Window) -> None:
-        del self._in_flight[window]
+        self._surveys = []
+        del self._in_flight[window.start]
         left = intervals.add(self._left, (window.start, window.end))
         self._left = self._clipped(left)
-
-    # What is known
-
-    def _front(self) -> int:
-        """Find where the oldest second lies that has not been read."""
-        starts = [window.start for window in self._in_flight]
-        left = self.oldest_left
-        return min(starts if left is None else [*starts, left], default=self._latest)
+        self._ahead.advance(self.oldest_left)
 
     def _clipped(self, stretches: list[Interval]) -> list[Interval]:
         latest = self._latest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tap_leadintent.replication.density import Density
+from tap_leadintent.replication.density import Density, Stretch
 from tests.support.histories import DAY, PAGE
 
 
@@ -71,12 +71,19 @@ def test_what_was_given_up_is_a_bound_until_it_is_behind() -> None:
     density = Density(PAGE)
     density.learn_bound(0, 8 * DAY, 32)
     density.learn_bound(2 * DAY, 3 * DAY, 8)
-    assert {s.density * DAY for s in density.given_up_at(2 * DAY)} == {4.0, 8.0}
-    assert [s.density * DAY for s in density.given_up_at(5 * DAY)] == [4.0]
+    assert density.given_up_at(2 * DAY) == Stretch(2 * DAY, 3 * DAY, 8)
+    assert density.given_up_at(5 * DAY) == Stretch(0, 8 * DAY, 32)
     density.forget(4 * DAY)
-    assert not [s for s in density.given_up_at(2 * DAY) if s.end == 3 * DAY]
-    density.learn_bound(0, 9 * DAY, 32)
-    assert [s.end for s in density.given_up_at(5 * DAY)] == [9 * DAY]
+    assert density.given_up_at(2 * DAY) == Stretch(0, 8 * DAY, 32)
+    density.learn_bound(0, 9 * DAY, 33)
+    assert density.given_up_at(5 * DAY) == Stretch(0, 9 * DAY, 33)
+    assert density.given_up_at(9 * DAY) is None
+
+
+def test_no_page_holds_more_than_was_asked_for() -> None:
+    density = Density(PAGE)
+    density.learn(0, DAY, records=3 * PAGE, requests=3)
+    assert density.page_records == PAGE
 
 
 def test_old_windows_are_forgotten_but_not_those_of_the_mean() -> None:

@@ -79,14 +79,27 @@ def test_what_is_given_up_is_cut_in_eight() -> None:
     ]
 
 
-def test_a_window_is_given_up_at_32_pages_but_not_where_it_is_ten_seconds() -> None:
+def test_a_window_is_given_up_at_32_pages() -> None:
     windows = Windows([(0, YEAR)], page_size=PAGE, readers=4)
     for probe in list(iter(windows.next, None)):
         windows.done(probe, records=10, requests=1)
-    window = windows.next()
-    assert window is not None
+    window, *_ = list(islice(iter(windows.next, None), 4))
     assert not window.is_kept
     assert [windows.goes_on(window) for _ in range(32)] == [True] * 31 + [False]
+
+
+def test_a_window_is_given_up_sooner_while_most_readers_have_nothing_to_do() -> None:
+    windows = Windows([(0, YEAR)], page_size=PAGE, readers=4)
+    for probe in list(iter(windows.next, None)):
+        windows.done(probe, records=10, requests=1)
+    window, *others = list(islice(iter(windows.next, None), 4))
+    for other in others:
+        windows.done(other, records=10, requests=1)
+    assert [windows.goes_on(window) for _ in range(7)] == [True] * 7
+    assert not all(windows.goes_on(window) for _ in range(24))
+
+
+def test_a_window_of_ten_seconds_is_never_given_up() -> None:
     short = Windows([(0, 10)], page_size=PAGE, readers=4)
     kept = short.next()
     assert kept is not None
