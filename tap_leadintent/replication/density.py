@@ -115,7 +115,7 @@ class Density:
         Args:
             start: Where it begins, in UTC seconds since 1970.
             end: Where it ends.
-            pages: How many pages it has shown, and more were to come.
+            pages: How many pages it has, at the least.
         """
         apart = [s for s in self._given_up if s.start < start or s.end > end]
         self._given_up = [*apart, Stretch(start, end, pages)]

@@ -1,16 +1,20 @@
-"""Windows in flight, and the pages that wait for the oldest of them."""
+"""How many pages may be read ahead of the oldest window, for which they must wait."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 # Pages beyond the oldest window, there or asked for. More keep readers busy beside a
 # long window; fewer take less memory.
 _MOST_AHEAD = 150
 
-# So many of them are left to the windows that come next. More keep readers near the
-# oldest window; fewer let them go on farther while it is read.
+# So many of them are kept for new windows close to the oldest one. More keep readers
+# near it; fewer let them go on farther while it is read.
 _SOON = 30
 
 # Pages that a forecast is trusted with at first; it is trusted with one more for each
@@ -25,82 +29,93 @@ class Chain:
     expected: float
     """How many pages it should have."""
     is_survey: bool
-    """Whether it is given up when it has more."""
+    """Whether it is given up when it has more than that."""
     pages: int = 0
     """How many it has shown."""
 
 
 class ReadAhead:
-    """What is in flight and what waits, by where its windows begin.
+    """Counts the pages beyond the front.
 
-    All instants are in UTC seconds since 1970.
+    The front is the oldest second that has not been read. Windows are named by where
+    they begin. All instants are in UTC seconds since 1970.
     """
 
-    def __init__(self, front: int) -> None:
-        """Begin with nothing.
+    def __init__(self, in_flight: Mapping[int, Chain]) -> None:
+        """Begin with nothing that waits.
 
         Args:
-            front: Where the oldest second lies that has not been read.
+            in_flight: The windows in flight at any time.
         """
-        self.in_flight: dict[int, Chain] = {}
-        self.front = front
+        self._in_flight = in_flight
         self._waiting: dict[int, int] = {}
         self._trusted = float(_FIRST_TRUST)
 
-    def advance(self, oldest_left: int | None) -> None:
-        """Find the front, and forget what waits no longer.
+    def wait(self, start: int, *, requests: int, pages: float, front: int) -> None:
+        """Note that a window has been read whole, and waits if there is an older one.
 
         Args:
-            oldest_left: Where the oldest piece begins that is not handed out, if any.
-        """
-        starts = [*self.in_flight, *([] if oldest_left is None else [oldest_left])]
-        self.front = min(starts, default=self.front)
-        self._waiting = {at: n for at, n in self._waiting.items() if at > self.front}
-
-    def done(self, start: int, *, requests: int, pages: float) -> None:
-        """Note that a window has been read whole.
-
-        Args:
-            start: Where it begins.
+            start: The window.
             requests: The requests it took.
             pages: The full pages it held.
+            front: The front.
         """
-        del self.in_flight[start]
-        self._waiting[start] = requests
         self._trusted += pages
+        waiting = {**self._waiting, start: requests}
+        self._waiting = {at: n for at, n in waiting.items() if at > front}
 
-    def room(self, start: int, *, foreseen: bool = False) -> float:
-        """Tell how many pages more a window may have.
+    def room(self, start: int, front: int) -> float:
+        """Tell how many pages a window may have beside those that all others have.
 
         Args:
-            start: Where it begins.
-            foreseen: Whether to leave room for all that is expected of those in flight.
+            start: The window; if it is in flight, its next page counts as there.
+            front: The front.
 
         Returns:
-            The pages, fewer than none if there are too many; the oldest window may have
-            any number.
+            The pages, fewer than none if there are too many. A window at the front may
+            have any number.
         """
-        if start <= self.front:
+        if start <= front:
             return inf
-        ahead: dict[int, float] = dict(self._waiting)
-        for at, chain in self.in_flight.items():
-            if at > self.front:
-                ahead[at] = max(chain.pages + 1, chain.expected if foreseen else 0)
-        room = _MOST_AHEAD - sum(ahead.values())
-        if not foreseen:
-            return room
+        return _MOST_AHEAD - sum(self._ahead(front).values())
+
+    def foreseen_room(self, start: int, front: int) -> float:
+        """Tell how many pages a new window may be expected to have.
+
+        It leaves room for what is expected of those in flight and for windows closer to
+        the front, and is as small as the trust in forecasts.
+
+        Args:
+            start: The window.
+            front: The front.
+
+        Returns:
+            As for `room`.
+        """
+        if start <= front:
+            return inf
+        ahead = self._ahead(front, is_foreseen=True)
         older = sum(pages for at, pages in ahead.items() if at < start)
+        room = _MOST_AHEAD - sum(ahead.values())
         return min(room if older < _SOON else room - _SOON, self._trusted - older)
 
-    def shared_room(self, start: int) -> float:
-        """Tell how many pages all readers together may have.
+    def shared_room(self, start: int, front: int) -> float:
+        """Tell how many pages all readers together may have, if none were in flight.
 
         Args:
-            start: Where the next window begins.
+            start: The next window.
+            front: The front.
 
         Returns:
-            The pages, if nothing were in flight; fewer than none if there is no room.
+            The pages, fewer than none if too many wait.
         """
-        older = sum(pages for at, pages in self._waiting.items() if at < start)
-        every = sum(self._waiting.values())
-        return min(_MOST_AHEAD - _SOON - every, self._trusted - older)
+        waiting = {at: pages for at, pages in self._waiting.items() if at > front}
+        older = sum(pages for at, pages in waiting.items() if at < start)
+        room = _MOST_AHEAD - _SOON - sum(waiting.values())
+        return min(room, self._trusted - older)
+
+    def _ahead(self, front: int, *, is_foreseen: bool = False) -> dict[int, float]:
+        ahead: dict[int, float] = dict(self._waiting)
+        for at, chain in self._in_flight.items():
+            ahead[at] = max(chain.pages + 1, chain.expected if is_foreseen else 0)
+        return {at: pages for at, pages in ahead.items() if at > front}

@@ -36,8 +36,9 @@ _PROBES = 8
 _PROBE_SHARE = 365
 _PROBE_PAGES = 2
 
-# What is given up is surveyed in so many pieces, each for two pages, or for one where
-# no more was shown. Fewer are given up again more often; more cost part-filled pages.
+# What is given up is surveyed in so many pieces, each for as many pages as a probe, or
+# for one if it has shown only one. Fewer are given up again more often; more cost
+# part-filled pages.
 _PIECES = 8
 
 # How many times what was expected shows that a forecast is wrong. More believe it for
@@ -49,10 +50,10 @@ _FEWEST_PAGES = 2
 _MOST_PAGES = 6
 
 # Longer chains can neither be resumed nor shared; shorter ones are given up more often.
-# While most readers have nothing to do, there is more to gain by sharing.
+# While so many readers have nothing to do, there is more to gain by sharing.
 _LONGEST_CHAIN = 32
 _LONGEST_WHILE_IDLE = 8
-_IDLE_SHARE = 0.5
+_IDLE_SHARE = 0.75
 
 # A window is so short that it would be no longer than the longest chain if it were as
 # dense as anything seen, unless it were then expected to hold less than this. More
@@ -107,10 +108,13 @@ class Windows:
         self._is_narrowing = False
         """Whether no window has been accepted since one was refused."""
         self._density = Density(page_size)
-        self._ahead = ReadAhead(self.oldest_left or 0)
-        self._in_flight = self._ahead.in_flight
+        self._in_flight: dict[int, Chain] = {}
+        """By where they begin."""
+        self._ahead = ReadAhead(self._in_flight)
         self._surveys: list[tuple[int, int, float]] = []
         """What is surveyed next, and with how many pages at the most."""
+        self._is_starved = False
+        """Whether a reader has asked in vain since a window was given up."""
         if stretches and not length:
             self._plan_first(*stretches[0], quiet=quiet)
 
@@ -132,7 +136,6 @@ class Windows:
         """
         self._latest = min(self._latest, latest)
         self._left = self._clipped(self._left)
-        self._ahead.advance(self.oldest_left)
 
     def next(self) -> Window | None:
         """Hand out a window.
@@ -143,7 +146,9 @@ class Windows:
         """
         if self._is_narrowing and self._in_flight:
             return None
-        return self._next_survey() or self._next_left()
+        window = self._next_survey() or self._next_left()
+        self._is_starved = window is None
+        return window
 
     def goes_on(self, window: Window) -> bool:
         """Learn that a window has shown a page, and another is to come.
@@ -162,6 +167,10 @@ class Windows:
             return True
         self._leave(window)
         self._density.learn_bound(window.start, window.end, chain.pages + 1)
+        self._is_starved = False
+        if chain.is_survey:
+            # It has found what the others were to look for.
+            self._surveys = []
         return False
 
     def done(self, window: Window, *, records: int, requests: int) -> None:
@@ -175,10 +184,11 @@ class Windows:
         self._is_narrowing = False
         start, end, _ = window
         self._density.learn(start, end, records=records, requests=requests)
+        del self._in_flight[start]
+        front = self._front()
+        self._density.forget(front)
         pages = records / self._density.page_records
-        self._ahead.done(start, requests=requests, pages=pages)
-        self._ahead.advance(self.oldest_left)
-        self._density.forget(self._ahead.front)
+        self._ahead.wait(start, requests=requests, pages=pages, front=front)
 
     def narrow(self, window: Window) -> None:
         """Learn that the API refused a window, which may be too wide for it.
@@ -192,6 +202,7 @@ class Windows:
         half = (window.end - window.start) // 2
         self._widest = min(self._widest, max(NARROWEST_SECONDS, half))
         self._is_narrowing = True
+        self._surveys = []
         self._leave(window)
 
     # What is handed out
@@ -209,7 +220,7 @@ class Windows:
         while self._surveys:
             start, end, pages = self._surveys.pop(0)
             end = min(end, self._latest, start + self._widest)
-            if start < end and self._ahead.room(start) >= 1:
+            if start < end and self._ahead.room(start, self._front()) >= 1:
                 return self._hand_out(start, end, pages, is_survey=True)
         return None
 
@@ -221,18 +232,19 @@ class Windows:
         end = min(end, start + self._widest)
         if self._is_fixed:
             return self._hand_out(start, end, 1)
-        mean = self._density.mean(start)
+        mean = self._density.mean(start) or 0.0
         given_up = self._density.given_up_at(start)
         if given_up:
-            # No farther, even where little is expected: it is read in smaller windows.
-            end = min(end, given_up.end)
-            if self._is_denser(given_up, mean):
-                self._surveys = self._pieces(start, end, given_up)
+            expected = self._density.pages(given_up.start, given_up.end, mean)
+            if _DOUBT * expected <= given_up.amount:
+                self._surveys = self._pieces(start, min(end, given_up.end), given_up)
                 return self._next_survey()
+            # Shorter than what was given up, so that it comes to an end.
+            end = min(end, start + (given_up.end - given_up.start) // 2)
         elif self._is_unknown(start):
             self._surveys = [(a, b, 1) for a, b in self._left if self._is_unknown(a)]
             return self._next_survey()
-        return self._next_window(start, end, mean or 0.0)
+        return self._next_window(start, end, mean)
 
     def _is_unknown(self, start: int) -> bool:
         """Tell whether nothing shows what a piece that is left may hold."""
@@ -240,12 +252,6 @@ class Windows:
         if density.given_up_at(start):
             return False
         return density.mean(start) is None or density.is_between_empty(start)
-
-    def _is_denser(self, given_up: Stretch, mean: float | None) -> bool:
-        """Tell whether what was given up has shown far more than is expected of it."""
-        start, end, shown = given_up
-        expected = self._density.pages(start, end, mean or 0.0)
-        return _DOUBT * expected <= shown
 
     def _pieces(
         self, start: int, end: int, given_up: Stretch
@@ -256,7 +262,7 @@ class Windows:
 
     def _next_window(self, start: int, end: int, mean: float) -> Window | None:
         pages = self._wanted_pages(start, mean)
-        if pages > self._ahead.room(start, foreseen=True):
+        if pages > self._ahead.foreseen_room(start, self._front()):
             return None
         # Of whole pages, less what chance adds: a few records should not cost a page.
         chance = sqrt(pages / self._density.page_records) if pages >= 1 else 0.0
@@ -268,7 +274,7 @@ class Windows:
     def _wanted_pages(self, start: int, mean: float) -> float:
         """Give a reader's share of what is left, or of the room, or what is safe."""
         left = mean * sum(end - start for start, end in self._left)
-        room = self._ahead.shared_room(start)
+        room = self._ahead.shared_room(start, self._front())
         share = round(min(left, room) / self._readers)
         pages = float(min(_MOST_PAGES, max(_FEWEST_PAGES, share)))
         safe = _LONGEST_CHAIN * mean / max(mean, self._density.peak)
@@ -282,7 +288,6 @@ class Windows:
         window = Window(start, end, is_kept)
         self._left = intervals.subtract(self._left, (start, end))
         self._in_flight[start] = Chain(expected, is_survey)
-        self._ahead.advance(self.oldest_left)
         return window
 
     # What is read on or given up
@@ -292,16 +297,19 @@ class Windows:
         most: float = _LONGEST_CHAIN
         if chain.is_survey:
             most = chain.expected
-        elif idle >= _IDLE_SHARE * self._readers:
+        elif self._is_starved and idle >= _IDLE_SHARE * self._readers:
             most = max(_LONGEST_WHILE_IDLE, _DOUBT * chain.expected)
-        return chain.pages < most and self._ahead.room(start) >= 0
+        return chain.pages < most and self._ahead.room(start, self._front()) >= 0
 
     def _leave(self, window: Window) -> None:
-        self._surveys = []
         del self._in_flight[window.start]
         left = intervals.add(self._left, (window.start, window.end))
         self._left = self._clipped(left)
-        self._ahead.advance(self.oldest_left)
+
+    def _front(self) -> int:
+        """Find where the oldest second lies that has not been read."""
+        starts = [*self._in_flight, *(start for start, _ in self._left[:1])]
+        return min(starts, default=self._latest)
 
     def _clipped(self, stretches: list[Interval]) -> list[Interval]:
         latest = self._latest

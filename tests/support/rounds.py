@@ -63,6 +63,7 @@ def play(
     chains: list[tuple[int, int, Window, int]] = []
     order = 0
     shown: dict[Window, int] = {}
+    most = 30 * len(history.times) / server.served + 3000
     while True:
         while len(chains) < readers and (window := windows.next()):
             order += 1
@@ -77,6 +78,7 @@ def play(
         played.waiting = max(played.waiting, waiting)
         played.rounds, number, window, page = heappop(chains)
         played.requests += 1
+        assert played.requests < most, "windows are read again and again"
         played.longest = max(played.longest, page)
         shown[window] = page
         held = history.held(window)
