@@ -123,7 +123,7 @@ class Sender:
                     try:
                         return self._send(prepared)
                     except _PASSING as error:
-                        # Whoever gets this request's place must find the rest begun.
+                        # The rest begins before another request can take this place.
                         wait = self._plan_wait(error, attempt)
                         raise
             except _PASSING as error:

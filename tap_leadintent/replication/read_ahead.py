@@ -82,8 +82,8 @@ class ReadAhead:
     def foreseen_room(self, start: int, front: int) -> float:
         """Tell how many pages a new window may be expected to have.
 
-        It leaves room for what is expected of those in flight and for windows closer to
-        the front, and is as small as the trust in forecasts.
+        Room is left for what is expected of those in flight, and for windows closer to
+        the front. There is no more of it than forecasts are trusted with.
 
         Args:
             start: The window.

@@ -41,8 +41,8 @@ _PROBE_PAGES = 2
 # part-filled pages.
 _PIECES = 8
 
-# How many times what was expected shows that a forecast is wrong. More believe it for
-# too long; fewer doubt it for chance.
+# A forecast is wrong where so many times the pages were shown. More believes it for too
+# long; less doubts it for chance.
 _DOUBT = 2
 
 # Larger windows waste fewer part-filled pages; smaller ones are finished together.
@@ -169,7 +169,7 @@ class Windows:
         self._density.learn_bound(window.start, window.end, chain.pages + 1)
         self._is_starved = False
         if chain.is_survey:
-            # It has found what the others were to look for.
+            # It has shown where records are dense, which the others were to find.
             self._surveys = []
         return False
 
@@ -272,7 +272,7 @@ class Windows:
         return self._hand_out(start, end, expected)
 
     def _wanted_pages(self, start: int, mean: float) -> float:
-        """Give a reader's share of what is left, or of the room, or what is safe."""
+        """Give a reader's share of what is left or of the room, or less."""
         left = mean * sum(end - start for start, end in self._left)
         room = self._ahead.shared_room(start, self._front())
         share = round(min(left, room) / self._readers)
