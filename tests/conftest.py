@@ -71,6 +71,10 @@ def _each_key_hashed_once() -> Iterator[None]:
         yield
 
 
+# A shell's background job ignores Ctrl-C, and so would all that tests start in it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 _HANDLERS = {
     number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)
 }
