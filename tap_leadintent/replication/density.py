@@ -7,7 +7,7 @@ from math import ceil
 from operator import attrgetter
 from typing import NamedTuple
 
-_MEAN_PAGES = 15
+_MEAN_PAGES = 12
 """Pages that the mean goes back over. Fewer follow growth sooner; more see past nights
 and weekends."""
 
@@ -23,7 +23,7 @@ _WEEKS = 4
 """How many weeks back a rhythm is looked for. What is read far ahead needs more of
 them; older ones tell less."""
 
-_RHYTHM_ERROR = 0.7
+_RHYTHM_ERROR = 0.8
 """The share of the mean's error that the weeks before must stay below to be believed.
 Less leaves nights unseen for longer; more is misled by chance."""
 
@@ -156,16 +156,17 @@ class Density:
         around = self._read[max(0, after - 1) : after + 1]
         return len(around) == 2 and not any(s.amount for s in around)  # noqa: PLR2004
 
-    def mean(self, instant: int) -> float | None:
+    def mean(self, instant: int, *, is_dense: bool = False) -> float | None:
         """Tell how dense it is before an instant.
 
         Args:
             instant: The instant, in UTC seconds since 1970.
+            is_dense: Whether a window was given up there.
 
         Returns:
             The mean of the pages that were read last before it, in pages a second; that
-            of the latest ones alone where the range has become far denser. None when
-            nothing was found before it.
+            of the latest ones alone where the range has become far denser, or denser at
+            all if it is known to be dense. None when nothing was found before it.
         """
         seconds = pages = 0.0
         mean = recent = None
@@ -182,7 +183,8 @@ class Density:
                 break
         if mean is None or recent is None:
             return mean
-        return recent if recent > _CHANGE * mean else mean
+        change = 1 if is_dense else _CHANGE
+        return recent if recent > change * mean else mean
 
     def pages(self, start: int, end: int, mean: float) -> float:
         """Forecast how many pages a stretch holds.

@@ -43,22 +43,23 @@ _PIECES = 8
 
 # A forecast is wrong where so many times the pages were shown. More believes it for too
 # long; less doubts it for chance.
-_DOUBT = 2
+_DOUBT = 1.5
 
 # Larger windows waste fewer part-filled pages; smaller ones are finished together.
 _FEWEST_PAGES = 2
 _MOST_PAGES = 6
 
 # Longer chains can neither be resumed nor shared; shorter ones are given up more often.
-# While so many readers have nothing to do, there is more to gain by sharing.
+# Once nothing is left to hand out, and such a share of the readers has nothing to do,
+# there is more to gain by sharing.
 _LONGEST_CHAIN = 32
-_LONGEST_WHILE_IDLE = 8
-_IDLE_SHARE = 0.75
+_LONGEST_IN_THE_END = 5
+_IDLE_SHARE = 0.6
 
 # A window is so short that it would be no longer than the longest chain if it were as
 # dense as anything seen, unless it were then expected to hold less than this. More
 # makes chains that are given up; less leaves most windows empty beside dense seconds.
-_LEAST_PAGES = 0.6
+_LEAST_PAGES = 1
 
 
 class Window(NamedTuple):
@@ -113,8 +114,6 @@ class Windows:
         self._ahead = ReadAhead(self._in_flight)
         self._surveys: list[tuple[int, int, float]] = []
         """What is surveyed next, and with how many pages at the most."""
-        self._is_starved = False
-        """Whether a reader has asked in vain since a window was given up."""
         if stretches and not length:
             self._plan_first(*stretches[0], quiet=quiet)
 
@@ -146,9 +145,7 @@ class Windows:
         """
         if self._is_narrowing and self._in_flight:
             return None
-        window = self._next_survey() or self._next_left()
-        self._is_starved = window is None
-        return window
+        return self._next_survey() or self._next_left()
 
     def goes_on(self, window: Window) -> bool:
         """Learn that a window has shown a page, and another is to come.
@@ -167,7 +164,6 @@ class Windows:
             return True
         self._leave(window)
         self._density.learn_bound(window.start, window.end, chain.pages + 1)
-        self._is_starved = False
         if chain.is_survey:
             # It has shown where records are dense, which the others were to find.
             self._surveys = []
@@ -232,8 +228,8 @@ class Windows:
         end = min(end, start + self._widest)
         if self._is_fixed:
             return self._hand_out(start, end, 1)
-        mean = self._density.mean(start) or 0.0
         given_up = self._density.given_up_at(start)
+        mean = self._density.mean(start, is_dense=bool(given_up)) or 0.0
         if given_up:
             expected = self._density.pages(given_up.start, given_up.end, mean)
             if _DOUBT * expected <= given_up.amount:
@@ -297,8 +293,8 @@ class Windows:
         most: float = _LONGEST_CHAIN
         if chain.is_survey:
             most = chain.expected
-        elif self._is_starved and idle >= _IDLE_SHARE * self._readers:
-            most = max(_LONGEST_WHILE_IDLE, _DOUBT * chain.expected)
+        elif not self._left and idle >= _IDLE_SHARE * self._readers:
+            most = max(_LONGEST_IN_THE_END, _DOUBT * chain.expected)
         return chain.pages < most and self._ahead.room(start, self._front()) >= 0
 
     def _leave(self, window: Window) -> None:

@@ -36,8 +36,8 @@ def test_an_estimate_is_the_mean_of_what_was_read_before() -> None:
 
 
 def test_a_mean_goes_back_over_nights_and_weekends_but_no_further() -> None:
-    week = [(day, 0 if day % 7 > 4 else 600) for day in range(28)]
-    assert pages_a_day(learned(*week), 28) == pytest.approx(600 / 100 * 5 / 7, rel=0.2)
+    week = [(day, 0 if day % 7 > 4 else 400) for day in range(28)]
+    assert pages_a_day(learned(*week), 28) == pytest.approx(400 / 100 * 5 / 7, rel=0.2)
     quiet = [(day, 10) for day in range(100)]
     busy = [(100 + day, 300) for day in range(10)]
     assert pages_a_day(learned(*quiet, *busy), 110) == 3.0
@@ -46,6 +46,14 @@ def test_a_mean_goes_back_over_nights_and_weekends_but_no_further() -> None:
 def test_a_far_denser_day_counts_alone() -> None:
     quiet = [(day, 10) for day in range(100)]
     assert pages_a_day(learned(*quiet, (100, 200)), 101) == 2.0
+
+
+def test_where_a_window_was_given_up_the_latest_pages_count_alone_if_denser() -> None:
+    density = learned((0, 100), (1, 100), (2, 200))
+    assert density.mean(3 * DAY) == pytest.approx(4 / 3 / DAY)
+    assert density.mean(3 * DAY, is_dense=True) == pytest.approx(2 / DAY)
+    density = learned((0, 200), (1, 100))
+    assert density.mean(2 * DAY, is_dense=True) == pytest.approx(1.5 / DAY)
 
 
 def test_pages_are_as_large_as_they_were_seen_to_be() -> None:

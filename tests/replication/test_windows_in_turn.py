@@ -80,14 +80,14 @@ def test_a_window_is_given_up_at_32_pages() -> None:
     windows = Windows([(0, YEAR)], page_size=PAGE, readers=4)
     for probe in list(iter(windows.next, None)):
         windows.done(probe, records=10, requests=1)
-    # Readers that have not asked in vain are not idle; some may never have begun.
+    # The other readers have nothing to do, but there is more to hand out.
     window = windows.next()
     assert window is not None
     assert not window.is_kept
     assert [windows.goes_on(window) for _ in range(32)] == [True] * 31 + [False]
 
 
-def test_a_window_is_given_up_sooner_while_most_readers_have_nothing_to_do() -> None:
+def test_a_window_is_given_up_sooner_once_most_readers_have_nothing_left() -> None:
     windows = Windows([(0, YEAR)], page_size=PAGE, readers=4)
     for probe in list(iter(windows.next, None)):
         windows.done(probe, records=10, requests=1)
