@@ -29,7 +29,7 @@ _BYTES_A_LEAD = 2_400
 """Of the sandbox's answers, without compression."""
 _LOADED_A_SECOND = 3_000
 """Leads that target-postgres loads, on 2 cores with tap and database: 50,000 took
-16 s."""
+12 to 16 s."""
 
 
 @dataclass(frozen=True)
