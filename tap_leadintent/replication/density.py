@@ -164,9 +164,9 @@ class Density:
             is_dense: Whether a window was given up there.
 
         Returns:
-            The mean of the pages that were read last before it, in pages a second; that
-            of the latest ones alone where the range has become far denser, or denser at
-            all if it is known to be dense. None when nothing was found before it.
+            The mean of the pages that were read last before it, in pages a second. That
+            of the latest ones alone if they are far denser or, where a window was given
+            up, if they are denser at all. None when nothing was found before it.
         """
         seconds = pages = 0.0
         mean = recent = None

@@ -1,4 +1,4 @@
-"""How many pages may be read ahead of the oldest window, for which they must wait."""
+"""Limits how many pages are read ahead of the oldest window; they wait for it."""
 
 from __future__ import annotations
 
@@ -99,19 +99,17 @@ class ReadAhead:
         room = _MOST_AHEAD - sum(ahead.values())
         return min(room if older < _SOON else room - _SOON, self._trusted - older)
 
-    def shared_room(self, start: int, front: int) -> float:
+    def shared_room(self, start: int) -> float:
         """Tell how many pages all readers together may have, if none were in flight.
 
         Args:
             start: The next window.
-            front: The front.
 
         Returns:
             The pages, fewer than none if too many wait.
         """
-        waiting = {at: pages for at, pages in self._waiting.items() if at > front}
-        older = sum(pages for at, pages in waiting.items() if at < start)
-        room = _MOST_AHEAD - _SOON - sum(waiting.values())
+        older = sum(pages for at, pages in self._waiting.items() if at < start)
+        room = _MOST_AHEAD - _SOON - sum(self._waiting.values())
         return min(room, self._trusted - older)
 
     def _ahead(self, front: int, *, is_foreseen: bool = False) -> dict[int, float]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import sys
-from itertools import pairwise
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
-from tap_leadintent.replication import intervals
+from tap_leadintent.replication import intervals, survey
 from tap_leadintent.replication.density import Density
 from tap_leadintent.replication.read_ahead import Chain, ReadAhead
+from tap_leadintent.replication.survey import Piece
 
 if TYPE_CHECKING:
-    from tap_leadintent.replication.density import Stretch
     from tap_leadintent.replication.intervals import Interval
 
 # What an edge's second holds is read twice. Windows of fewer seconds waste more of it;
@@ -25,24 +24,8 @@ NARROWEST_SECONDS = 3600 - OVERLAP_SECONDS
 more requests that it refuses for other reasons; more would fail where it allows an hour
 at most."""
 
-# A scheduled run mostly finds little: what is shorter than this, or likely quiet, is
-# surveyed as a whole. More pages of it cost more where it is given up.
-_LONG_STRETCH_SECONDS = 30 * 86400
-_SHORT_STRETCH_PAGES = 4
-
-# More probes cost requests where there is little; fewer miss where it begins or ends.
-# Each is as long as a day in a year: shorter ones see the day or the night.
-_PROBES = 8
-_PROBE_SHARE = 365
-_PROBE_PAGES = 2
-
-# What is given up is surveyed in so many pieces, each for as many pages as a probe, or
-# for one if it has shown only one. Fewer are given up again more often; more cost
-# part-filled pages.
-_PIECES = 8
-
-# A forecast is wrong where so many times the pages were shown. More believes it for too
-# long; less doubts it for chance.
+# A forecast is taken to be wrong when a window has shown so many times its pages. More
+# believes it for too long; less doubts it for chance.
 _DOUBT = 1.5
 
 # Larger windows waste fewer part-filled pages; smaller ones are finished together.
@@ -56,9 +39,10 @@ _LONGEST_CHAIN = 32
 _LONGEST_IN_THE_END = 5
 _IDLE_SHARE = 0.6
 
-# A window is so short that it would be no longer than the longest chain if it were as
-# dense as anything seen, unless it were then expected to hold less than this. More
-# makes chains that are given up; less leaves most windows empty beside dense seconds.
+# A window is kept so short that it would not exceed the longest chain even at the
+# highest density seen so far. It is not where it would then be expected to hold fewer
+# pages than this. More makes chains that are given up; less leaves most windows empty
+# beside dense seconds.
 _LEAST_PAGES = 1
 
 
@@ -112,10 +96,10 @@ class Windows:
         self._in_flight: dict[int, Chain] = {}
         """By where they begin."""
         self._ahead = ReadAhead(self._in_flight)
-        self._surveys: list[tuple[int, int, float]] = []
-        """What is surveyed next, and with how many pages at the most."""
+        self._surveys: list[Piece] = []
+        """What is surveyed next."""
         if stretches and not length:
-            self._plan_first(*stretches[0], quiet=quiet)
+            self._surveys = survey.probes(*stretches[0], quiet=quiet)
 
     @property
     def oldest_left(self) -> int | None:
@@ -203,15 +187,6 @@ class Windows:
 
     # What is handed out
 
-    def _plan_first(self, start: int, end: int, *, quiet: bool) -> None:
-        if quiet or end - start < _LONG_STRETCH_SECONDS:
-            self._surveys = [(start, end, 1 if quiet else _SHORT_STRETCH_PAGES)]
-            return
-        seconds = max(1, (end - start) // _PROBE_SHARE)
-        room = end - start - seconds
-        starts = sorted({start + room * n // (_PROBES - 1) for n in range(_PROBES)})
-        self._surveys = [(at, at + seconds, _PROBE_PAGES) for at in starts]
-
     def _next_survey(self) -> Window | None:
         while self._surveys:
             start, end, pages = self._surveys.pop(0)
@@ -233,12 +208,14 @@ class Windows:
         if given_up:
             expected = self._density.pages(given_up.start, given_up.end, mean)
             if _DOUBT * expected <= given_up.amount:
-                self._surveys = self._pieces(start, min(end, given_up.end), given_up)
+                end = min(end, given_up.end)
+                self._surveys = survey.pieces(start, end, given_up)
                 return self._next_survey()
             # Shorter than what was given up, so that it comes to an end.
             end = min(end, start + (given_up.end - given_up.start) // 2)
         elif self._is_unknown(start):
-            self._surveys = [(a, b, 1) for a, b in self._left if self._is_unknown(a)]
+            unknown = [(a, b) for a, b in self._left if self._is_unknown(a)]
+            self._surveys = [Piece(a, b, 1) for a, b in unknown]
             return self._next_survey()
         return self._next_window(start, end, mean)
 
@@ -249,18 +226,12 @@ class Windows:
             return False
         return density.mean(start) is None or density.is_between_empty(start)
 
-    def _pieces(
-        self, start: int, end: int, given_up: Stretch
-    ) -> list[tuple[int, int, float]]:
-        edges = [start + (end - start) * n // _PIECES for n in range(_PIECES + 1)]
-        pages = min(_PROBE_PAGES, given_up.amount - 1)
-        return [(a, b, pages) for a, b in pairwise(edges)]
-
     def _next_window(self, start: int, end: int, mean: float) -> Window | None:
         pages = self._wanted_pages(start, mean)
         if pages > self._ahead.foreseen_room(start, self._front()):
             return None
-        # Of whole pages, less what chance adds: a few records should not cost a page.
+        # A few records more than whole pages cost one page more, so it should hold less
+        # by what chance may add.
         chance = sqrt(pages / self._density.page_records) if pages >= 1 else 0.0
         forecast = self._density.end(start, pages - chance, mean, latest=end)
         end = min(end, max(forecast, start + _LEAST_SECONDS))
@@ -270,7 +241,7 @@ class Windows:
     def _wanted_pages(self, start: int, mean: float) -> float:
         """Give a reader's share of what is left or of the room, or less."""
         left = mean * sum(end - start for start, end in self._left)
-        room = self._ahead.shared_room(start, self._front())
+        room = self._ahead.shared_room(start)
         share = round(min(left, room) / self._readers)
         pages = float(min(_MOST_PAGES, max(_FEWEST_PAGES, share)))
         safe = _LONGEST_CHAIN * mean / max(mean, self._density.peak)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from math import inf
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from tap_leadintent.replication.read_ahead import Chain, ReadAhead
 
 IN_FLIGHT = {0: Chain(4, is_survey=False)}
@@ -42,14 +45,14 @@ def test_a_new_window_leaves_room_for_what_is_expected_of_the_others() -> None:
 def test_the_last_room_is_kept_for_the_windows_that_come_next() -> None:
     ahead = ahead_of(IN_FLIGHT, (10, 29), (20, 100))
     assert ahead.foreseen_room(15, 0) == 21
-    assert ahead.foreseen_room(25, 0) == ahead.shared_room(25, 0) == -9
+    assert ahead.foreseen_room(25, 0) == ahead.shared_room(25) == -9
 
 
 def test_a_forecast_is_trusted_with_more_pages_as_they_come() -> None:
     ahead = ReadAhead(IN_FLIGHT)
-    assert ahead.foreseen_room(10, 0) == ahead.shared_room(10, 0) == 40
+    assert ahead.foreseen_room(10, 0) == ahead.shared_room(10) == 40
     ahead.wait(5, requests=8, pages=7, front=0)
-    assert ahead.foreseen_room(10, 0) == ahead.shared_room(10, 0) == 40 + 7 - 8
+    assert ahead.foreseen_room(10, 0) == ahead.shared_room(10) == 40 + 7 - 8
 
 
 def test_what_is_no_longer_ahead_takes_no_room() -> None:
@@ -58,3 +61,21 @@ def test_what_is_no_longer_ahead_takes_no_room() -> None:
     assert ahead.room(40, 20) == 130
     ahead.wait(20, requests=60, pages=60, front=25)
     assert ahead.room(40, 0) == 130
+
+
+@given(
+    waiting=st.lists(st.integers(0, 40), max_size=9),
+    flying=st.lists(st.tuples(st.integers(0, 40), st.floats(0, 40)), max_size=9),
+)
+def test_a_new_window_never_has_more_room_than_a_page_of_it(
+    waiting: list[int], flying: list[tuple[int, float]]
+) -> None:
+    """Else it could be begun and given up at once, again and again."""
+    chains = {
+        30 + n: Chain(expected, is_survey=False, pages=pages)
+        for n, (pages, expected) in enumerate(flying)
+    }
+    ahead = ahead_of(
+        {**IN_FLIGHT, **chains}, *((10 + n, pages) for n, pages in enumerate(waiting))
+    )
+    assert ahead.foreseen_room(50, 0) <= ahead.room(50, 0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 from math import ceil
-from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
@@ -16,6 +15,7 @@ from tap_leadintent.sandbox.data.shelf import Shelf
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
 from tap_leadintent.sandbox.options import Options
 from tests.support.histories import (
+    CLUSTERS,
     DAY,
     HISTORIES,
     PAGE,
@@ -122,11 +122,6 @@ def test_a_start_long_before_the_first_record_costs_little(
     assert played.requests <= 1.9 * 200
 
 
-CLUSTERS = st.lists(
-    st.tuples(st.integers(0, YEAR), st.integers(1, 30 * DAY)), max_size=30
-)
-
-
 @example([(3_224_466, 3600)], 16, 1)
 @example([(0, 1), (0, 145_333), (759, 180_983), (0, 168_792)], 3, 1)
 @example([(93_501, 745)], 3, 1)
@@ -223,70 +218,6 @@ def test_windows_cover_the_range_without_gap_or_overlap(
     assert edges[0] == 0
     assert [window.end for window in windows] == edges[1:]
     assert all(window.start < window.end for window in windows)
-
-
-@given(CLUSTERS, st.integers(1, 16), st.sampled_from([None, 7 * DAY]))
-def test_the_oldest_window_comes_to_its_end_while_all_others_wait(
-    clusters: list[tuple[int, int]], readers: int, length: int | None
-) -> None:
-    """Memory may have room for no page but those of the oldest window."""
-    times = clustered(clusters)
-    end = YEAR + 30 * DAY
-    windows = Windows([(0, end)], page_size=PAGE, readers=readers, length=length)
-    out: list[Window] = []
-    while not windows.finished:
-        while len(out) < readers and (window := windows.next()):
-            out.append(window)
-        front = min(out)
-        out.remove(front)
-        pages = max(1, ceil(times.held(front) / PAGE))
-        if all(windows.goes_on(front) for _ in range(pages - 1)):
-            windows.done(front, records=times.held(front), requests=pages)
-
-
-@pytest.mark.parametrize("readers", [1, 2, 4])
-@pytest.mark.parametrize("size", [3_000, 30_000])
-def test_a_crowded_second_a_week_costs_little_more_than_its_pages(
-    readers: int, size: int
-) -> None:
-    weeks = 12
-    times = [*range(0, weeks * 7 * DAY, 900)]
-    for week in range(weeks):
-        times += [week * 7 * DAY + 2 * DAY + 11_111] * size
-    played = read(History(times), 0, weeks * 7 * DAY, readers)
-    assert played.requests <= 2 * len(times) / PAGE + 40 * weeks
-
-
-@pytest.mark.parametrize(
-    ("seed", "readers"),
-    [(24, 4), (41, 2), (97, 2), (97, 4), (379, 4), (396, 16), (450, 32), (547, 32)],
-)
-def test_while_the_oldest_window_stands_still_the_others_come_to_an_end(
-    seed: int, readers: int
-) -> None:
-    """What they have no room for is not read and given up again and again."""
-    draw = Random(seed)  # noqa: S311
-    span, bursts = 30 * DAY, 5
-    times = uniform(9_000, seed, span)
-    for _ in range(bursts):
-        begin, seconds = draw.randrange(29 * DAY), draw.choice([60, 3600, DAY])
-        times += [begin + draw.randrange(seconds) for _ in range(2_000)]
-    history = History(times)
-    windows = Windows([(0, span)], page_size=PAGE, readers=readers)
-    chains: dict[Window, int] = {}
-    requests = 0
-    while not windows.finished and requests < 10_000:
-        while len(chains) < readers and (window := windows.next()):
-            chains[window] = 0
-        oldest = min(chains)
-        window = next((other for other in chains if other != oldest), oldest)
-        page, held = chains.pop(window) + 1, history.held(window)
-        requests += 1
-        if page == max(1, ceil(held / PAGE)):
-            windows.done(window, records=held, requests=page)
-        elif windows.goes_on(window):
-            chains[window] = page
-    assert requests <= 3 * history.pages + 80 * bursts
 
 
 @pytest.mark.parametrize("days", [1, 29, 31, 700])

@@ -7,6 +7,8 @@ from math import ceil
 from random import Random
 from typing import TYPE_CHECKING
 
+from hypothesis import strategies as st
+
 from tap_leadintent.sandbox.data.histories import SHAPES as SANDBOX_SHAPES
 
 if TYPE_CHECKING:
@@ -71,6 +73,12 @@ def bursts(count: int) -> list[int]:
 def daily(count: int) -> list[int]:
     draw = Random(1)  # noqa: S311
     return [n % 365 * DAY + 30_000 + draw.randrange(300) for n in range(count)]
+
+
+CLUSTERS = st.lists(
+    st.tuples(st.integers(0, YEAR), st.integers(1, 30 * DAY)), max_size=30
+)
+"""Where clusters of records begin, and how many seconds they last."""
 
 
 def clustered(clusters: list[tuple[int, int]]) -> History:
