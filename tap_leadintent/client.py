@@ -24,11 +24,12 @@ from tap_leadintent.progress import Progress
 from tap_leadintent.records.exclusion import Exclusion, key_problems
 from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
-from tap_leadintent.replication.plan import Plan
+from tap_leadintent.replication.plan import make_plan
 from tap_leadintent.replication.reader import Reader
 from tap_leadintent.replication.source import Source
 from tap_leadintent.replication.stream_state import StreamState
 from tap_leadintent.singer.stream import SingerStream
+from tap_leadintent.times import format_instant
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
@@ -43,6 +44,11 @@ if TYPE_CHECKING:
     from tap_leadintent.replication.time_range import TimeRange
 
     Record = dict[str, Any]
+
+
+_SKEW = 60
+"""Seconds of future in a state that get no warning. Fewer would warn of harmless
+clocks; more would hide a wrong state."""
 
 
 class LeadIntentStream(SingerStream):
@@ -60,7 +66,7 @@ class LeadIntentStream(SingerStream):
     """What a record is, in the singular; its id may be the field `<entity>_id`."""
 
     ranges: tuple[TimeRange, ...] = ()
-    """Time ranges of the endpoint. The first load reads the first, later runs all."""
+    """Time ranges of the endpoint. Runs with `end_date` read the first alone."""
 
     def __init__(self, tap: Tap, *, asked: Asked, shared: Shared) -> None:
         """Create the stream for a run.
@@ -128,11 +134,11 @@ class LeadIntentStream(SingerStream):
         days = self.config.get("window_days") if "start_date" in self.config else None
         return Reader(
             endpoint=self.endpoint,
-            clock=self.shared.clock,
             check=self.shared.pace.check,
             progress=self.progress,
             logger=self.logger,
-            shape_page=self._shaper.shape_page,
+            keys=self._shaper.keys,
+            shape=self._shaper.shape_page,
             window_done=self._note_coverage,
             page_size=self.config["page_size"],
             concurrency=self.config["concurrency"],
@@ -283,10 +289,19 @@ class LeadIntentStream(SingerStream):
         bookmark = self.state_entry.bookmark
         if bookmark.problem:
             self.logger.warning("The stream starts anew: %s", bookmark.problem)
-        plan = Plan(self.asked, bookmark.coverage, self._now, self.logger)
-        self._reader.learn_clock(plan)
+        newest = max((end for _, (_, end) in bookmark.coverage), default=0)
+        if newest > self._now + _SKEW:
+            self.logger.warning(
+                "Its state covers a time in the future, up to %s; only what comes "
+                "before %s counts",
+                format_instant(newest),
+                format_instant(self._now),
+            )
+        plan = make_plan(self.asked, bookmark.coverage, self._now)
+        bookmark.coverage = plan.coverage
         self._note_coverage(0)
         self.write_state()
-        for time_range in self.ranges:
-            if time_range.name in plan.ranges:
-                yield from self._reader.read_range(plan, time_range)
+        ranges = {each.name: each for each in self.ranges}
+        for step in plan.steps:
+            yield from self._reader.read_step(step, ranges[step.name], plan.coverage)
+        plan.coverage.rechecked = plan.rechecked

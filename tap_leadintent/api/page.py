@@ -17,8 +17,6 @@ import msgspec
 if TYPE_CHECKING:
     import requests
 
-    from tap_leadintent.api.server_clock import ClockReading
-
 TEXT_REPAIRED = "U+0000 or a lone surrogate, which became U+FFFD"
 NO_NUMBER = "NaN or an infinity, which became null"
 HUGE_NUMBER = "a number that no warehouse can hold, which became its text"
@@ -57,10 +55,6 @@ class Records(NamedTuple):
     data: list[dict[str, Any]]
     raw: list[msgspec.Raw]
     """The JSON of each record, to see whether the record has changed."""
-    asked_at: float
-    """When the page's request was sent, by the monotonic clock in seconds."""
-    read_at: float
-    """When the page arrived, by the same clock; its query ran between the two."""
     repairs: tuple[str, ...] = ()
     """What was replaced, in words."""
 
@@ -90,14 +84,8 @@ class Page:
     request: requests.PreparedRequest
     """The request that it answers."""
 
-    asked_at: float = 0.0
-    """When the request was sent, by the monotonic clock in seconds."""
-
-    read_at: float = 0.0
-    """When it arrived, by the same clock."""
-
-    clock: ClockReading | None = None
-    """What its `Date` header says about the server's clock; None without one."""
+    as_of: int = 0
+    """Up to which time it is complete, in UTC seconds since 1970; see `ServerClock`."""
 
     @classmethod
     def of(cls, response: requests.Response) -> Page:
@@ -149,7 +137,7 @@ class Page:
         whole, repairs = _decode(self._content)
         if raw is None:
             raw = [msgspec.Raw(msgspec.json.encode(record)) for record in whole.data]
-        return Records(whole.data, raw, self.asked_at, self.read_at, repairs)
+        return Records(whole.data, raw, repairs)
 
 
 def _decode_envelope(content: bytes) -> _Envelope | None:

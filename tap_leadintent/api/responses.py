@@ -14,6 +14,7 @@ import requests
 from singer_sdk.exceptions import RetriableAPIError
 
 from tap_leadintent.errors import IF_IT_GOES_ON, RefusedError
+from tap_leadintent.times import parse_http_date
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -84,7 +85,8 @@ def failure(
     told = _with_words(told, response, secret)
     if status in _RETRIED or status >= requests.codes.server_error:
         return RetriableAPIError(told, response)
-    return RefusedError(told, status)
+    date = parse_http_date(response.headers.get("Date", ""))
+    return RefusedError(told, status, date)
 
 
 def not_a_page(

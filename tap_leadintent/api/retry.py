@@ -21,11 +21,10 @@ from tap_leadintent.api.rate_limit import (
     backoff,
     retry_after,
 )
-from tap_leadintent.api.server_clock import ClockReading
 from tap_leadintent.api.session import environment, new_session
 from tap_leadintent.errors import NoAccessError, RefusedError, StreamError
 from tap_leadintent.progress import counted
-from tap_leadintent.times import format_instant, parse_http_date
+from tap_leadintent.times import parse_http_date
 
 if TYPE_CHECKING:
     import logging
@@ -181,16 +180,11 @@ class Sender:
             allow_redirects=False,
             **self._environment,
         )
-        arrived = time.monotonic()
-        seconds = arrived - began
-        shown = parse_http_date(response.headers.get("Date", ""))
-        reading = None if shown is None else ClockReading(shown, sent_at, seconds)
-        is_trusted = reading is None or self.shared.clock.learn(reading)
+        seconds = time.monotonic() - began
+        date = parse_http_date(response.headers.get("Date", ""))
+        as_of = self.shared.clock.as_of(date, sent_at, seconds)
         page = self._page(response)
-        if shown is not None and not is_trusted:
-            msg = f"its clock says {format_instant(shown)}, unlike other responses"
-            raise RetriableAPIError(msg, response)
-        page.asked_at, page.read_at, page.clock = began, arrived, reading
+        page.as_of = as_of
         return page
 
     def _page(self, response: requests.Response) -> Page:

@@ -27,4 +27,4 @@ class Shared:
     """Keeps the connections."""
 
     clock: ServerClock
-    """The server's clock, which learns from each response, refusals included."""
+    """Compares the server's clock with ours."""

@@ -6,6 +6,7 @@ contradicts its column's type, goes to `additional_properties` under its own nam
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tap_leadintent.openapi import (
@@ -26,6 +27,7 @@ from tap_leadintent.times import is_finer, utc_timestamp
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
 
+    from msgspec import Raw
     from singer_sdk.singerlib import SelectionMask
 
     from tap_leadintent.api.page import Records
@@ -56,6 +58,11 @@ def signal_observed_at(record: Record) -> str | None:
     return (
         utc_timestamp(signal.get("observed_at")) if isinstance(signal, dict) else None
     )
+
+
+def _text_of(name: str, record: Record) -> str | None:
+    value = record.get(name)
+    return None if value is None else str(value)
 
 
 class RecordShaper:
@@ -105,15 +112,34 @@ class RecordShaper:
         self._has_rest = ADDITIONAL_PROPERTIES in columns
         self._keeps_rest = self._has_rest and ADDITIONAL_PROPERTIES not in self._hidden
         self._keys = list(key_properties)
+        key_makers = {RECORD_KEY: self._own_id, SIGNAL_OBSERVED_AT: signal_observed_at}
+        self._key_makers = [
+            key_makers.get(name) or partial(_text_of, name) for name in self._keys
+        ]
         self._never_null = [
             name
             for name, schema in columns.items()
             if name not in self._keys and not may_be_null(schema)
         ]
 
-    def shape_page(
-        self, page: Records, window_end: str | None = None
-    ) -> tuple[list[Record], list[Hashable]]:
+    def keys(self, page: Records) -> list[Hashable]:
+        """Tell which row of a target each record of a page is, before it is shaped.
+
+        Args:
+            page: The page's records.
+
+        Returns:
+            The values of the key columns; without them, its own id or else its JSON.
+        """
+        return [self._row_of(*each) for each in zip(page.data, page.raw, strict=True)]
+
+    def _row_of(self, record: Record, raw: Raw) -> Hashable:
+        key = tuple(make(record) for make in self._key_makers)
+        if key and None not in key:
+            return key
+        return (*key, self._own_id(record) or bytes(raw))
+
+    def shape_page(self, page: Records, window_end: str | None = None) -> list[Record]:
         """Shape the records of a page.
 
         Args:
@@ -121,8 +147,7 @@ class RecordShaper:
             window_end: As for `shape`.
 
         Returns:
-            What `shape` gives, and a key for each, by which repeated records are found:
-            its own id, or a hash of its JSON, and its key columns.
+            What `shape` gives.
 
         Raises:
             ValueError: A key column has no value.
@@ -132,12 +157,7 @@ class RecordShaper:
         records = page.data
         if self._exclusion is not None:
             records = self._exclusion.records(records)
-        rows = self.shape(records, window_end)
-        # A catalog may have replaced the key columns by others, or by none.
-        return rows, [
-            (self._own_id(record) or hash(bytes(raw)), *map(row.get, self._keys))
-            for row, record, raw in zip(rows, page.data, page.raw, strict=True)
-        ]
+        return self.shape(records, window_end)
 
     def shape(
         self, records: list[Record], window_end: str | None = None

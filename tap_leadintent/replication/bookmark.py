@@ -2,7 +2,7 @@
 
 The state holds one list of `{"range", "from", "to", "source", "filters", "key"}`. It is
 one list because Meltano merges states key by key but replaces lists whole. One entry
-may have `recheck_from` and `recheck_done` in place of `from` and `to`: it is a `Mark`.
+may have `rechecked` in place of `from` and `to`: when the recheck was done last.
 A run reads and writes the entries of its own source. It keeps the latest entries of
 other sources, so that a mistyped address or a change of filters loses no coverage.
 """
@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tap_leadintent.replication.coverage import Coverage
-from tap_leadintent.replication.recheck import Mark
 from tap_leadintent.replication.source import Source, normalised
 from tap_leadintent.times import format_instant, parse_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tap_leadintent.replication.intervals import Interval
 
@@ -28,12 +27,13 @@ if TYPE_CHECKING:
 COVERAGE = "coverage"
 """Key of the list in a stream's state."""
 
-RECHECK = "recheck_from"
-"""A field of the entry that says how far the recheck has come, and of no other."""
-
 MOST_OTHERS = 3
 """Other sources that are kept. More make states long; fewer forget coverage after a few
 changes of address or filters."""
+
+_MARKS = ("rechecked", "recheck_from")
+"""Fields of an entry that is no interval. Rechecks of version 0.1 wrote the second; it
+does not count any longer."""
 
 
 class _Entry(msgspec.Struct, omit_defaults=True):
@@ -46,9 +46,7 @@ class _Entry(msgspec.Struct, omit_defaults=True):
 
 
 class _MarkEntry(msgspec.Struct, omit_defaults=True):
-    range: str
-    place: str = msgspec.field(name=RECHECK)
-    done: str = msgspec.field(name="recheck_done")
+    rechecked: str
     source: str = ""
     filters: str = ""
     key: str = ""
@@ -73,7 +71,7 @@ class Bookmark:
         self.source = source
         self.coverage = coverage or Coverage()
         self.problem: str | None = None
-        """Why the state is malformed; None if it is not."""
+        """Why the state says nothing that can be used; None if it does."""
         self.keys: set[str] = set()
         """The `key_mark` of each key that entries of this address were made with."""
         self.key = ""
@@ -82,32 +80,27 @@ class Bookmark:
         self._written: dict[tuple[str, Interval], RawEntry] = {}
 
     @classmethod
-    def read(
-        cls, state: Mapping[str, Any], source: Source, ranges: Sequence[str], start: int
-    ) -> Bookmark:
+    def read(cls, state: Mapping[str, Any], source: Source) -> Bookmark:
         """Read a stream's state.
 
-        A state with only the SDK's `replication_key_value` counts as covered from
-        `start` to that value. An entry without a source counts as one of this source's
-        address.
+        An entry without a source counts as one of this source's address.
 
         Args:
             state: The stream's state, of this tap or another.
             source: What the run reads.
-            ranges: The stream's time ranges.
-            start: Start of what the settings ask for, in seconds since 1970.
 
         Returns:
-            The bookmark. If the state is malformed, nothing is covered and `problem`
-            says why.
+            The bookmark. If the state is malformed, or only the SDK's, nothing is
+            covered and `problem` says why.
         """
         bookmark = cls(source)
+        if COVERAGE not in state and "replication_key_value" in state:
+            bookmark.problem = (
+                "its state has a replication_key_value alone, which does not say what "
+                "was found when"
+            )
         try:
-            if COVERAGE in state:
-                bookmark._read_list(state[COVERAGE])
-            elif value := state.get("replication_key_value"):
-                pieces = _from_sdk(parse_instant(str(value)), ranges, start)
-                bookmark.coverage = Coverage(pieces)
+            bookmark._read_list(state.get(COVERAGE, []))
         except ValueError as error:
             bookmark.problem = str(error)
         return bookmark
@@ -123,11 +116,16 @@ class Bookmark:
                 self.keys.add(str(entry["key"]))
         self._others = _latest(others)
         self.key = next((str(entry["key"]) for entry in own if "key" in entry), "")
-        pieces = [entry for entry in own if RECHECK not in entry]
-        self.coverage = Coverage(map(_piece, msgspec.convert(pieces, list[_Entry])))
-        for entry in own:
-            if RECHECK in entry:
-                self.coverage.recheck = _mark(msgspec.convert(entry, _MarkEntry))
+        pieces = [entry for entry in own if entry.keys().isdisjoint(_MARKS)]
+        marks = [entry for entry in own if "rechecked" in entry]
+        rechecked = [
+            parse_instant(mark.rechecked)
+            for mark in msgspec.convert(marks, list[_MarkEntry])
+        ]
+        self.coverage = Coverage(
+            map(_piece, msgspec.convert(pieces, list[_Entry])),
+            rechecked=min(rechecked, default=None),
+        )
 
     @property
     def others(self) -> list[RawEntry]:
@@ -155,14 +153,11 @@ class Bookmark:
             piece: self._written.get(piece) or self._entry(*piece, key)
             for piece in self.coverage
         }
-        return [*self._written.values(), *self._mark_entries(key), *self._others]
-
-    def _mark_entries(self, key: str) -> Iterator[RawEntry]:
-        if mark := self.coverage.recheck:
-            place, done = format_instant(mark.place), format_instant(int(mark.done))
-            entry = _MarkEntry(mark.name, place, done, *self.source, key)
-            raw: RawEntry = msgspec.to_builtins(entry)
-            yield raw
+        marks: list[RawEntry] = []
+        if (rechecked := self.coverage.rechecked) is not None:
+            mark = _MarkEntry(format_instant(rechecked), *self.source, key)
+            marks = [msgspec.to_builtins(mark)]
+        return [*self._written.values(), *marks, *self._others]
 
     def _entry(self, name: str, interval: Interval, key: str) -> RawEntry:
         start, end = map(format_instant, interval)
@@ -170,15 +165,6 @@ class Bookmark:
             _Entry(name, start, end, *self.source, key)
         )
         return entry
-
-
-def _from_sdk(
-    newest: int, ranges: Sequence[str], start: int
-) -> Iterable[tuple[str, Interval]]:
-    first, *others = ranges
-    yield first, (min(start, newest), newest)
-    for name in others:
-        yield name, (newest, newest)
 
 
 def _piece(entry: _Entry) -> tuple[str, Interval]:
@@ -189,22 +175,14 @@ def _piece(entry: _Entry) -> tuple[str, Interval]:
     return entry.range, (start, end)
 
 
-def _mark(entry: _MarkEntry) -> Mark:
-    return Mark(entry.range, parse_instant(entry.place), parse_instant(entry.done))
-
-
 def _source(entry: RawEntry) -> Source:
     return Source(str(entry["source"]), str(entry.get("filters", "")))
 
 
 def _latest(entries: Iterable[RawEntry]) -> list[RawEntry]:
-    """Keep the entries of the latest sources; those without coverage go first."""
+    """Keep the entries of the latest sources."""
     by_source: dict[Source, list[RawEntry]] = {}
     for entry in entries:
         by_source.setdefault(_source(entry), []).append(entry)
-    kept = sorted(by_source.values(), key=_has_only_begun)[:MOST_OTHERS]
+    kept = [*by_source.values()][:MOST_OTHERS]
     return [entry for group in kept for entry in group]
-
-
-def _has_only_begun(entries: Iterable[RawEntry]) -> bool:
-    return all(entry.get("from") == entry.get("to") for entry in entries)

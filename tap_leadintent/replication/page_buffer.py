@@ -120,7 +120,7 @@ class PageBuffer:
             self._page_or_end.notify_all()
             if not page.cursor.has_more:
                 return True
-            if not self._windows.goes_on(reading.window):
+            if not self._windows.goes_on(reading.window, records=page.count):
                 self._forget(reading)
                 self._notify_all()
                 return False
@@ -150,9 +150,7 @@ class PageBuffer:
         """
         with self._lock:
             reading.has_ended, reading.error = True, error
-            self._windows.done(
-                reading.window, records=reading.records, requests=reading.requests
-            )
+            self._windows.done(reading.window, records=reading.last_records)
             self._notify_all()
 
     # For the thread that emits the pages
@@ -169,16 +167,6 @@ class PageBuffer:
         """
         while (reading := self._next_reading()) is not None:
             yield reading.window, self._pages(reading)
-
-    def end_by(self, latest: int) -> None:
-        """Hand out no window beyond an instant.
-
-        Args:
-            latest: The instant, in seconds since 1970.
-        """
-        with self._lock:
-            self._windows.end_by(latest)
-            self._notify_all()
 
     def fail(self, error: BaseException) -> None:
         """Hand nothing over from now on, because reading has broken down.

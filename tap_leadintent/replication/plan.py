@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tap_leadintent.errors import StreamError
-from tap_leadintent.replication.recheck import Recheck
-from tap_leadintent.times import EARLIEST, format_instant, parse_instant
+from tap_leadintent.replication import intervals
+from tap_leadintent.replication.coverage import Coverage
+from tap_leadintent.times import EARLIEST, parse_instant
 
 if TYPE_CHECKING:
-    import logging
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from tap_leadintent.replication.coverage import Coverage
     from tap_leadintent.replication.intervals import Interval
 
 SINCE_EVER = 0
@@ -22,9 +19,10 @@ SINCE_EVER = 0
 
 _DAY = 86_400
 
-_SKEW = 60
-"""Seconds of future in a state that get no warning. Fewer would warn of harmless
-clocks; more would hide a wrong state."""
+_LONGEST_QUIET = 30 * _DAY
+"""Seconds of a stretch that is likely to hold little, where its range has coverage.
+More would read what came in a long pause in few windows; less
+would cut increments."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +30,7 @@ class Asked:
     """What the settings ask for; instants are in UTC seconds since 1970."""
 
     ranges: Sequence[str] = ()
-    """The stream's time ranges, of which the first load reads the first."""
+    """The stream's time ranges; runs with an end read the first alone."""
 
     start: int | None = None
     """`start_date`."""
@@ -69,192 +67,145 @@ class Asked:
 
     @property
     def since(self) -> int:
-        """Where the first range begins."""
+        """Where the ranges begin."""
         return SINCE_EVER if self.start is None else self.start
 
 
-class Plan:
-    """What a run reads of each range, and what is covered so far.
+class Step(NamedTuple):
+    """A part of a plan: stretches of one time range, read oldest first."""
 
-    The first load reads the first range and notes where the coverage of the others
-    begins; later runs read all ranges. If the state lacks one of the others though the
-    first is covered, its coverage begins at the earliest covered end of the first:
-    later changes have not been read.
+    name: str
+    """The range."""
+
+    stretches: list[Interval]
+    """In UTC seconds since 1970."""
+
+    covers: Sequence[str]
+    """The ranges of which a window counts as covered when it has been read."""
+
+    is_quiet: bool = False
+    """Whether each stretch is likely to hold next to nothing."""
+
+    is_unfiltered: bool = False
+    """Whether it is read in one chain, without a time range."""
+
+    is_in_order: bool = False
+    """Whether nothing after a window that has been read counts as covered."""
+
+    is_recheck: bool = False
+    """Whether it reads again what is settled, as its turn has come."""
+
+
+class Plan(NamedTuple):
+    """What a run reads."""
+
+    coverage: Coverage
+    """What counts as covered when the run begins."""
+
+    steps: list[Step]
+    """What it reads, in this order."""
+
+    rechecked: int | None
+    """What `coverage.rechecked` becomes when all of it has been read."""
+
+
+def make_plan(asked: Asked, covered: Coverage, now: int) -> Plan:
+    """Plan a run.
+
+    Args:
+        asked: What the settings ask for.
+        covered: What the state covers; of it, the future does not count.
+        now: When the run begins by our clock, in UTC seconds since 1970.
+
+    Returns:
+        The plan.
     """
+    first, *others = asked.ranges
+    past = _past(asked, covered, now)
+    left, since, steps = {**past}, asked.since, []
+    until = now if asked.end is None else min(now, asked.end)
+    left[first], stretches = _to_read(past[first], (since, until), asked.lookback)
+    if asked.start is None and stretches and stretches[0][0] == SINCE_EVER:
+        # It shows each record as it is by now, so it counts for all ranges.
+        since = stretches[0][1]
+        is_unfiltered = asked.end is None and since == now
+        steps = [Step(first, stretches[:1], asked.ranges, is_unfiltered=is_unfiltered)]
+        stretches = stretches[1:]
+    steps.append(Step(first, stretches, [first], _is_quiet(stretches, past[first])))
+    mark = rechecked = None if asked.recheck is None else covered.rechecked
+    if asked.end is None:
+        for name in others:
+            left[name], stretches = _to_read(past[name], (since, now), asked.lookback)
+            # The API may show a record in the window of each of its signals, and the
+            # newest must come last: all is read again from the oldest that is missing.
+            stretches = [(start, now) for start, _ in stretches[:1]]
+            is_quiet = _is_quiet(stretches, past[name])
+            steps.append(Step(name, stretches, [name], is_quiet, is_in_order=True))
+        if asked.recheck is not None:
+            mark = now if mark is None else min(mark, now)
+            read = [s for step in steps if step.name == first for s in step.stretches]
+            again = _swept(asked.since, mark, now, asked.recheck)
+            again = [piece for each in again for piece in intervals.missing(each, read)]
+            is_quiet = _is_quiet(again, past[first])
+            steps.append(Step(first, again, [first], is_quiet, is_recheck=True))
+            rechecked = now
+    pieces = ((name, piece) for name in left for piece in left[name])
+    steps = [step for step in steps if step.stretches]
+    return Plan(Coverage(pieces, rechecked=mark), steps, rechecked)
 
-    def __init__(
-        self, asked: Asked, coverage: Coverage, now: int, logger: logging.Logger
-    ) -> None:
-        """Make the plan, before the first request.
 
-        Args:
-            asked: What the settings ask for.
-            coverage: What the state covers; it grows as windows are read.
-            now: When the run began by our clock, in seconds since 1970.
-            logger: Gets a warning when the state covers the future.
-        """
-        self.now = now
-        """Where the run ends; earlier than our clock if the server's is behind."""
-        self.coverage = coverage
-        self._asked = asked
-        self._logger = logger
-        self._clip()
-        first, *others = asked.ranges
-        self._recheck = (
-            None
-            if asked.recheck is None
-            else Recheck(
-                coverage=coverage,
-                name=first,
-                since=asked.since,
-                period=asked.recheck,
-                settled=(coverage.span(first) or (0, EARLIEST))[1] - asked.lookback,
-            )
+def _past(asked: Asked, covered: Coverage, now: int) -> dict[str, list[Interval]]:
+    """Give what counts as covered of each range, oldest first."""
+    past = {
+        name: intervals.overlap(covered.pieces(name), (EARLIEST, now))
+        for name in asked.ranges
+    }
+    first, *others = asked.ranges
+    begun = past[first][:1]
+    if asked.start is None and begun and begun[0][0] <= SINCE_EVER:
+        # Until version 0.1, the other ranges began with the first load, which had read
+        # all records as they were by then.
+        for name in others:
+            for oldest, _ in covered.pieces(name)[:1]:
+                before = intervals.overlap(begun, (EARLIEST, oldest))
+                past[name] = intervals.union([*before, *past[name]])
+    return past
+
+
+def _to_read(
+    covered: list[Interval], asked: Interval, lookback: int
+) -> tuple[list[Interval], list[Interval]]:
+    """Give what stays covered of a range, and what to read of it, oldest first.
+
+    The part of the lookback that lies before `asked` does not stay covered when the run
+    reads later times, because no later lookback would read it again.
+    """
+    if not covered:
+        return [], intervals.missing(asked, [])
+    newest = covered[-1][1]
+    unsettled = (newest - lookback, newest)
+    stretches = intervals.missing(asked, intervals.subtract(covered, unsettled))
+    if unsettled[0] < asked[0] < asked[1] and newest < asked[1]:
+        left_behind = (unsettled[0], min(newest, asked[0]))
+        covered = intervals.subtract(covered, left_behind)
+    return covered, stretches
+
+
+def _is_quiet(stretches: Sequence[Interval], covered: Sequence[Interval]) -> bool:
+    return bool(covered) and all(b - a < _LONGEST_QUIET for a, b in stretches)
+
+
+def _swept(since: int, mark: int, now: int, period: int) -> list[Interval]:
+    """Give what the sweep of a recheck has passed between two instants.
+
+    It goes from `since` to the present once in each period, evenly.
+    """
+    if now - mark >= period:
+        passed = [(since, now)]
+    else:
+        before, place = (
+            since + (time - since) * (time % period) // period for time in (mark, now)
         )
-        self._is_rechecking = False
-        self._as_of: int | None = None
-        absent = [name for name in others if coverage.span(name) is None]
-        self._beginning: list[str] = []
-        """Ranges whose coverage begins at the start of this run, which reads none."""
-        if asked.since > now:
-            self.ranges: list[str] = []
-            """The ranges to read, in this order."""
-        elif coverage.span(first) is None:
-            self._beginning = absent
-            self.ranges = [name for name in asked.ranges if name not in absent]
-        else:
-            coverage.begin_absent(asked.ranges)
-            self.ranges = list(asked.ranges)
-        self._begin()
-
-    def passes(self, name: str) -> Iterator[list[Interval]]:
-        """Say what to read of a range, step by step.
-
-        Args:
-            name: One of `ranges`.
-
-        Yields:
-            Stretches to read, oldest first: `stretches`, then those of the recheck.
-            They must have been read when the next are asked for.
-        """
-        yield self.stretches(name)
-        # Now the server's clock has been seen, by which the share is measured.
-        if recheck := self._recheck_of(name):
-            self._is_rechecking = True
-            yield from recheck.passes(self._now_by_both)
-            self._is_rechecking = False
-
-    def rechecked(self, name: str) -> list[Interval]:
-        """Compute what of a range a run reads again, as its turn has come.
-
-        Args:
-            name: One of `ranges`.
-
-        Returns:
-            The stretches in the order of reading, in seconds since 1970.
-        """
-        recheck = self._recheck_of(name)
-        return [*chain.from_iterable(recheck.due(self.now))] if recheck else []
-
-    def stretches(self, name: str) -> list[Interval]:
-        """Compute what to read of a range.
-
-        Args:
-            name: One of `ranges`.
-
-        Returns:
-            The stretches to read, oldest first, in seconds since 1970.
-        """
-        asked, coverage = self._asked, self.coverage
-        if name == asked.ranges[0]:
-            until = self.now if asked.end is None else min(self.now, asked.end)
-            return coverage.to_read(name, (asked.since, until), asked.lookback)
-        oldest, newest = coverage.span(name) or (self.now, self.now)
-        since = max(EARLIEST, min(oldest, newest - asked.lookback))
-        return coverage.to_read(name, (since, self.now), asked.lookback)
-
-    def is_everything(self, name: str, stretches: Sequence[Interval]) -> bool:
-        """Tell whether to read a range whole, without a filter on time.
-
-        Args:
-            name: The range.
-            stretches: The stretches to read of it.
-
-        Returns:
-            Whether no bound is set and nothing is covered.
-        """
-        asked = self._asked
-        is_unbounded = asked.start is None and asked.end is None
-        is_whole = list(stretches) == [(SINCE_EVER, self.now)]
-        return name == asked.ranges[0] and is_unbounded and is_whole
-
-    def read(self, name: str, window: Interval, as_of: int | None) -> None:
-        """Note that a window of a range has been read whole and written.
-
-        Args:
-            name: The range.
-            window: The window, in seconds since 1970.
-            as_of: The server's time when it was read; None if it is not known.
-        """
-        start, end = window
-        self._as_of = as_of
-        end = min(end, self.now, self.now if as_of is None else as_of)
-        if start < end:
-            if self._recheck and name == self._asked.ranges[0]:
-                self._recheck.grow((start, end))
-                if self._is_rechecking:
-                    self._recheck.read((start, end))
-            self.coverage.add(name, (start, end))
-
-    def learn_clock(self, began: int | None, reached: int | None) -> None:
-        """Adjust the plan to the server's clock.
-
-        Args:
-            began: The server's time at the run's first query, at the earliest.
-            reached: A time that the server's clock has reached; later times are not
-                read.
-
-        Raises:
-            StreamError: By that clock, all that is asked for lies in the future.
-        """
-        if reached is not None and reached < self.now:
-            self._check_clock(reached)
-            self.now = reached
-            self._begin()
-            self._clip()
-        self._begin(began)
-
-    def _now_by_both(self) -> int:
-        # While the server's clock and ours contradict each other, the earlier counts.
-        return self.now if self._as_of is None else min(self.now, self._as_of)
-
-    def _recheck_of(self, name: str) -> Recheck | None:
-        # A run with `end_date` is part of a load, which later runs recheck.
-        is_rechecked = name == self._asked.ranges[0] and self._asked.end is None
-        return self._recheck if is_rechecked else None
-
-    def _begin(self, began: int | None = None) -> None:
-        for name in self._beginning:
-            self.coverage.begin(name, min(self.now, began or self.now))
-
-    def _check_clock(self, reached: int) -> None:
-        since = self._asked.since
-        if reached < max(since - _DAY, SINCE_EVER + _DAY):
-            msg = (
-                f"by the server's clock it is {format_instant(reached)}, long before "
-                f"{format_instant(since)}, where its range begins; the stream stops, "
-                "as it would read nothing. Check base_url, or report it to the API's "
-                "support"
-            )
-            raise StreamError(msg)
-
-    def _clip(self) -> None:
-        newest = max((end for _, (_, end) in self.coverage), default=self.now)
-        if newest > self.now + _SKEW:
-            self._logger.warning(
-                "Its state covers a time in the future, up to %s; only what comes "
-                "before %s counts",
-                format_instant(newest),
-                format_instant(self.now),
-            )
-        self.coverage.clip(self.now)
+        is_same = mark // period == now // period
+        passed = [(before, place)] if is_same else [(since, place), (before, now)]
+    return intervals.overlap(intervals.union(passed), (since, now))

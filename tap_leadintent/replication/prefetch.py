@@ -112,14 +112,6 @@ class Prefetch:
         """Give each window with its pages; see `PageBuffer`."""
         return iter(self._buffer)
 
-    def end_by(self, latest: int) -> None:
-        """Begin no window beyond an instant.
-
-        Args:
-            latest: The instant, in seconds since 1970.
-        """
-        self._buffer.end_by(latest)
-
     def stop(self) -> None:
         """End all reading at once; pages that wait to be handed over are forgotten."""
         if not self._buffer.stop():

@@ -1,4 +1,4 @@
-"""Requests the windows of a time range, up to the server's own time."""
+"""Requests the windows of a time range."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from tap_leadintent.api.page import Page
     from tap_leadintent.api.rate_limit import Check
-    from tap_leadintent.api.server_clock import ServerClock
 
     Fields = dict[str, Any]
 
@@ -31,8 +30,8 @@ _WIDTH_REFUSALS = frozenset({400, 413, 422})
 """Statuses with which a server may refuse a range that is too wide for it."""
 
 _MOST_TRIES = 5
-"""More would repeat requests in vain; fewer might fail before two of three clocks have
-agreed."""
+"""More would repeat requests in vain; fewer might fail where several machines with
+clocks of their own answer in turn."""
 
 
 def range_fields(name: str, window: Window) -> Fields:
@@ -59,11 +58,11 @@ class TooWideError(RefusedError):
 
 @dataclass(eq=False)
 class RangeRequests:
-    """Reads windows of one time range, up to the server's own time.
+    """Reads windows of one time range.
 
-    A server may refuse a range that ends in its future. A refusal shows the server's
-    clock too, so the window is then requested again, up to that time. It may also
-    refuse a range that is too wide, which is then to be read in narrower windows.
+    A server may refuse a range that ends in its future; the window is then requested
+    again, up to the server's own time. It may also refuse a range that is too wide,
+    which is then to be read in narrower windows.
     """
 
     name: str
@@ -71,9 +70,6 @@ class RangeRequests:
 
     read_chain: Callable[[Fields, Check], Iterator[Page]]
     """Reads the cursor chain of some request fields."""
-
-    clock: ServerClock
-    """The server's clock; `read_chain` updates it with each response."""
 
     logger: logging.Logger
     """Gets a line when the first window is too wide."""
@@ -84,30 +80,31 @@ class RangeRequests:
         """Read a window, its first page at once.
 
         Args:
-            window: The window; its part in the server's future is left out.
+            window: The window; what lies in the server's future may be left out.
             check: Called before each request and during waits; raises to end the chain.
 
         Returns:
-            Gives each page, as it arrives.
+            Gives each page, as it arrives; none where all lies in the future.
 
         Raises:
             TooWideError: The window may be too wide.
             StreamError: The chain cannot go on.
         """
-        for attempt in count(1):
-            asked = self._until_now(window)
-            if asked.end <= asked.start:
-                break
+        asked, tries = window, _MOST_TRIES
+        while True:
             pages = self.read_chain(range_fields(self.name, asked), check)
             try:
-                return chain([next(pages)], pages)
+                first = next(pages)
             except RefusedError as error:
-                if error.status in _RANGE_REFUSALS and attempt < _MOST_TRIES:
-                    self.clock.concede()
-                    if self.clock.is_disputed or self._until_now(window) != asked:
-                        continue
-                raise self._refusal(asked, error) from None
-        return iter(())
+                now, tries = error.date, tries - 1
+                may_be_ahead = error.status in _RANGE_REFUSALS and tries
+                if now is None or now >= asked.end or not may_be_ahead:
+                    raise self._refusal(asked, error) from None
+                asked = Window(min(asked.start, now - 1), now)
+            else:
+                # Where all of it lies in the future, only the refusal was made sure of.
+                is_ahead = asked.end <= window.start
+                return iter(()) if is_ahead else chain([first], pages)
 
     def is_ignored(self, check: Check) -> bool:
         """Request a time that cannot have records.
@@ -146,7 +143,3 @@ class RangeRequests:
             "that is too wide, lower window_days)"
         )
         return RefusedError(msg, error.status)
-
-    def _until_now(self, window: Window) -> Window:
-        now = self.clock.reached
-        return window if now is None else window._replace(end=min(window.end, now))

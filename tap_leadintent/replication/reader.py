@@ -7,8 +7,7 @@ from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from tap_leadintent.errors import StreamError
-from tap_leadintent.progress import counted
-from tap_leadintent.replication.overlap import Repeats
+from tap_leadintent.replication.emitted import Emitted
 from tap_leadintent.replication.plan import SINCE_EVER
 from tap_leadintent.replication.prefetch import Prefetch
 from tap_leadintent.replication.range_guard import RangeGuard
@@ -23,10 +22,9 @@ if TYPE_CHECKING:
     from tap_leadintent.api.endpoint import Endpoint
     from tap_leadintent.api.page import Page, Records
     from tap_leadintent.api.rate_limit import Check
-    from tap_leadintent.api.server_clock import ClockReading, ServerClock
     from tap_leadintent.progress import Progress
-    from tap_leadintent.replication.intervals import Interval
-    from tap_leadintent.replication.plan import Plan
+    from tap_leadintent.replication.coverage import Coverage
+    from tap_leadintent.replication.plan import Step
     from tap_leadintent.replication.time_range import TimeRange
 
     Row = dict[str, Any]
@@ -39,9 +37,6 @@ class Reader:
     endpoint: Endpoint
     """What is read."""
 
-    clock: ServerClock
-    """The server's clock; the endpoint updates it with each response."""
-
     check: Check
     """Called while waiting; raises to end the run."""
 
@@ -51,8 +46,11 @@ class Reader:
     logger: logging.Logger
     """Gets a line for each window at DEBUG."""
 
-    shape_page: Callable[[Records, str | None], tuple[list[Row], Iterable[Hashable]]]
-    """Shapes a page with its `window_end`; gives the rows and the key of each."""
+    keys: Callable[[Records], Iterable[Hashable]]
+    """Tells for each record of a page which row of a target it is."""
+
+    shape: Callable[[Records, str | None], list[Row]]
+    """Shapes a page with its `window_end`."""
 
     window_done: Callable[[int], None]
     """Called with the number of records when a window is complete and emitted."""
@@ -64,10 +62,9 @@ class Reader:
     """Number of windows that are read at once."""
 
     window_seconds: int | None
-    """How many seconds a window asks for, with its overlap; None for windows that are
-    sized by their number of pages."""
+    """The most seconds that a window asks for, with its overlap."""
 
-    _repeats: Repeats = field(init=False, default_factory=Repeats)
+    _emitted: Emitted = field(init=False, default_factory=Emitted)
     _prefetch: Prefetch | None = field(init=False, default=None)
 
     def read_everything(self, now: int) -> Iterator[list[Row]]:
@@ -83,19 +80,21 @@ class Reader:
             StreamError: The chain cannot go on.
             SystemExit: A signal came.
         """
-        whole = Windows([(SINCE_EVER, now)], page_size=self.page_size, length=now)
+        whole = Windows([(SINCE_EVER, now)], page_size=self.page_size, whole=True)
         for _, pages in self._read_windows(whole, self._read_unfiltered, readers=1):
             for number, page in enumerate(pages, start=1):
-                rows, _ = self._shape(self._decode(page), number)
-                yield rows
+                yield self._shape(self._decode(page), number)
                 self._check_before_next(page)
 
-    def read_range(self, plan: Plan, time_range: TimeRange) -> Iterator[list[Row]]:
-        """Read a time range by the plan.
+    def read_step(
+        self, step: Step, time_range: TimeRange, coverage: Coverage
+    ) -> Iterator[list[Row]]:
+        """Read a step of a plan.
 
         Args:
-            plan: The plan; it notes each window that has been read whole.
-            time_range: One of its ranges.
+            step: The step.
+            time_range: Its range.
+            coverage: Notes each window that has been read whole.
 
         Yields:
             The rows of each page, oldest window first, without rows that were emitted
@@ -105,47 +104,40 @@ class Reader:
             StreamError: The range cannot be read.
             SystemExit: A signal came.
         """
-        for stretches in plan.passes(time_range.name):
-            yield from self._read_stretches(plan, time_range, stretches)
-
-    def _read_stretches(
-        self, plan: Plan, time_range: TimeRange, stretches: list[Interval]
-    ) -> Iterator[list[Row]]:
-        name = time_range.name
-        unfiltered = plan.is_everything(name, stretches)
+        unfiltered = step.is_unfiltered
         readers = 1 if unfiltered else self.concurrency
-        length = self.window_seconds and max(1, self.window_seconds - OVERLAP_SECONDS)
         windows = Windows(
-            stretches,
+            step.stretches,
             page_size=self.page_size,
             readers=readers,
-            length=plan.now if unfiltered else length,
-            quiet=plan.coverage.span(name) is not None,
+            widest=self.window_seconds
+            and max(1, self.window_seconds - OVERLAP_SECONDS),
+            quiet=step.is_quiet,
+            whole=unfiltered,
         )
-        requests = RangeRequests(name, self.endpoint.read, self.clock, self.logger)
+        requests = RangeRequests(step.name, self.endpoint.read, self.logger)
         read_window = self._read_unfiltered if unfiltered else requests.read
         guard = RangeGuard(time_range, lambda: requests.is_ignored(self.check))
-        self.progress.begin_range(name, [] if unfiltered else stretches)
+        self.progress.begin_range(step.name, [] if unfiltered else step.stretches)
         for window, pages in self._read_windows(windows, read_window, readers=readers):
-            yield from self._read_window(plan, window, pages, guard)
-
-    def learn_clock(self, plan: Plan) -> None:
-        """End the reading at the time that the server's clock has reached.
-
-        Args:
-            plan: The plan to adjust.
-        """
-        before = plan.now
-        plan.learn_clock(self.clock.began, self.clock.reached)
-        if plan.now < before:
-            self.progress.end_by(plan.now)
-            if self._prefetch is not None:
-                self._prefetch.end_by(plan.now)
+            emitted, as_of = 0, window.start
+            for number, page in enumerate(pages, start=1):
+                # The first query is the earliest, so it decides what is complete.
+                as_of = page.as_of if number == 1 else as_of
+                records = self._decode(page)
+                guard.check(window, number, records)
+                rows = self._new_rows(records, number, window)
+                emitted += len(rows)
+                yield rows
+                self._check_before_next(page)
+            self._note(step, window, as_of, coverage)
+            self.window_done(emitted)
 
     def stop(self) -> None:
         """End all reading, also of pages that wait to be emitted."""
         if self._prefetch is not None:
             self._prefetch.stop()
+        self._emitted = Emitted()  # The next stream needs the memory.
 
     def _read_windows(
         self,
@@ -167,41 +159,18 @@ class Reader:
                 )
             yield from prefetch
 
-    def _read_window(
-        self, plan: Plan, window: Window, pages: Iterator[Page], guard: RangeGuard
-    ) -> Iterator[list[Row]]:
-        count, end = 0, ""
-        clock: ClockReading | None = None
-        for number, page in enumerate(pages, start=1):
-            records = self._decode(page)
-            count += len(records.data)
-            if number == 1:
-                self.learn_clock(plan)
-                end = format_instant(min(window.end, plan.now))
-                clock = page.clock
-            guard.check(window, number, records)
-            window_end = f"{end[:-1]}.000000Z"
-            news, is_settled = self._news(records, number, window_end)
-            yield news
-            if not is_settled:
-                # A record moved between this window and one that was emitted before.
-                again = self.endpoint.read_again(page, self.check)
-                news, _ = self._news(self._decode(again), number, window_end)
-                yield news
-            self._check_before_next(page)
-        self.learn_clock(plan)
-        # The window's first query is the earliest, so it decides what is complete.
-        as_of = clock and self.clock.as_of(clock)
-        plan.read(guard.range_name, (window.start, window.end), as_of)
+    def _note(self, step: Step, window: Window, as_of: int, coverage: Coverage) -> None:
+        end = min(window.end, as_of)
+        if window.start < end:
+            for name in step.covers:
+                coverage.add(name, (window.start, end), is_newest=step.is_in_order)
         self.progress.reach(window.end)
         self.logger.debug(
-            "%s from %s to %s: %s",
-            guard.range_name,
+            "%s from %s to %s",
+            step.name,
             format_instant(window.start),
             format_instant(window.end),
-            counted(count, "record"),
         )
-        self.window_done(count)
 
     def _decode(self, page: Page) -> Records:
         try:
@@ -214,18 +183,21 @@ class Reader:
         if page.cursor.has_more:
             self.check()
 
-    def _news(
-        self, records: Records, number: int, window_end: str
-    ) -> tuple[list[Row], bool]:
-        rows, keys = self._shape(records, number, window_end)
-        news = self._repeats.news(keys, records)
-        return [*compress(rows, news)], None not in news
+    def _new_rows(self, records: Records, number: int, window: Window) -> list[Row]:
+        """Shape what was not emitted before as it is."""
+        contents = map(bytes, records.raw)
+        are_new = [*map(self._emitted.take, self.keys(records), contents)]
+        if not all(are_new):
+            data, raw = compress(records.data, are_new), compress(records.raw, are_new)
+            records = records._replace(data=[*data], raw=[*raw])
+        return self._shape(records, number, window)
 
     def _shape(
-        self, records: Records, number: int, window_end: str | None = None
-    ) -> tuple[list[Row], Iterable[Hashable]]:
+        self, records: Records, number: int, window: Window | None = None
+    ) -> list[Row]:
+        end = window and f"{format_instant(window.end)[:-1]}.000000Z"
         try:
-            return self.shape_page(records, window_end)
+            return self.shape(records, end)
         except ValueError as error:
             msg = f"page {number}: {error}"
             raise StreamError(msg) from None

@@ -20,11 +20,8 @@ class Reading:
     pages: deque[Page] = field(default_factory=deque)
     """Those that wait to be handed over."""
 
-    records: int = 0
-    """How many have come."""
-
-    requests: int = 0
-    """How many that took."""
+    last_records: int = 0
+    """How many records the page held that came last."""
 
     has_ended: bool = False
     """Whether its last page has come, or cannot come."""
@@ -39,8 +36,7 @@ class Reading:
             page: The page.
         """
         self.pages.append(page)
-        self.records += page.count
-        self.requests += 1
+        self.last_records = page.count
         self.has_ended = not page.cursor.has_more
 
     @property

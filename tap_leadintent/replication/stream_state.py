@@ -46,8 +46,8 @@ class StreamState:
     @property
     def newest_covered(self) -> str | None:
         """The newest instant of the first range that the state covers."""
-        span = self._read().coverage.span(self.asked.ranges[0])
-        return span and format_instant(span[1])
+        newest = self._read().coverage.newest(self.asked.ranges[0])
+        return None if newest is None else format_instant(newest)
 
     def begin(self) -> None:
         """Put an empty coverage into the run's first STATE, if there is no state.
@@ -67,5 +67,4 @@ class StreamState:
         return {COVERAGE: self.bookmark.to_state(self.key_mark)}
 
     def _read(self) -> Bookmark:
-        asked = self.asked
-        return Bookmark.read(self.state, self.source, asked.ranges, asked.since)
+        return Bookmark.read(self.state, self.source)

@@ -1,79 +1,102 @@
-"""Cuts a time range into windows of a few pages each, several of them read at once."""
+"""Cuts a time range into windows of a few pages each, several of them read at once.
+
+A window is as long as what was read last before it suggests. Where that says nothing,
+a look reads a short piece, or all of a quiet one, and is given up where it holds more
+than expected. All instants are in UTC seconds since 1970.
+"""
 
 from __future__ import annotations
 
 import sys
-from math import sqrt
+from bisect import bisect_left, insort
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from tap_leadintent.replication import intervals, survey
-from tap_leadintent.replication.density import Density
-from tap_leadintent.replication.read_ahead import Chain, ReadAhead
-from tap_leadintent.replication.survey import Piece
-
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tap_leadintent.replication.intervals import Interval
 
-# What an edge's second holds is read twice. Windows of fewer seconds waste more of it;
-# longer ones make long chains where a second holds pages.
 OVERLAP_SECONDS = 1
-_LEAST_SECONDS = 10
+"""How much earlier than its start a window is asked for, as the API description does
+not show whether a range includes its ends. What lies there is read twice."""
 
 NARROWEST_SECONDS = 3600 - OVERLAP_SECONDS
 """Seconds of a window that is not narrowed when the API refuses it. Fewer would repeat
 more requests that it refuses for other reasons; more would fail where it allows an hour
 at most."""
 
-# A forecast is taken to be wrong when a window has shown so many times its pages. More
-# believes it for too long; less doubts it for chance.
-_DOUBT = 1.5
+# Pages that a window should hold; the density is the mean over as many. More waste
+# fewer part-filled last pages; fewer follow changes sooner, and are finished together.
+_PAGES = 8
 
-# Larger windows waste fewer part-filled pages; smaller ones are finished together.
-_FEWEST_PAGES = 2
-_MOST_PAGES = 6
+# A look is given up after so many pages. More are wasted where it is dense; fewer give
+# up what is nearly finished.
+_LOOK_PAGES = 2
 
-# Longer chains can neither be resumed nor shared; shorter ones are given up more often.
-# Once nothing is left to hand out, and such a share of the readers has nothing to do,
-# there is more to gain by sharing.
+# Any other window is given up after so many. More can be neither shared nor resumed for
+# long; fewer give up what would soon have ended.
 _LONGEST_CHAIN = 32
-_LONGEST_IN_THE_END = 5
-_IDLE_SHARE = 0.6
 
-# A window is kept so short that it would not exceed the longest chain even at the
-# highest density seen so far. It is not where it would then be expected to hold fewer
-# pages than this. More makes chains that are given up; less leaves most windows empty
-# beside dense seconds.
-_LEAST_PAGES = 1
+# A quiet stretch that holds more than a look is read in pieces of up to so many pages.
+# More can be neither shared nor resumed for long; fewer give up batches of one second.
+_LONGEST_QUIET = 64
+
+# So many pages for each reader may lie between the oldest second that is not read and
+# what is handed out. More take memory; fewer leave readers idle beside a long chain.
+_PAGES_AHEAD = 16
+
+# Looks at a history. More cost requests where there is nothing; fewer leave readers
+# idle.
+_LOOKS = 8
+
+# The part of a history that each of these looks covers, as a day of a year. Longer ones
+# are given up; shorter ones see only the day or the night.
+_LOOK_SHARE = 365
+
+# Pieces of a window that was given up. More cost requests where they are empty; fewer
+# take longer to find what is dense.
+_PIECES = 5
+
+# Pieces of a quiet stretch that was given up. More are read sooner; fewer cost less:
+# each piece may have one part-filled page and an empty one.
+_QUIET_PIECES = 3
+
+# A window of so few seconds is never given up. Fewer would read more seconds twice, as
+# windows overlap by one; more make longer chains where all lies in one second.
+_LEAST_SECONDS = 10
 
 
 class Window(NamedTuple):
-    """A piece of a time range, in UTC seconds since 1970."""
+    """A piece of a time range that is read in one chain."""
 
     start: int
     end: int
+    expected: float = 1.0
+    """How many pages it should hold."""
+    is_look: bool = False
+    """Whether it is given up when it holds more."""
     is_kept: bool = True
     """Whether it is never given up, so that its pages can be handed over as they come.
     """
 
 
+_Piece = tuple[int, int, float]
+"""Where it begins, where it ends, and a figure."""
+
+
 class Windows:
-    """The windows of one time range, for several readers, mostly oldest first.
+    """The windows of a time range, handed out to several readers, oldest first."""
 
-    With a fixed length, a window is given to whoever asks. Without, each is cut so that
-    it should hold a few pages. Where too little is known for that, a few windows survey
-    a stretch, and nothing else is handed out meanwhile: the whole range in the
-    beginning, and later a window that has shown far more than expected, which is given
-    up.
-    """
-
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
-        stretches: list[Interval],
+        stretches: Sequence[Interval],
         *,
         page_size: int,
         readers: int = 1,
-        length: int | None = None,
+        widest: int | None = None,
         quiet: bool = False,
+        whole: bool = False,
     ) -> None:
         """Begin with everything left to hand out.
 
@@ -81,25 +104,29 @@ class Windows:
             stretches: What is to be read, oldest first.
             page_size: Records in a full page.
             readers: How many windows are read at once.
-            length: Seconds in a window, or None to follow the density.
-            quiet: Whether the stretches are likely to hold next to nothing.
+            widest: The most seconds of a window.
+            quiet: Whether each stretch is likely to hold next to nothing.
+            whole: Whether each stretch is one window, however much it holds.
         """
-        self._left = list(stretches)
-        self._latest = max((end for _, end in stretches), default=0)
         self._readers = readers
-        self._is_fixed = length is not None
-        self._widest = length or sys.maxsize
-        """How many seconds a window may hold."""
-        self._is_narrowing = False
-        """Whether no window has been accepted since one was refused."""
-        self._density = Density(page_size)
-        self._in_flight: dict[int, Chain] = {}
-        """By where they begin."""
-        self._ahead = ReadAhead(self._in_flight)
-        self._surveys: list[Piece] = []
-        """What is surveyed next."""
-        if stretches and not length:
-            self._surveys = survey.probes(*stretches[0], quiet=quiet)
+        self._widest = widest or sys.maxsize
+        self._is_quiet = quiet
+        self._kept_seconds = sys.maxsize if whole else _LEAST_SECONDS
+        self._full = page_size / 2
+        """Records that count as a page: the most that one has shown so far."""
+        self._left = [(start, end, 0.0) for start, end in stretches]
+        """What is not handed out, with the pages a second that it has at the least."""
+        self._in_flight: dict[Window, float] = {}
+        """The windows that are being read, with the pages that they have shown."""
+        self._read: list[_Piece] = []
+        """What was read, with its pages."""
+        self._looks: list[_Piece] = []
+        """What is looked at next, with the pages after which it is given up."""
+        for start, end in [] if quiet or whole else stretches[:1]:
+            seconds = max(1, (end - start) // _LOOK_SHARE)
+            step = (end - start - seconds) / (_LOOKS - 1)
+            starts = sorted({start + int(step * n) for n in range(_LOOKS)})
+            self._looks = [(at, at + seconds, _LOOK_PAGES) for at in starts]
 
     @property
     def oldest_left(self) -> int | None:
@@ -111,15 +138,6 @@ class Windows:
         """Whether everything has been handed out and read."""
         return not self._left and not self._in_flight
 
-    def end_by(self, latest: int) -> None:
-        """Hand out nothing beyond an instant.
-
-        Args:
-            latest: The instant, in seconds since 1970.
-        """
-        self._latest = min(self._latest, latest)
-        self._left = self._clipped(self._left)
-
     def next(self) -> Window | None:
         """Hand out a window.
 
@@ -127,157 +145,133 @@ class Windows:
             The window, or None when there is none to give now: everything is handed
             out, or something in flight has to come back first.
         """
-        if self._is_narrowing and self._in_flight:
+        if window := self._next_look():
+            return window
+        if not self._left or any(window.is_look for window in self._in_flight):
             return None
-        return self._next_survey() or self._next_left()
+        start, end, least = self._left[0]
+        density = self._density(start)
+        if least and 2 * density <= least:
+            self._looks = self._cut(start, end, _PIECES, _LOOK_PAGES)
+        elif not density:
+            unknown = [(a, b) for a, b, _ in self._left if not self._density(a)]
+            self._looks = [p for x in unknown for p in self._cut(*x, 1, _LOOK_PAGES)]
+        if self._looks:
+            return self._next_look()
+        left = density * sum(end - start for start, end, _ in self._left)
+        wanted = min(_PAGES, max(1, left / self._readers))
+        seconds = max(_LEAST_SECONDS, int(wanted / density) + 1)
+        return self._hand_out(start, min(end, start + seconds), wanted)
 
-    def goes_on(self, window: Window) -> bool:
+    def goes_on(self, window: Window, *, records: int) -> bool:
         """Learn that a window has shown a page, and another is to come.
 
         Args:
             window: The window.
+            records: How many records the page held.
 
         Returns:
-            Whether to read on; if not, the window is given up: what it held is read
-            again in others.
+            Whether to read on; if not, what it held is read again in others.
         """
-        self._is_narrowing = False
-        chain = self._in_flight[window.start]
-        chain.pages += 1
-        if window.is_kept or self._may_go_on(window.start, chain):
+        # Counted by what it holds: an empty page says nothing of how dense records are,
+        # and pages may be shorter than asked for.
+        self._full = max(self._full, records)
+        page = max(0.5, records / self._full) if records else 0.0
+        shown = self._in_flight[window] = self._in_flight[window] + page
+        most: float = _LONGEST_CHAIN
+        if window.is_look:
+            most = window.expected
+        elif not self._left and len(self._in_flight) < self._readers:
+            # A reader has nothing else to do, so it is shared sooner.
+            most = min(most, max(_LOOK_PAGES, 2 * window.expected))
+        if window.is_kept or shown < most:
             return True
-        self._leave(window)
-        self._density.learn_bound(window.start, window.end, chain.pages + 1)
-        if chain.is_survey:
-            # It has shown where records are dense, which the others were to find.
-            self._surveys = []
+        self._put_back(window, shown + 1)
+        if window.is_look:
+            self._looks = []  # They were to find what this has found.
+            if self._is_quiet:
+                start, end, *_ = window
+                count = min(self._readers, _QUIET_PIECES)
+                self._looks = self._cut(start, end, count, _LONGEST_QUIET)
+                self._is_quiet = False
         return False
 
-    def done(self, window: Window, *, records: int, requests: int) -> None:
+    def done(self, window: Window, *, records: int) -> None:
         """Learn that a window has been read whole.
 
         Args:
             window: The window.
-            records: How many records it held.
-            requests: How many requests it took.
+            records: How many records its last page held.
         """
-        self._is_narrowing = False
-        start, end, _ = window
-        self._density.learn(start, end, records=records, requests=requests)
-        del self._in_flight[start]
-        front = self._front()
-        self._density.forget(front)
-        pages = records / self._density.page_records
-        self._ahead.wait(start, requests=requests, pages=pages, front=front)
+        pages = self._in_flight.pop(window) + records / self._full
+        insort(self._read, (window.start, window.end, pages))
 
     def narrow(self, window: Window) -> None:
         """Learn that the API refused a window, which may be too wide for it.
 
-        It is left again, and none is longer than half of it from now on. Until one has
-        been accepted, they are handed out one by one, as all may be refused.
+        It is left again, and none is longer than half of it from now on.
 
         Args:
             window: The window, of more than `NARROWEST_SECONDS`.
         """
         half = (window.end - window.start) // 2
         self._widest = min(self._widest, max(NARROWEST_SECONDS, half))
-        self._is_narrowing = True
-        self._surveys = []
-        self._leave(window)
+        self._looks = []
+        self._put_back(window, 0.0)
 
-    # What is handed out
-
-    def _next_survey(self) -> Window | None:
-        while self._surveys:
-            start, end, pages = self._surveys.pop(0)
-            end = min(end, self._latest, start + self._widest)
-            if start < end and self._ahead.room(start, self._front()) >= 1:
-                return self._hand_out(start, end, pages, is_survey=True)
-        return None
-
-    def _next_left(self) -> Window | None:
-        is_surveying = any(chain.is_survey for chain in self._in_flight.values())
-        if is_surveying or not self._left:
-            return None
-        start, end = self._left[0]
-        end = min(end, start + self._widest)
-        if self._is_fixed:
-            return self._hand_out(start, end, 1)
-        given_up = self._density.given_up_at(start)
-        mean = self._density.mean(start, is_dense=bool(given_up)) or 0.0
-        if given_up:
-            expected = self._density.pages(given_up.start, given_up.end, mean)
-            if _DOUBT * expected <= given_up.amount:
-                end = min(end, given_up.end)
-                self._surveys = survey.pieces(start, end, given_up)
-                return self._next_survey()
-            # Shorter than what was given up, so that it comes to an end.
-            end = min(end, start + (given_up.end - given_up.start) // 2)
-        elif self._is_unknown(start):
-            unknown = [(a, b) for a, b in self._left if self._is_unknown(a)]
-            self._surveys = [Piece(a, b, 1) for a, b in unknown]
-            return self._next_survey()
-        return self._next_window(start, end, mean)
-
-    def _is_unknown(self, start: int) -> bool:
-        """Tell whether nothing shows what a piece that is left may hold."""
-        density = self._density
-        if density.given_up_at(start):
-            return False
-        return density.mean(start) is None or density.is_between_empty(start)
-
-    def _next_window(self, start: int, end: int, mean: float) -> Window | None:
-        pages = self._wanted_pages(start, mean)
-        if pages > self._ahead.foreseen_room(start, self._front()):
-            return None
-        # A few records more than whole pages cost one page more, so it should hold less
-        # by what chance may add.
-        chance = sqrt(pages / self._density.page_records) if pages >= 1 else 0.0
-        forecast = self._density.end(start, pages - chance, mean, latest=end)
-        end = min(end, max(forecast, start + _LEAST_SECONDS))
-        expected = self._density.pages(start, end, mean)
-        return self._hand_out(start, end, expected)
-
-    def _wanted_pages(self, start: int, mean: float) -> float:
-        """Give a reader's share of what is left or of the room, or less."""
-        left = mean * sum(end - start for start, end in self._left)
-        room = self._ahead.shared_room(start)
-        share = round(min(left, room) / self._readers)
-        pages = float(min(_MOST_PAGES, max(_FEWEST_PAGES, share)))
-        safe = _LONGEST_CHAIN * mean / max(mean, self._density.peak)
-        is_safer = safe >= _LEAST_PAGES and not self._density.is_weekly
-        return min(pages, safe) if is_safer else pages
-
-    def _hand_out(
-        self, start: int, end: int, expected: float, *, is_survey: bool = False
-    ) -> Window:
-        is_kept = self._is_fixed or end - start <= _LEAST_SECONDS
-        window = Window(start, end, is_kept)
-        self._left = intervals.subtract(self._left, (start, end))
-        self._in_flight[start] = Chain(expected, is_survey)
+    def _next_look(self) -> Window | None:
+        window = None
+        while self._looks and not window:
+            window = self._hand_out(*self._looks.pop(0), is_look=True)
         return window
 
-    # What is read on or given up
+    def _cut(self, start: int, end: int, count: int, most: int) -> list[_Piece]:
+        """Cut a stretch into equal looks, or into more if they are too wide."""
+        count = max(count, -((start - end) // self._widest))
+        edges = sorted({start + (end - start) * n // count for n in range(count + 1)})
+        return [(a, b, most) for a, b in pairwise(edges)]
 
-    def _may_go_on(self, start: int, chain: Chain) -> bool:
-        idle = self._readers - len(self._in_flight)
-        most: float = _LONGEST_CHAIN
-        if chain.is_survey:
-            most = chain.expected
-        elif not self._left and idle >= _IDLE_SHARE * self._readers:
-            most = max(_LONGEST_IN_THE_END, _DOUBT * chain.expected)
-        return chain.pages < most and self._ahead.room(start, self._front()) >= 0
+    def _density(self, instant: int) -> float:
+        """Give the pages a second in what was read last before an instant.
 
-    def _leave(self, window: Window) -> None:
-        del self._in_flight[window.start]
-        left = intervals.add(self._left, (window.start, window.end))
-        self._left = self._clipped(left)
+        It is the highest of the means that go back from there, over some pages at most.
+        """
+        seconds = pages = density = 0.0
+        for n in range(bisect_left(self._read, (instant,)) - 1, -1, -1):
+            start, end, held = self._read[n]
+            seconds, pages = seconds + end - start, pages + held
+            density = max(density, pages / seconds)
+            if pages > _PAGES:
+                break
+        return density
 
-    def _front(self) -> int:
-        """Find where the oldest second lies that has not been read."""
-        starts = [*self._in_flight, *(start for start, _ in self._left[:1])]
-        return min(starts, default=self._latest)
+    def _hand_out(
+        self, start: int, end: int, expected: float, *, is_look: bool = False
+    ) -> Window | None:
+        """Hand out a window, unless too much before it is read already, and waits."""
+        end = min(end, start + self._widest)
+        front = min([window.start for window in self._in_flight] + [self._left[0][0]])
+        first, last = (bisect_left(self._read, (at,)) for at in (front, start))
+        ahead = sum(pages for _, _, pages in self._read[first:last])
+        for window, shown in self._in_flight.items():
+            if front < window.start < start:
+                ahead += max(shown + 1, min(window.expected, _PAGES))
+        if start > front and ahead >= self._readers * _PAGES_AHEAD:
+            return None
+        self._take(start, end)
+        is_kept = end - start <= self._kept_seconds
+        window = Window(start, end, expected, is_look, is_kept)
+        self._in_flight[window] = 0.0
+        return window
 
-    def _clipped(self, stretches: list[Interval]) -> list[Interval]:
-        latest = self._latest
-        return [(a, min(b, latest)) for a, b in stretches if a < latest]
+    def _take(self, start: int, end: int) -> None:
+        """Take a stretch out of what is left."""
+        left = self._left
+        self._left = [(a, min(b, start), least) for a, b, least in left if a < start]
+        self._left += [(max(a, end), b, least) for a, b, least in left if b > end]
+
+    def _put_back(self, window: Window, pages: float) -> None:
+        """Leave a window again, which holds so many pages at the least."""
+        del self._in_flight[window]
+        start, end, *_ = window
+        insort(self._left, (start, end, pages / (end - start)))

@@ -10,7 +10,7 @@ import msgspec
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
 from tap_leadintent.replication.coverage import Coverage
-from tap_leadintent.replication.recheck import Mark
+from tap_leadintent.replication.plan import SINCE_EVER
 from tap_leadintent.replication.source import Source
 from tap_leadintent.state_tool.errors import StateError
 from tap_leadintent.state_tool.sources import moved, sources
@@ -18,8 +18,9 @@ from tap_leadintent.state_tool.words import about, stretch
 from tap_leadintent.times import EARLIEST, LATEST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from tap_leadintent.replication.intervals import Interval
     from tap_leadintent.state_tool.document import Document
     from tap_leadintent.state_tool.streams import Stream
 
@@ -51,26 +52,37 @@ def forget(
     """
     bookmark = _current(states, stream)
     coverage = bookmark.coverage
-    coverage.begin_absent(stream.ranges)
-    forgotten = [
-        gone
-        for name in ranges
-        if (gone := _forget(coverage, name, bounds, stream.ranges[0]))
-    ]
-    if not forgotten:
-        start, end = bounds
-        told = stretch((EARLIEST if start is None else start, _or_latest(end)))
+    left = {name: coverage.pieces(name) for name in stream.ranges}
+    start, end = bounds
+    gone = (EARLIEST if start is None else start, _or_latest(end))
+    if not any(intervals.overlap(left[name], gone) for name in ranges):
+        told = stretch(gone)
         msg = f"{stream.name}: nothing of {' and '.join(ranges)} is covered {told}"
         raise StateError(msg)
+    for name in ranges:
+        left[name] = intervals.subtract(left[name], gone)
+    _refuse_what_counts_all_the_same(stream, coverage, left, ranges)
+    pieces = ((name, piece) for name in left for piece in left[name])
+    bookmark.coverage = Coverage(pieces, rechecked=coverage.rechecked)
     entries = bookmark.to_state(bookmark.key)
     return {**states, stream.name: {**states[stream.name], COVERAGE: entries}}
 
 
-def _forget(coverage: Coverage, name: str, bounds: Bounds, first: str) -> bool:
-    oldest, _ = coverage.span(name) or (EARLIEST, EARLIEST)
-    start = oldest if bounds[0] is None else bounds[0]
-    gone = (start, max(start, _or_latest(bounds[1])))
-    return bool(coverage.forget(name, gone, read_from_oldest=name != first))
+def _refuse_what_counts_all_the_same(
+    stream: Stream,
+    coverage: Coverage,
+    left: Mapping[str, Sequence[Interval]],
+    ranges: Sequence[str],
+) -> None:
+    first, *others = stream.ranges
+    begun = left[first] and left[first][0][0] <= SINCE_EVER
+    for name in others if begun and first not in ranges else ():
+        if left[name] and left[name][0][0] > coverage.pieces(name)[0][0]:
+            msg = (
+                f"--range: without start_date, {first} counts for what lies before the "
+                f"oldest covered instant of {name}; leave --range out"
+            )
+            raise StateError(msg)
 
 
 def _or_latest(end: int | None) -> int:
@@ -79,14 +91,8 @@ def _or_latest(end: int | None) -> int:
 
 def _current(states: States, stream: Stream) -> Bookmark:
     state = states.get(stream.name, {})
-    if COVERAGE not in state and "replication_key_value" in state:
-        msg = (
-            f"{stream.name}: its state is only a bookmark of the SDK; run the tap "
-            "once, then it says what is covered"
-        )
-        raise StateError(msg)
     source = next(iter(sources(state)), Source("", ""))
-    return Bookmark.read(state, source, stream.ranges, 0)
+    return Bookmark.read(state, source)
 
 
 def move(states: States, from_address: str, to_address: str) -> States:
@@ -123,15 +129,20 @@ def join(
     streams: Iterable[Stream],
     bounds: Bounds = (None, None),
     *,
+    lookback: int,
     allow_holes: bool,
 ) -> States:
     """Unite the states of shards.
+
+    Of each, the lookback before its newest covered instant does not count: what
+    surfaced late may be missing there.
 
     Args:
         documents: The states.
         streams: All streams.
         bounds: What they must cover together, in UTC seconds since 1970; None means
             as far as they reach.
+        lookback: `lookback_minutes`, in seconds.
         allow_holes: Whether what the shards cover may have gaps.
 
     Returns:
@@ -147,10 +158,10 @@ def join(
     address = _common_address(documents, streams)
     for stream in streams:
         if stream.ranges and stream.name in joined:
-            bookmark, key = _join_stream(documents, stream, address)
+            shards = _shards(documents, stream, address)
             if not allow_holes:
-                _refuse_gaps(stream, bookmark.coverage, bounds)
-            joined[stream.name][COVERAGE] = bookmark.to_state(key)
+                _refuse_gaps(stream, shards, bounds)
+            joined[stream.name][COVERAGE] = _joined(shards, lookback)
     return joined
 
 
@@ -168,48 +179,56 @@ def _common_address(documents: Iterable[Document], streams: Iterable[Stream]) ->
     return next(iter(found), "")
 
 
-def _join_stream(
+def _shards(
     documents: Iterable[Document], stream: Stream, address: str
-) -> tuple[Bookmark, str]:
+) -> list[Bookmark]:
+    """Read what each state says of a stream; their filters must be the same."""
     found: dict[str, str] = {}
     bookmarks: list[Bookmark] = []
     for document in documents:
         filters = _current(document.bookmarks, stream).source.filters
         state = document.bookmarks.get(stream.name, {})
-        bookmark = Bookmark.read(state, Source(address, filters), stream.ranges, 0)
-        bookmark.coverage.begin_absent(stream.ranges)
+        bookmarks.append(Bookmark.read(state, Source(address, filters)))
         if state.get(COVERAGE):
             found.setdefault(filters, document.name)
-        bookmarks.append(bookmark)
     if len(found) > 1:
         told = " and ".join(f"{name} {about('', each)}" for each, name in found.items())
         msg = (
             f"{stream.name}: only states of the same filters can be joined, but {told}"
         )
         raise StateError(msg)
-    coverage = Coverage(chain.from_iterable(each.coverage for each in bookmarks))
-    marks = [each.coverage.recheck for each in bookmarks if each.coverage.recheck]
-    if marks:
-        oldest = min(each.place for each in marks)
-        coverage.recheck = Mark(
-            stream.ranges[0], oldest, min(each.done for each in marks)
-        )
-    others = {
-        msgspec.json.encode(entry): entry for each in bookmarks for entry in each.others
-    }
-    source = Source(address, next(iter(found), ""))
-    key = next((each.key for each in bookmarks if each.key), "")
-    return Bookmark(source, coverage, [*others.values()]), key
+    return bookmarks
 
 
-def _refuse_gaps(stream: Stream, coverage: Coverage, bounds: Bounds) -> None:
-    # Where the other ranges begin differs from shard to shard, and runs read them from
-    # the earliest on, whatever is missing in between.
+def _joined(shards: Sequence[Bookmark], lookback: int) -> list[dict[str, Any]]:
+    coverage = Coverage(chain.from_iterable(_settled(s, lookback) for s in shards))
+    others = {msgspec.json.encode(entry): entry for s in shards for entry in s.others}
+    source = max((shard.source for shard in shards), key=lambda each: each.filters)
+    key = next((shard.key for shard in shards if shard.key), "")
+    return Bookmark(source, coverage, [*others.values()]).to_state(key)
+
+
+def _settled(shard: Bookmark, lookback: int) -> Iterator[tuple[str, Interval]]:
+    for name in dict.fromkeys(name for name, _ in shard.coverage):
+        pieces = shard.coverage.pieces(name)
+        newest = pieces[-1][1]
+        for piece in intervals.subtract(pieces, (newest - lookback, newest)):
+            yield name, piece
+
+
+def _refuse_gaps(stream: Stream, shards: Iterable[Bookmark], bounds: Bounds) -> None:
+    # Shards read the first range alone.
     first = stream.ranges[0]
+    covered = intervals.union(
+        piece for shard in shards for piece in shard.coverage.pieces(first)
+    )
     start, end = bounds
-    if span := coverage.span(first):
-        asked = span[0] if start is None else start, span[1] if end is None else end
-        for gap in intervals.missing(asked, coverage.pieces(first)):
+    if covered:
+        asked = (
+            covered[0][0] if start is None else start,
+            covered[-1][1] if end is None else end,
+        )
+        for gap in intervals.missing(asked, covered):
             msg = (
                 f"{stream.name}: {first} is not covered {stretch(gap)}; join the shard "
                 "that covers it, or give --allow-holes to let the next run read it"

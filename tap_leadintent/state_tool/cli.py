@@ -160,14 +160,25 @@ def forget(
 @click.option("--allow-holes", is_flag=True, help="Gaps between shards may stay.")
 @click.option("--from", "start", help="Where what they must cover begins.")
 @click.option("--to", "end", help="Where it ends.")
+@click.option(
+    "--lookback-minutes",
+    type=click.IntRange(0),
+    default=settings.lookback({}) // 60,
+    show_default=True,
+    help="As the runs have it.",
+)
 def join(
     states: tuple[str, ...],
     start: str | None,
     end: str | None,
+    lookback_minutes: int,
     *,
     allow_holes: bool,
 ) -> None:
     """Print what the STATES of shards cover together, in the form of the first.
+
+    The lookback before the end of each is left out, so that the next run reads it
+    again.
 
     With --from and --to, a first or last shard that is missing is noticed, too.
     """
@@ -175,7 +186,11 @@ def join(
     bounds = _bounds(start, end)
     documents = [read_document(path, streams) for path in states]
     joined = changes.join(
-        documents, [*streams.values()], bounds, allow_holes=allow_holes
+        documents,
+        [*streams.values()],
+        bounds,
+        lookback=lookback_minutes * 60,
+        allow_holes=allow_holes,
     )
     click.echo(documents[0].with_bookmarks(joined))
 

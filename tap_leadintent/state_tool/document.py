@@ -127,7 +127,7 @@ def _check(document: Document, streams: Mapping[str, Stream]) -> None:
             continue
         try:
             found = [
-                Bookmark.read(state, source, ranges[name], 0).problem
+                Bookmark.read(state, source).problem
                 for source in sources(state) or [Source("", "")]
             ]
         except ValueError as error:

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tap_leadintent.replication import intervals
-from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
+from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.source import Source
 from tap_leadintent.state_tool.sources import sources
-from tap_leadintent.times import format_instant
+from tap_leadintent.times import EARLIEST, LATEST, format_instant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tap_leadintent.replication.intervals import Interval
-    from tap_leadintent.replication.recheck import Mark
     from tap_leadintent.state_tool.streams import Stream
 
 
@@ -28,8 +27,8 @@ class RangeFacts:
     lookback: int
     """`lookback_minutes`, in seconds."""
 
-    recheck: Mark | None
-    """How far the recheck has come, if there is one of this range."""
+    rechecked: int | None
+    """When the recheck of this range was done last, if it has one."""
 
     @property
     def span(self) -> Interval:
@@ -49,11 +48,9 @@ class RangeFacts:
             "holes": [*map(_stretch, self.holes)],
             "lookback": _stretch((newest - self.lookback, newest)),
             "last_extended": format_instant(newest),
-            "recheck": self.recheck
-            and {
-                "from": format_instant(self.recheck.place),
-                "done": format_instant(int(self.recheck.done)),
-            },
+            "rechecked": None
+            if self.rechecked is None
+            else format_instant(self.rechecked),
         }
 
 
@@ -83,8 +80,6 @@ class StreamFacts:
 
     stream: Stream
     sources: list[SourceFacts]
-    sdk_bookmark: str | None
-    """The SDK's `replication_key_value`, where the state says nothing else."""
 
     @property
     def is_full_table(self) -> bool:
@@ -96,7 +91,6 @@ class StreamFacts:
         return {
             "replication_method": "FULL_TABLE" if self.is_full_table else "INCREMENTAL",
             "sources": [each.to_json() for each in self.sources],
-            "replication_key_value": self.sdk_bookmark,
         }
 
 
@@ -115,30 +109,25 @@ def stream_facts(
         What is covered, the current source first.
     """
     if not stream.ranges:
-        return StreamFacts(stream, [], None)
+        return StreamFacts(stream, [])
     found = sources(state)
     current = today or (found[0] if found else Source("", ""))
     shown = [
         SourceFacts(source, source == current, _ranges(stream, state, source, lookback))
         for source in dict.fromkeys([*([current] if current in found else []), *found])
     ]
-    value = None if COVERAGE in state else state.get("replication_key_value")
-    return StreamFacts(
-        stream,
-        [each for each in shown if each.ranges],
-        None if value is None else str(value),
-    )
+    return StreamFacts(stream, [each for each in shown if each.ranges])
 
 
 def _ranges(
     stream: Stream, state: Mapping[str, Any], source: Source, lookback: int
 ) -> list[RangeFacts]:
-    coverage = Bookmark.read(state, source, stream.ranges, 0).coverage
-    mark = coverage.recheck
+    coverage = Bookmark.read(state, source).coverage
+    marks = {stream.ranges[0]: coverage.rechecked}
     return [
-        RangeFacts(name, pieces, lookback, mark if mark and mark.name == name else None)
+        RangeFacts(name, pieces, lookback, marks.get(name))
         for name in stream.ranges
-        if (pieces := coverage.pieces(name))
+        if (pieces := intervals.overlap(coverage.pieces(name), (EARLIEST, LATEST)))
     ]
 
 

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tap_leadintent.replication.bookmark import Bookmark
-from tap_leadintent.replication.plan import Asked, Plan
+from tap_leadintent.replication.plan import Asked, Plan, make_plan
 from tap_leadintent.replication.source import Source
 from tap_leadintent.state_tool.reasons import Reason, reasons
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tap_leadintent.replication.coverage import Coverage
     from tap_leadintent.replication.intervals import Interval
     from tap_leadintent.state_tool.streams import Stream
-
-_QUIET = logging.getLogger("tap-leadintent-state")
-_QUIET.addHandler(logging.NullHandler())
-_QUIET.propagate = False
 
 
 class RangeForecast(NamedTuple):
@@ -34,7 +28,7 @@ class RangeForecast(NamedTuple):
     """What the state covers."""
 
     is_everything: bool
-    """Whether it reads all records in one unfiltered chain."""
+    """Whether all records are read in one unfiltered chain, which counts for it."""
 
 
 class Forecast(NamedTuple):
@@ -79,27 +73,20 @@ def forecast(
     """
     asked = Asked.by(config, stream.ranges)
     source = source_of(stream, config)
-    bookmark = Bookmark.read(state, source, stream.ranges, asked.since)
+    bookmark = Bookmark.read(state, source)
     former = bookmark.former
-    plan = Plan(asked, bookmark.coverage, now, _QUIET)
+    plan = make_plan(asked, bookmark.coverage, now)
     ranges = [_forecast(plan, asked, name) for name in stream.ranges]
     return Forecast(asked, source, former, now, ranges)
 
 
 def _forecast(plan: Plan, asked: Asked, name: str) -> RangeForecast:
-    coverage: Coverage = plan.coverage
-    covered = coverage.pieces(name)
-    span = coverage.span(name)
-    is_read = name in plan.ranges
-    rechecked = plan.rechecked(name) if is_read else []
-    stretches = plan.stretches(name) if is_read else []
-    return RangeForecast(
-        name,
-        name == asked.ranges[0],
-        [
-            *reasons(stretches, span, asked.lookback),
-            *((each, Reason.RECHECK) for each in rechecked),
-        ],
-        covered,
-        bool(stretches) and plan.is_everything(name, stretches),
-    )
+    covered = plan.coverage.pieces(name)
+    pieces: list[tuple[Interval, Reason]] = []
+    for step in plan.steps:
+        if step.name == name and step.is_recheck:
+            pieces += [(stretch, Reason.RECHECK) for stretch in step.stretches]
+        elif step.name == name:
+            pieces += reasons(step.stretches, covered, asked.lookback)
+    is_everything = any(s.is_unfiltered and name in s.covers for s in plan.steps)
+    return RangeForecast(name, name == asked.ranges[0], pieces, covered, is_everything)

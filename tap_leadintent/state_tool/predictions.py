@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tap_leadintent.replication.intervals import Interval
+    from tap_leadintent.replication.plan import Asked
     from tap_leadintent.state_tool.forecast import Forecast, RangeForecast
     from tap_leadintent.state_tool.streams import Stream
 
@@ -20,6 +21,8 @@ _WHY = {
     Reason.EARLIER: "earlier than what is covered: start_date has moved back, or it "
     "was forgotten",
     Reason.HOLE: "hole",
+    Reason.AGAIN: "again, so that the newest signal comes last: something older is "
+    "missing",
     Reason.LOOKBACK: "lookback",
     Reason.RECHECK: "recheck",
     Reason.NEW: "new",
@@ -56,7 +59,7 @@ def describe_plan(stream: Stream, found: Forecast) -> Iterator[str]:
     yield stream.name
     for each in found.ranges:
         if not each.pieces:
-            yield f"  {each.name}: nothing; {_why_nothing(each)}"
+            yield f"  {each.name}: nothing; {_why_nothing(each, found.asked)}"
         elif each.is_everything:
             yield f"  {each.name}: everything, in one chain without a time range; " + (
                 _first(found)
@@ -68,10 +71,12 @@ def describe_plan(stream: Stream, found: Forecast) -> Iterator[str]:
                 yield f"    {stretch(piece)}: {why}"
 
 
-def _why_nothing(found: RangeForecast) -> str:
-    if found.is_first:
-        return "all that is asked for is covered"
-    return "its coverage begins with this run, which reads the first range whole"
+def _why_nothing(each: RangeForecast, asked: Asked) -> str:
+    if each.is_everything:
+        return f"what {asked.ranges[0]} reads counts for it"
+    if not each.is_first and asked.end is not None:
+        return "a run with end_date is a part of a load; one without it reads this"
+    return "all that is asked for is covered"
 
 
 def _first(found: Forecast) -> str:
@@ -147,20 +152,16 @@ def _when(each: RangeForecast, found: Forecast, instant: int) -> str:
     asked = found.asked
     if instant >= found.now:
         return "it lies in the future; the first run that begins after it reads it"
-    if each.is_first and asked.start is not None and instant < asked.start:
+    if asked.start is not None and instant < asked.start:
         return (
             f"it lies before start_date ({format_instant(asked.start)}); no run reads "
             "it unless start_date moves back"
         )
-    if each.is_first and asked.end is not None:
+    if asked.end is None:
+        return f"this run reads everything in one chain, by {asked.ranges[0]}"
+    if each.is_first:
         return (
             f"it lies after end_date ({format_instant(asked.end)}); a run without it, "
             "or with a later one, reads it"
         )
-    if each.covered:
-        begins = format_instant(each.covered[0][0])
-        return (
-            f"the range is read from {begins} on; what was found before then was "
-            f"loaded by {asked.ranges[0]}"
-        )
-    return "no run reads it"
+    return "a run with end_date does not read this range; one without it does"

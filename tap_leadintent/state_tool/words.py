@@ -82,11 +82,6 @@ def describe(facts: StreamFacts, marks: Marks = PLAIN) -> Iterator[str]:
     name = facts.stream.name
     if facts.is_full_table:
         yield f"{name}: {FULL_TABLE}"
-    elif facts.sdk_bookmark is not None:
-        yield (
-            f"{name}: a bookmark of the SDK, which counts as covered from start_date "
-            f"to {facts.sdk_bookmark}"
-        )
     elif not facts.sources:
         yield f"{name}: nothing is covered"
     else:
@@ -102,31 +97,25 @@ def _source(facts: SourceFacts, marks: Marks) -> Iterator[str]:
     start = min(each.span[0] for each in facts.ranges)
     end = max(each.span[1] for each in facts.ranges)
     width = max(len(each.name) for each in facts.ranges)
-    if start < end:
-        for each in facts.ranges:
-            drawn = bar(each.pieces, (start, end), marks)
-            yield f"    {each.name:{width}} |{drawn}|"
+    for each in facts.ranges:
+        drawn = bar(each.pieces, (start, end), marks)
+        yield f"    {each.name:{width}} |{drawn}|"
     for each in facts.ranges:
         yield from _range(each, is_current=facts.is_current)
 
 
 def _range(facts: RangeFacts, *, is_current: bool) -> Iterator[str]:
-    oldest, newest = facts.span
+    newest = facts.span[1]
     holes = facts.holes
-    if oldest == newest:
-        yield f"    {facts.name}: begins at {format_instant(oldest)}, nothing read yet"
-    else:
-        with_holes = f", with {counted(len(holes), 'hole')}" if holes else ""
-        yield f"    {facts.name}: covered {stretch(facts.span)}{with_holes}"
-        for hole in holes[:_MOST_HOLES]:
-            yield f"      hole {stretch(hole)}"
-        if len(holes) > _MOST_HOLES:
-            yield f"      and {counted(len(holes) - _MOST_HOLES, 'hole')} more"
-        yield f"      last extended to {format_instant(newest)}"
+    with_holes = f", with {counted(len(holes), 'hole')}" if holes else ""
+    yield f"    {facts.name}: covered {stretch(facts.span)}{with_holes}"
+    for hole in holes[:_MOST_HOLES]:
+        yield f"      hole {stretch(hole)}"
+    if len(holes) > _MOST_HOLES:
+        yield f"      and {counted(len(holes) - _MOST_HOLES, 'hole')} more"
+    yield f"      last extended to {format_instant(newest)}"
     if is_current and facts.lookback:
         again = stretch((newest - facts.lookback, newest))
         yield f"      the lookback reads again {again}"
-    if is_current and facts.recheck:
-        place = format_instant(facts.recheck.place)
-        done = format_instant(int(facts.recheck.done))
-        yield f"      the recheck goes on at {place}; its share is read up to {done}"
+    if is_current and facts.rechecked is not None:
+        yield f"      the recheck was done last at {format_instant(facts.rechecked)}"
