@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tap_leadintent.redaction import Secret
 
-_RETRIED = frozenset({408, 429})
+_RETRIED = frozenset({408, 429, *range(500, 1000)} - {501, 505})
 
 _INVALID = frozenset({400, 422})
 """Statuses with which a server may refuse a request field that it does not know."""
@@ -50,6 +50,7 @@ _ADVICE = {
     415: "the address does not accept JSON; check base_url",
     422: "the API does not accept the request",
     429: "the API wants fewer requests; set max_requests_per_minute, or lower it",
+    501: "the address does not accept POST requests; check base_url",
     502: _OVERLOADED,
     503: _OVERLOADED,
     504: _OVERLOADED,
@@ -83,7 +84,7 @@ def failure(
         names = secret.summarize(", ".join(doubtful))
         told += f"; the API description does not show {names}: check or remove it"
     told = _with_words(told, response, secret)
-    if status in _RETRIED or status >= requests.codes.server_error:
+    if status in _RETRIED:
         return RetriableAPIError(told, response)
     date = parse_http_date(response.headers.get("Date", ""))
     return RefusedError(told, status, date)

@@ -65,6 +65,8 @@ def trouble(response: requests.Response) -> str:
         (404, "check base_url, which is the root of the API without /v1"),
         (405, "check base_url"),
         (415, "check base_url"),
+        (501, "check base_url"),
+        (505, "the API failed; if it goes on, ask the API's support"),
     ],
 )
 def test_a_refusal_says_what_to_do(status: int, advice: str) -> None:
@@ -145,7 +147,6 @@ def test_a_redirect_shows_its_host(status: int, location: str, where: str) -> No
             "the API wants fewer requests; set max_requests_per_minute, or lower it",
         ),
         (500, f"the API failed; {SUPPORT}"),
-        (501, f"the API failed; {SUPPORT}"),
         (502, OVERLOADED),
         (503, OVERLOADED),
         (504, OVERLOADED),

@@ -53,6 +53,7 @@ REFUSED: dict[str, dict[str, Any]] = {
         str(status): {"status_code": status}
         for status in (201, 204, 304, 400, 401, 402, 403, 404, 405, 409, 410, 415, 422)
     },
+    **{str(status): {"status_code": status} for status in (501, 505)},
     **{
         str(status): {"status_code": status, "headers": {"Location": AGENTS}}
         for status in (301, 302, 303, 307, 308)

@@ -42,6 +42,12 @@ ANSWERS = (
         "Correct `base_url`.",
     ),
     refused(
+        501,
+        "the address does not accept POST requests; check base_url",
+        "Another server than the API answers.",
+        "Correct `base_url`.",
+    ),
+    refused(
         413,
         "the request is too large for the API; shorten the lists in filters",
         "The request's body is longer than the API takes.",
