@@ -6,7 +6,7 @@
     - OutputError: at once, as nothing can be written
   + StreamError: ends a stream; the others are still read
     - RefusedError: for a status of the API
-    - NoAccessError: for a reason that all streams share, so it ends the run
+    - NoAccessError: no connection can be made, which ends the run
 
 They are `click` exceptions, because the SDK runs `--discover` and `--test` in
 callbacks where it does not handle errors. This way every entry point ends without a
@@ -67,13 +67,20 @@ class OutputError(RunError, OSError):
 class StreamError(FatalAPIError, LoggedError):
     """A stream cannot go on; the message says why and what to do."""
 
+    def __init__(self, message: str, kind: object = None) -> None:
+        """Create the error.
+
+        Args:
+            message: What happened and what to do.
+            kind: What a request failed with: the HTTP status, or the type of error
+                where there was no response. None if no request failed.
+        """
+        super().__init__(message)
+        self.kind = kind
+
 
 class NoAccessError(StreamError):
-    """No stream can be read: the API cannot be reached, or it refuses the key.
-
-    A refused key raises it only before the run has got its first page. After that, it
-    fails one stream only, because others may still be allowed.
-    """
+    """No connection to the API can be made, so that no other stream can be read."""
 
 
 class RefusedError(StreamError):
@@ -87,7 +94,7 @@ class RefusedError(StreamError):
             status: HTTP status of the refusal.
             date: Its `Date`, in UTC seconds since 1970, if it had one.
         """
-        super().__init__(message)
+        super().__init__(message, status)
         self.status = status
         self.date = date
 
@@ -104,9 +111,6 @@ def naming(stream: str) -> Iterator[None]:
     """
     try:
         yield
-    except RefusedError as error:
-        msg = f"{stream}: {error}"
-        raise RefusedError(msg, error.status) from None
     except StreamError as error:
         msg = f"{stream}: {error}"
-        raise type(error)(msg) from None
+        raise type(error)(msg, error.kind) from None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from functools import partial
+from http import HTTPStatus
 from logging import DEBUG, WARNING
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     import logging
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from tap_leadintent.api.rate_limit import Pace
     from tap_leadintent.client import LeadIntentStream
     from tap_leadintent.redaction import Secret
 
@@ -37,9 +37,7 @@ def sync_streams(
     logger: logging.Logger,
     write_state: Callable[[], None],
 ) -> Outcome:
-    """Sync streams; when one fails, the others are synced all the same.
-
-    Only a `NoAccessError` ends the run: the other streams would fail like the first.
+    """Sync streams; when one fails, the others are synced, unless none can be read.
 
     Args:
         streams: The selected streams.
@@ -54,23 +52,18 @@ def sync_streams(
         OutputError: Standard output cannot be written.
     """
     outcome = Outcome(len(streams))
-    began = monotonic()
+    before = {stream.name: stream.newest_covered for stream in streams}
+    began = started = monotonic()
     warnings = WarningCounter()
     logger.addHandler(warnings)
     try:
-        for number, stream in enumerate(streams, start=1):
-            before, started = stream.newest_covered, monotonic()
-            if error := _attempt(stream, partial(_sync, stream), logger):
-                outcome.failures[stream.name] = _reason(error)
-                if isinstance(error, SingerSDKError):
-                    stream.logger.error("%s", error)
+        for stream in _attempts(streams, _sync, logger, outcome):
+            if stream.name in outcome.failures:
                 # Its last windows may not have been in a STATE yet.
                 write_state()
             seconds = monotonic() - started
-            logger.info(describe(stream, before, seconds, warnings))
-            if isinstance(error, NoAccessError):
-                outcome.not_tried = [other.name for other in streams[number:]]
-                break
+            logger.info(describe(stream, before[stream.name], seconds, warnings))
+            started = monotonic()
         tried = streams[: len(streams) - len(outcome.not_tried)]
         logger.info(describe_run(tried, monotonic() - began, warnings))
     finally:
@@ -98,67 +91,76 @@ def check_streams(
         OutputError: Standard output cannot be written.
     """
     outcome = Outcome(len(streams))
-    first: dict[str, str] = {}
-    for number, stream in enumerate(streams, start=1):
-        name = stream.name
-        with _without_info(stream.logger):
-            error = _attempt(stream, partial(read, stream), logger)
-        if error is None:
+
+    def check(stream: LeadIntentStream) -> None:
+        level = stream.logger.level
+        if not stream.logger.isEnabledFor(DEBUG):
+            stream.logger.setLevel(WARNING)
+        try:
+            read(stream)
+        finally:
+            stream.logger.setLevel(level)
+
+    for stream in _attempts(streams, check, logger, outcome):
+        if stream.name not in outcome.failures:
             empty = "" if stream.tally.records else ", but there is no record to read"
-            logger.info("%s: ok%s", name, empty)
-            continue
-        outcome.failures[name] = _reason(error)
-        if isinstance(error, NoAccessError):
-            # The last line of the log names the reason, once for all streams.
-            outcome.not_tried = [other.name for other in streams[number:]]
-            break
-        reason = _reason(error).removeprefix(f"{name}: ")
-        same = first.setdefault(reason, name)
-        logger.error("%s: %s", name, reason if same == name else f"the same as {same}")
+            stream.logger.info("ok%s", empty)
     return outcome
 
 
-@contextmanager
-def _without_info(logger: logging.Logger) -> Iterator[None]:
-    level = logger.level
-    if not logger.isEnabledFor(DEBUG):
-        logger.setLevel(WARNING)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
+def _attempts(
+    streams: Sequence[LeadIntentStream],
+    read: Callable[[LeadIntentStream], object],
+    logger: logging.Logger,
+    outcome: Outcome,
+) -> Iterator[LeadIntentStream]:
+    """Read streams one after the other, and give each; end where none can be read."""
+    for number, stream in enumerate(streams, start=1):
+        try:
+            read(stream)
+        except OutputError:
+            raise
+        except SingerSDKError as error:
+            outcome.failures[stream.name] = str(error)
+            pace, kind = stream.shared.pace, getattr(error, "kind", None)
+            if _ends_run(error, kind, pace):
+                outcome.base_url = stream.url_base
+                outcome.not_tried = [other.name for other in streams[number:]]
+            else:
+                # The last line, which tells it again, may come hours later.
+                stream.logger.error("%s", error)  # noqa: TRY400 - it needs no traceback
+            pace.failure = kind or pace.failure
+        except Exception as error:
+            outcome.failures[stream.name] = f"{type(error).__name__}: {error}"
+            logger.exception(
+                "%s: an unexpected error, which is a bug of the tap", stream.name
+            )
+        finally:
+            # A traceback may keep the reader alive, and with it its threads.
+            stream.stop_reading()
+            stream.note_state()
+        yield stream
+        if outcome.base_url:
+            return
+
+
+def _ends_run(error: Exception, kind: object, pace: Pace) -> bool:
+    """Tell whether a stream's failure shows that no other stream can be read.
+
+    It does if no connection can be made. While no request of the run has succeeded, it
+    also does if the key is refused, or if the last stream failed in the same way. A
+    page proves that address and key are right: after it, two streams that fail alike,
+    such as with 403, say nothing about the others.
+    """
+    if isinstance(error, NoAccessError):
+        return True
+    is_shared = kind is not None and kind in {HTTPStatus.UNAUTHORIZED, pace.failure}
+    return is_shared and not pace.has_succeeded
 
 
 def _sync(stream: LeadIntentStream) -> None:
     stream.sync()
     stream.finalize_state_progress_markers()
-
-
-def _attempt(
-    stream: LeadIntentStream, read: Callable[[], object], logger: logging.Logger
-) -> Exception | None:
-    """Read a stream; return its error, and log one that is a bug with its traceback."""
-    try:
-        read()
-    except SingerSDKError as error:
-        return error
-    except OutputError:
-        raise
-    except Exception as error:
-        logger.exception(
-            "%s: an unexpected error, which is a bug of the tap", stream.name
-        )
-        return error
-    finally:
-        # A traceback may keep the reader alive, and with it its threads.
-        stream.stop_reading()
-        stream.note_state()
-    return None
-
-
-def _reason(error: Exception) -> str:
-    expected = isinstance(error, SingerSDKError)
-    return str(error) if expected else f"{type(error).__name__}: {error}"
 
 
 def doubts_about_state(

@@ -30,6 +30,9 @@ class Outcome:
     not_tried: list[str] = field(default_factory=list)
     """Streams that were not tried, because they would have failed like the last one."""
 
+    base_url: str = ""
+    """The API's address, if the run was ended for that reason."""
+
 
 class WarningCounter(logging.Handler):
     """Counts warnings by the logger they came from."""
@@ -127,5 +130,7 @@ def describe_failures(outcome: Outcome) -> str:
     told = [f"{', '.join(names)}: {reason}" for reason, names in by_reason.items()]
     if outcome.not_tried:
         told.append(f"not tried after that: {', '.join(outcome.not_tried)}")
+    if outcome.base_url:
+        told.append(f"base_url is {outcome.base_url}")
     failed = f"{len(outcome.failures)} of {outcome.streams} streams failed"
     return f"{failed}: {'; '.join(told)}"

@@ -85,31 +85,37 @@ def test_warnings_are_counted_for_each_stream() -> None:
 
 
 @pytest.mark.parametrize(
-    ("failures", "not_tried", "line"),
+    ("failures", "ended", "line"),
     [
-        ({"leads": "leads: HTTP 403"}, [], "1 of 7 streams failed: leads: HTTP 403"),
+        ({"leads": "leads: HTTP 403"}, {}, "leads: HTTP 403"),
         (
-            {"leads": "leads: HTTP 401", "observations": "observations: HTTP 401"},
-            [],
-            "2 of 7 streams failed: leads, observations: HTTP 401",
+            {"leads": "leads: HTTP 403", "observations": "observations: HTTP 403"},
+            {},
+            "leads, observations: HTTP 403",
         ),
         (
-            {"leads": "leads: HTTP 401", "observations": "observations: HTTP 500"},
-            [],
-            "2 of 7 streams failed: leads: HTTP 401; observations: HTTP 500",
+            {"leads": "leads: HTTP 403", "observations": "observations: HTTP 500"},
+            {},
+            "leads: HTTP 403; observations: HTTP 500",
         ),
         (
             {"leads": "leads: HTTP 401"},
-            ["observations", "monitored_leads"],
+            {"not_tried": ["observations", "signal_agents"], "base_url": "https://a.b"},
             (
-                "1 of 7 streams failed: leads: HTTP 401; not tried after that: "
-                "observations, monitored_leads"
+                "leads: HTTP 401; not tried after that: observations, signal_agents; "
+                "base_url is https://a.b"
             ),
+        ),
+        (
+            {"leads": "leads: HTTP 401"},
+            {"base_url": "https://a.b"},
+            "leads: HTTP 401; base_url is https://a.b",
         ),
     ],
 )
-def test_failures(failures: dict[str, str], not_tried: list[str], line: str) -> None:
-    assert describe_failures(Outcome(7, failures, not_tried)) == line
+def test_failures(failures: dict[str, str], ended: dict[str, Any], line: str) -> None:
+    told = describe_failures(Outcome(7, failures, **ended))
+    assert told == f"{len(failures)} of 7 streams failed: {line}"
 
 
 def test_a_run_ends_with_a_line_for_each_stream(

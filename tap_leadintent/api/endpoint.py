@@ -64,7 +64,7 @@ class Endpoint:
             Each page, as it arrives.
 
         Raises:
-            NoAccessError: No stream of the run can be read.
+            NoAccessError: No connection could be made.
             StreamError: The chain cannot go on; see `responses` and `pagination`.
         """
         for restart in range(_RESTARTS + 1):
@@ -97,7 +97,7 @@ class Endpoint:
                 if isinstance(error, NoAccessError) and not paginator.count:
                     raise
                 msg = f"page {paginator.count + 1}: {error}"
-                raise type(error)(msg) from None
+                raise type(error)(msg, error.kind) from None
             yield page
             paginator.advance(page)
 

@@ -119,6 +119,16 @@ class Pace:
         self._in_flight = 0
         self.has_succeeded = False
         """Whether any request of the run has got a page."""
+        self.failure: object = None
+        """The kind (see `StreamError`) of the last stream's failure, if any failed."""
+
+    @property
+    def is_on_trial(self) -> bool:
+        """Whether a stream has failed, and no request of the run has succeeded.
+
+        Then one request is sent at a time, and none is retried.
+        """
+        return self.failure is not None and not self.has_succeeded
 
     def rest(self, seconds: float) -> None:
         """Hold all requests, as the server asked.
@@ -180,7 +190,7 @@ class Pace:
             check()
             self.wait(self._rest_until - time.monotonic(), check)
             with self._changed:
-                if self._in_flight < int(self._most):
+                if self._in_flight < (1 if self.is_on_trial else int(self._most)):
                     self._in_flight += 1
                     return
                 self._changed.wait(CHECK_SECONDS)

@@ -22,7 +22,7 @@ from tap_leadintent.api.rate_limit import (
     retry_after,
 )
 from tap_leadintent.api.session import environment, new_session
-from tap_leadintent.errors import NoAccessError, RefusedError, StreamError
+from tap_leadintent.errors import NoAccessError, StreamError
 from tap_leadintent.progress import counted
 from tap_leadintent.times import parse_http_date
 
@@ -36,11 +36,6 @@ if TYPE_CHECKING:
     from tap_leadintent.api.shared import Shared
 
 _REST_FOR_ALL = frozenset({429, 503})
-
-_RETRIES_WITHOUT_PAGE = 2
-"""Retries of a response that is not a page, while no request of the run has succeeded.
-More would delay the error where the address is wrong; fewer would fail a run for one
-bad response."""
 
 _PASSING = (
     RetriableAPIError,
@@ -111,7 +106,7 @@ class Sender:
             The page.
 
         Raises:
-            NoAccessError: No stream of the run can be read.
+            NoAccessError: No connection could be made.
             RefusedError: The API refused the request; a retry would not help.
             StreamError: All retries failed, or a retry would not help.
         """
@@ -128,13 +123,8 @@ class Sender:
             except _PASSING as error:
                 check()  # The tap itself may have cut the connection, to end the wait.
                 self.wait_for_retry(error, attempt, wait, check)
-            except RefusedError as error:
-                is_key = error.status == requests.codes.unauthorized
-                if is_key and not self.shared.pace.has_succeeded:
-                    raise NoAccessError(error.message) from None
-                raise
             except requests.RequestException as error:
-                raise StreamError(self._told(error)) from None
+                raise StreamError(self._told(error), _kind(error)) from None
         raise AssertionError  # count() has no end
 
     def wait_for_retry(
@@ -149,19 +139,17 @@ class Sender:
             check: Called while waiting; what it raises ends the wait.
 
         Raises:
-            NoAccessError: There is no retry, and no stream of the run can be read.
+            NoAccessError: There is no retry, and no connection could be made.
             StreamError: There is no retry.
         """
         failure = NoAccessError if is_without_connection(error) else StreamError
         reason = self._told(error)
         if is_distrust(error):
             raise failure(reason) from None
-        most = self.retries
-        if not self.shared.pace.has_succeeded and _is_foreign(error):
-            most = min(most, _RETRIES_WITHOUT_PAGE)
+        most = 0 if self.shared.pace.is_on_trial else self.retries
         if attempt > most:
             msg = f"gave up after {counted(attempt, 'try', 'tries')}: {reason}"
-            raise failure(msg) from None
+            raise failure(msg, _kind(error)) from None
         again = f"{reason}; try {attempt + 1} of {most + 1} in {wait}"
         self.logger.warning("%s", again)
         self._count(retries=1, seconds_waited=wait.seconds)
@@ -219,7 +207,7 @@ class Sender:
             self.counter.increment(requests)
 
 
-def _is_foreign(error: Exception) -> bool:
-    """Tell whether a response has status 200 but is not a page."""
+def _kind(error: Exception) -> object:
+    """Give the HTTP status of the response, or else the type of the error."""
     response = getattr(error, "response", None)
-    return response is not None and response.status_code == requests.codes.ok
+    return type(error) if response is None else response.status_code

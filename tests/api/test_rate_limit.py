@@ -224,6 +224,17 @@ def test_answers_raise_the_requests_in_flight_slowly_and_only_so_far(
     assert places(pace) == 8
 
 
+def test_after_a_failed_stream_one_request_is_sent_until_one_succeeds(
+    clock: Clock,
+) -> None:
+    del clock
+    pace = Pace(Interruption(), at_once=8)
+    pace.failure = 503
+    assert places(pace) == 1
+    turn(pace)
+    assert places(pace) == 8
+
+
 def test_a_request_that_fails_raises_nothing_and_leaves_its_place(clock: Clock) -> None:
     pace = Pace(Interruption(), at_once=2)
     pace.rest(5)

@@ -19,7 +19,6 @@ from tests.support.faults import (
     LEADS,
     LOOPS,
     LOST_CURSORS,
-    NO_PAGE,
     PASSING,
     PLANS,
     POSITIONS,
@@ -116,8 +115,7 @@ def test_without_a_fault(sandbox: Sandbox, expected: set[str], plan: str) -> Non
 def test_a_fault_that_passes(
     sandbox: Sandbox, expected: set[str], plan: str, pages: str, rule: Rule
 ) -> None:
-    # A run whose first response is not a page is given up after three tries.
-    times = 2 if pages == "first" and rule in NO_PAGE.values() else 3
+    times = 3
     sandbox.faults({**rule, "pages": pages, "times": times})
     run = read_leads(sandbox, PLANS[plan])
     run.whole(expected)

@@ -55,19 +55,6 @@ def body(content: Any) -> Rule:
 
 _NOW = {"Retry-After": "0.01"}
 
-NO_PAGE: dict[str, Rule] = {
-    "truncate": {"kind": "truncate"},
-    "html": {"kind": "html"},
-    "empty body": {"kind": "empty_body"},
-    "error in 200": {"kind": "error_in_200"},
-    "null": body(None),
-    "list": body([]),
-    "no cursor": body({"data": []}),
-    "no data": body({"cursor": {"next": "", "has_more": False}}),
-    "no has_more": body({"data": [], "cursor": {"next": ""}}),
-}
-"""What says that all is well, yet is not a page; few tries may mend it at first."""
-
 PASSING: dict[str, Rule] = {
     **{str(code): status(code) for code in (408, 500, 504)},
     "429": status(429, headers=_NOW),
@@ -77,7 +64,15 @@ PASSING: dict[str, Rule] = {
     "reset": {"kind": "reset"},
     "drop": {"kind": "drop"},
     "undecodable": {"kind": "undecodable"},
-    **NO_PAGE,
+    "truncate": {"kind": "truncate"},
+    "html": {"kind": "html"},
+    "empty body": {"kind": "empty_body"},
+    "error in 200": {"kind": "error_in_200"},
+    "null": body(None),
+    "list": body([]),
+    "no cursor": body({"data": []}),
+    "no data": body({"cursor": {"next": "", "has_more": False}}),
+    "no has_more": body({"data": [], "cursor": {"next": ""}}),
 }
 """What another try may mend."""
 

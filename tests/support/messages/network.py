@@ -7,25 +7,25 @@ from tests.support.messages.message import SANDBOX
 
 NETWORK = (
     gave_up(
-        "127.0.0.1:9 refuses connections; check host and port in base_url, and whether the API is up",
+        "127.0.0.1:9 refuses connections; check host and port in base_url, and whether the API is up; base_url is …",
         config={"base_url": "http://127.0.0.1:9"},
         cause="No program listens at the port.",
         cure="Correct `base_url`, or start what should listen there.",
     ),
     gave_up(
-        "the host nowhere.invalid cannot be looked up (…); check base_url, and this machine's network",
+        "the host nowhere.invalid cannot be looked up (…); check base_url, and this machine's network; base_url is …",
         config={"base_url": "https://nowhere.invalid"},
         cause="The host's name is wrong, or no name server answers.",
         cure="Correct `base_url`, or the name server of the machine.",
     ),
     gave_up(
-        "… does not speak TLS; check the port in base_url, and whether it should begin with http:// (for this machine only)",
+        "… does not speak TLS; check the port in base_url, and whether it should begin with http:// (for this machine only); base_url is …",
         config={"base_url": f"https://{SANDBOX}"},
         cause="`base_url` begins with https://, but the port is one for plain HTTP.",
         cure="Correct the port.",
     ),
     gave_up(
-        "the proxy 127.0.0.1:9 does not pass requests on (…); check HTTPS_PROXY or ALL_PROXY, with user and password where the proxy wants them, and NO_PROXY",
+        "the proxy 127.0.0.1:9 does not pass requests on (…); check HTTPS_PROXY or ALL_PROXY, with user and password where the proxy wants them, and NO_PROXY; base_url is …",
         config={"base_url": "https://api.example.com"},
         environment={"HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": ""},
         cause="The proxy that the environment names does not work.",

@@ -210,10 +210,10 @@ ENDINGS = (
         seen_by="test_a_traceback_without_the_key",
     ),
     Message(
-        text="… streams failed: …; not tried after that: …",
-        cause="The API cannot be reached, or refuses the key, so that no stream can be read.",
-        cure="See the message about the one that failed.",
-        seen_by="test_an_api_that_is_down_is_given_up_once",
+        text="… streams failed: …; not tried after that: …; base_url is …",
+        cause="The API cannot be reached, or refuses the key. Or no request of the run got a page, and two streams in a row failed in the same way; after the first of them, each stream has one try.",
+        cure="See the messages about those that failed, and check `base_url`.",
+        seen_by="test_two_streams_that_fail_alike_end_the_run",
     ),
     warning(
         text="leads: … records so far, … a second; … % of …",

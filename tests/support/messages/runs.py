@@ -17,7 +17,7 @@ API = (
     Message(
         text="1 of 2 streams failed: leads: HTTP 401 …: the API refused the key; set "
         "api_key to a valid key, made in the dashboard under Developer -> API Keys: …; "
-        "not tried after that: signal_agents",
+        "not tried after that: signal_agents; base_url is http://…",
         config={"api_key": "wrong-7c2e-9d41"},
         catalog=lambda: only("leads", "signal_agents"),
         cause="The key is wrong, or was revoked. No stream can be read.",
@@ -118,13 +118,5 @@ PROGRESS = (
         catalog=leads,
         cause="The stream can be read.",
         cure="Nothing needs to be done.",
-    ),
-    Message(
-        text="observations: the same as leads",
-        arguments=("--test",),
-        catalog=lambda: only("leads", "observations"),
-        faults=({"kind": "status", "status": 403},),
-        cause="The stream fails for the same reason as another, which is told there.",
-        cure="See the line about the other stream.",
     ),
 )
