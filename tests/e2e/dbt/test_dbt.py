@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.support.dbt import REQUIREMENTS, dbt_build, opened
+import pytest
+
+from tests.support.dbt import ALL_IS_WELL, REQUIREMENTS, dbt_build, opened
 from tests.support.environments import build
 from tests.support.helpers import API_KEY, STREAMS, raw_records
 from tests.support.postgres import rows_of
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from tap_leadintent.demo.postgres import Postgres
     from tap_leadintent.sandbox import Sandbox
+    from tests.support.environments import Environment
     from tests.support.helpers import Run
 
 KEYS = {
@@ -30,25 +33,55 @@ KEYS = {
 }
 
 
-def test_staging_models_open_every_field_of_the_sandbox(
+LOADS: dict[str, list[dict[str, Any]]] = {
+    "as it is": [{}],
+    "typed": [{"infer_columns": True}],
+    "typed later": [{}, {"infer_columns": True}],
+}
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    return build(REQUIREMENTS, tmp_path_factory.mktemp("dbt") / "environment")
+
+
+@pytest.fixture
+def load_and_build(  # noqa: PLR0913, PLR0917 - fixtures
     tap: Callable[..., Run],
     sandbox: Sandbox,
     config: dict[str, Any],
     postgres: Postgres,
+    environment: Environment,
     tmp_path: Path,
+) -> Callable[..., str]:
+    """Load the sandbox, once with each of the settings, and give what dbt says."""
+
+    def load_and_build(*loads: dict[str, Any]) -> str:
+        # References between streams point into the sandbox's own sizes.
+        sandbox.configure(api_key=API_KEY)
+        schema, state = tmp_path.name, None
+        settings = {"sqlalchemy_url": postgres.url, "default_target_schema": schema}
+        for change in loads:
+            run = tap({**config, **change}, state=state).succeeded()
+            run_target(tmp_path, "target-postgres", settings, run.stdout)
+            state = run.state
+        with postgres.connect() as connection:
+            host = {"POSTGRES_HOST": connection.info.host}
+        source = ("--vars", f"{{leadintent_schema: {schema}}}")
+        return dbt_build(environment, tmp_path, *source, variables=host)
+
+    return load_and_build
+
+
+@pytest.mark.parametrize("loads", LOADS.values(), ids=LOADS)
+def test_staging_models_open_every_field_of_the_sandbox(
+    load_and_build: Callable[..., str],
+    sandbox: Sandbox,
+    postgres: Postgres,
+    loads: list[dict[str, Any]],
 ) -> None:
-    # References between streams point into the sandbox's own sizes.
-    sandbox.configure(api_key=API_KEY)
-    settings = {
-        "sqlalchemy_url": postgres.url,
-        "default_target_schema": "tap_leadintent",
-    }
-    messages = tap(config).succeeded().stdout
-    run_target(tmp_path, "target-postgres", settings, messages)
-    environment = build(REQUIREMENTS, tmp_path / "environment")
-    with postgres.connect() as connection:
-        host = {"POSTGRES_HOST": connection.info.host}
-    dbt_build(environment, tmp_path, variables=host)
+    said = load_and_build(*loads)
+    assert ALL_IS_WELL in said, said[-3000:]
     for stream in STREAMS:
         rows = rows_of(postgres, "leadintent_staging", f"stg_{stream}")
         held = {row[KEYS[stream]]: row for row in rows}
@@ -63,3 +96,11 @@ def test_staging_models_open_every_field_of_the_sandbox(
             }
             row = held[record["id"]]
             assert {name: row[name] for name in told} == told
+
+
+def test_a_column_without_a_value_in_any_row_fails(
+    load_and_build: Callable[..., str],
+) -> None:
+    said = load_and_build({"exclude_fields": {"observations": ["account_id"]}})
+    assert "PASS=30 WARN=0 ERROR=1 SKIP=0" in said
+    assert "Failure in test no_empty_columns_stg_observations" in said

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 import yaml
 
-from tests.support.dbt import REQUIREMENTS, dbt_build, opened
+from tests.support.dbt import ALL_IS_WELL, REQUIREMENTS, dbt_build, opened
 from tests.support.environments import build
 from tests.support.helpers import API_KEY, raw_records
 from tests.support.pipelines import Pipeline
@@ -19,11 +20,14 @@ if TYPE_CHECKING:
     from tests.e2e.snowflake.conftest import SnowflakeWarehouse
 
 
+@pytest.mark.parametrize("typed", ["false", "true"], ids=["as it is", "typed"])
 def test_staging_models_open_leads_and_observations(
-    sandbox: Sandbox, warehouse: SnowflakeWarehouse, tmp_path: Path
+    sandbox: Sandbox, warehouse: SnowflakeWarehouse, tmp_path: Path, typed: str
 ) -> None:
     sandbox.configure(api_key=API_KEY, sizes={"leads": 100, "observations": 100})
-    Pipeline(warehouse, sandbox, "TAP_LEADINTENT").run()
+    schema = f"TYPED_{typed}".upper()
+    typing = {"TAP_LEADINTENT_INFER_COLUMNS": typed}
+    Pipeline(warehouse, sandbox, schema, **typing).run()
     output = {
         "type": "snowflake",
         "account": "fakesnow",
@@ -42,8 +46,9 @@ def test_staging_models_open_leads_and_observations(
     path = tmp_path / "profiles.yml"
     path.write_text(yaml.safe_dump(profiles), encoding="utf-8")
     environment = build(REQUIREMENTS, tmp_path / "environment")
-    upper = ("--vars", "{leadintent_schema: TAP_LEADINTENT}")
-    dbt_build(environment, tmp_path, *upper, profiles=tmp_path)
+    source = ("--vars", f"{{leadintent_schema: {schema}}}")
+    said = dbt_build(environment, tmp_path, *source, profiles=tmp_path)
+    assert ALL_IS_WELL in said, said[-3000:]
 
     keys = {"leads": "lead_id", "observations": "observation_key"}
     tables = warehouse.rows("LEADINTENT_STAGING", *(f"stg_{name}" for name in keys))

@@ -1,70 +1,94 @@
-{# A field of a nested object as a column, by its path with dots. `signal.name` of
-   additional_properties becomes signal_name; `name` of another column, such as company,
-   becomes company_name. #}
+{# A field of the record as a column of the view, by its path with dots: `signal.name`
+   becomes signal_name. It is in additional_properties, or in its own column if the table
+   has one; `columns` are the table's. additional_properties comes first, as a column that
+   was taken back goes stale. #}
 
-{% macro text_field(path, of='additional_properties') -%}
-  {{ nested_text(of, path) }} as {{ field_name(path, of) }}
+{% macro text_field(path, columns) -%}
+  {{ field(text_in, path, columns) }}
 {%- endmacro %}
 
-{% macro number_field(path, of='additional_properties') -%}
-  {{ nested_number(of, path) }} as {{ field_name(path, of) }}
+{% macro number_field(path, columns) -%}
+  {{ field(number_in, path, columns) }}
 {%- endmacro %}
 
-{% macro boolean_field(path, of='additional_properties') -%}
-  cast({{ nested_text(of, path) }} as boolean) as {{ field_name(path, of) }}
+{% macro boolean_field(path, columns) -%}
+  {{ field(boolean_in, path, columns) }}
 {%- endmacro %}
 
-{% macro time_field(path, of='additional_properties') -%}
-  {{ nested_time(of, path) }} as {{ field_name(path, of) }}
+{% macro time_field(path, columns) -%}
+  {{ field(time_in, path, columns) }}
 {%- endmacro %}
 
-{% macro json_field(path, of='additional_properties') -%}
-  {{ nested_json(of, path) }} as {{ field_name(path, of) }}
+{% macro json_field(path, columns) -%}
+  {{ field(json_in, path, columns) }}
 {%- endmacro %}
 
-{% macro field_name(path, of) -%}
-  {{ (path if of == 'additional_properties' else of ~ '.' ~ path).replace('.', '_') }}
+{% macro field(read, path, columns) -%}
+  {%- set name, dot, inner = path.partition('.') -%}
+  coalesce(
+        {{ read('additional_properties', path) }},
+        {% for column in columns if column.name | lower == name | lower -%}
+        {{ read(column.quoted, inner) }},
+        {% endfor -%}
+        null
+    ) as {{ path.replace('.', '_') }}
 {%- endmacro %}
 
-{# Its value, as the warehouse reads it. #}
+{# What a column holds at a path, or the column itself where there is no path. #}
 
-{% macro nested_text(column, path) %}
-  {{- adapter.dispatch('nested_text')(column, path) -}}
+{% macro text_in(column, path) -%}
+  cast({{ value_in(column, path) }} as {{ type_string() }})
+{%- endmacro %}
+
+{% macro number_in(column, path) -%}
+  cast({{ value_in(column, path) }} as {{ 'float' if target.type == 'snowflake' else 'numeric' }})
+{%- endmacro %}
+
+{% macro boolean_in(column, path) -%}
+  cast({{ value_in(column, path) }} as boolean)
+{%- endmacro %}
+
+{% macro value_in(column, path) %}
+  {{- adapter.dispatch('value_in')(column, path) -}}
 {% endmacro %}
 
-{% macro postgres__nested_text(column, path) -%}
-  {{ column }} #>> '{{ '{' ~ path.replace('.', ',') ~ '}' }}'
+{% macro postgres__value_in(column, path) -%}
+  {{ column }}{% if path %} #>> '{{ '{' ~ path.replace('.', ',') ~ '}' }}'{% endif %}
 {%- endmacro %}
 
-{% macro snowflake__nested_text(column, path) -%}
-  {{ column }}:{{ path }}::varchar
-{%- endmacro %}
-
-{% macro nested_number(column, path) -%}
-  cast({{ nested_text(column, path) }} as {{ 'float' if target.type == 'snowflake' else 'numeric' }})
+{% macro snowflake__value_in(column, path) -%}
+  {{ column }}{% if path %}:{{ path }}::varchar{% endif %}
 {%- endmacro %}
 
 {# In UTC, without a zone, as the loaders write times. #}
-{% macro nested_time(column, path) %}
-  {{- adapter.dispatch('nested_time')(column, path) -}}
+{% macro time_in(column, path) %}
+  {{- adapter.dispatch('time_in')(column, path) -}}
 {% endmacro %}
 
-{% macro postgres__nested_time(column, path) -%}
-  cast({{ nested_text(column, path) }} as timestamptz) at time zone 'UTC'
+{% macro postgres__time_in(column, path) -%}
+  {% if path -%}
+  cast({{ value_in(column, path) }} as timestamptz) at time zone 'UTC'
+  {%- else -%}
+  cast({{ column }} as timestamp)
+  {%- endif %}
 {%- endmacro %}
 
-{% macro snowflake__nested_time(column, path) -%}
-  convert_timezone('UTC', cast({{ nested_text(column, path) }} as timestamp_tz))::timestamp_ntz
+{% macro snowflake__time_in(column, path) -%}
+  {% if path -%}
+  convert_timezone('UTC', cast({{ value_in(column, path) }} as timestamp_tz))::timestamp_ntz
+  {%- else -%}
+  {{ column }}::timestamp_ntz
+  {%- endif %}
 {%- endmacro %}
 
-{% macro nested_json(column, path) %}
-  {{- adapter.dispatch('nested_json')(column, path) -}}
+{% macro json_in(column, path) %}
+  {{- adapter.dispatch('json_in')(column, path) -}}
 {% endmacro %}
 
-{% macro postgres__nested_json(column, path) -%}
-  {{ column }} #> '{{ '{' ~ path.replace('.', ',') ~ '}' }}'
+{% macro postgres__json_in(column, path) -%}
+  {{ column }}{% if path %} #> '{{ '{' ~ path.replace('.', ',') ~ '}' }}'{% endif %}
 {%- endmacro %}
 
-{% macro snowflake__nested_json(column, path) -%}
-  {{ column }}:{{ path }}
+{% macro snowflake__json_in(column, path) -%}
+  {{ column }}{% if path %}:{{ path }}{% endif %}
 {%- endmacro %}
