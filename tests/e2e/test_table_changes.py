@@ -1,23 +1,25 @@
-"""What docs/warehouses.md says of changes to tables that exist, seen in PostgreSQL."""
+"""What the pages say of changes to tables that exist, seen in PostgreSQL."""
 
 from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 
-from tests.support.helpers import entries, only, raw_records
+from tests.support.helpers import entries, only, raw_records, select
 from tests.support.in_process import run_in_process
+from tests.support.pages import ROOT, section
 from tests.support.postgres import rows_of, types_of, without_metadata
-from tests.support.rows import expected_row, instant
+from tests.support.rows import expected_row, instant, without
 from tests.support.runs import DAY, SINCE, fill
 from tests.support.targets import run_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tap_leadintent.demo.postgres import Postgres
     from tap_leadintent.sandbox import Sandbox
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 
     Rows = dict[str, dict[str, Any]]
 
-PAGE = Path(__file__).parents[2] / "docs" / "warehouses.md"
+PAGE = ROOT / "docs" / "warehouses.md"
+OF_COLUMNS = ROOT / "docs" / "columns.md"
 FLAT = {"flattening_enabled": True, "flattening_max_depth": 1}
 NUMBER = {"type": ["number", "null"]}
 REFUSED = "Altering columns is not supported. Could not convert column '.*{}.*'"
@@ -250,3 +253,55 @@ def test_without_a_key_every_row_stays_and_a_view_gives_the_newest(
             assert len(rows) == count
             assert leads.rows("newest_leads") == expected(sandbox, "leads")
     assert count > len(leads.rows("newest_leads"))
+
+
+def test_a_column_that_is_deselected_keeps_its_values(
+    table: Callable[[str], Table], sandbox: Sandbox
+) -> None:
+    fill(sandbox, leads=5)
+    leads, catalog = table("leads"), only("leads")
+    leads.run()
+    select(catalog, "leads", "properties", "full_name", selected=False)
+    run = leads.refresh(catalog=catalog)
+    assert not any("full_name" in record for record in run.records("leads"))
+    assert leads.rows() == expected(sandbox, "leads")
+
+
+def test_what_is_excluded_stays_in_the_table_until_the_pages_statements_remove_it(
+    table: Callable[[str], Table], sandbox: Sandbox, postgres: Postgres
+) -> None:
+    told = section(OF_COLUMNS, "## Keeping names and personal data out")
+    setting, removal = re.findall(r"```(?:yaml|sql)\n(.*?)```", told, re.DOTALL)
+    config = yaml.safe_load(setting)["config"]
+    removal, _, _ = removal.partition("-- Snowflake")
+    (drop,) = re.findall("-- or (.*)", removal)
+
+    fill(sandbox, leads=5, monitored_leads=5)
+    sandbox.insert("leads", {"id": "bare", "profile": None}, found_at=SINCE)
+    left: dict[str, Rows] = {}
+    for name, excluded in config["exclude_fields"].items():
+        changed, whole = table(name), expected(sandbox, name)
+        changed.run()
+        assert changed.rows() == whole
+        left[name] = {key: without(*excluded)(row) for key, row in whole.items()}
+        # A row that is not read again stays as it is; of others, the columns do.
+        (gone,) = sandbox.remove(name, min(whole))
+        changed.refresh(**config)
+        kept = {key: {**whole[key], **row} for key, row in left[name].items()}
+        assert changed.rows() == {**kept, gone: whole[gone]} != left[name]
+
+    def tell(statements: str) -> None:
+        with postgres.connect() as connection:
+            connection.execute(
+                statements.replace("tap_leadintent", table("leads").schema).encode()
+            )
+
+    tell(removal)
+    nothing = {"leads": {"full_name": None}, "monitored_leads": {}}
+    for name, rows in left.items():
+        cleared = {key: {**row, **nothing[name]} for key, row in rows.items()}
+        assert table(name).rows() == cleared
+    tell(drop)
+    for name, rows in left.items():
+        table(name).refresh(**config)
+        assert table(name).rows() == rows
