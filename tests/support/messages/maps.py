@@ -121,6 +121,15 @@ MAPS = (
         cause="Rows could not be told apart without the field.",
         cure="Keep it.",
     ),
+    _excluded(
+        "leads: exclude_fields leaves out title",
+        "title",
+        "These fields are not loaded; rows that were loaded before keep them.",
+        "[Columns](columns.md#rows-that-were-loaded-before) says how to remove them.",
+        level="INFO",
+        code=0,
+        catalog=leads,
+    ),
 )
 
 VALUES = (
