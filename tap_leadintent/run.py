@@ -150,12 +150,15 @@ def _ends_run(error: Exception, kind: object, pace: Pace) -> bool:
     It does if no connection can be made. While no request of the run has succeeded, it
     also does if the key is refused, or if the last stream failed in the same way. A
     page proves that address and key are right: after it, two streams that fail alike,
-    such as with 403, say nothing about the others.
+    such as with 404, say nothing about the others. Neither does 403 at any time, which
+    is about one endpoint.
     """
     if isinstance(error, NoAccessError):
         return True
-    is_shared = kind is not None and kind in {HTTPStatus.UNAUTHORIZED, pace.failure}
-    return is_shared and not pace.has_succeeded
+    if kind in {None, HTTPStatus.FORBIDDEN}:
+        return False
+    is_alike = kind in {HTTPStatus.UNAUTHORIZED, pace.failure}
+    return is_alike and not pace.has_succeeded
 
 
 def _sync(stream: LeadIntentStream) -> None:
