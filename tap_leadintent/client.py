@@ -28,6 +28,7 @@ from tap_leadintent.replication.plan import make_plan
 from tap_leadintent.replication.reader import Reader
 from tap_leadintent.replication.source import Source
 from tap_leadintent.replication.stream_state import StreamState
+from tap_leadintent.replication.windows import OVERLAP_SECONDS
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.times import format_instant
 
@@ -142,7 +143,7 @@ class LeadIntentStream(SingerStream):
             window_done=self._note_coverage,
             page_size=self.config["page_size"],
             concurrency=self.config["concurrency"],
-            window_seconds=None if days is None else max(1, int(days * 86400)),
+            widest=days and max(1, int(days * 86400) - OVERLAP_SECONDS),
         )
 
     @cached_property

@@ -12,7 +12,7 @@ from tap_leadintent.replication.plan import SINCE_EVER
 from tap_leadintent.replication.prefetch import Prefetch
 from tap_leadintent.replication.range_guard import RangeGuard
 from tap_leadintent.replication.range_requests import RangeRequests
-from tap_leadintent.replication.windows import OVERLAP_SECONDS, Window, Windows
+from tap_leadintent.replication.windows import Window, Windows
 from tap_leadintent.times import format_instant
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ class Reader:
     concurrency: int
     """Number of windows that are read at once."""
 
-    window_seconds: int | None
-    """The most seconds that a window asks for, with its overlap."""
+    widest: int | None
+    """The most seconds of a window; less once the API has refused some as too wide."""
 
     _emitted: Emitted = field(init=False, default_factory=Emitted)
     _prefetch: Prefetch | None = field(init=False, default=None)
@@ -110,8 +110,7 @@ class Reader:
             step.stretches,
             page_size=self.page_size,
             readers=readers,
-            widest=self.window_seconds
-            and max(1, self.window_seconds - OVERLAP_SECONDS),
+            widest=self.widest,
             quiet=step.is_quiet,
             whole=unfiltered,
         )
@@ -132,6 +131,7 @@ class Reader:
                 self._check_before_next(page)
             self._note(step, window, as_of, coverage)
             self.window_done(emitted)
+        self.widest = windows.widest
 
     def stop(self) -> None:
         """End all reading, also of pages that wait to be emitted."""

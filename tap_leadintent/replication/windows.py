@@ -109,7 +109,8 @@ class Windows:
             whole: Whether each stretch is one window, however much it holds.
         """
         self._readers = readers
-        self._widest = widest or sys.maxsize
+        self.widest = widest or sys.maxsize
+        """The most seconds of a window, which the API may turn out to narrow."""
         self._is_quiet = quiet
         self._kept_seconds = sys.maxsize if whole else _LEAST_SECONDS
         self._full = page_size / 2
@@ -215,7 +216,7 @@ class Windows:
             window: The window, of more than `NARROWEST_SECONDS`.
         """
         half = (window.end - window.start) // 2
-        self._widest = min(self._widest, max(NARROWEST_SECONDS, half))
+        self.widest = min(self.widest, max(NARROWEST_SECONDS, half))
         self._looks = []
         self._put_back(window, 0.0)
 
@@ -227,7 +228,7 @@ class Windows:
 
     def _cut(self, start: int, end: int, count: int, most: int) -> list[_Piece]:
         """Cut a stretch into equal looks, or into more if they are too wide."""
-        count = max(count, -((start - end) // self._widest))
+        count = max(count, -((start - end) // self.widest))
         edges = sorted({start + (end - start) * n // count for n in range(count + 1)})
         return [(a, b, most) for a, b in pairwise(edges)]
 
@@ -249,7 +250,7 @@ class Windows:
         self, start: int, end: int, expected: float, *, is_look: bool = False
     ) -> Window | None:
         """Hand out a window, unless too much before it is read already, and waits."""
-        end = min(end, start + self._widest)
+        end = min(end, start + self.widest)
         front = min([window.start for window in self._in_flight] + [self._left[0][0]])
         first, last = (bisect_left(self._read, (at,)) for at in (front, start))
         ahead = sum(pages for _, _, pages in self._read[first:last])

@@ -72,7 +72,7 @@ def test_what_is_given_up_takes_no_room(monkeypatch: pytest.MonkeyPatch) -> None
     windows = Windows([(0, 86400)], page_size=1, readers=4)
     buffer = PageBuffer(windows, check=nothing_wrong, check_threads=nothing_wrong)
     trial = begin(buffer)
-    assert [buffer.put(trial, large) for _ in range(4)] == [True, True, True, False]
+    assert [buffer.put(trial, large) for _ in range(2)] == [True, False]
     piece = begin(buffer)
     assert piece.window.start == trial.window.start
     assert [buffer.put(piece, large) for _ in range(2)] == [True, False]
@@ -83,7 +83,7 @@ def test_a_page_that_comes_after_the_end_tells_its_reader_to_stop() -> None:
     windows = Windows([(0, 86400)], page_size=1, readers=4)
     buffer = PageBuffer(windows, check=nothing_wrong, check_threads=nothing_wrong)
     trial = begin(buffer)
-    assert [buffer.put(trial, page(1, has_more=True)) for _ in range(3)] == [True] * 3
+    assert buffer.put(trial, page(1, has_more=True))
     buffer.stop()
     for has_more in (True, False):
         with pytest.raises(StoppedError):

@@ -91,20 +91,3 @@ def test_windows_that_are_read_ahead_wait_for_those_between() -> None:
     starts = [start for start, _ in told]
     assert starts == sorted(starts)
     assert len(starts) > 3
-
-
-def test_no_window_is_begun_beyond_an_end_that_is_learnt_late() -> None:
-    learnt = Event()
-
-    def read(window: Window, _check: Check) -> Iterator[Page]:
-        assert window.start == 0 or learnt.wait(PATIENCE)
-        yield from chain(1)
-
-    told: Told = []
-    with reading(fixed(100), read) as all_read:
-        first, pages = next(iter(all_read))
-        assert (first.start, len(list(pages))) == (0, 1)
-        all_read.end_by(10)
-        learnt.set()
-        tell(all_read, told)
-    assert told == [(start, 1) for start in range(1, 10)]

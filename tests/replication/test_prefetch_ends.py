@@ -190,7 +190,7 @@ class BrokenWindows(Windows):
     """Break where a test wants."""
 
     def __init__(self, count: int, broken: str) -> None:
-        super().__init__([(0, count)], page_size=1, readers=2, length=1)
+        super().__init__([(0, count)], page_size=1, readers=2, widest=1, quiet=True)
         self._broken = broken
 
     def next(self) -> Window | None:

@@ -30,12 +30,12 @@ def read(guard: RangeGuard, *windows: list[list[int | None]]) -> None:
         for number, page in enumerate(pages, start=1):
             data = [{"time": None if t is None else format_instant(t)} for t in page]
             raw = [Raw(b"%d" % window)]
-            guard.check(Window(100, 200), number, Records(data, raw, 0.0, 0.0))
+            guard.check(Window(100, 200), number, Records(data, raw))
 
 
 def begin(guard: RangeGuard, content: list[bytes]) -> None:
     """Show the guard the first page of a window."""
-    page = Records([{}] * len(content), [*map(Raw, content)], 0.0, 0.0)
+    page = Records([{}] * len(content), [*map(Raw, content)])
     guard.check(Window(100, 200), 1, page)
 
 

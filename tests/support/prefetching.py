@@ -37,7 +37,7 @@ def chain(pages: int, padding: int = 0) -> Iterator[Page]:
 
 def fixed(count: int) -> Windows:
     """Make windows of one second each."""
-    return Windows([(0, count)], page_size=1, readers=4, length=1)
+    return Windows([(0, count)], page_size=1, readers=4, widest=1, quiet=True)
 
 
 def nothing_wrong() -> None:
