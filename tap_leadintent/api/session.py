@@ -27,6 +27,10 @@ LARGEST_BODY = 64 * 1024 * 1024
 """Bytes of a body, after decompression. More would let a bad response fill the memory;
 fewer might refuse pages of 100 large records."""
 
+_PIECE = 2**16
+"""Bytes that are read at once. More would take more memory beside the body; fewer take
+longer."""
+
 _TRUST = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
 
 
@@ -88,7 +92,7 @@ class BoundedAdapter(HTTPAdapter):
                 cert=cert,
                 proxies=proxies,
             )
-            response.raw = _Body(_whole(response.raw, request))
+            response.raw = _whole(response.raw, request)
         return response
 
 
@@ -96,10 +100,10 @@ class _Body(io.BytesIO):
     """A body that `requests` takes in one piece, instead of copying small ones."""
 
     def stream(self, *_args: object, **_kwargs: object) -> Iterator[bytes]:
-        yield self.read()
+        yield self.getvalue()
 
 
-def _whole(raw: BaseHTTPResponse, request: requests.PreparedRequest) -> bytes:
+def _whole(raw: BaseHTTPResponse, request: requests.PreparedRequest) -> _Body:
     try:
         return _read(raw)
     except requests.RequestException as error:
@@ -117,12 +121,15 @@ def _whole(raw: BaseHTTPResponse, request: requests.PreparedRequest) -> bytes:
         raw.close()
 
 
-def _read(raw: BaseHTTPResponse) -> bytes:
-    body = raw.read(LARGEST_BODY + 1, decode_content=True)
-    if len(body) > LARGEST_BODY:
-        most = LARGEST_BODY / 2**20
-        msg = f"the response is larger than {most:g} MiB; lower page_size"
-        raise BodyTooLargeError(msg)
+def _read(raw: BaseHTTPResponse) -> _Body:
+    body = _Body()
+    # `read` would keep each chunk of a chunked body as an object until the end.
+    while piece := raw.read1(_PIECE, decode_content=True):
+        body.write(piece)
+        if body.tell() > LARGEST_BODY:
+            most = LARGEST_BODY / 2**20
+            msg = f"the response is larger than {most:g} MiB; lower page_size"
+            raise BodyTooLargeError(msg)
     return body
 
 

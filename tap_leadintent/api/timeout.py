@@ -96,12 +96,3 @@ class BoundedResponse(HTTPResponse):
         super().__init__(sock, *args, **kwargs)
         raw = self.fp.detach()
         self.fp: io.BufferedReader = io.BufferedReader(_Deadline(sock, raw))
-
-    @override
-    def _read_next_chunk_size(self) -> int:  # type: ignore[misc]
-        # Private, as there is no public hook: the library accepts a negative size, and
-        # then reads without end.
-        size: int = super()._read_next_chunk_size()  # type: ignore[misc]
-        if size < 0:
-            raise ValueError(size)
-        return size
