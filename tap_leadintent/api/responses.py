@@ -75,7 +75,7 @@ def failure(
     status = response.status_code
     told = f"HTTP {status} {secret.summarize(response.reason or '')}".rstrip()
     if response.is_redirect:
-        host = secret.summarize(_host(response.headers["Location"]))
+        host = secret.summarize(_host(secret.redact(response.headers["Location"])))
         where = f" to {host}" if host else ""
         told = f"{told}: redirects{where} are not followed; check base_url"
         return RefusedError(told, status)

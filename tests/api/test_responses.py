@@ -138,6 +138,16 @@ def test_a_redirect_shows_its_host(status: int, location: str, where: str) -> No
     assert told == expected
 
 
+@pytest.mark.parametrize("cut_at", "/?#@")
+def test_a_redirect_shows_no_part_of_a_key_that_its_address_is_cut_at(
+    cut_at: str,
+) -> None:
+    key = f"1st-part{cut_at}2nd-part"
+    moved = answer(302, location=f"https://{key}.example.com/x")
+    told = str(failure(moved, Secret(key)))
+    assert "to ***.example.com are" in told
+
+
 @pytest.mark.parametrize(
     ("status", "advice"),
     [
