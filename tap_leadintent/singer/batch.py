@@ -5,20 +5,22 @@ from __future__ import annotations
 import gzip
 import os
 import shutil
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from singer_sdk.batch import Batcher
 from singer_sdk.contrib.msgspec import serialize_jsonl
-from singer_sdk.helpers._batch import BatchFileFormat
+from singer_sdk.helpers._batch import BatchFileFormat, StorageTarget
+from typing_extensions import override
 
 from tap_leadintent.errors import StreamError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Self
+    from typing import IO, Self
 
     from singer_sdk.helpers._batch import BatchConfig
 
@@ -48,7 +50,8 @@ class BatchFiles:
             send: What to call with a stream and the addresses of its files.
         """
         self._tap = tap
-        self._config = config
+        storage = _Storage(**config.storage.asdict())
+        self._config = replace(config, storage=storage)
         self._send = send
         self._count = 0
         self._open: dict[str, _Lines | _Table] = {}
@@ -61,7 +64,9 @@ class BatchFiles:
 
     def __exit__(self, *_: object) -> None:
         """Drop what has not been written."""
-        self._stack.close()
+        # A full disk does not even take what is dropped.
+        with suppress(OSError):
+            self._stack.close()
 
     @property
     def is_full(self) -> bool:
@@ -102,6 +107,24 @@ class BatchFiles:
         if self._config.encoding.format == BatchFileFormat.JSONL:
             return self._stack.enter_context(_Lines(name, self._config))
         return _Table(Batcher(self._tap, stream, self._config))
+
+
+class _Storage(StorageTarget):
+    """Leaves no part of a file that could not be written whole."""
+
+    @contextmanager
+    @override
+    def open(self, filename: str, mode: str = "rb") -> Iterator[IO[Any]]:
+        # The SDK would write a copy in the folder of temporary files first.
+        self._root_path.mkdir(parents=True, exist_ok=True)
+        place = self._root_path / filename
+        try:
+            with place.open(mode) as file:
+                yield file
+        except BaseException:
+            with suppress(Exception):
+                place.unlink()
+            raise
 
 
 class _Lines(ExitStack):

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
+import resource
 import stat
+import tempfile
 import tracemalloc
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 from urllib.parse import urlsplit
 
 import pytest
+from singer_sdk.batch import Batcher
 from singer_sdk.helpers._batch import BatchConfig
 
 from tap_leadintent.errors import StreamError
@@ -98,6 +103,38 @@ def test_a_run_that_fails_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(StreamError, match="it ended"):
         written(failing(), config(tmp_path / "new"))
     assert not (tmp_path / "new").exists()
+
+
+@contextmanager
+def full_disk() -> Iterator[None]:
+    """Let no file grow beyond 4 KiB."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def write_parquet(batcher: Batcher, records: Iterator[Record]) -> Iterator[list[str]]:
+    """Write as the SDK does where it has the packages."""
+    with batcher.batch_config.storage.open("a.parquet", "wb") as place:
+        for record in records:
+            place.write(record["text"].encode())
+    yield ["a.parquet"]
+
+
+@pytest.mark.parametrize("file_format", ["jsonl", "parquet"])
+def test_a_full_disk_keeps_no_part_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file_format: str
+) -> None:
+    monkeypatch.setattr("tap_leadintent.singer.batch.TemporaryFile", io.BytesIO)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(Batcher, "get_batches", write_parquet)
+    record = {"id": "a", "text": os.urandom(10_000).hex()}
+    with full_disk(), pytest.raises(StreamError, match="leads: batches cannot be"):
+        written(iter([record]), config(tmp_path / "new", format=file_format))
+    assert [path.name for path in tmp_path.rglob("*")] == ["new"]
 
 
 def test_each_stream_has_a_file_and_a_file_no_more_than_its_batch(

@@ -99,7 +99,7 @@ def test_a_stream_that_fails_leaves_no_state_ahead_of_its_batches(
 def test_batches_that_need_another_package_name_it(tmp_path: Path) -> None:
     config = {**CONFIG, "batch_config": batch_config(tmp_path)}
     missing = mock.patch(
-        "singer_sdk.helpers._batch.StorageTarget.open",
+        "singer_sdk.helpers._batch.UPath",
         side_effect=ImportError("Install s3fs to access S3"),
     )
     line = r"leads: batches cannot be written \(Install s3fs to access S3\); see batch_"

@@ -87,8 +87,8 @@ RECORDS = (
                 "storage": {"root": "file:///dev/null/x"},
             }
         },
-        cause="The folder of the batch files cannot be made or written to.",
-        cure="Correct `batch_config.storage.root`, or who may write there.",
+        cause="The folder of the batch files cannot be made or written to, or the disk is full: theirs, or that of the temporary files (`TMPDIR`), where they are collected.",
+        cure="Correct `batch_config.storage.root`, or who may write there; or make room.",
     ),
 )
 
