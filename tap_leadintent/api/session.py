@@ -92,7 +92,7 @@ class BoundedAdapter(HTTPAdapter):
                 cert=cert,
                 proxies=proxies,
             )
-            response.raw = _whole(response.raw, request)
+            response.raw = _whole(response.raw)
         return response
 
 
@@ -103,33 +103,24 @@ class _Body(io.BytesIO):
         yield self.getvalue()
 
 
-def _whole(raw: BaseHTTPResponse, request: requests.PreparedRequest) -> _Body:
+def _whole(raw: BaseHTTPResponse) -> _Body:
+    body = _Body()
     try:
-        return _read(raw)
-    except requests.RequestException as error:
-        error.request = request
-        raise
+        # `read` would keep each chunk of a chunked body as an object until the end.
+        while body.tell() <= LARGEST_BODY and (
+            piece := raw.read1(_PIECE, decode_content=True)
+        ):
+            body.write(piece)
     except DecodeError as error:
-        raise requests.exceptions.ContentDecodingError(
-            error, request=request
-        ) from error
+        raise requests.exceptions.ContentDecodingError(error) from error
     except (HTTPError, OSError) as error:
-        raise requests.exceptions.ChunkedEncodingError(
-            error, request=request
-        ) from error
+        raise requests.exceptions.ChunkedEncodingError(error) from error
     finally:
         raw.close()
-
-
-def _read(raw: BaseHTTPResponse) -> _Body:
-    body = _Body()
-    # `read` would keep each chunk of a chunked body as an object until the end.
-    while piece := raw.read1(_PIECE, decode_content=True):
-        body.write(piece)
-        if body.tell() > LARGEST_BODY:
-            most = LARGEST_BODY / 2**20
-            msg = f"the response is larger than {most:g} MiB; lower page_size"
-            raise BodyTooLargeError(msg)
+    if body.tell() > LARGEST_BODY:
+        most = LARGEST_BODY / 2**20
+        msg = f"the response is larger than {most:g} MiB; lower page_size"
+        raise BodyTooLargeError(msg)
     return body
 
 
