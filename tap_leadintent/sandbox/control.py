@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tap_leadintent.sandbox.api import Api
     from tap_leadintent.sandbox.data.shelf import Entry, Shelf
 
+_NO_PAGES = "web pages may not steer the sandbox; send no Origin header"
+
 
 class _Tick(msgspec.Struct, forbid_unknown_fields=True):
     now: str | None = None
@@ -74,7 +76,7 @@ class Control:
         if tick.now is not None:
             world.advance(parse_time(tick.now))
         else:
-            world.advance(world.now + round((tick.advance_seconds or 0) * SECOND))
+            world.advance(world.now + (tick.advance_seconds or 0) * SECOND)
         return {"now": format_time(world.now)}
 
     async def _configure(self, request: Request) -> object:
@@ -141,8 +143,12 @@ def _answering(
 
     async def answer(request: Request) -> Response:
         status = 200
+        content: object
         try:
-            content = await handler(request)
+            if "origin" in request.headers:
+                status, content = 403, error_body("forbidden", _NO_PAGES)
+            else:
+                content = await handler(request)
         except ValueError as error:
             status, content = 400, error_body("invalid_request", str(error))
         return Response(

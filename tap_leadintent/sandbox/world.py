@@ -6,9 +6,13 @@ from typing import TYPE_CHECKING
 
 from tap_leadintent.sandbox.data.shelf import Shelf
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
+from tap_leadintent.sandbox.times import DAY
 
 if TYPE_CHECKING:
     from tap_leadintent.sandbox.options import Options
+
+_FARTHEST = 3653 * DAY
+"""How far the clock is moved at once; what happens until then takes time."""
 
 
 class World:
@@ -28,15 +32,15 @@ class World:
             stream: Shelf(endpoint, options) for stream, endpoint in ENDPOINTS.items()
         }
 
-    def advance(self, now: int) -> None:
+    def advance(self, now: float) -> None:
         """Move the clock.
 
         Raises:
-            ValueError: The clock would go back.
+            ValueError: The clock would go back, or more than ten years ahead.
         """
-        if now < self.now:
-            msg = "the clock only moves forward"
+        if not self.now <= now <= self.now + _FARTHEST:
+            msg = "the clock only moves forward, by ten years at once at most"
             raise ValueError(msg)
-        self.now = now
+        self.now = round(now)
         for shelf in self.shelves.values():
-            shelf.advance(now)
+            shelf.advance(self.now)

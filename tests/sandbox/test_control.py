@@ -9,12 +9,14 @@ import pytest
 import requests
 
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
+from tap_leadintent.sandbox.options import Options
 from tests.support.asking import page, post, read
 
 if TYPE_CHECKING:
     from tap_leadintent.sandbox import Sandbox
 
 LATE = "2026-07-01T00:00:00Z"
+FORWARD = "the clock only moves forward, by ten years at once at most"
 
 
 def test_log(sandbox: Sandbox) -> None:
@@ -100,6 +102,43 @@ def test_wrong_control(sandbox: Sandbox, route: str, body: Any) -> None:
     response = requests.post(f"{sandbox.url}/_sandbox/{route}", json=body, timeout=30)
     assert response.status_code == 400
     assert response.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("move", "told"),
+    [
+        ('"now": "9999-12-31T23:59:59-23:59"', FORWARD),
+        ('"now": "0001-01-01T00:00:00+23:59"', FORWARD),
+        ('"advance_seconds": 1e300', FORWARD),
+        ('"advance_seconds": 1.7e308', FORWARD),
+        ('"advance_seconds": -1.7e308', FORWARD),
+        ('"advance_seconds": 1e999', "Number out of range"),
+        ('"advance_seconds": NaN', "JSON is malformed"),
+        ('"advance_seconds": "1"', "Expected `float | null`"),
+    ],
+)
+def test_the_clock_is_not_moved_far(sandbox: Sandbox, move: str, told: str) -> None:
+    url = f"{sandbox.url}/_sandbox/clock"
+    response = requests.post(url, data=f"{{{move}}}", timeout=30)
+    assert response.status_code == 400
+    assert response.json()["error"]["message"].startswith(told)
+    assert sandbox.now() == Options().clock
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("origin", ["https://example.com", "null", ""])
+def test_a_web_page_is_refused(sandbox: Sandbox, method: str, origin: str) -> None:
+    response = requests.request(
+        method,
+        f"{sandbox.url}/_sandbox/clock",
+        data='{"advance_seconds": 1}',
+        headers={"Origin": origin},
+        timeout=30,
+    )
+    assert response.status_code == 403
+    told = "web pages may not steer the sandbox; send no Origin header"
+    assert response.json()["error"]["message"] == told
+    assert sandbox.now() == Options().clock
 
 
 def test_unknown_control(sandbox: Sandbox) -> None:
