@@ -38,7 +38,7 @@ LONG = PAGE * 3000
 
 def post(session: requests.Session, address: tuple[str, int]) -> requests.Response:
     url = "http://{}:{}/".format(*address)
-    return session.post(url, json={}, timeout=5, allow_redirects=False)
+    return session.post(url, json={}, timeout=60, allow_redirects=False)
 
 
 def chunks(body: bytes, size: int) -> bytes:
