@@ -192,8 +192,7 @@ class Windows:
             self._looks = []  # They were to find what this has found.
             if self._is_quiet:
                 start, end, *_ = window
-                count = min(self._readers, _QUIET_PIECES)
-                self._looks = self._cut(start, end, count, _LONGEST_QUIET)
+                self._looks = self._cut(start, end, _QUIET_PIECES, _LONGEST_QUIET)
                 self._is_quiet = False
         return False
 
@@ -240,7 +239,8 @@ class Windows:
         seconds = pages = density = 0.0
         for n in range(bisect_left(self._read, (instant,)) - 1, -1, -1):
             start, end, held = self._read[n]
-            seconds, pages = seconds + end - start, pages + held
+            # A crowded moment must not make all windows short that come after it.
+            seconds, pages = seconds + end - start, pages + min(held, 2 * _PAGES)
             density = max(density, pages / seconds)
             if pages > _PAGES:
                 break

@@ -1,9 +1,8 @@
-"""Times of records as they may lie in a year: even, growing, in bursts."""
+"""Times of records as they may lie in a year, or in the stretch of a scheduled run."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from math import ceil
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -26,69 +25,10 @@ class History:
 
     def __init__(self, times: list[int]) -> None:
         self.times = sorted(times)
-        self.pages = ceil(len(times) / PAGE)
 
     def held(self, window: Window) -> int:
         after = bisect_right(self.times, window.end)
         return after - bisect_left(self.times, window.start - 1)
-
-
-def uniform(count: int, seed: int = 1, span: int = YEAR) -> list[int]:
-    draw = Random(seed)  # noqa: S311
-    return [draw.randrange(span) for _ in range(count)]
-
-
-def growing(count: int) -> list[int]:
-    draw = Random(1)  # noqa: S311
-    return [int(YEAR * draw.random() ** 0.5) for _ in range(count)]
-
-
-def gently_growing(count: int, seed: int = 1, span: int = YEAR) -> list[int]:
-    """At the end there are twice as many as at the beginning."""
-    draw = Random(seed)  # noqa: S311
-    return [int(span * ((1 + 3 * draw.random()) ** 0.5 - 1)) for _ in range(count)]
-
-
-def office_hours(count: int, seed: int = 1, span: int = YEAR) -> list[int]:
-    draw = Random(seed)  # noqa: S311
-    return [
-        draw.randrange(span // (7 * DAY)) * 7 * DAY
-        + draw.randrange(5) * DAY
-        + draw.randrange(8 * 3600, 18 * 3600)
-        for _ in range(count)
-    ]
-
-
-def bursts(count: int) -> list[int]:
-    draw = Random(1)  # noqa: S311
-    days = [draw.randrange(365) for _ in range(5)]
-    return [
-        draw.choice(days) * DAY + draw.randrange(DAY)
-        if draw.random() < 0.8
-        else draw.randrange(YEAR)
-        for _ in range(count)
-    ]
-
-
-def daily(count: int) -> list[int]:
-    draw = Random(1)  # noqa: S311
-    return [n % 365 * DAY + 30_000 + draw.randrange(300) for n in range(count)]
-
-
-CLUSTERS = st.lists(
-    st.tuples(st.integers(0, YEAR), st.integers(1, 30 * DAY)), max_size=30
-)
-"""Where clusters of records begin, and how many seconds they last."""
-
-
-def clustered(clusters: list[tuple[int, int]]) -> History:
-    return History(
-        [
-            start + time
-            for seed, (start, span) in enumerate(clusters)
-            for time in uniform(300, seed, span)
-        ]
-    )
 
 
 def shaped(count: int, shape: Callable[[float], float]) -> History:
@@ -99,17 +39,47 @@ def shaped(count: int, shape: Callable[[float], float]) -> History:
 SHAPES: dict[str, Callable[[float], float]] = {
     "even": lambda share: share,
     **SANDBOX_SHAPES,
+    "daily batches": lambda share: int(share * 365) / 365,
 }
 
 
-HISTORIES = {
-    name: History(times)
-    for name, times in {
-        **{f"uniform {n}": uniform(n) for n in (0, 1, 99, 100, 101, 500, 5000)},
-        "uniform 200_000": uniform(200_000),
-        "growing": growing(100_000),
-        "bursts": bursts(50_000),
-        "bursts every day": daily(100_000),
-        "all in one second": [YEAR // 2 + 17] * 20_000,
-    }.items()
+BATCHES = {
+    "one second": (1, 1),
+    "four seconds": (4, 1),
+    "24 minutes": (24, 60),
+    "spread": (0, 0),
 }
+"""How new records come: in so many batches, each of so many seconds."""
+
+
+def increment(
+    length: int, new: int, batches: int, seconds: int, seed: object
+) -> History:
+    """Give what a scheduled run finds in a stretch of so many seconds."""
+    draw = Random(f"{length}{new}{batches}{seed}")  # noqa: S311
+    if not batches:
+        return History([draw.randrange(length) for _ in range(new)])
+    begins = [draw.randrange(max(1, length - seconds)) for _ in range(batches)]
+    return History([draw.choice(begins) + draw.randrange(seconds) for _ in range(new)])
+
+
+CLUSTERS = st.lists(
+    st.tuples(
+        st.integers(0, YEAR),
+        st.sampled_from([1, 60, 3600, 30 * DAY]),
+        st.sampled_from([1, 90, 300, 5000]),
+    ),
+    max_size=12,
+)
+"""Where clusters of records begin, how many seconds they last, how many they hold."""
+
+
+def clustered(clusters: list[tuple[int, int, int]]) -> History:
+    draw = Random(1)  # noqa: S311
+    return History(
+        [
+            start + draw.randrange(seconds)
+            for start, seconds, count in clusters
+            for _ in range(count)
+        ]
+    )

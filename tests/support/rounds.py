@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from math import ceil
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tap_leadintent.replication.windows import Windows
 from tests.support.histories import PAGE
@@ -28,13 +28,12 @@ class Played:
     """Those that were read whole."""
     records: list[int] = field(default_factory=list)
     """How many records each of them held."""
-    pages: list[int] = field(default_factory=list)
-    """How many pages each of them took."""
     longest: int = 0
-    """The most pages of a chain, also of one that was given up."""
+    """The most pages with records of a chain, also of one that was given up; windows of
+    ten seconds aside."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Server:
     """Cuts what a window holds into pages."""
 
@@ -42,17 +41,19 @@ class Server:
     """Records in a full page, whatever was asked for."""
     is_uneven: bool = False
     """Whether nearly a third of the pages are short or empty."""
+    ends_empty: bool = False
+    """Whether another page is promised after each that holds records."""
 
-    def pages(self, window: Window, held: int) -> int:
-        if not self.is_uneven:
-            return max(1, ceil(held / self.served))
-        draw, pages = Random(window.start * 31 + window.end), 0  # noqa: S311
-        while pages == 0 or held > 0:
-            pages += 1
-            luck = draw.random()
-            if luck >= 0.15:
-                held -= draw.randrange(1, self.served) if luck < 0.3 else self.served
-        return pages
+    def pages(self, window: Window, held: int) -> list[int]:
+        """Give how many records each page holds."""
+        draw, pages = Random(window.start * 31 + window.end), []  # noqa: S311
+        while held:
+            luck = draw.random() if self.is_uneven else 1.0
+            size = 0 if luck < 0.15 else self.served
+            size = min(held, draw.randrange(1, size) if 0.15 <= luck < 0.3 else size)
+            pages.append(size)
+            held -= size
+        return [*pages, 0] if self.ends_empty or not pages else pages
 
 
 def play(
@@ -60,36 +61,36 @@ def play(
 ) -> Played:
     """Read a history with readers that take a round for a page and never stall."""
     server, played = server or Server(), Played()
-    chains: list[tuple[int, int, Window, int]] = []
+    chains: list[tuple[int, int, Window, list[int], int]] = []
     order = 0
     shown: dict[Window, int] = {}
     most = 30 * len(history.times) / server.served + 3000
     while True:
         while len(chains) < readers and (window := windows.next()):
             order += 1
-            heappush(chains, (played.rounds + 1, order, window, 1))
+            held = history.held(window)
+            pages = server.pages(window, held)
+            heappush(chains, (played.rounds + 1, order, window, pages, 0))
         if not chains:
             break
         left = windows.oldest_left
-        front = min(window.start for _, _, window, _ in chains)
+        front = min(window.start for _, _, window, _, _ in chains)
         front = front if left is None else min(front, left)
         shown = {window: n for window, n in shown.items() if window.start >= front}
         waiting = sum(n for window, n in shown.items() if window.start > front)
         played.waiting = max(played.waiting, waiting)
-        played.rounds, number, window, page = heappop(chains)
+        played.rounds, number, window, pages, page = heappop(chains)
         played.requests += 1
         assert played.requests < most, "windows are read again and again"
-        played.longest = max(played.longest, page)
-        shown[window] = page
-        held = history.held(window)
-        pages = server.pages(window, held)
-        if page == pages:
-            windows.done(window, records=held, requests=page)
+        shown[window] = page + 1
+        if not window.is_kept:
+            played.longest = max(played.longest, sum(map(bool, pages[: page + 1])))
+        if page + 1 == len(pages):
+            windows.done(window, records=pages[page])
             played.windows.append(window)
-            played.records.append(held)
-            played.pages.append(page)
-        elif windows.goes_on(window):
-            heappush(chains, (played.rounds + 1, number, window, page + 1))
+            played.records.append(sum(pages))
+        elif windows.goes_on(window, records=pages[page]):
+            heappush(chains, (played.rounds + 1, number, window, pages, page + 1))
         else:
             del shown[window]
     assert windows.finished
@@ -97,18 +98,15 @@ def play(
     return played
 
 
-def read(  # noqa: PLR0913
-    history: History,
-    start: int,
-    end: int,
-    readers: int = 1,
-    *,
-    length: int | None = None,
-    quiet: bool = False,
-    server: Server | None = None,
+def read(
+    history: History, start: int, end: int, readers: int = 1, **options: Any
 ) -> Played:
-    """Read a stretch of a history in windows of a page size of 100."""
-    windows = Windows(
-        [(start, end)], page_size=PAGE, readers=readers, length=length, quiet=quiet
-    )
+    """Read a stretch of a history; options are those of `Windows`, and `server`."""
+    server = options.pop("server", None)
+    windows = Windows([(start, end)], page_size=PAGE, readers=readers, **options)
     return play(windows, history, readers, server)
+
+
+def least(records: int, server: Server) -> int:
+    """Give how many requests a plain cursor chain takes."""
+    return max(1, ceil(records / server.served) + (server.ends_empty and records > 0))
