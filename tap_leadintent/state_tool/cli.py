@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 
 import click
 
 from tap_leadintent.config.suggestions import did_you_mean
+from tap_leadintent.redaction import printable
 from tap_leadintent.replication.source import normalised
 from tap_leadintent.state_tool import changes, settings
 from tap_leadintent.state_tool.bar import BLOCKS, PLAIN
@@ -67,12 +69,12 @@ def show(state: str, config: str | None, *, as_json: bool) -> None:
     ]
     if as_json:
         told = {facts.stream.name: facts.to_json() for facts in found}
-        click.echo(json.dumps({"streams": told}, indent=2))
+        _echo_json(json.dumps({"streams": told}, indent=2))
         return
     marks = BLOCKS if _shows_blocks() else PLAIN
     for facts in found:
         for line in describe(facts, marks):
-            click.echo(line)
+            _echo(line)
 
 
 @main.command()
@@ -116,10 +118,10 @@ def plan(  # noqa: PLR0913
         }
         at_or_now = now if instant is None else instant
         said = {"at": format_instant(at_or_now), "streams": told}
-        click.echo(json.dumps(said, indent=2))
+        _echo_json(json.dumps(said, indent=2))
         return
     if instant is None:
-        click.echo(f"A run that begins at {format_instant(now)} reads:")
+        _echo(f"A run that begins at {format_instant(now)} reads:")
     for each, found in forecasts:
         for line in (
             [describe_unplanned(each)]
@@ -128,7 +130,7 @@ def plan(  # noqa: PLR0913
             if instant is None
             else describe_instant(each, found, instant)
         ):
-            click.echo(line)
+            _echo(line)
 
 
 @main.command()
@@ -152,7 +154,7 @@ def forget(
     bounds = _bounds(start, end)
     document = read_document(state, streams)
     states = changes.forget(document.bookmarks, found, ranges, bounds)
-    click.echo(document.with_bookmarks(states))
+    _echo_json(document.with_bookmarks(states))
 
 
 @main.command()
@@ -192,7 +194,7 @@ def join(
         lookback=lookback_minutes * 60,
         allow_holes=allow_holes,
     )
-    click.echo(documents[0].with_bookmarks(joined))
+    _echo_json(documents[0].with_bookmarks(joined))
 
 
 @main.command()
@@ -203,7 +205,7 @@ def split(shards: int, start: str, end: str | None) -> None:
     """Print the start_date and end_date of shards of equal length, as JSON."""
     since = _instant("--from", start)
     until = int(time.time()) if end is None else _instant("--to", end, round_up=True)
-    click.echo(json.dumps(split_into(shards, (since, until))))
+    _echo_json(json.dumps(split_into(shards, (since, until))))
 
 
 @main.command()
@@ -216,7 +218,17 @@ def move(state: str, from_source: str, to_source: str) -> None:
     target = settings.address("--to-source", to_source)
     document = read_document(state, streams)
     states = changes.move(document.bookmarks, normalised(from_source), target)
-    click.echo(document.with_bookmarks(states))
+    _echo_json(document.with_bookmarks(states))
+
+
+def _echo(line: str) -> None:
+    """Print a line; what a terminal would obey in it is escaped."""
+    click.echo(printable(line).replace("\n", "\\n"))
+
+
+def _echo_json(text: str) -> None:
+    """Print JSON; it is escaped as JSON is, so it means the same."""
+    click.echo(re.sub("[\x7f-\uffff]", lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def _ranges(stream: Stream, name: str | None) -> tuple[str, ...]:

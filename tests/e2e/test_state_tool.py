@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +14,8 @@ from tests.support.pipelines import Pipeline
 from tests.support.runs import fill
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tap_leadintent.sandbox import Sandbox
     from tests.support.pipelines import PostgresWarehouse
 
@@ -22,6 +27,23 @@ def covered(pipeline: Pipeline) -> list[tuple[str, str]]:
     state: Any = json.loads(pipeline.kept_state())
     entries = state["singer_state"]["bookmarks"]["observations"]["coverage"]
     return [(entry["from"], entry["to"]) for entry in entries]
+
+
+def test_a_terminal_obeys_nothing_that_a_state_says(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    entry = {"range": "date_found", "from": FROM, "to": TO, "source": "\x1b[2J\x1b]0;x"}
+    state = {"bookmarks": {"leads": {"coverage": [entry]}}}
+    path.write_text(json.dumps(state), encoding="utf-8")
+    # What is no terminal gets no colours, so `click` would take some of it away.
+    ours, terminal = os.openpty()
+    command = [sys.executable, "-m", "tap_leadintent.state_tool", "show", str(path)]
+    code = subprocess.call(command, stdout=terminal)  # noqa: S603 - our own
+    os.close(terminal)
+    with os.fdopen(ours, "rb") as shown:
+        text = shown.read1().decode()
+    assert code == 0
+    assert "\\x1b[2J\\x1b]0;x without filters" in text
+    assert "\x1b" not in text
 
 
 @pytest.mark.long

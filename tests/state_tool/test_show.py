@@ -13,6 +13,7 @@ from tests.support.helpers import STREAMS
 from tests.support.states import (
     HERE,
     THERE,
+    changed,
     found,
     rechecked,
     refused,
@@ -150,6 +151,26 @@ def test_the_recheck_has_a_place_and_a_time() -> None:
         "from": "2026-03-01T00:00:00Z",
         "done": "2026-05-31T00:00:00Z",
     }
+
+
+OBEYED = "\x1b]0;x\x07\x7f\x9b2J\u202e\nobservations: covered"
+"""What a terminal obeys: it would change its title, erase lines, or begin a new one."""
+
+
+@pytest.mark.parametrize("name", ["source", "filters"])
+def test_a_terminal_obeys_nothing_that_a_state_says(
+    settings: Callable[..., str], name: str
+) -> None:
+    entry = found("01-01", "02-01", **{name: f"https://{OBEYED}"})
+    state = state_of(leads=[entry])
+    plan = ("plan", "--config", settings(), "--stream", "leads")
+    for command in (("show",), plan):
+        shown = told(*command, stdin=state)
+        assert all(line.isprintable() for line in shown.split("\n"))
+        assert "\\x1b]0;x\\x07\\x7f\\x9b2J\\u202e\\nobservations" in shown
+    shown = told("show", "--json", stdin=state) + told("join", "-", stdin=state)
+    assert all(line.isprintable() for line in shown.split("\n"))
+    assert entry in changed("join", "-", stdin=state)["bookmarks"]["leads"]["coverage"]
 
 
 def test_settings_of_no_sense_are_refused(settings: Callable[..., str]) -> None:
