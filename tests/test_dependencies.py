@@ -6,6 +6,7 @@ import re
 import sys
 import tomllib
 from importlib.metadata import packages_distributions
+from itertools import chain
 
 import grimp
 import pytest
@@ -22,6 +23,10 @@ OF_EXTRAS = ("sandbox", "demo")
 
 def _normalised(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _name(requirement: str) -> str:
+    return _normalised(re.split(r"[^\w.-]", requirement)[0])
 
 
 def _imported() -> dict[str, set[str]]:
@@ -50,10 +55,17 @@ def test_a_room_imports_what_is_declared(room: str) -> None:
     declared = [*TAP]
     if room in OF_EXTRAS:
         declared += EXTRAS["sandbox"] + EXTRAS[room]
-    names = {_normalised(re.split(r"[^\w.-]", each)[0]) for each in declared}
+    names = {_name(each) for each in declared}
     # The sandbox's fixtures are for pytest, which imports them.
     fixtures = {"pytest"} if room == "sandbox" else set()
     assert IMPORTED[room] - names == fixtures
+
+
+def test_each_dependency_has_an_upper_bound() -> None:
+    declared = [*TAP, *chain.from_iterable(EXTRAS.values())]
+    bounded = {_name(each) for each in declared if re.search("<|~=", each)}
+    # An extra may bring another extra of the tap itself.
+    assert {_name(each) for each in declared} - bounded == {PROJECT["name"]}
 
 
 def test_each_environment_of_tests_has_what_their_fixtures_need() -> None:
