@@ -7,8 +7,9 @@ import logging
 import sys
 from contextlib import suppress
 from functools import cached_property
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
+import click
 from singer_sdk import Tap
 from singer_sdk.cli import plugin_cli
 from singer_sdk.tap_base import CliTestOptionValue
@@ -40,7 +41,6 @@ from tap_leadintent.streams import STREAMS
 if TYPE_CHECKING:
     from types import FrameType
 
-    import click
     from singer_sdk.plugin_base import SingerCommand, _ConfigInput
 
     from tap_leadintent.client import LeadIntentStream
@@ -239,6 +239,9 @@ class TapLeadIntent(Tap):
     def get_singer_command(cls) -> click.Command:
         command = cast("SingerCommand", super().get_singer_command())
         for option in command.params:
+            if option.name in {"state", "catalog"}:
+                # `invoke` opens them: these would stay open where settings are refused.
+                option.type = click.Path(allow_dash=True)
             if option.name == "test":
                 # Its callback runs before the catalog is read; `invoke` tests instead.
                 option.callback, option.expose_value = None, True
@@ -263,25 +266,25 @@ class TapLeadIntent(Tap):
 
     @classmethod
     @override
-    def invoke(
+    def invoke(  # type: ignore[override]
         cls,
         *,
         test: str = CliTestOptionValue.Disabled.value,
-        state: IO[str] | None = None,
-        catalog: IO[str] | None = None,
+        state: str | None = None,
+        catalog: str | None = None,
         **options: Any,
     ) -> None:
         given: _ConfigInput | None = options.get("config")
         secret = environment.secret(cls._env_var_prefix, given.config if given else {})
-        state = files.checked("--state", state, files.StateFile, secret)
-        catalog = files.checked("--catalog", catalog, files.CatalogFile, secret)
+        states = files.checked("--state", state, files.StateFile, secret)
+        streams = files.checked("--catalog", catalog, files.CatalogFile, secret)
         if test == CliTestOptionValue.Disabled.value:
-            super().invoke(state=state, catalog=catalog, **options)
+            super().invoke(state=states, catalog=streams, **options)
             return
         tap = cls(
             config=given.config if given else {},
             parse_env_config=given.parse_env if given else False,
-            catalog=None if catalog is None else json.load(catalog),
+            catalog=None if streams is None else json.load(streams),
         )
         if test == CliTestOptionValue.Schema.value:
             tap.write_schemas()

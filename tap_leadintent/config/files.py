@@ -7,8 +7,9 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
+import click
 import msgspec
 from singer_sdk.singerlib import MetadataMapping
 
@@ -83,13 +84,14 @@ _CURES = {
 
 
 def checked(
-    option: str, file: IO[str] | None, form: type, secret: Secret
-) -> IO[str] | None:
+    option: str, path: str | None, form: type, secret: Secret
+) -> io.StringIO | None:
     """Read a file whole and check its form.
 
     Args:
         option: The option that names the file.
-        file: The file, which may be a pipe; None without the option.
+        path: The file, which may be a pipe, or "-" for standard input; None without
+            the option.
         form: The type that its JSON must decode to.
         secret: Hides the key.
 
@@ -97,19 +99,21 @@ def checked(
         A new file with the same text.
 
     Raises:
-        ConfigError: The file does not have this form; the message says where.
+        ConfigError: The file cannot be read, or does not have this form; the message
+            says where.
     """
-    if file is None:
+    if path is None:
         return None
     try:
-        text = file.read()
+        with click.open_file(path, encoding="utf-8") as file:
+            text = file.read()
         if text.strip():
             msgspec.json.decode(text, type=form)
             return io.StringIO(text)
         error: Exception = ValueError("is empty")
-    except (OSError, RecursionError, ValueError, msgspec.DecodeError) as unreadable:
+    except (OSError, RecursionError, ValueError) as unreadable:
         error = unreadable
-    line = problem(option, file.name, error, secret)
+    line = problem(option, path, error, secret)
     # The message of a form says itself what to do.
     cure = "" if error.__cause__ else f"; {_CURES[option]}"
     raise ConfigError([f"{line}{cure}"])

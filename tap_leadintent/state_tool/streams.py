@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from pathlib import Path
 from typing import NamedTuple
 
 from singer_sdk.singerlib import Catalog
@@ -93,16 +92,11 @@ def find(streams: dict[str, Stream], name: str) -> Stream:
 
 def _read_catalog(path: str) -> Catalog:
     try:
-        with Path(path).open(encoding="utf-8") as file:
-            text = (
-                checked("--catalog", file, CatalogFile, Secret(None)) or io.StringIO()
-            )
-        return Catalog.from_dict(json.load(text))
-    except OSError as error:
-        msg = f"--catalog: {path}: {error.strerror}"
+        text = checked("--catalog", path, CatalogFile, Secret(None)) or io.StringIO()
     except ConfigError as error:
         msg = "; ".join(error.errors)
-    raise StateError(msg)
+        raise StateError(msg) from None
+    return Catalog.from_dict(json.load(text))
 
 
 def _applied(stream: Stream, entry: CatalogEntry | None) -> Stream:

@@ -78,6 +78,18 @@ def test_a_file_that_is_not_a_catalog_or_state(
 
 
 @pytest.mark.parametrize("option", ["--catalog", "--state"])
+@pytest.mark.parametrize("name", ["absent.json", "."])
+def test_a_catalog_or_state_that_cannot_be_opened(
+    tmp_path: Path, option: str, name: str
+) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(TEXT, encoding="utf-8")
+    line = run("--config", str(path), option, str(tmp_path / name))
+    why = {"absent.json": "No such file or directory", ".": "Is a directory"}[name]
+    assert line.startswith(f"{option}: {tmp_path / name}: {why}; give ")
+
+
+@pytest.mark.parametrize("option", ["--catalog", "--state"])
 @pytest.mark.parametrize("text", ["", " \n"])
 def test_an_empty_catalog_or_state_says_so(
     tmp_path: Path, option: str, text: str

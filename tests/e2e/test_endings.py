@@ -209,3 +209,21 @@ def test_a_closed_stdout_is_told_in_a_line(
     assert done.returncode == 1
     line = "Error: standard output is closed; the tap writes its messages there\n"
     assert done.stderr == line
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--discover"], ["--test"], ["--catalog=absent.json"]],
+    ids=["discovery", "test", "no catalog"],
+)
+def test_files_are_closed_before_an_error_ends_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    monkeypatch.setenv("PYTHONWARNINGS", "default::ResourceWarning")
+    state = tmp_path / "state.json"
+    state.write_text('{"bookmarks": {}}', encoding="utf-8")
+    config = {**PATIENT, "base_url": "x"}
+    process = TapProcess(tmp_path, config, "--state", str(state), *arguments)
+    run = process.finish()
+    assert run.failed()
+    assert "ResourceWarning" not in run.stderr

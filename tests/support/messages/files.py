@@ -63,6 +63,12 @@ FILES = (
         cure='Write names and values: {"base_url": …}.',
     ),
     Message(
+        text="--state: …: No such file or directory; …",
+        arguments=("--state=state.json",),
+        cause="There is no state at the path.",
+        cure="Correct the path; for a first load, leave --state out.",
+    ),
+    Message(
         text="--state: …: is empty; give the value of the last STATE that the tap wrote, "
         "or leave --state out to read everything",
         files={"--state": ""},
