@@ -171,15 +171,6 @@ class LeadIntentStream(SingerStream):
         # The class has a descriptor; an instance's own value comes before it.
         vars(self)["schema"] = schema
 
-    @property
-    def schema_problem(self) -> str:
-        """Why the columns' schemas, which a catalog may change, are invalid, if so."""
-        try:
-            _ = self._shaper
-        except ValueError as error:
-            return str(error)
-        return ""
-
     def stop_reading(self) -> None:
         """End all reading, also of pages that wait to be emitted."""
         if "_reader" in vars(self):

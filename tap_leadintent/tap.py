@@ -153,11 +153,7 @@ class TapLeadIntent(Tap):
             self.logger.warning("Ignored in the catalog: there is no stream %s", told)
         known = [self._ours[name] for name in self.catalog if name in self.streams]
         selected = [stream for stream in known if stream.selected]
-        if problems := catalog_problems(selected) or [
-            f"catalog: {stream.name}: {problem}"
-            for stream in selected
-            if (problem := stream.schema_problem)
-        ]:
+        if problems := catalog_problems(selected):
             raise ConfigError([*map(self._secret.summarize, problems)])
         return selected
 

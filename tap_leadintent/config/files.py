@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
+from jsonschema import Draft202012Validator, SchemaError
 from singer_sdk.singerlib import MetadataMapping
 
 from tap_leadintent.config.suggestions import did_you_mean
@@ -22,6 +23,29 @@ if TYPE_CHECKING:
 
 _FILE_NAME = re.compile(r"[\w ./~+-]*\.\w{1,5}")
 """Looks like the name of a file, and not like settings or a key."""
+
+_MOST_LEVELS = 64
+"""Levels of lists and objects. At twice as many, `jsonschema` fails with a column's
+schema; fewer might refuse one."""
+
+TOO_DEEP = "is nested too deeply"
+"""What to say of a value that `is_deep`."""
+
+
+def is_deep(value: object, levels: int = _MOST_LEVELS) -> bool:
+    """Tell whether a value is nested too deeply to be worked with.
+
+    Args:
+        value: What JSON is made of.
+        levels: How many levels of lists and objects it may have.
+
+    Returns:
+        Whether it has more.
+    """
+    if not isinstance(value, dict | list):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return not levels or any(is_deep(each, levels - 1) for each in inner)
 
 
 class StateFile(msgspec.Struct):
@@ -37,6 +61,10 @@ class StateFile(msgspec.Struct):
             if getattr(self, name):
                 msg = f"give only the state, which is under the key {name}"
                 raise ValueError(msg)
+        for stream, state in self.bookmarks.items():
+            if is_deep(state):
+                msg = f"the state of {stream} {TOO_DEEP}"
+                raise ValueError(msg)
 
 
 class _Metadata(msgspec.Struct):
@@ -44,13 +72,23 @@ class _Metadata(msgspec.Struct):
     metadata: dict[str, Any]
 
 
-class _Schema(msgspec.Struct):
-    properties: dict[str, dict[str, Any]] = {}
+class _Columns(msgspec.Struct):
+    properties: dict[str, Any] = {}
+    items: None = None
+    """The SDK takes them for a schema; a record has none."""
+
+
+class _Column(msgspec.Struct):
+    """Where the SDK needs objects; other JSON schemas may be `true` or `false`."""
+
+    properties: dict[str, _Column] = {}
+    items: _Column | None = None
+    any_of: list[_Column] = msgspec.field(name="anyOf", default_factory=list)
 
 
 class _Entry(msgspec.Struct):
     tap_stream_id: str
-    schema: _Schema = msgspec.field(default_factory=_Schema)
+    schema: _Columns = msgspec.field(default_factory=_Columns)
     metadata: list[_Metadata] = []
     key_properties: list[str] | None = None
     replication_key: str | None = None
@@ -62,11 +100,26 @@ class _Entry(msgspec.Struct):
         if name not in known and self._is_selected:
             msg = f"{name}: there is no such stream{did_you_mean(name, known)}"
             raise ValueError(msg)
+        for column, schema in self.schema.properties.items():
+            if problem := _schema_problem(schema):
+                msg = f"{name}: column {column}: its schema {problem}"
+                raise ValueError(msg)
 
     @property
     def _is_selected(self) -> bool:
         metadata = MetadataMapping.from_iterable(msgspec.to_builtins(self.metadata))
         return metadata.resolve_selection()[()]
+
+
+def _schema_problem(schema: Any) -> str:  # noqa: ANN401 - any JSON
+    if is_deep(schema):
+        return TOO_DEEP
+    try:
+        Draft202012Validator.check_schema(schema)
+        msgspec.convert(schema, _Column)
+    except (SchemaError, msgspec.ValidationError) as error:
+        return f"is not a valid JSON schema ({_reason(error)})"
+    return ""
 
 
 class CatalogFile(msgspec.Struct):
@@ -108,9 +161,11 @@ def checked(
         with click.open_file(path, encoding="utf-8") as file:
             text = file.read()
         if text.strip():
-            msgspec.json.decode(text, type=form)
-            return io.StringIO(text)
-        error: Exception = ValueError("is empty")
+            content = msgspec.json.decode(text)
+            msgspec.convert(content, form)
+            if not is_deep(content, 2 * _MOST_LEVELS):
+                return io.StringIO(text)
+        error: Exception = ValueError(TOO_DEEP if text.strip() else "is empty")
     except (OSError, RecursionError, ValueError) as unreadable:
         error = unreadable
     line = problem(option, path, error, secret)
@@ -163,5 +218,10 @@ def problem(option: str, path: str, error: Exception, secret: Secret) -> str:
     Returns:
         One line.
     """
-    what = getattr(error, "strerror", None) or str(error).partition("\n")[0]
-    return f"{option}: {secret.summarize(path)}: {secret.summarize(what)}"
+    return f"{option}: {secret.summarize(path)}: {secret.summarize(_reason(error))}"
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return TOO_DEEP
+    return getattr(error, "strerror", None) or str(error).partition("\n")[0]

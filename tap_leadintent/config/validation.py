@@ -17,6 +17,7 @@ from singer_sdk.plugin_base import JSONSchemaValidator
 
 from tap_leadintent.config.exclusions import exclusion_problems
 from tap_leadintent.config.extras import missing_packages
+from tap_leadintent.config.files import TOO_DEEP, is_deep
 from tap_leadintent.config.sdk_settings import (
     batch_problems,
     flattening_problems,
@@ -56,6 +57,8 @@ def validate(
         A text for each problem, beginning with the setting's name. It may quote the
         value of any setting except `api_key`, at any length.
     """
+    if deep := [name for name, value in config.items() if is_deep(value)]:
+        return [f"{name}: {TOO_DEEP}" for name in deep]
     _normalise(config, schema["properties"])
     required = schema["required"] if complete else []
     validator = JSONSchemaValidator({**repaired(schema), "required": []})
@@ -242,8 +245,8 @@ def _field_problems(stream: str, field: str, value: object) -> Iterator[str]:
             yield error.message
     elif nearest := did_you_mean(field, documented):
         yield f"there is no such request field{nearest}"
-    if not _is_json(value):
-        yield "holds a value that JSON cannot hold, such as NaN or a lone surrogate"
+    if not _is_json({field: value}):
+        yield "holds what JSON cannot hold, such as NaN or a lone surrogate"
 
 
 def _is_json(value: object) -> bool:

@@ -87,9 +87,6 @@ class RecordShaper:
             mask: Which fields are selected.
             notes: Collects what to log about the records.
             exclusion: The fields to remove from each record first, if any.
-
-        Raises:
-            ValueError: A column's schema is not a valid JSON schema.
         """
         self._id_fields = ("id", f"{entity}_id")
         self._mask = mask

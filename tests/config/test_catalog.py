@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.entering import TOO_DEEP
 from tests.support.helpers import (
     STREAMS,
     VALID,
@@ -92,18 +93,41 @@ def test_a_mistake_is_one_line_and_no_request(  # noqa: PLR0913, PLR0917 - fixtu
     assert not requests_mock.called
 
 
-@each_reading_entry
+NO_TYPE = "is not valid under any of the given schemas"
+NO_SCHEMA = "is not of type 'object', 'boolean'"
+NO_OBJECT = "Expected `object | null`, got `bool`"
+
+COLUMNS: list[tuple[Any, str]] = [
+    ({"type": "strin"}, f"'strin' {NO_TYPE}"),
+    ({"type": ["string", "null"], "pattern": "("}, "'(' is not a 'regex'"),
+    ({"type": 1}, f"1 {NO_TYPE}"),
+    ({"type": [[]]}, f"[[]] {NO_TYPE}"),
+    ({"anyOf": 1}, "1 is not of type 'array'"),
+    ({"anyOf": [1]}, f"1 {NO_SCHEMA}"),
+    ({"anyOf": [{"type": 1}]}, f"1 {NO_TYPE}"),
+    ({"items": 1}, f"1 {NO_SCHEMA}"),
+    ({"properties": {"a": {"items": 1}}}, f"1 {NO_SCHEMA}"),
+    (1, f"1 {NO_SCHEMA}"),
+    # JSON schemas may be `true`; the SDK takes each for an object.
+    (True, "Expected `object`, got `bool`"),
+    ({"items": True}, f"{NO_OBJECT} - at `$.items`"),
+    (
+        {"properties": {"a": False}},
+        "Expected `object`, got `bool` - at `$.properties[...]`",
+    ),
+    ({"anyOf": [True]}, "Expected `object`, got `bool` - at `$.anyOf[0]`"),
+]
+
+
+@pytest.mark.parametrize("arguments", [[], ["--test"], ["--test=schema"]])
 @pytest.mark.parametrize(
-    ("column", "problem"),
-    [
-        ({"type": "strin"}, "'strin' is not valid under any of the given schemas"),
-        ({"type": ["string", "null"], "pattern": "("}, "'(' is not a 'regex'"),
-    ],
+    ("column", "problem"), COLUMNS, ids=[str(column) for column, _ in COLUMNS]
 )
-def test_a_column_whose_schema_is_invalid(
+def test_a_column_whose_schema_is_invalid(  # noqa: PLR0913, PLR0917 - parameters
     with_catalog: Callable[..., Result],
     requests_mock: requests_mock.Mocker,
-    column: dict[str, Any],
+    tmp_path: Path,
+    column: object,
     problem: str,
     arguments: list[str],
 ) -> None:
@@ -111,8 +135,45 @@ def test_a_column_whose_schema_is_invalid(
     entries(catalog)["leads"]["schema"]["properties"]["x"] = column
     (line,) = refusal(with_catalog(catalog, *arguments))
     told = f"its schema is not a valid JSON schema ({problem})"
-    assert line == f"catalog: leads: column x: {told}"
+    begin = f"--catalog: {tmp_path / 'catalog.json'}: leads: column x: "
+    assert line == f"{begin}{told} - at `$.streams[1]`"
     assert not requests_mock.called
+
+
+def _nested(keyword: str, levels: int) -> Any:
+    """Give a column whose schema has so many schemas inside."""
+    schema: Any = {"type": ["string", "null"]}
+    for _ in range(levels):
+        inside = {"properties": {"a": schema}, "items": schema, "anyOf": [schema]}
+        schema = {keyword: inside[keyword]}
+    return schema
+
+
+@pytest.mark.parametrize("arguments", [[], ["--test"], ["--test=schema"]])
+@pytest.mark.parametrize("keyword", ["properties", "items", "anyOf"])
+def test_a_column_whose_schema_is_nested_too_deeply(
+    with_catalog: Callable[..., Result],
+    requests_mock: requests_mock.Mocker,
+    tmp_path: Path,
+    keyword: str,
+    arguments: list[str],
+) -> None:
+    catalog = only("leads")
+    entries(catalog)["leads"]["schema"]["properties"]["x"] = _nested(keyword, 150)
+    (line,) = refusal(with_catalog(catalog, *arguments))
+    told = f"leads: column x: its schema {TOO_DEEP} - at `$.streams[1]`"
+    assert line == f"--catalog: {tmp_path / 'catalog.json'}: {told}"
+    assert not requests_mock.called
+
+
+@pytest.mark.parametrize("keyword", ["properties", "items", "anyOf"])
+def test_a_column_whose_schema_is_nested_deeply(
+    tap: Callable[..., Run], config: dict[str, Any], keyword: str
+) -> None:
+    catalog = only("leads")
+    entries(catalog)["leads"]["schema"]["properties"]["x"] = _nested(keyword, 30)
+    run = tap(config, catalog=catalog).succeeded()
+    assert len(run.records("leads")) == 3
 
 
 def test_each_mistake_has_its_line(with_catalog: Callable[..., Result]) -> None:

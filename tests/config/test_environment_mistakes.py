@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.entering import TOO_DEEP, nested
 from tests.support.helpers import (
     API_KEY,
     PREFIX,
@@ -66,6 +67,7 @@ MISTAKES: list[tuple[str, str, str]] = [
         '{"leads": ',
         "filters: is not valid JSON: Expecting value: line 1 column 11 (char 10)",
     ),
+    ("FILTERS", f'{{"leads": {{"x": {nested(400)}}}}}', f"filters: {TOO_DEEP}"),
     (
         "FILTERS",
         "leads",

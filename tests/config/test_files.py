@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.entering import TEXT, failed, run
+from tests.support.entering import TEXT, TOO_DEEP, failed, nested, run
 from tests.support.helpers import (
     API_KEY,
     VALID,
@@ -41,7 +41,7 @@ CONFIGS: dict[str, tuple[str, str]] = {
     "list": (json.dumps([VALID]), NO_OBJECT),
     "list of pairs": (json.dumps([["api_key", API_KEY]]), NO_OBJECT),
     "empty list": ("[]", NO_OBJECT),
-    "deep": ("[" * 100_000, "recursion"),
+    "deep": ("[" * 100_000, TOO_DEEP),
 }
 
 NUMBERS = [
@@ -142,6 +142,24 @@ def test_a_number_out_of_reach(
     for line in failed("--config", str(path), *arguments):
         assert line.startswith(f"{name}: ")
         assert len(line) <= 301
+    assert not requests_mock.called
+
+
+@each_entry
+@pytest.mark.parametrize("levels", [65, 400])
+@pytest.mark.parametrize(
+    "name", ["filters", "stream_maps", "page_size", "api_key", "x"]
+)
+def test_a_setting_that_is_nested_too_deeply(
+    tmp_path: Path,
+    requests_mock: requests_mock.Mocker,
+    name: str,
+    levels: int,
+    arguments: list[str],
+) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(f'{TEXT[:-1]}, "{name}": {nested(levels)}}}', encoding="utf-8")
+    assert run("--config", str(path), *arguments) == f"{name}: {TOO_DEEP}"
     assert not requests_mock.called
 
 

@@ -28,7 +28,7 @@ KEY_TYPE = "api_key: must be a string"
 NO_FIELD = "there is no such request field"
 TAPS_OWN = "is set by the tap and cannot be a filter"
 AGENT_EDGES = "user_agent: must not begin or end with white space"
-NO_JSON = "holds a value that JSON cannot hold, such as NaN or a lone surrogate"
+NO_JSON = "holds what JSON cannot hold, such as NaN or a lone surrogate"
 
 
 # Each changes a valid configuration, and gives the one line that follows.
@@ -172,6 +172,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
         {"filters": {"leads": {"sheet_ids": ["\ud800"]}}},
         f"filters.leads.sheet_ids: {NO_JSON}",
     ),
+    ({"filters": {"leads": {"\ud800": None}}}, f"filters.leads.\\ud800: {NO_JSON}"),
 ]
 
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.entering import TEXT, run
+from tests.support.entering import TEXT, TOO_DEEP, nested, run
 from tests.support.helpers import (
     API_KEY,
     STREAMS,
+    each_reading_entry,
     only,
 )
 
@@ -56,6 +57,9 @@ def test_a_state_or_catalog_whose_path_holds_the_key(
         ("--catalog", '{"streams": [{"tap_stream_id": "leads", "metadata": {}}]}'),
         ("--catalog", '{"streams": [{"tap_stream_id": "leads", "metadata": [{}]}]}'),
         ("--catalog", '{"streams": [{"tap_stream_id": "x", "key_properties": "id"}]}'),
+        ("--catalog", '{"streams": [{"tap_stream_id": "x", "schema": {"items": []}}]}'),
+        ("--catalog", f'{{"streams": [], "more": {nested(400)}}}'),
+        ("--state", f'{{"bookmarks": {{}}, "more": {nested(400)}}}'),
         ("--state", '{"bookmarks": null}'),
         ("--state", '{"bookmarks": []}'),
         ("--state", '{"bookmarks": {"leads": null}}'),
@@ -74,6 +78,34 @@ def test_a_file_that_is_not_a_catalog_or_state(
     line = run("--config", str(path), option, str(other))
     assert line.startswith(f"{option}: {other}: ")
     assert "; give " in line or ": give " in line
+    assert not requests_mock.called
+
+
+@each_reading_entry
+@pytest.mark.parametrize("levels", [65, 400])
+@pytest.mark.parametrize(
+    ("stream", "said"),
+    [
+        ("leads", '{"coverage": %s}'),
+        ("leads", '{"coverage": [{"range": "date_found", "source": %s}]}'),
+        ("leads", '{"replication_key_value": %s}'),
+        ("another", '{"since": %s}'),
+    ],
+)
+def test_a_state_that_is_nested_too_deeply(  # noqa: PLR0913, PLR0917 - parameters
+    tmp_path: Path,
+    requests_mock: requests_mock.Mocker,
+    stream: str,
+    said: str,
+    levels: int,
+    arguments: list[str],
+) -> None:
+    path, state = tmp_path / "config.json", tmp_path / "state.json"
+    path.write_text(TEXT, encoding="utf-8")
+    text = f'{{"bookmarks": {{"{stream}": {said % nested(levels)}}}}}'
+    state.write_text(text, encoding="utf-8")
+    line = run("--config", str(path), "--state", str(state), *arguments)
+    assert line == f"--state: {state}: the state of {stream} {TOO_DEEP}"
     assert not requests_mock.called
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.shaping import shape, shaper
+from tests.support.shaping import shape
 
 TEXT = {"type": ["string", "null"]}
 NUMBER = {"type": ["number", "null"]}
@@ -127,11 +127,6 @@ def test_a_time_finer_than_its_column_is_kept_beside_it(digits: str) -> None:
     shaped = shape("observations", {"id": "1", "observed_at": text})
     assert shaped["observed_at"] == f"2026-03-01T00:00:00.{digits[:6]}Z"
     assert shaped["additional_properties"] == {"observed_at": text}
-
-
-def test_a_schema_that_is_none_is_an_error() -> None:
-    with pytest.raises(ValueError, match=r"column x: .*strnig"):
-        shaper("leads", columns={"x": {"type": "strnig"}})
 
 
 def test_a_text_with_many_decimals_is_not_a_time() -> None:

@@ -109,11 +109,6 @@ def test_each_record_of_a_page_is_shaped_as_if_it_were_alone() -> None:
     assert shaper("leads").shape([]) == []
 
 
-def test_a_schema_that_is_none_is_an_error() -> None:
-    with pytest.raises(ValueError, match=r"column x: .*strnig"):
-        shaper("leads", columns={"x": {"type": "strnig"}})
-
-
 # Notes
 
 

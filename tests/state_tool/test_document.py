@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.entering import TOO_DEEP, nested
 from tests.support.states import HERE, found, refused, run, signal, state_of, told
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 BARE = state_of(leads=[signal("02-01", "02-01"), found("01-01", "02-01")])
+NESTED = json.loads(nested(400))
 FORGET = ("forget", "--stream", "leads", "--range", "date_found", "--to", "2026-01-05")
 COMMANDS = {
     "show": ("show",),
@@ -112,6 +114,10 @@ def test_nothing_is_written_but_standard_output(
         (
             bookmarks(leads={"coverage": [found("02-01", "01-01")]}),
             "2026-01-01T00:00:00Z comes before 2026-02-01T00:00:00Z",
+        ),
+        (
+            bookmarks(leads={"coverage": [found("01-01", "02-01", source=NESTED)]}),
+            f"the state of leads {TOO_DEEP}",
         ),
         (
             bookmarks(leads={"replication_key_value": "soon"}),

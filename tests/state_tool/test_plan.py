@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.entering import nested
 from tests.support.helpers import API_KEY, STREAMS, entries, only
 from tests.support.states import (
     HERE,
@@ -208,7 +209,19 @@ def test_a_catalog_can_make_a_full_table_incremental(
     assert "custom_signals: all of it; full table" in text
 
 
-@pytest.mark.parametrize("content", [[], {"streams": [{}]}, {"streams": 7}, "x"])
+def _with_column(column: object) -> dict[str, Any]:
+    entry = {"tap_stream_id": "leads", "schema": {"properties": {"x": column}}}
+    return {"streams": [entry]}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *([], {"streams": [{}]}, {"streams": 7}, "x"),
+        *map(_with_column, ({"items": 1}, {"type": 1}, json.loads(nested(400)))),
+    ],
+    ids=["list", "empty entry", "number", "text", "items", "type", "deep"],
+)
 def test_what_is_not_a_catalog_is_refused(
     settings: Settings, write: Write, content: object
 ) -> None:

@@ -14,6 +14,13 @@ from tests.support.helpers import (
 
 TEXT = json.dumps(VALID)
 
+TOO_DEEP = "is nested too deeply"
+
+
+def nested(levels: int) -> str:
+    """Write so many lists, one within the other, as JSON."""
+    return "[" * levels + "]" * levels
+
 
 def failed(*arguments: str) -> list[str]:
     """Enter the tap; give the lines with which it fails."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
+from tests.support.entering import nested
 from tests.support.helpers import STREAMS, entries, only
 from tests.support.messages.message import Message
 
@@ -28,10 +30,13 @@ def _renamed() -> Catalog:
     return catalog
 
 
-def _added() -> Catalog:
+def _added(column: dict[str, Any]) -> Catalog:
     catalog = only(*STREAMS)
-    entries(catalog)["leads"]["schema"]["properties"]["x"] = {"type": "text"}
+    entries(catalog)["leads"]["schema"]["properties"]["x"] = column
     return catalog
+
+
+_NESTED = json.loads(nested(65))
 
 
 def _older() -> Catalog:
@@ -63,10 +68,22 @@ FILES = (
         cure='Write names and values: {"base_url": …}.',
     ),
     Message(
+        text="--config: …: is nested too deeply",
+        files={"--config": "[" * 100_000},
+        cause="The file holds lists or objects within each other that no setting has.",
+        cure='Write names and values: {"base_url": …}.',
+    ),
+    Message(
         text="--state: …: No such file or directory; …",
         arguments=("--state=state.json",),
         cause="There is no state at the path.",
         cure="Correct the path; for a first load, leave --state out.",
+    ),
+    Message(
+        text="--state: …: the state of leads is nested too deeply",
+        state={"bookmarks": {"leads": {"coverage": _NESTED}}},
+        cause="The file holds no state of this tap.",
+        cure="Give the value of the last STATE that the tap wrote.",
     ),
     Message(
         text="--state: …: is empty; give the value of the last STATE that the tap wrote, "
@@ -140,10 +157,16 @@ CATALOG = (
         cure="Choose columns (in Meltano: `key-properties` in `metadata`).",
     ),
     Message(
-        text="catalog: leads: column x: its schema is not a valid JSON schema (…)",
-        catalog=_added,
+        text="--catalog: …: leads: column x: its schema is not a valid JSON schema (…) - at `…`",
+        catalog=lambda: _added({"type": "text"}),
         cause="A column that was added, such as by Meltano's `schema`, has no valid schema.",
         cure="Correct it; `type` takes string, number, integer, boolean, object, array, null.",
+    ),
+    Message(
+        text="--catalog: …: leads: column x: its schema is nested too deeply - at `…`",
+        catalog=lambda: _added({"default": _NESTED}),
+        cause="A column that was added has objects within objects, too many for any warehouse.",
+        cure="Declare the outer ones alone: an object is open to fields without a schema.",
     ),
     Message(
         text="Ignored in the catalog: there is no stream invoices",

@@ -164,9 +164,9 @@ VALUES = (
         filters={"leads": ["sht_1"]},
     ),
     _value(
-        "filters.leads.note: holds a value that JSON cannot hold, such as NaN or a lone surrogate",
-        "The value cannot be sent in a JSON body.",
-        "Write another value.",
+        "filters.leads.note: holds what JSON cannot hold, such as NaN or a lone surrogate",
+        "The field or its value cannot be sent in a JSON body.",
+        "Write another.",
         filters={"leads": {"note": math.nan}},
     ),
 )

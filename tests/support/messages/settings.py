@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+from tests.support.entering import nested
 from tests.support.helpers import only
 from tests.support.messages.message import Message
 
@@ -46,6 +48,12 @@ SETTINGS = (
         text="…: … is not of type …",
         config={"concurrency": "many"},
         cause="A setting has a value of another type.",
+        cure=_MISTYPED,
+    ),
+    Message(
+        text="filters: is nested too deeply",
+        config={"filters": json.loads(nested(65))},
+        cause="The setting holds lists or objects within each other, too many to be meant.",
         cure=_MISTYPED,
     ),
     Message(
