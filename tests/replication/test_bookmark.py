@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tap_leadintent.replication.recheck import Mark
 
 from tap_leadintent.replication.bookmark import MOST_OTHERS, Bookmark
 from tap_leadintent.replication.coverage import Coverage
-from tap_leadintent.replication.recheck import Mark
 from tap_leadintent.replication.source import Source, filters_hash
 
 DAY = 86400

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from msgspec import Raw
+from tap_leadintent.replication.overlap import Repeats
 
 from tap_leadintent.api.page import Records
-from tap_leadintent.replication.overlap import Repeats
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

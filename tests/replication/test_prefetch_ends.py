@@ -199,8 +199,8 @@ class BrokenWindows(Windows):
             raise MemoryError
         return window
 
-    def done(self, window: Window, *, records: int, requests: int) -> None:
-        super().done(window, records=records, requests=requests)
+    def done(self, window: Window, *, records: int) -> None:
+        super().done(window, records=records)
         if self._broken == "done" and window.start == 3:
             raise MemoryError
 

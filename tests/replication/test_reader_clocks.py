@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tap_leadintent.errors import RunError
-from tests.support.model import DAY, HOUR, Api, lead, second, steady
+from tests.support.model import DAY, HOUR, Api, second, steady
 from tests.support.model_runs import CONFIG, run
 from tests.support.store import Store
 

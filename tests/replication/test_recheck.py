@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tap_leadintent.replication.recheck import Mark, Recheck
 
 from tap_leadintent.replication.coverage import Coverage
-from tap_leadintent.replication.recheck import Mark, Recheck
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

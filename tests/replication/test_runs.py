@@ -7,8 +7,18 @@ from typing import Any
 import pytest
 
 from tap_leadintent.errors import ConfigError
-from tests.support.model import DAY, HOUR, Api, iso, lead, second, steady
-from tests.support.model_runs import CONFIG, catalog, run
+from tests.support.model import (
+    DAY,
+    HOUR,
+    Api,
+    Lead,
+    Version,
+    iso,
+    lead,
+    second,
+    steady,
+)
+from tests.support.model_runs import CONFIG, DAILY, catalog, run
 from tests.support.store import Store
 
 pytestmark = pytest.mark.usefixtures("concurrency")
@@ -33,25 +43,92 @@ def covered(state: dict[str, Any]) -> list[tuple[str, str, str]]:
     return [(entry["range"], entry["from"], entry["to"]) for entry in entries]
 
 
-def test_a_first_load_reads_what_was_found_since_the_start_date() -> None:
-    api, store = Api(now=2 * DAY, leads=steady(20)), Store()
+def test_a_first_load_reads_what_was_found_or_had_a_signal_since_the_start_date() -> (
+    None
+):
+    before = lead(30, -9 * DAY, -9 * DAY, HOUR)
+    api, store = Api(now=2 * DAY, leads=[*steady(20), before]), Store()
     run(api, store, CONFIG)
-    assert len(store.rows) == 20
-    assert {name for name, _, _ in asked(api)} == {"date_found"}
+    assert store.rows == {**dict.fromkeys(store.rows, 0), before.id: 1}
+    assert len(store.rows) == 21
+    assert len(store.of_type("RECORD")) == 21, "what both ranges show comes once"
+    names = [name for name, _, _ in asked(api)]
+    assert names == sorted(names), "one range after the other"
     assert covered(store.state) == [
-        ("latest_signal", second(2 * DAY), second(2 * DAY)),
         ("date_found", second(0), second(2 * DAY)),
+        ("latest_signal", second(0), second(2 * DAY)),
     ]
 
 
-def test_the_first_state_notes_where_signals_begin_before_any_record() -> None:
-    api, store = Api(now=2 * DAY, leads=steady(20)), Store()
+def test_a_full_refresh_finds_what_it_found_before() -> None:
+    """A lead found before the start date gets its signal between the two loads."""
+    api, store = Api(now=2 * DAY, leads=[lead(0, -9 * DAY, -9 * DAY, 3 * DAY)]), Store()
     run(api, store, CONFIG)
-    kinds = [message["type"] for message in store.messages]
-    states = store.of_type("STATE")
-    noted = covered(states[1]["value"])
-    assert kinds.index("RECORD") > kinds.index("STATE")
-    assert noted == [("latest_signal", second(2 * DAY), second(2 * DAY))]
+    api.now, store.state = 4 * DAY, {}
+    run(api, store, CONFIG)
+    assert store.rows == {"lead-0000": 1}
+
+
+def test_a_run_with_an_end_reads_the_first_range_and_the_next_without_it_the_others() -> (
+    None
+):
+    api, store = Api(now=2 * DAY, leads=[lead(0, -9 * DAY, -9 * DAY, HOUR)]), Store()
+    run(api, store, {**CONFIG, "end_date": iso(DAY)})
+    assert {name for name, _, _ in asked(api)} == {"date_found"}
+    run(api, store, CONFIG)
+    assert store.rows == {"lead-0000": 1}
+
+
+def test_where_something_older_is_missing_signals_are_read_on_from_there() -> None:
+    """The newest signal of a lead must come last, if it is shown at each of them."""
+    signals = [Version(HOUR, n * DAY) for n in (1, 3)]
+    api = Api(now=4 * DAY, leads=[Lead("a", -DAY, signals)], at_each_signal=True)
+    store = Store()
+    config = {**DAILY, "lookback_minutes": 0}
+    run(api, store, {**config, "start_date": iso(2 * DAY)})
+    run(api, store, config)
+    emitted = [m["record"]["signal_observed_at"] for m in store.of_type("RECORD")]
+    assert [time[:10] for time in emitted] == ["2026-03-02", "2026-03-04"]
+    assert covered(store.state)[-1] == ("latest_signal", second(0), second(4 * DAY))
+
+
+def test_a_state_of_an_earlier_version_reads_signals_once_from_the_start_date() -> None:
+    """It says that signals were read from the first load on, or only began there."""
+    for newest in (DAY, 2 * DAY):
+        api, store = Api(now=2 * DAY, leads=[lead(0, -DAY, -DAY, HOUR)]), Store()
+        store.state = old_state(newest)
+        run(api, store, CONFIG)
+        assert store.rows == {"lead-0000": 1}
+        asked(api)
+        run(api, store, CONFIG)
+        assert [start for _, start, _ in asked(api)] == [second(DAY - 1)] * 2
+
+
+def test_without_a_start_date_an_earlier_versions_state_reads_nothing_again() -> None:
+    for newest in (DAY, 2 * DAY):
+        api, store = Api(now=2 * DAY), Store()
+        store.state = old_state(newest, "1970-01-01T00:00:00Z")
+        run(api, store, {"lookback_minutes": 0})
+        signals = {start for name, start, _ in asked(api) if name == "latest_signal"}
+        assert signals == ({second(DAY - 1)} if newest == DAY else set())
+
+
+def old_state(newest: float, start: str = second(0)) -> dict[str, Any]:
+    """Give what an earlier version has written, with signals from a day on."""
+    return {
+        "bookmarks": {
+            "leads": {
+                "coverage": [
+                    {
+                        "range": "latest_signal",
+                        "from": second(DAY),
+                        "to": second(newest),
+                    },
+                    {"range": "date_found", "from": start, "to": second(2 * DAY)},
+                ]
+            }
+        }
+    }
 
 
 def test_the_first_state_says_of_every_stream_what_it_covers() -> None:
@@ -116,7 +193,7 @@ def test_moving_a_later_start_date_back_reads_the_hole() -> None:
     run(api, store, {**CONFIG, "lookback_minutes": 0})
     api.now = 4 * DAY
     run(api, store, {**CONFIG, "start_date": iso(3 * DAY), "lookback_minutes": 0})
-    assert len(store.state["bookmarks"]["leads"]["coverage"]) == 3
+    assert len(store.state["bookmarks"]["leads"]["coverage"]) == 4
     asked(api)
     run(api, store, {**CONFIG, "lookback_minutes": 0})
     found = [ends for name, *ends in asked(api) if name == "date_found"]

@@ -7,6 +7,7 @@ tap's requests to it.
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -59,11 +60,6 @@ class Lead:
     signal: str = "a"
     """What the filter `signals` goes by."""
 
-    def version(self, now: float) -> int | None:
-        """Tell which version the API shows, or None before the lead appears."""
-        shown = [n for n, v in enumerate(self.versions) if v.shown_from <= now]
-        return max(shown) if shown else None
-
 
 @dataclass
 class Api:
@@ -85,6 +81,8 @@ class Api:
     by_id: bool = False
     """Whether pages are sorted by id, and not by the time that is asked for."""
     newest_first: bool = True
+    at_each_signal: bool = False
+    """Whether a lead is shown, with each signal, in the window that holds it."""
     ignores_ranges: bool = False
     recurring: bool = False
     """Whether everything happens all the time, so that every range holds it."""
@@ -108,12 +106,21 @@ class Api:
         return self.seconds_to_query + after
 
     def shown(self) -> dict[str, int]:
-        """Tell which version of which lead the API shows now."""
+        """Tell which version of which lead the API shows now, the newest."""
         return {
             lead.id: version
             for lead in self.leads
-            if (version := lead.version(self.now)) is not None
+            if (version := self._newest(lead, -math.inf, math.inf)) is not None
         }
+
+    def _newest(self, lead: Lead, start: float, end: float) -> int | None:
+        """Find the newest version of a lead with a signal between two instants."""
+        shown = [n for n, v in enumerate(lead.versions) if v.shown_from <= self.now]
+        if not self.at_each_signal:
+            return max(shown, default=None)
+        times = {n: lead.versions[n].observed_at for n in shown}
+        inside = [n for n in times if start <= times[n] <= end]
+        return max(inside, key=lambda n: (times[n], n), default=None)
 
     def respond(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         """Give the status and the content of an answer to a request, as of now."""
@@ -182,7 +189,14 @@ class Api:
         for lead in self.leads:
             if lead.signal not in body.get("signals", lead.signal):
                 continue
-            number = lead.version(self.now)
+            span = (-math.inf, math.inf)
+            if name == "latest_signal":
+                asked = body[name]
+                span = (
+                    seconds_of(asked["start_time"]),
+                    seconds_of(asked["end_time"]),
+                )
+            number = self._newest(lead, *span)
             if number is None:
                 continue
             observed = lead.versions[number].observed_at
