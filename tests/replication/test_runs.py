@@ -69,9 +69,7 @@ def test_a_full_refresh_finds_what_it_found_before() -> None:
     assert store.rows == {"lead-0000": 1}
 
 
-def test_a_run_with_an_end_reads_the_first_range_and_the_next_without_it_the_others() -> (
-    None
-):
+def test_a_run_with_an_end_reads_the_first_range_and_the_next_without_it_all() -> None:
     api, store = Api(now=2 * DAY, leads=[lead(0, -9 * DAY, -9 * DAY, HOUR)]), Store()
     run(api, store, {**CONFIG, "end_date": iso(DAY)})
     assert {name for name, _, _ in asked(api)} == {"date_found"}
