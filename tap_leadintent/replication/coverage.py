@@ -54,17 +54,17 @@ class Coverage:
         """
         return [*self._covered.get(name, ())]
 
-    def add(self, name: str, interval: Interval, *, is_newest: bool = False) -> None:
+    def add(self, name: str, interval: Interval, *, newest: int | None = None) -> None:
         """Note that an interval of a range has been read whole and written.
 
         Args:
             name: The range.
             interval: The interval, in seconds since 1970.
-            is_newest: Whether what comes after its start is covered no longer.
+            newest: What comes after it is covered no longer; None if all stays.
         """
         covered = self._covered.get(name, [])
-        if is_newest:
-            covered = intervals.overlap(covered, (EARLIEST, interval[0]))
+        if newest is not None:
+            covered = intervals.overlap(covered, (EARLIEST, newest))
         self._covered[name] = intervals.add(covered, interval)
 
     def newest(self, name: str) -> int | None:

@@ -161,9 +161,10 @@ class Reader:
 
     def _note(self, step: Step, window: Window, as_of: int, coverage: Coverage) -> None:
         end = min(window.end, as_of)
+        newest = window.end if step.is_in_order else None
         if window.start < end:
             for name in step.covers:
-                coverage.add(name, (window.start, end), is_newest=step.is_in_order)
+                coverage.add(name, (window.start, end), newest=newest)
         self.progress.reach(window.end)
         self.logger.debug(
             "%s from %s to %s",

@@ -10,7 +10,7 @@ import pytest
 from tap_leadintent.errors import RunError
 from tap_leadintent.replication.source import key_mark
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.model import DAY, HOUR, Api, Lead, lead, second, steady
+from tests.support.model import DAY, HOUR, Api, Lead, second, steady
 from tests.support.model_runs import DEFAULTS, run
 from tests.support.store import Store
 from tests.support.told import STRICT, asked, entries, warnings
@@ -82,7 +82,7 @@ def test_other_filters_are_read_whole_and_going_back_reads_what_is_new(
     run(api, store, STRICT)
     asked(api)
     run(api, store, filtered)
-    assert asked(api)[0] == ("date_found", second(-1), second(2 * DAY))
+    assert asked(api)[0][:2] == ("date_found", second(-1))
     (line,) = warnings(caplog)
     assert 'its filters have changed to {"signals": ["a"]}' in line
     api.now = 3 * DAY
@@ -118,7 +118,10 @@ def test_a_state_of_a_former_release_goes_on_without_a_word(
     run(api, store, STRICT)
     assert asked(api)[0] == ("date_found", second(2 * DAY - 1), second(3 * DAY))
     assert warnings(caplog) == []
-    assert {entry["source"] for entry in entries(store)} == {HERE}
+    assert [(e["range"], e["from"], e["to"], e["source"]) for e in entries(store)] == [
+        (name, second(0), second(3 * DAY), HERE)
+        for name in ("date_found", "latest_signal")
+    ]
     assert len({entry["key"] for entry in entries(store)}) == 1
 
 
@@ -141,23 +144,6 @@ def test_a_full_table_leaves_the_state_alone() -> None:
     before = store.state["bookmarks"]["leads"]
     run(api, store, STRICT, selected=("signal_agents",))
     assert store.state["bookmarks"]["leads"] == before
-
-
-# Half a state
-
-
-def test_a_signal_that_moved_where_half_a_state_ends_is_read() -> None:
-    now = 60 * DAY
-    api = Api(now=now, leads=[lead(0, HOUR, HOUR, 40 * DAY)])
-    store = Store()
-    store.rows["lead-0000"] = 0
-    store.state = state_of(("date_found", 0, 31 * DAY))
-    run(api, store, STRICT)
-    assert store.rows == {"lead-0000": 1}
-    assert {(e["range"], e["from"], e["to"]) for e in entries(store)} == {
-        ("date_found", second(0), second(now)),
-        ("latest_signal", second(31 * DAY), second(now)),
-    }
 
 
 # States that are odd
@@ -251,3 +237,14 @@ def test_a_thousand_holes_are_read_each_on_its_own() -> None:
     run(api, store, STRICT)
     assert len(store.rows) == 1000
     assert len(entries(store)) == 2
+
+
+def test_a_date_of_long_ago_takes_back_no_coverage() -> None:
+    api, store = Api(now=3 * DAY, leads=steady(72)), Store()
+    config = {"start_date": second(0)}
+    run(api, store, config)
+    api.now, api.odd_clocks = 3 * DAY + HOUR, {0: -5 * HOUR, 1: -5 * HOUR}
+    run(api, store, config)
+    assert {(e["from"], e["to"]) for e in entries(store)} == {
+        (second(0), second(3 * DAY))
+    }
