@@ -18,7 +18,6 @@ DAY = 86400
 HERE = Source("https://api.example.com", "")
 FILTERED = Source("https://api.example.com", "0123456789ab")
 THERE = Source("https://api.example.org", "")
-RANGES = ("date_found", "latest_signal")
 
 
 def entry(day: int = 1, days: int = 1, **more: str) -> dict[str, Any]:
@@ -32,61 +31,43 @@ def entry(day: int = 1, days: int = 1, **more: str) -> dict[str, Any]:
 
 
 def read(entries: object, source: Source = HERE) -> Bookmark:
-    return Bookmark.read({"coverage": entries}, source, RANGES, 0)
+    return Bookmark.read({"coverage": entries}, source)
 
 
 def test_a_state_is_one_list_that_people_can_read() -> None:
-    coverage = Coverage([("latest_signal", (DAY, DAY)), ("date_found", (0, DAY))])
+    coverage = Coverage([("date_found", (0, DAY))], rechecked=2 * DAY)
+    about = {"source": "https://api.example.com", "key": "89abcdef"}
     assert Bookmark(HERE, coverage).to_state("89abcdef") == [
-        {
-            "range": "latest_signal",
-            "from": "1970-01-02T00:00:00Z",
-            "to": "1970-01-02T00:00:00Z",
-            "source": "https://api.example.com",
-            "key": "89abcdef",
-        },
         {
             "range": "date_found",
             "from": "1970-01-01T00:00:00Z",
             "to": "1970-01-02T00:00:00Z",
-            "source": "https://api.example.com",
-            "key": "89abcdef",
+            **about,
         },
+        {"rechecked": "1970-01-03T00:00:00Z", **about},
     ]
     (filtered,) = Bookmark(FILTERED, Coverage([("a", (0, 1))])).to_state()
     assert filtered["filters"] == "0123456789ab"
 
 
-def test_a_recheck_is_one_entry_more() -> None:
-    coverage = Coverage([("date_found", (0, 2 * DAY))])
-    coverage.recheck = Mark("date_found", DAY, 2 * DAY + 0.7)
-    bookmark = Bookmark(HERE, coverage)
-    _, entry = bookmark.to_state("89abcdef")
-    assert entry == {
-        "range": "date_found",
-        "recheck_from": "1970-01-02T00:00:00Z",
-        "recheck_done": "1970-01-03T00:00:00Z",
-        "source": "https://api.example.com",
-        "key": "89abcdef",
-    }
-    again = read(bookmark.to_state()).coverage
-    assert again.recheck == Mark("date_found", DAY, 2 * DAY)
-    assert [*again] == [*coverage]
-    # That of another source is carried along.
-    assert read(bookmark.to_state(), THERE).coverage.recheck is None
-    assert entry in read(bookmark.to_state("89abcdef"), THERE).to_state()
+def test_each_source_has_its_own_recheck() -> None:
+    state = Bookmark(HERE, Coverage(rechecked=2 * DAY)).to_state()
+    assert read(state).coverage.rechecked == 2 * DAY
+    assert read(state, THERE).coverage.rechecked is None
+    assert read(state, THERE).to_state() == state
 
 
-@pytest.mark.parametrize("field", ["recheck_from", "recheck_done"])
-def test_a_recheck_without_a_time_is_malformed(field: str) -> None:
-    whole = {
-        "range": "date_found",
-        "recheck_from": "2026-01-01",
-        "recheck_done": "2026-01-02",
-    }
-    assert read([whole]).problem is None
-    assert read([{**whole, field: "soon"}]).problem
-    assert read([{**whole, field: 7}]).problem
+@pytest.mark.parametrize("when", ["soon", 7])
+def test_a_recheck_without_a_time_is_malformed(when: object) -> None:
+    assert read([{"rechecked": when}]).problem
+
+
+def test_a_recheck_of_version_0_1_does_not_count_any_longer() -> None:
+    place = {"recheck_from": "2026-01-01", "recheck_done": "2026-01-02"}
+    bookmark = read([entry(), {"range": "date_found", **place}])
+    assert bookmark.problem is None
+    assert bookmark.coverage.rechecked is None
+    assert bookmark.to_state() == [entry(source=HERE.address)]
 
 
 @given(
@@ -107,7 +88,7 @@ def test_a_state_is_read_back_as_it_was_written(
 def test_an_entry_that_grows_is_written_anew() -> None:
     bookmark = read([entry(1), entry(5)])
     assert len(bookmark.to_state()) == 2
-    start, end = bookmark.coverage.span("date_found") or (0, 0)
+    (_, start), (end, _) = bookmark.coverage.pieces("date_found")
     bookmark.coverage.add("date_found", (start, end))
     (written,) = bookmark.to_state()
     assert (written["from"], written["to"]) == (entry(1)["from"], entry(5)["to"])
@@ -115,7 +96,8 @@ def test_an_entry_that_grows_is_written_anew() -> None:
 
 def test_ordinary_states_stay_small() -> None:
     source = Source("https://api.example.com", filters_hash({"sheet_ids": ["a"]}))
-    coverage = Coverage((name, (0, DAY)) for name in RANGES)
+    ranges = ("date_found", "latest_signal")
+    coverage = Coverage(((name, (0, DAY)) for name in ranges), rechecked=DAY)
     assert len(json.dumps(Bookmark(source, coverage).to_state("89abcdef"))) < 512
 
 
@@ -147,11 +129,11 @@ def test_an_entry_is_ours_if_it_says_so_or_does_not_say(said: dict[str, str]) ->
 def test_an_entry_of_another_source_covers_nothing_and_stays(other: Source) -> None:
     foreign = entry(source=other.address, filters=other.filters, key="76543210")
     bookmark = read([foreign])
-    assert bookmark.coverage.span("date_found") is None
+    assert not bookmark.coverage.pieces("date_found")
     assert bookmark.former == other
     assert bookmark.to_state("89abcdef") == [foreign]
     back = read(bookmark.to_state(), other)
-    assert back.coverage.span("date_found") is not None
+    assert back.coverage.pieces("date_found")
     assert back.former is None
 
 
@@ -159,7 +141,7 @@ def test_an_entry_of_other_filters_without_a_source_is_of_todays_address() -> No
     (carried,) = read([entry(filters="0123456789ab")]).to_state()
     assert carried["source"] == HERE.address
     assert read([carried], THERE).former == FILTERED
-    assert read([carried], FILTERED).coverage.span("date_found") is not None
+    assert read([carried], FILTERED).coverage.pieces("date_found")
 
 
 def test_coming_and_going_loses_nothing_and_forgets_the_oldest() -> None:
@@ -172,18 +154,8 @@ def test_coming_and_going_loses_nothing_and_forgets_the_oldest() -> None:
     kept = [entry["source"] for entry in state]
     assert kept == [source.address for source in reversed(sources)][: MOST_OTHERS + 1]
     for source in sources[1:]:
-        assert read(state, source).coverage.span("date_found") == (0, DAY)
-    assert read(state, sources[0]).coverage.span("date_found") is None
-
-
-def test_slips_push_out_nothing_that_holds_more_than_a_start() -> None:
-    state = read([entry()]).to_state()
-    for slip in range(10):
-        bookmark = read(state, Source(f"https://slip-{slip}.example.com", ""))
-        bookmark.coverage.begin("latest_signal", DAY * slip)
-        state = bookmark.to_state()
-    assert len(state) == MOST_OTHERS + 1
-    assert read(state).coverage.span("date_found") is not None
+        assert read(state, source).coverage.pieces("date_found") == [(0, DAY)]
+    assert not read(state, sources[0]).coverage.pieces("date_found")
 
 
 def test_keys_are_those_of_this_address_whatever_its_filters() -> None:
@@ -210,19 +182,13 @@ def test_the_key_is_the_one_that_the_source_was_last_read_with() -> None:
 # What others wrote
 
 
-def test_a_bookmark_of_the_sdk_counts_as_coverage_up_to_it() -> None:
-    state = {"replication_key_value": "1970-01-03T00:00:00Z"}
-    coverage = Bookmark.read(state, HERE, RANGES, DAY).coverage
-    assert coverage.span("date_found") == (DAY, 2 * DAY)
-    assert coverage.span("latest_signal") == (2 * DAY, 2 * DAY)
-
-
-def test_coverage_goes_before_a_bookmark_of_the_sdk() -> None:
-    state: dict[str, Any] = {
-        "replication_key_value": "1970-01-03T00:00:00Z",
-        "coverage": [],
-    }
-    assert not list(Bookmark.read(state, HERE, RANGES, 0).coverage)
+@pytest.mark.parametrize("value", ["1970-01-03T00:00:00Z", "yesterday", 7])
+def test_a_bookmark_of_the_sdk_covers_nothing(value: object) -> None:
+    state = {"replication_key_value": value}
+    bookmark = Bookmark.read(state, HERE)
+    assert "a replication_key_value alone" in (bookmark.problem or "")
+    assert not list(bookmark.coverage)
+    assert Bookmark.read({**state, "coverage": []}, HERE).problem is None
 
 
 @pytest.mark.parametrize(
@@ -246,13 +212,6 @@ def test_a_malformed_state_covers_nothing(entries: object, why: str) -> None:
     assert why in (bookmark.problem or "")
     assert not list(bookmark.coverage)
     assert bookmark.former is None
-
-
-@pytest.mark.parametrize("value", ["yesterday", 7, ["x"]])
-def test_a_bookmark_of_the_sdk_that_is_not_a_time_covers_nothing(value: object) -> None:
-    bookmark = Bookmark.read({"replication_key_value": value}, HERE, RANGES, 0)
-    assert bookmark.problem
-    assert not list(bookmark.coverage)
 
 
 def test_what_is_wrong_with_ours_costs_the_others_nothing() -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tap_leadintent.errors import StreamError
 from tap_leadintent.replication.coverage import Coverage
-from tap_leadintent.replication.plan import SINCE_EVER, Asked, Plan
+from tap_leadintent.replication.plan import SINCE_EVER, Asked, Plan, make_plan
 from tap_leadintent.times import EARLIEST
 
 if TYPE_CHECKING:
@@ -19,209 +19,175 @@ DAY = 86400
 NOW = 100 * DAY
 LEADS = ("date_found", "latest_signal")
 
-
-def plan(
-    *covered: tuple[str, Interval],
-    ranges: tuple[str, ...] = LEADS,
-    start: int | None = 0,
-    end: int | None = None,
-    lookback: int = 0,
-    now: int = NOW,
-) -> Plan:
-    asked = Asked(ranges=ranges, start=start, end=end, lookback=lookback)
-    return Plan(asked, Coverage(covered), now, logging.getLogger("plan"))
+Covered = tuple[str, "Interval"]
 
 
-def reads(made: Plan) -> dict[str, list[Interval]]:
-    return {name: made.stretches(name) for name in made.ranges}
+def plan(*covered: Covered, now: int = NOW, **asked: Any) -> Plan:
+    settings = {"ranges": LEADS, "start": 0, **asked}
+    return make_plan(Asked(**settings), Coverage(covered), now)
 
 
-def test_a_first_load_reads_the_first_range_and_notes_where_others_begin() -> None:
+def both(*pieces: Interval) -> list[Covered]:
+    return [(name, piece) for name in LEADS for piece in pieces]
+
+
+def reads(made: Plan) -> list[tuple[str, list[Interval]]]:
+    return [(step.name, step.stretches) for step in made.steps]
+
+
+def test_a_first_load_reads_both_ranges_one_after_the_other() -> None:
     first = plan()
-    assert list(first.coverage) == [("latest_signal", (NOW, NOW))]
-    assert reads(first) == {"date_found": [(0, NOW)]}
-
-
-def test_a_later_run_reads_all_ranges() -> None:
-    later = plan(("date_found", (0, 90)), ("latest_signal", (50, 90)), lookback=20)
-    assert reads(later) == {
-        "date_found": [(70, NOW)],
-        "latest_signal": [(70, NOW)],
-    }
-
-
-def test_a_range_that_has_only_begun_is_read_from_there() -> None:
-    begun = plan(("latest_signal", (50, 50)))
-    assert reads(begun) == {"date_found": [(0, NOW)], "latest_signal": [(50, NOW)]}
+    assert reads(first) == [("date_found", [(0, NOW)]), ("latest_signal", [(0, NOW)])]
+    assert [step.covers for step in first.steps] == [[name] for name in LEADS]
 
 
 @pytest.mark.parametrize(
-    ("covered", "begins"),
+    ("covered", "start", "lookback", "expected"),
     [
-        ([(0, 40)], 40),
-        ([(20, 30), (0, 10), (50, 60)], 10),
-        ([(15, 15)], 15),
+        pytest.param([(0, 90)], 0, 10, [(80, NOW)], id="later"),
+        pytest.param([(0, NOW)], 0, 10, [(NOW - 10, NOW)], id="nothing new"),
+        pytest.param([(0, NOW)], 0, 0, None, id="nothing new, no lookback"),
+        pytest.param([(50, 90)], 0, 10, [(0, 50), (80, NOW)], id="earlier start"),
+        pytest.param([(0, 40), (60, 90)], 0, 5, [(40, 60), (85, NOW)], id="hole"),
+        pytest.param([(0, 40)], 60, 5, [(60, NOW)], id="later start"),
+        pytest.param([(0, 3), (80, 90)], 0, 999, [(0, NOW)], id="long lookback"),
+        pytest.param([(0, 90)], -DAY, 0, [(-DAY, 0), (90, NOW)], id="before 1970"),
+        pytest.param([(0, 90)], NOW + 1, 5, None, id="a start yet to come"),
+        pytest.param(
+            [(EARLIEST, EARLIEST + 5)], EARLIEST, DAY, [(EARLIEST, NOW)], id="year 1"
+        ),
     ],
-    ids=["one stretch", "holes", "an instant"],
 )
-def test_a_range_that_is_absent_begins_where_the_first_was_first_complete(
-    covered: list[Interval], begins: int
+def test_a_run_reads_what_is_missing_and_looks_back(
+    covered: list[Interval],
+    start: int,
+    lookback: int,
+    expected: list[Interval] | None,
 ) -> None:
-    half = plan(*(("date_found", piece) for piece in covered))
-    assert half.coverage.span("latest_signal") == (begins, begins)
-    assert half.stretches("latest_signal") == [(begins, NOW)]
-    assert half.ranges == list(LEADS)
+    made = plan(*both(*covered), start=start, lookback=lookback)
+    asked = dict(reads(made))
+    assert asked.get("date_found") == expected
+    # Of a later range, all that is newer than what is missing is read again.
+    assert asked.get("latest_signal") == (expected and [(expected[0][0], NOW)])
+    assert {step.name: step.is_in_order for step in made.steps} == {
+        name: name == "latest_signal" for name in asked
+    }
 
 
-def test_states_of_two_machines_joined_begin_at_the_earlier_start() -> None:
-    joined = plan(
-        ("date_found", (0, 40)),
-        ("date_found", (40, 90)),
-        ("latest_signal", (70, 70)),
-        ("latest_signal", (60, 60)),
-    )
-    assert reads(joined) == {"date_found": [(90, NOW)], "latest_signal": [(60, NOW)]}
+@pytest.mark.parametrize(
+    ("start", "end", "left"),
+    [
+        pytest.param(40, None, [(0, 35)], id="where the newest ends"),
+        pytest.param(38, None, [(0, 35), (38, 40)], id="inside the lookback"),
+        pytest.param(60, None, [(0, 35)], id="behind a hole"),
+        pytest.param(60, 80, [(0, 35)], id="of a bounded run"),
+        pytest.param(35, None, [(0, 40)], id="where the lookback begins"),
+        pytest.param(20, 38, [(0, 40)], id="of a run that moves nothing on"),
+        pytest.param(38, 39, [(0, 40)], id="of a part that moves nothing on"),
+        pytest.param(NOW + 1, None, [(0, 40)], id="of a start yet to come"),
+    ],
+)
+def test_what_a_later_start_leaves_of_the_lookback_is_covered_no_longer(
+    start: int, end: int | None, left: list[Interval]
+) -> None:
+    made = plan(*both((0, 40)), start=start, end=end, lookback=5)
+    assert made.coverage.pieces("date_found") == left
+    assert made.coverage.pieces("latest_signal") == ([(0, 40)] if end else left)
 
 
-def test_a_bounded_run_reads_up_to_its_end_and_signals_up_to_now() -> None:
-    bounded = plan(("latest_signal", (50, 50)), end=80)
-    assert reads(bounded) == {"date_found": [(0, 80)], "latest_signal": [(50, NOW)]}
-
-
-def test_an_end_in_the_future_is_not_asked_for() -> None:
-    assert reads(plan(end=NOW + 5)) == {"date_found": [(0, NOW)]}
+@pytest.mark.parametrize("end", [80, NOW + 5])
+def test_a_run_with_an_end_is_a_part_of_a_load(end: int) -> None:
+    assert reads(plan(end=end)) == [("date_found", [(0, min(end, NOW))])]
+    half = plan(("date_found", (0, 80)))
+    assert reads(half) == [("date_found", [(80, NOW)]), ("latest_signal", [(0, NOW)])]
 
 
 def test_a_stream_of_one_range() -> None:
     alone = plan(("observed_at", (0, 90)), ranges=("observed_at",), lookback=10)
-    assert reads(alone) == {"observed_at": [(80, NOW)]}
+    assert reads(alone) == [("observed_at", [(80, NOW)])]
 
 
-@pytest.mark.parametrize("covered", [[], [("date_found", (0, 90))]], ids=["new", "old"])
-def test_before_the_start_date_nothing_is_read_or_noted(
-    covered: list[tuple[str, Interval]],
-) -> None:
-    early = plan(*covered, start=NOW + 1)
-    assert reads(early) == {}
-    assert list(early.coverage) == covered
+def test_the_future_is_not_covered() -> None:
+    made = plan(*both((0, 50), (NOW - 5, NOW + 9), (NOW + 20, NOW + 30)))
+    for name in LEADS:
+        assert made.coverage.pieces(name) == [(0, 50), (NOW - 5, NOW)]
 
 
-# Everything
+def test_a_short_stretch_of_what_has_coverage_is_quiet() -> None:
+    assert [step.is_quiet for step in plan(*both((0, 90 * DAY))).steps] == [True, True]
+    assert [step.is_quiet for step in plan(*both((0, 60 * DAY))).steps] == [False] * 2
+    assert [step.is_quiet for step in plan(start=99 * DAY).steps] == [False] * 2
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "covered", "everything"),
-    [
-        (None, None, [], True),
-        (0, None, [], False),
-        (-DAY, None, [], False),
-        (None, 50, [], False),
-        (None, None, [("date_found", (SINCE_EVER, 90))], False),
-    ],
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(LEADS),
+            st.tuples(st.integers(-9, 120), st.integers(0, 60)).map(
+                lambda drawn: (drawn[0], sum(drawn))
+            ),
+        )
+    ),
+    st.sampled_from([None, -5, 0, 40]),
+    st.sampled_from([None, 70]),
+    st.sampled_from([None, 7]),
 )
-def test_only_a_first_load_without_bounds_needs_no_range(
-    start: int | None,
-    end: int | None,
-    covered: list[tuple[str, Interval]],
-    *,
-    everything: bool,
+def test_to_plan_changes_nothing(
+    covered: list[Covered], start: int | None, end: int | None, recheck: int | None
 ) -> None:
-    made = plan(*covered, start=start, end=end)
-    stretches = made.stretches("date_found")
-    assert made.is_everything("date_found", stretches) is everything
+    asked = Asked(ranges=LEADS, start=start, end=end, lookback=9, recheck=recheck)
+    coverage = Coverage(covered, rechecked=3)
+    before = [*coverage]
+    made = make_plan(asked, coverage, 100)
+    assert make_plan(asked, coverage, 100).steps == made.steps
+    made.coverage.add("date_found", (0, 100))
+    assert ([*coverage], coverage.rechecked) == (before, 3)
 
 
-def test_a_start_before_1970_is_read_from() -> None:
-    assert reads(plan(start=EARLIEST)) == {"date_found": [(EARLIEST, NOW)]}
-    old = plan(("date_found", (0, 90)), ("latest_signal", (5, 90)), start=-DAY)
-    assert old.stretches("date_found") == [(-DAY, 0), (90, NOW)]
+# Without a start date
 
 
-def test_no_lookback_goes_back_before_the_calendar() -> None:
-    first = EARLIEST + 5
-    old = plan(
-        ("date_found", (EARLIEST, first)),
-        ("latest_signal", (first, first)),
-        start=EARLIEST,
-        lookback=DAY,
-    )
-    assert old.stretches("latest_signal") == [(EARLIEST, NOW)]
-
-
-# Clocks
-
-
-def test_a_window_counts_up_to_when_it_was_read() -> None:
-    made = plan()
-    made.read("date_found", (0, 40), 100)
-    made.read("date_found", (40, 80), 60)
-    made.read("date_found", (90, 95), 70)
-    made.read("date_found", (80, NOW + 9), None)
-    assert [piece for name, piece in made.coverage if name == "date_found"] == [
-        (0, 60),
-        (80, NOW),
+def test_without_a_start_one_chain_reads_everything_and_covers_all_ranges() -> None:
+    (step,) = plan(start=None).steps
+    assert (step.stretches, step.covers) == ([(SINCE_EVER, NOW)], LEADS)
+    assert step.is_unfiltered
+    assert reads(plan(*both((SINCE_EVER, 90)), start=None)) == [
+        ("date_found", [(90, NOW)]),
+        ("latest_signal", [(90, NOW)]),
     ]
 
 
-def test_the_servers_clock_ends_the_run_and_says_where_it_began() -> None:
-    made = plan(("date_found", (0, 50)), ("latest_signal", (20, 50)))
-    made.learn_clock(NOW - 70, NOW - 60)
-    assert made.now == NOW - 60
-    assert made.stretches("date_found") == [(50, NOW - 60)]
-    first = plan()
-    first.learn_clock(NOW - 70, NOW - 60)
-    assert first.coverage.span("latest_signal") == (NOW - 70, NOW - 70)
+def test_what_is_read_from_1970_on_counts_for_all_ranges() -> None:
+    (step,) = plan(start=None, end=50).steps
+    assert (step.stretches, step.covers) == ([(SINCE_EVER, 50)], LEADS)
+    assert not step.is_unfiltered
+    late = plan(*both((60, 90)), start=None)
+    assert reads(late) == [
+        ("date_found", [(SINCE_EVER, 60)]),
+        ("date_found", [(90, NOW)]),
+        ("latest_signal", [(90, NOW)]),
+    ]
+    assert late.steps[0].covers == LEADS
 
 
-def test_while_clocks_are_disputed_ranges_begin_at_the_earlier_one() -> None:
-    made = plan()
-    made.learn_clock(NOW - 9 * DAY, None)
-    assert made.now == NOW
-    assert made.coverage.span("latest_signal") == (NOW - 9 * DAY, NOW - 9 * DAY)
-    made.learn_clock(NOW - 3, NOW - 2)
-    assert made.coverage.span("latest_signal") == (NOW - 3, NOW - 3)
+# States of version 0.1, whose later ranges begin with the first load
 
 
 @pytest.mark.parametrize(
-    ("start", "reached"), [(40 * DAY, 39 * DAY - 1), (None, 0), (-DAY, DAY - 1)]
+    "signals", [[(50, 50)], [(50, 90)], [(50, 60), (60, 90)]], ids=str
 )
-def test_a_clock_by_which_nothing_can_be_there_is_an_error(
-    start: int | None, reached: int
+def test_a_former_state_without_a_start_reads_nothing_again(
+    signals: list[Interval],
 ) -> None:
-    covered = [("date_found", (50 * DAY, 90 * DAY)), ("latest_signal", (9, 99))]
-    made = plan(*covered, start=start)
-    with pytest.raises(StreamError, match="by the server's clock it is 19"):
-        made.learn_clock(reached, reached)
-    assert list(made.coverage) == covered
-    made.learn_clock(40 * DAY, 40 * DAY)
+    later = [("latest_signal", piece) for piece in signals]
+    made = plan(("date_found", (SINCE_EVER, 90)), *later, start=None)
+    assert reads(made) == [
+        ("date_found", [(90, NOW)]),
+        ("latest_signal", [(signals[-1][1], NOW)]),
+    ]
 
 
-def test_a_clock_behind_the_servers_sets_the_end() -> None:
-    made = plan()
-    made.learn_clock(NOW + 70, NOW + 80)
-    assert made.now == NOW
-    assert made.coverage.span("latest_signal") == (NOW, NOW)
-
-
-@pytest.mark.parametrize(
-    ("newest", "reached", "cut", "warned"),
-    [
-        (NOW + 60, None, NOW, False),
-        (NOW + 61, None, NOW, True),
-        (NOW, NOW - 60, NOW - 60, False),
-        (NOW, NOW - 61, NOW - 61, True),
-    ],
-)
-def test_the_future_is_not_covered(
-    caplog: pytest.LogCaptureFixture,
-    newest: int,
-    reached: int | None,
-    cut: int,
-    *,
-    warned: bool,
-) -> None:
-    made = plan(("date_found", (0, newest)), ("latest_signal", (0, 9)))
-    made.learn_clock(reached, reached)
-    assert made.coverage.span("date_found") == (0, cut)
-    assert ("covers a time in the future" in caplog.text) is warned
-    assert len(caplog.messages) == warned
+def test_a_former_state_with_a_start_reads_the_later_range_once() -> None:
+    made = plan(("date_found", (0, 90)), ("latest_signal", (50, 90)))
+    assert reads(made) == [("date_found", [(90, NOW)]), ("latest_signal", [(0, NOW)])]
+    assert reads(plan(*both((0, 90))))[1] == ("latest_signal", [(90, NOW)])

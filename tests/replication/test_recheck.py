@@ -1,196 +1,126 @@
-"""The recheck by itself: what is due, and that each instant has its turn."""
+"""The sweep of `recheck_days`: what a run reads again, and that nothing waits long."""
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from tap_leadintent.replication.recheck import Mark, Recheck
 
 from tap_leadintent.replication.coverage import Coverage
+from tap_leadintent.replication.plan import Asked, Plan, make_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tap_leadintent.replication.intervals import Interval
 
+DAY = 86400
 NAME = "date_found"
+PERIOD = 100
 
 
-def recheck(
-    *covered: Interval,
-    place: int = 0,
-    done: float = 0,
-    since: int = 0,
-    period: int = 10,
-    settled: int = 10_000,
-) -> Recheck:
-    coverage = Coverage((NAME, piece) for piece in covered)
-    coverage.recheck = Mark(NAME, place, done)
-    return Recheck(
-        coverage=coverage, name=NAME, since=since, period=period, settled=settled
-    )
+def plan(mark: int | None, now: int, covered: int = 0, **asked: Any) -> Plan:
+    settings = {"ranges": [NAME], "start": 0, "recheck": PERIOD, **asked}
+    coverage = Coverage([(NAME, (0, covered or now))], rechecked=mark)
+    return make_plan(Asked(**settings), coverage, now)
 
 
-def mark_of(made: Recheck) -> Mark:
-    assert made.coverage.recheck
-    return made.coverage.recheck
-
-
-def windows_of(made: Recheck, now: int) -> Iterator[Interval]:
-    """Cut what is due into windows of 7 seconds."""
-    for stretches in made.passes(lambda: now):
-        for start, end in stretches:
-            yield from pairwise([*range(start, end, 7), end])
-
-
-def read_all(made: Recheck, now: int) -> list[Interval]:
-    """Read what is due, and give it."""
-    windows = []
-    for window in windows_of(made, now):
-        made.read(window)
-        windows.append(window)
-    return windows
+def again(made: Plan) -> list[Interval]:
+    return [piece for step in made.steps if step.is_recheck for piece in step.stretches]
 
 
 @pytest.mark.parametrize(
-    ("now", "expected"),
+    ("mark", "now", "expected"),
     [
-        (0, []),
-        (1, [[(0, 10)]]),
-        (5, [[(0, 50)]]),
-        (10, [[(0, 100)]]),
-        (99, [[(0, 100)]]),
+        pytest.param(1000, 1000, [], id="at once"),
+        pytest.param(1010, 1050, [(101, 525)], id="inside a period"),
+        pytest.param(1000, 1050, [(0, 525)], id="from where a period begins"),
+        pytest.param(1050, 1120, [(0, 224), (525, 1120)], id="over where one ends"),
+        pytest.param(1050, 1149, [(0, 1149)], id="nearly a period"),
+        pytest.param(1050, 1150, [(0, 1150)], id="a period"),
+        pytest.param(1050, 1999, [(0, 1999)], id="after a pause"),
+        pytest.param(1999, 1050, [], id="a mark in the future"),
+        pytest.param(None, 1050, [], id="new"),
     ],
-    ids=["at once", "a tenth", "a half", "all", "after a pause"],
 )
-def test_a_run_reads_its_share(now: int, expected: list[list[Interval]]) -> None:
-    assert recheck((0, 100)).due(now) == expected
-
-
-def test_after_the_newest_it_goes_on_with_the_oldest() -> None:
-    assert recheck((0, 100), place=80).due(3) == [[(80, 100)], [(0, 10)]]
-
-
-def test_holes_are_no_part_of_a_share() -> None:
-    assert recheck((0, 20), (40, 120)).due(3) == [[(0, 20), (40, 50)]]
-
-
-def test_the_start_date_clips_it() -> None:
-    made = recheck((0, 120), since=20)
-    assert made.due(1) == [[(20, 30)]]
-    read_all(made, 1)
-    assert mark_of(made) == Mark(NAME, 30, 1)
-
-
-def test_what_the_run_reads_anyway_is_left_out_and_counts_as_read() -> None:
-    made = recheck((0, 100), place=80, settled=85)
-    assert made.due(3) == [[(80, 85)], [(0, 10)]]
-    read_all(made, 3)
-    assert mark_of(made) == Mark(NAME, 10, 3)
-
-
-def test_it_begins_at_the_start_date_without_a_debt() -> None:
-    made = recheck((0, 100), since=10)
-    made.coverage.recheck = None
-    assert made.due(1000) == []
-    assert mark_of(made) == Mark(NAME, 10, 1000)
-
-
-def test_it_goes_on_where_it_was_interrupted() -> None:
-    made = recheck((0, 100), place=30)
-    assert next(made.passes(lambda: 4)) == [(30, 70)]
-    made.read((30, 45))
-    assert mark_of(made) == Mark(NAME, 45, 1.5)
-    assert made.due(4) == [[(45, 70)]]
-
-
-def test_it_does_not_pass_over_a_window_that_was_left_out() -> None:
-    made = recheck((0, 100))
-    passes = made.passes(lambda: 5)
-    assert next(passes) == [(0, 50)]
-    made.read((0, 10))
-    made.read((20, 50))
-    assert [*passes] == []
-    assert mark_of(made) == Mark(NAME, 10, 1)
-
-
-def test_a_clock_that_was_ahead_does_not_stop_it() -> None:
-    made = recheck((0, 100), done=1_000_000)
-    assert made.due(5) == []
-    assert made.due(6) == [[(0, 10)]]
-
-
-def test_nothing_is_due_of_nothing() -> None:
-    assert recheck().due(5) == []
-    assert recheck((0, 100), since=200).due(5) == []
-
-
-def test_a_cycle_reads_each_instant_once_however_much_is_added() -> None:
-    made = recheck((0, 1000), period=100)
-    read: list[Interval] = []
-    for now in range(0, 101, 10):
-        read += read_all(made, now)
-        _, newest = made.coverage.pieces(NAME)[-1]
-        if now < 100:
-            made.grow((newest, newest + 10))
-            made.coverage.add(NAME, (newest, newest + 10))
-    seconds = [second for window in read for second in range(*window)]
-    assert set(seconds) >= set(range(1090))
-    assert len(seconds) == pytest.approx(1100, rel=0.01)
-
-
-@settings(deadline=None)
-@given(
-    begun=st.integers(1, 300),
-    period=st.integers(5, 200),
-    runs=st.lists(
-        st.tuples(
-            st.integers(1, 30),
-            st.integers(0, 50),
-            st.sampled_from(["", "", "", "", "killed", "earlier"]),
-        ),
-        min_size=1,
-        max_size=40,
-    ),
-)
-def test_no_instant_waits_longer_than_a_period_and_a_run(
-    begun: int, period: int, runs: list[tuple[int, int, str]]
+def test_a_run_reads_again_what_the_sweep_has_passed(
+    mark: int | None, now: int, expected: list[Interval]
 ) -> None:
-    # Each second up to the present is covered, as a run reads what is new; some runs
-    # add an older stretch, and some end somewhere in the recheck.
-    now, since = 1000, 1000 - begun
-    verified = dict.fromkeys(range(since, now), now)
-    made = recheck((since, now), place=since, done=now, since=since, period=period)
-    paid = now
-    for wait, size, event in runs:
-        now += wait
-        stop = size // 5 if event == "killed" else None
-        for read, (start, end) in enumerate(windows_of(made, now)):
-            if read == stop:
-                break
-            made.read((start, end))
-            verified |= dict.fromkeys(range(start, end), now)
-        else:
-            new = [(since - size, since)] if event == "earlier" and size else []
-            since = since - size if new else since
-            made = Recheck(
-                coverage=made.coverage,
-                name=NAME,
-                since=since,
-                period=period,
-                settled=10_000,
-            )
-            for start, end in [*new, (paid, now)]:
-                made.grow((start, end))
-                made.coverage.add(NAME, (start, end))
-                verified |= dict.fromkeys(range(start, end), now)
-            gap, paid = now - paid, now
-            waited = max(now - each for each in verified.values())
-            # A state holds whole seconds.
-            assert waited <= period + gap + len(runs), (waited, mark_of(made))
-        mark = mark_of(made)
-        mark.done = int(mark.done)
+    made = plan(mark, now)
+    assert again(made) == expected
+    # The mark moves when all of it has been read, and not before.
+    assert made.coverage.rechecked == (now if mark is None else min(mark, now))
+    assert made.rechecked == now
+
+
+def test_it_begins_at_the_start_date_and_leaves_out_what_is_read_anyway() -> None:
+    made = plan(1050, 1120, covered=1100, start=1000, lookback=10)
+    assert [step.stretches for step in made.steps] == [
+        [(1090, 1120)],
+        [(1000, 1024), (1025, 1090)],
+    ]
+    assert again(plan(1050, 1120, start=2000)) == []
+    assert again(plan(1050, 1120, start=1110)) == [(1110, 1120)]
+
+
+def test_a_run_with_an_end_keeps_the_mark_and_does_not_recheck() -> None:
+    made = plan(1050, 1120, end=1000)
+    assert again(made) == []
+    assert (made.coverage.rechecked, made.rechecked) == (1050, 1050)
+
+
+def test_the_mark_is_forgotten_while_the_setting_is_unset() -> None:
+    made = plan(1050, 1120, recheck=None)
+    assert again(made) == []
+    assert (made.coverage.rechecked, made.rechecked) == (None, None)
+
+
+def test_the_share_of_a_day_is_quiet_and_that_of_a_long_pause_is_not() -> None:
+    daily = plan(400 * DAY, 401 * DAY, start=100 * DAY, recheck=30 * DAY)
+    assert [step.is_quiet for step in daily.steps if step.is_recheck] == [True]
+    late = plan(400 * DAY, 430 * DAY, start=100 * DAY, recheck=30 * DAY)
+    assert [step.is_quiet for step in late.steps if step.is_recheck] == [False]
+
+
+@st.composite
+def lives(draw: st.DrawFn) -> list[tuple[int, int, int, int | None]]:
+    """Draw runs: seconds before each, start, period, and after what it is killed."""
+    said = st.tuples(st.integers(970, 1000), st.integers(1, 9))
+    first, later = draw(said), draw(said)
+    hours = st.lists(st.integers(1, 40), min_size=10, max_size=40)
+    killed = st.sampled_from([None, None, None, 0, 1, 2])
+    pauses, change = draw(hours), draw(st.integers(0, 40))
+    settings = (first if number < change else later for number in range(40))
+    return [
+        (pause * 3599, start * DAY, period * DAY, draw(killed))
+        for pause, (start, period) in zip(pauses, settings, strict=False)
+    ]
+
+
+@given(lives())
+def test_each_instant_is_read_again_within_the_period_and_the_longest_gap(
+    life: list[tuple[int, int, int, int | None]],
+) -> None:
+    coverage, before, longest = Coverage(), life[0][1:3], 0
+    now = whole = 1010 * DAY
+    read = {each: max(each, now) for each in range(970 * DAY, 1130 * DAY, 7 * 3600)}
+    waits = dict.fromkeys(read, life[0][2])
+    for pause, start, period, killed_after in life:
+        now += pause
+        if (start, period) != before:
+            waits = {each: waits[each] + period for each in waits}
+            before = start, period
+        asked = Asked(ranges=[NAME], start=start, lookback=3600, recheck=period)
+        made = make_plan(asked, coverage, now)
+        coverage = made.coverage
+        pieces = [piece for step in made.steps for piece in step.stretches]
+        if killed_after is None:
+            longest, whole = max(longest, now - whole), now
+            most = longest + DAY
+            assert all(now - read[x] <= waits[x] + most for x in read if start <= x)
+            coverage.rechecked = made.rechecked
+        for a, b in pieces[:killed_after]:
+            coverage.add(NAME, (a, b))
+        for each in read:
+            if each < start or any(a <= each < b for a, b in pieces[:killed_after]):
+                read[each], waits[each] = now, period

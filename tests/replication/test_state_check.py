@@ -24,9 +24,7 @@ def entry(name: str = "date_found", **more: str) -> dict[str, Any]:
 
 
 def bookmark(*entries: dict[str, Any], filters: str = "") -> Bookmark:
-    return Bookmark.read(
-        {"coverage": list(entries)}, Source(HERE, filters), RANGES["leads"], 0
-    )
+    return Bookmark.read({"coverage": list(entries)}, Source(HERE, filters))
 
 
 @pytest.mark.parametrize(

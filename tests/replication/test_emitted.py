@@ -1,0 +1,23 @@
+"""What was emitted last of a record and is unchanged is not emitted again."""
+
+from __future__ import annotations
+
+from tap_leadintent.replication.emitted import Emitted
+
+
+def test_a_record_is_emitted_unless_the_same_was_emitted_last() -> None:
+    emitted = Emitted()
+    shown = [(1, b"a"), (1, b"a"), (2, b"a"), (1, b"b"), (1, b"a"), (2, b"a")]
+    assert [emitted.take(*each) for each in shown] == [
+        *(True, False, True),
+        *(True, True, False),
+    ]
+
+
+def test_it_remembers_the_first_130_000_and_keeps_up_with_their_changes() -> None:
+    emitted = Emitted()
+    for number in range(130_001):
+        assert emitted.take(number, b"a")
+    assert [emitted.take(number, b"a") for number in (0, 129_999)] == [False, False]
+    assert [emitted.take(130_000, b"a") for _ in range(2)] == [True, True]
+    assert [emitted.take(0, b"b") for _ in range(2)] == [True, False]
