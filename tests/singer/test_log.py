@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -43,12 +44,15 @@ def test_debug_tells_of_each_window(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     api = Api(now=2 * DAY, leads=steady(25))
     run(api, Store(), DAILY)
-    windows = [line for line in caplog.messages if "leads: date_found from " in line]
-    first, second = "2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z"
-    assert windows == [
-        f"leads: date_found from {first} to {second}: 25 records",
-        f"leads: date_found from {second} to 2026-03-03T00:00:00Z: 1 record",
+    told = "leads: date_found from "
+    windows = [
+        line.removeprefix(told).split(" to ")
+        for line in caplog.messages
+        if line.startswith(told)
     ]
+    edges = ["2026-03-01T00:00:00Z", *(end for _, end in windows)]
+    assert windows == [[*pair] for pair in pairwise(edges)]
+    assert edges[-1] == "2026-03-03T00:00:00Z"
 
 
 def test_debug_tells_of_each_state(
