@@ -92,22 +92,15 @@ CONNECTIONS = (
 
 CLOCKS = (
     warning(
-        text="By the server's clock it is …, … ahead of ours; the run reads up to ours, so set the clock of this machine",
-        cause="This machine's clock is behind. What is newer than it is not read yet.",
-        cure="Set the clock of this machine.",
+        text="By the server's clock it is …, … behind ours. What is read counts as covered up to the earlier of the two, and the next run reads on from there; set the clock that is wrong",
+        cause="The clocks of this machine and of the server differ by more than a minute.",
+        cure="Set the one that is wrong; nothing is lost by it, and a little is read again.",
+    ),
+    warning(
+        text="By the server's clock it is …, … ahead of ours. What is read counts as covered up to the earlier of the two, and the next run reads on from there; set the clock that is wrong",
+        cause="As before. What is newer than this machine's clock is not read yet.",
+        cure="Set the clock that is wrong.",
         seen_by="test_clocks_that_differ_are_worth_one_line",
-    ),
-    gave_up(
-        "its clock says …, unlike other responses",
-        cause="One machine of the API has a clock that is an hour off.",
-        cure="Nothing needs to be done while other machines answer; else report it to the API's support.",
-        seen_by="test_an_answer_with_another_clock_is_not_used",
-    ),
-    Message(
-        text="1 of … streams failed: leads: by the server's clock it is …, long before …, where its range begins; the stream stops, as it would read nothing. Check base_url, or report it to the API's support",
-        cause="The server's clock shows a time long before `start_date`.",
-        cure="Correct `base_url`, or report it.",
-        seen_by="test_a_clock_by_which_nothing_can_be_there_is_an_error",
     ),
     warning(
         text="start_date lies in the future; nothing is read of …",

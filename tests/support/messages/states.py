@@ -80,8 +80,10 @@ STATE = (
         cure="Give the value of the last STATE that the tap wrote.",
     ),
     warning(
-        "By the server's clock it is …, … behind ours; the run reads up to there",
-        cause="The clock of this machine is ahead of the server's, or that one is wrong.",
-        cure="Set the clock of this machine; nothing is lost by it.",
+        "leads: The stream starts anew: its state has a replication_key_value alone, "
+        "which does not say what was found when",
+        state={"bookmarks": {"leads": {"replication_key_value": "2025-01-01"}}},
+        cause="The state is of another tap, or was written by hand.",
+        cure="Nothing needs to be done: all is read once, and then what is new.",
     ),
 )
