@@ -17,10 +17,11 @@ def test_the_tables_are_computed() -> None:
 
 def test_a_load_takes_as_long_as_the_slowest_part() -> None:
     network = Load(1_000_000, 0.2, None, 4)
-    assert network.requests == 11_512
+    assert network.requests == 2 * 11_512
     assert network.seconds == network.requests * 0.2 / 4
     assert Load(1_000_000, 0.2, 60, 4).seconds == network.requests
-    assert Load(1_000_000, 0.2, None, 4, 100).seconds == 10_000
+    assert Load(100_000, 0.2, None, 4, 100).seconds == 1_000
+    assert Load(1_000_000, 0.2, None, 4, 100).seconds == 18_700
 
 
 def test_the_page_and_the_dag_have_the_same_steps() -> None:

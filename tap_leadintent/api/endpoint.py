@@ -33,6 +33,11 @@ _RESTARTS = 3
 in vain where the API accepts no cursor at all."""
 
 
+_MANY_EMPTY = 100
+"""Empty pages in a row that get a warning. Fewer would warn of servers that filter what
+they have read; more would leave it open for longer why a run does not end."""
+
+
 class _CursorRefusedError(StreamError):
     """The API refused a request with a cursor, which may have expired."""
 
@@ -80,7 +85,7 @@ class Endpoint:
                 return
 
     def _read_chain(self, fields: Fields, check: Check) -> Iterator[Page]:
-        paginator = self.new_paginator()
+        paginator, empty = self.new_paginator(), 0
         first = self.prepare(fields)
         while not paginator.finished:
             after = paginator.current_value
@@ -99,6 +104,14 @@ class Endpoint:
                 msg = f"page {paginator.count + 1}: {error}"
                 raise type(error)(msg, error.kind) from None
             yield page
+            empty = 0 if page.count else empty + 1
+            if empty == _MANY_EMPTY:
+                self.sender.logger.warning(
+                    "The API has sent %d empty pages in a row, each with the promise "
+                    "of another; if the run does not end, report it to the API's "
+                    "support",
+                    empty,
+                )
             paginator.advance(page)
 
     def decode_again(self, page: Page, error: ValueError, check: Check) -> Records:
@@ -119,7 +132,12 @@ class Endpoint:
             why = self.sender.shared.secret.summarize(error)
             failure = RetriableAPIError(f"the page cannot be decoded ({why})")
             self.sender.wait_for_retry(failure, attempt, Wait(backoff(attempt)), check)
-            again = self.read_again(page, check)
+            try:
+                again = self.sender.fetch(page.request, check)
+            except StreamError as failed:
+                # The API has shown this page before, so it refuses neither the stream
+                # nor its range.
+                raise StreamError(str(failed)) from None
             if again.cursor.following != page.cursor.following:
                 # The chain has gone on from the cursor that the page had at first.
                 msg = (
@@ -133,23 +151,3 @@ class Endpoint:
             except ValueError as still:
                 error = still
         raise AssertionError  # count() has no end
-
-    def read_again(self, page: Page, check: Check) -> Page:
-        """Send a page's request again.
-
-        Args:
-            page: A page of this endpoint.
-            check: As for `read`.
-
-        Returns:
-            What the same place of the chain holds now.
-
-        Raises:
-            StreamError: The request failed.
-        """
-        try:
-            return self.sender.fetch(page.request, check)
-        except StreamError as error:
-            # The API has shown this page before, so it refuses neither the stream nor
-            # its range.
-            raise StreamError(str(error)) from None

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tap_leadintent.replication.recheck import Mark
 
 from tap_leadintent.replication.bookmark import MOST_OTHERS, Bookmark
 from tap_leadintent.replication.coverage import Coverage

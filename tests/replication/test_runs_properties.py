@@ -107,7 +107,7 @@ def apis(draw: st.DrawFn, stream: str) -> Api:
     """Draw an API, with whatever its description leaves open."""
     by_offset, refuses = draw(st.booleans()), draw(st.booleans())
     # What a machine that is behind calls its future, the run does not read.
-    odds = st.dictionaries(st.integers(0, 20), odd, max_size=0 if refuses else 4)
+    most = 0 if refuses else 4
     return Api(
         now=0,
         leads=draw(leads(stream)),
@@ -116,7 +116,7 @@ def apis(draw: st.DrawFn, stream: str) -> Api:
         seconds_to_query=0 if by_offset else draw(st.sampled_from([0, 0, 3, 100])),
         seconds_to_answer=0 if by_offset else draw(st.sampled_from([0, 0, 3, 100])),
         refuses_the_future=refuses,
-        odd_clocks=draw(odds),
+        odd_clocks=draw(st.dictionaries(st.integers(0, 20), odd, max_size=most)),
         at_each_signal=draw(st.booleans()),
         holds_start=draw(st.booleans()),
         holds_end=draw(st.booleans()),

@@ -60,6 +60,11 @@ class Lead:
     signal: str = "a"
     """What the filter `signals` goes by."""
 
+    def version(self, now: float) -> int | None:
+        """Tell which version the API shows, or None before the lead appears."""
+        shown = [n for n, v in enumerate(self.versions) if v.shown_from <= now]
+        return max(shown, default=None)
+
 
 @dataclass
 class Api:
@@ -115,11 +120,11 @@ class Api:
 
     def _newest(self, lead: Lead, start: float, end: float) -> int | None:
         """Find the newest version of a lead with a signal between two instants."""
-        shown = [n for n, v in enumerate(lead.versions) if v.shown_from <= self.now]
         if not self.at_each_signal:
-            return max(shown, default=None)
-        times = {n: lead.versions[n].observed_at for n in shown}
-        inside = [n for n in times if start <= times[n] <= end]
+            return lead.version(self.now)
+        versions = enumerate(lead.versions)
+        times = {n: v.observed_at for n, v in versions if v.shown_from <= self.now}
+        inside = [n for n, time in times.items() if start <= time <= end]
         return max(inside, key=lambda n: (times[n], n), default=None)
 
     def respond(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
