@@ -18,7 +18,7 @@ from tap_leadintent.demo.project import Meltano, program, write_project
 from tap_leadintent.demo.screen import titled
 from tap_leadintent.sandbox import running_sandbox
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
-from tap_leadintent.sandbox.options import Options
+from tap_leadintent.sandbox.options import Options, three_weeks_ago
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +33,7 @@ DATA = "postgres"
 
 _LEADS = 1234
 _SINCE = "2025-06-01"
-_CLOCK = "2026-06-01T08:00:00Z"
+_CLOCK = three_weeks_ago()
 _DAYS = 5
 _SECONDS_A_DAY = 86_400
 _PIPELINE = ("tap-leadintent", "target-postgres")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _NAMED_AS_OPTIONS = (
     *("api_key", "seed", "clock", "since", "history"),
-    *("range_end", "cursor_mode", "order"),
+    *("range_end", "cursor_mode", "order", "signals"),
 )
 
 
@@ -111,6 +111,7 @@ def parser() -> argparse.ArgumentParser:
         ("range_end", "whether a time range's end belongs to it"),
         ("cursor_mode", "whether cursors go on after a record or at an offset"),
         ("order", "sort of a request that names none"),
+        ("signals", "whether latest_signal shows a record at its latest, or at each"),
     ):
         told = f"{help_text}, default: {getattr(default, option)}"
         flag = f"--{option.replace('_', '-')}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 import msgspec
@@ -10,6 +11,12 @@ from tap_leadintent.sandbox.endpoints import ENDPOINTS
 from tap_leadintent.sandbox.times import DAY, parse_time
 
 LARGEST = 1_000_000
+
+
+def three_weeks_ago() -> str:
+    """Give the default clock: near the present, with room for time to pass."""
+    day = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return f"{(day - timedelta(days=21)).isoformat()[:19]}Z"
 
 
 class RateLimit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,20 +44,22 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     Attributes:
         sizes: Number of records visible at the start, by stream.
         seed: Seed of all generated data.
-        clock: Instant at which the clock stands at the start (ISO 8601).
+        clock: Instant at which the clock stands at the start (ISO 8601); three weeks
+            ago by default.
         since: Begin of the history (ISO 8601); 365 days before `clock` when null.
         history: How the initial records spread over the history.
         latency_seconds: How long each API request waits before it is served.
         range_end: Whether a time range's end belongs to it.
         cursor_mode: Whether cursors continue after a record or at an offset.
         order: Sort of a request that names none.
+        signals: Whether `latest_signal` shows a record at its latest signal or at each.
         rate_limit: Ceiling on API requests; none when null.
         api_key: The one accepted API key.
     """
 
     sizes: dict[str, int] = {}
     seed: int = 1
-    clock: str = "2026-06-01T00:00:00Z"
+    clock: str = msgspec.field(default_factory=three_weeks_ago)
     since: str | None = None
     history: Literal[
         "uniform",
@@ -69,6 +78,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     range_end: Literal["inclusive", "exclusive"] = "inclusive"
     cursor_mode: Literal["key", "offset"] = "key"
     order: Literal["newest", "oldest"] = "newest"
+    signals: Literal["latest", "each"] = "latest"
     rate_limit: RateLimit | None = None
     api_key: str = "sandbox-key"
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import logging
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest import mock
-
-import pytest
 
 from tap_leadintent.api.endpoint import Endpoint
 from tap_leadintent.api.page import Page
 from tap_leadintent.api.pagination import CursorPaginator
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def test_empty_pages_without_end_get_a_warning(

@@ -95,6 +95,24 @@ def settled(times: Mapping[str, Mapping[str, str]], *edges: datetime) -> set[str
     return times.keys() - touched
 
 
+def test_the_newest_of_several_signals_comes_last(
+    sandbox: Sandbox, config: dict[str, Any], tmp_path: Path
+) -> None:
+    fill(sandbox, leads=1000)
+    sandbox.configure(signals="each")
+    series = Series(tmp_path, sandbox, config, "leads")
+    rows: dict[str, str] = {}
+    for start in ("2025-01-01", "2025-03-01", SINCE):
+        run = series.run(start_date=start)
+        for record in run.records("leads"):
+            rows[record["id"]] = record["signal"]["observed_at"]
+        since = instant(SINCE if start == SINCE else f"{start}T00:00:00Z")
+        for record in sandbox.records("leads"):
+            shown = record["signal"]["observed_at"]
+            assert instant(shown) < since or rows[record["id"]] == shown
+        sandbox.advance(3 * DAY)
+
+
 # The clock moves
 
 

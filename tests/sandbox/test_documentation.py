@@ -39,7 +39,15 @@ def test_switches() -> None:
 
 def test_defaults() -> None:
     defaults = {named(row["Switch"])[0]: named(row["Default"]) for row in SWITCHES}
-    for option in ("seed", "clock", "history", "range_end", "cursor_mode", "order"):
+    for option in (
+        "seed",
+        "clock",
+        "history",
+        "range_end",
+        "cursor_mode",
+        "order",
+        "signals",
+    ):
         flag = f"--{option.replace('_', '-')}"
         assert defaults[flag] == [str(getattr(Options(), option))], flag
 

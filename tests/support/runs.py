@@ -9,11 +9,12 @@ import signal
 import termios
 import time
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from tap_leadintent.sandbox.options import three_weeks_ago
 from tests.support.forked import start_tap
 from tests.support.helpers import (
     API_KEY,
@@ -33,11 +34,11 @@ if TYPE_CHECKING:
 
     from tap_leadintent.sandbox import Sandbox
 
-SINCE = "2024-06-01T00:00:00Z"
-"""Where the sandbox's history begins."""
-
-CLOCK = "2025-06-01T00:00:00Z"
+CLOCK = three_weeks_ago()
 """Where the sandbox's clock stands at first; it is behind that of any machine."""
+
+SINCE = (datetime.fromisoformat(CLOCK) - timedelta(days=365)).isoformat()[:19] + "Z"
+"""Where the sandbox's history begins."""
 
 DAY = 86_400
 

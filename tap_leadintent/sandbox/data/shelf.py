@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -56,6 +56,9 @@ class Shelf:
         self._seed = options.seed
         self._key = stream_key(options.seed, endpoint.stream)
         self._rows: dict[Axis, list[Row]] = {}
+        self._keeps_past = options.signals == "each" and endpoint.changes == "signals"
+        self._past: list[Entry] = []
+        """Records as they were at each of their earlier signals."""
         self._tickets = count()
         self._future: list[tuple[int, int, Entry, Change | None]] = []
         self._timeline = Timeline(endpoint, options)
@@ -71,7 +74,8 @@ class Shelf:
             if axis == "found":
                 rows = [(e.found, e.id, e) for e in self.entries.values()]
             else:
-                rows = [(e.latest, e.id, e) for e in self.entries.values()]
+                shown = [*self.entries.values(), *self._past]
+                rows = [(e.latest, e.id, e) for e in shown]
             rows.sort()
             self._rows[axis] = rows
         return rows
@@ -109,6 +113,7 @@ class Shelf:
     def remove(self, name: str) -> bool:
         """Remove the record with an id for good; say whether it was there."""
         self._rows.clear()
+        self._past = [entry for entry in self._past if entry.id != name]
         return self.entries.pop(name, None) is not None
 
     def ticket(self) -> int:
@@ -142,8 +147,7 @@ class Shelf:
         entry = Entry(name, index, found, latest)
         change = self._timeline.change(index, 0, after)
         while catch_up and change is not None and change.visible_at <= self._now:
-            entry.version += 1
-            entry.latest = change.time
+            self._move(entry, change)
             after = change.visible_at
             change = self._timeline.change(index, entry.version, after)
         if change is not None:
@@ -154,12 +158,17 @@ class Shelf:
         if change.leaves:
             del self.entries[entry.id]
             return
-        entry.version += 1
-        entry.latest = change.time
-        entry.body = None
+        self._move(entry, change)
         follow = self._timeline.change(entry.index, entry.version, change.visible_at)
         if follow is not None:
             self._schedule(follow.visible_at, entry, follow)
+
+    def _move(self, entry: Entry, change: Change) -> None:
+        if self._keeps_past:
+            self._past.append(replace(entry))
+        entry.version += 1
+        entry.latest = change.time
+        entry.body = None
 
     def _schedule(self, instant: int, entry: Entry, change: Change | None) -> None:
         heapq.heappush(self._future, (instant, self.ticket(), entry, change))
