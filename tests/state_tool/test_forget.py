@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -18,11 +18,6 @@ from tests.support.states import (
     state_of,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Write = Callable[[str, object], str]
-
 KEPT = LEADS[2:]
 
 
@@ -32,77 +27,74 @@ def forgotten(*arguments: str, stdin: object = STATE) -> list[dict[str, Any]]:
     return list(left["bookmarks"]["leads"]["coverage"])
 
 
-def keyed(*entries: dict[str, Any]) -> list[dict[str, Any]]:
-    return [{**each, "key": "5d0c7a12"} for each in entries]
-
-
-def test_a_stretch_of_a_range_is_forgotten() -> None:
-    options = ("--range", "date_found", "--from", "2026-02-01", "--to", "2026-03-01")
+@pytest.mark.parametrize(
+    ("options", "left"),
+    [
+        (
+            ("--range", "date_found", "--from", "2026-02-01", "--to", "2026-03-01"),
+            [
+                found("01-01", "02-01"),
+                found("03-01", "06-01"),
+                signal("04-01", "06-01"),
+            ],
+        ),
+        (
+            ("--from", "2026-05-01", "--to", "2026-05-03"),
+            [
+                *(found("01-01", "05-01"), found("05-03", "06-01")),
+                *(signal("04-01", "05-01"), signal("05-03", "06-01")),
+            ],
+        ),
+        (("--to", "2026-05-01"), [found("05-01", "06-01"), signal("05-01", "06-01")]),
+        (("--from", "2026-02-01"), [found("01-01", "02-01")]),
+        (
+            ("--range", "latest_signal", "--from", "2026-04-01", "--to", "2026-04-05"),
+            [found("01-01", "06-01"), signal("04-05", "06-01")],
+        ),
+        ((), []),
+    ],
+    ids=str,
+)
+def test_a_stretch_is_forgotten(
+    options: tuple[str, ...], left: list[dict[str, Any]]
+) -> None:
     assert forgotten(*options) == [
-        *keyed(
-            signal("04-01", "06-01"), found("01-01", "02-01"), found("03-01", "06-01")
-        ),
+        *({**each, "key": "5d0c7a12"} for each in left),
         *KEPT,
     ]
-
-
-def test_a_stretch_of_all_ranges_is_forgotten() -> None:
-    assert forgotten("--from", "2026-05-01", "--to", "2026-05-03") == [
-        *keyed(
-            signal("04-01", "05-01"),
-            signal("05-03", "06-01"),
-            found("01-01", "05-01"),
-            found("05-03", "06-01"),
-        ),
-        *KEPT,
-    ]
-
-
-def test_an_instant_stays_where_the_oldest_of_a_later_range_is_forgotten() -> None:
-    options = ("--range", "latest_signal", "--from", "2026-04-01", "--to", "2026-04-05")
-    assert forgotten(*options) == [
-        *keyed(
-            signal("04-01", "04-01"), signal("04-05", "06-01"), found("01-01", "06-01")
-        ),
-        *KEPT,
-    ]
-
-
-def test_a_whole_stream_is_forgotten_up_to_where_its_later_ranges_begin() -> None:
-    assert forgotten() == [*keyed(signal("04-01", "04-01")), *KEPT]
-
-
-def test_what_comes_before_or_after_an_instant_is_forgotten() -> None:
-    assert forgotten("--range", "date_found", "--to", "2026-02-01")[1:2] == keyed(
-        found("02-01", "06-01")
-    )
-    assert forgotten("--range", "date_found", "--from", "2026-02-01")[1:2] == keyed(
-        found("01-01", "02-01")
-    )
 
 
 def test_times_have_offsets_and_fractions_that_round_outwards() -> None:
     options = ("--from", "2026-02-01T01:00+01:00", "--to", "2026-02-02T00:00:00.5Z")
-    (_, before, after, *_) = forgotten("--range", "date_found", *options)
+    (before, after, *_) = forgotten("--range", "date_found", *options)
     assert (before["to"], after["from"]) == (
         "2026-02-01T00:00:00Z",
         "2026-02-02T00:00:01Z",
     )
 
 
-def test_a_half_state_does_not_begin_later_for_what_is_forgotten() -> None:
-    half = state_of(
-        leads=[found("01-01", "02-01"), found("03-01", "04-01")], observations=SEEN
+def test_a_recheck_goes_on_after_something_is_forgotten() -> None:
+    state = state_of(
+        leads=[found("01-01", "03-01"), rechecked("06-02")], observations=SEEN
     )
-    left = forgotten("--range", "date_found", "--to", "2026-02-01", stdin=half)
-    assert signal("02-01", "02-01") in left
+    left = forgotten("--to", "2026-02-01", stdin=state)
+    assert left == [found("02-01", "03-01"), rechecked("06-02")]
 
 
-def test_a_recheck_stays_where_something_is_forgotten() -> None:
-    state = state_of(leads=[found("01-01", "03-01"), rechecked("02-01", "06-02")])
-    options = ("--from", "2026-01-01", "--to", "2026-02-01", "--range", "date_found")
-    left = changed("forget", "--stream", "leads", *options, stdin=state)
-    assert rechecked("02-01", "06-02") in left["bookmarks"]["leads"]["coverage"]
+def test_what_the_next_run_would_take_for_covered_is_refused() -> None:
+    ever = {**found("01-01", "06-01"), "from": "1970-01-01T00:00:00Z"}
+    state = state_of(leads=[ever, signal("04-01", "06-01")], observations=SEEN)
+    options = ("--stream", "leads", "--to", "2026-05-01")
+    assert refused("forget", "--range", "latest_signal", *options, stdin=state) == (
+        "--range: without start_date, date_found counts for what lies before the "
+        "oldest covered instant of latest_signal; leave --range out"
+    )
+    assert changed("forget", *options, stdin=state)
+    # What lies behind its oldest covered instant is read again, or all of it.
+    hole = ("--range", "latest_signal", "--from", "2026-05-01", "--to", "2026-05-03")
+    signals = [signal("04-01", "05-01"), signal("05-03", "06-01")]
+    assert forgotten(*hole, stdin=state) == [ever, *signals]
+    assert forgotten("--range", "latest_signal", stdin=state) == [ever]
 
 
 @pytest.mark.parametrize(
@@ -173,13 +165,3 @@ def test_what_cannot_be_forgotten_is_one_line(
     arguments: tuple[str, ...], line: str
 ) -> None:
     assert refused("forget", *arguments, stdin=STATE) == line
-
-
-def test_a_bookmark_of_the_sdk_cannot_be_changed(write: Write) -> None:
-    value = {"replication_key_value": "2026-05-01T00:00:00Z"}
-    state = {"bookmarks": {"leads": value}}
-    line = refused("forget", "--stream", "leads", stdin=state)
-    assert line.startswith(
-        "leads: its state is only a bookmark of the SDK; run the tap"
-    )
-    assert refused("join", write("a.json", state), "-", stdin=STATE) == line

@@ -8,10 +8,12 @@ import pytest
 
 from tests.support.states import (
     HERE,
+    LEADS,
     SEEN,
     STATE,
     THERE,
     changed,
+    entry,
     found,
     rechecked,
     refused,
@@ -29,65 +31,67 @@ def shards(write: Write, *states: object) -> list[str]:
     return [write(f"{number}.json", state) for number, state in enumerate(states)]
 
 
-def test_shards_are_joined(write: Write) -> None:
+def test_shards_are_joined_without_what_is_not_settled_of_each(write: Write) -> None:
     paths = shards(
         write,
-        {
-            "singer_state": state_of(
-                leads=[signal("06-02", "06-02"), found("03-01", "05-01")]
-            )
-        },
-        state_of(leads=[signal("06-01", "06-01"), found("01-01", "03-01")]),
+        {"singer_state": state_of(leads=[found("03-01", "05-01")])},
+        state_of(
+            leads=[
+                found("05-01", "06-01"),
+                signal("05-01", "06-01"),
+                rechecked("06-01"),
+            ]
+        ),
+        state_of(leads=[found("01-01", "02-01"), found("02-01", "03-01")]),
         {"bookmarks": {"signal_agents": {}}, **state_of(observations=SEEN)},
     )
     joined = changed("join", *paths)["singer_state"]["bookmarks"]
     assert joined["leads"]["coverage"] == [
-        signal("06-01", "06-01"),
-        signal("06-02", "06-02"),
-        found("01-01", "05-01"),
+        found("01-01", "02-28"),
+        found("03-01", "04-30"),
+        found("05-01", "05-31"),
+        signal("05-01", "05-31"),
     ]
-    assert joined["observations"]["coverage"] == SEEN
+    assert joined["observations"]["coverage"] == [
+        entry("observed_at", "01-01", "05-31")
+    ]
+    joined = changed("join", "--lookback-minutes", "0", *paths)["singer_state"]
+    assert joined["bookmarks"]["leads"]["coverage"] == [
+        found("01-01", "06-01"),
+        signal("05-01", "06-01"),
+    ]
 
 
-def test_the_recheck_of_shards_goes_on_at_the_older_place(write: Write) -> None:
-    one = state_of(leads=[found("01-01", "03-01"), rechecked("02-01", "06-02")])
-    other = state_of(leads=[found("03-01", "05-01"), rechecked("04-01", "06-01")])
-    joined = changed("join", *shards(write, one, other))["bookmarks"]["leads"]
-    assert rechecked("02-01", "06-01") in joined["coverage"]
-    without = state_of(leads=[found("03-01", "05-01")])
-    joined = changed("join", *shards(write, without, one))["bookmarks"]["leads"]
-    assert rechecked("02-01", "06-02") in joined["coverage"]
+def test_what_one_shard_has_not_settled_another_may(write: Write) -> None:
+    paths = shards(
+        write,
+        state_of(leads=[found("01-01", "03-01")]),
+        state_of(leads=[found("02-01", "05-01")]),
+    )
+    joined = changed("join", *paths)["bookmarks"]["leads"]
+    assert joined["coverage"] == [found("01-01", "04-30")]
 
 
-def test_one_state_joined_is_itself(write: Write) -> None:
-    assert changed("join", *shards(write, STATE)) == STATE
-    assert changed("join", "-", *shards(write, STATE), stdin=STATE) == STATE
+def test_what_is_kept_of_other_sources_stays_as_it_is(write: Write) -> None:
+    joined = changed("join", *shards(write, STATE, STATE))["bookmarks"]["leads"]
+    assert joined["coverage"][2:] == LEADS[2:]
+    assert {each["key"] for each in joined["coverage"][:2]} == {"5d0c7a12"}
 
 
 def test_the_order_of_shards_makes_no_difference(write: Write) -> None:
-    one = state_of(leads=[signal("06-01", "06-01"), found("01-01", "03-01")])
-    other = state_of(leads=[signal("06-02", "06-02"), found("03-01", "05-01")])
-    assert changed("join", *shards(write, one, other)) == changed(
-        "join", *shards(write, other, one)
+    one, other = shards(
+        write,
+        state_of(leads=[found("01-01", "03-01")]),
+        state_of(leads=[found("03-01", "05-01"), signal("03-01", "05-01")]),
     )
-
-
-def test_a_shard_without_a_later_range_lets_it_begin_where_it_was_complete(
-    write: Write,
-) -> None:
-    half = state_of(leads=[found("01-01", "03-01")])
-    whole = state_of(leads=[signal("06-01", "06-01"), found("03-01", "05-01")])
-    joined = changed("join", *shards(write, whole, half))["bookmarks"]["leads"]
-    assert signal("03-01", "03-01") in joined["coverage"]
+    assert changed("join", one, other) == changed("join", other, one)
 
 
 def test_a_state_without_a_source_is_of_that_of_the_others(write: Write) -> None:
-    old = state_of(
-        leads=[found("01-01", "03-01", source=""), signal("06-01", "06-01", source="")]
-    )
-    new = state_of(leads=[found("03-01", "05-01", source=f"{HERE}/")])
+    old = state_of(leads=[found("01-01", "03-01", source="")])
+    new = state_of(leads=[found("02-01", "05-01", source=f"{HERE}/")])
     joined = changed("join", *shards(write, old, new))["bookmarks"]["leads"]
-    assert found("01-01", "05-01") in joined["coverage"]
+    assert joined["coverage"] == [found("01-01", "04-30")]
 
 
 def test_gaps_between_shards_are_refused_unless_they_are_meant(write: Write) -> None:
@@ -102,8 +106,7 @@ def test_gaps_between_shards_are_refused_unless_they_are_meant(write: Write) -> 
         "--allow-holes to let the next run read it"
     )
     joined = changed("join", "--allow-holes", *paths)["bookmarks"]["leads"]
-    assert found("01-01", "02-01") in joined["coverage"]
-    assert found("03-01", "04-01") in joined["coverage"]
+    assert joined["coverage"] == [found("01-01", "01-31"), found("03-01", "03-31")]
 
 
 def test_other_sources_are_refused(write: Write) -> None:

@@ -56,6 +56,15 @@ def test_each_stretch_has_its_reason(settings: Settings) -> None:
         "from 2026-05-31T00:00:00Z to 2026-06-01T00:00:00Z (1 day): lookback",
         "from 2026-06-01T00:00:00Z to 2026-06-03T00:00:00Z (2 days): new",
         "latest_signal",
+        (
+            "from 2026-01-01T00:00:00Z to 2026-04-01T00:00:00Z (90 days): "
+            "earlier than what is covered: start_date has moved back, or it was "
+            "forgotten"
+        ),
+        (
+            "from 2026-04-01T00:00:00Z to 2026-05-31T00:00:00Z (60 days): again, so "
+            "that the newest signal comes last: something older is missing"
+        ),
         "from 2026-05-31T00:00:00Z to 2026-06-01T00:00:00Z (1 day): lookback",
         "from 2026-06-01T00:00:00Z to 2026-06-03T00:00:00Z (2 days): new",
     ]
@@ -65,21 +74,16 @@ def test_each_stretch_has_its_reason(settings: Settings) -> None:
     "state", [{}, {"bookmarks": {}}, {"singer_state": {}}], ids=str
 )
 def test_a_first_load(settings: Settings, state: object) -> None:
-    assert plan(settings(), stdin=state) == [
-        "date_found",
-        "from 2026-01-01T00:00:00Z to 2026-06-03T00:00:00Z (153 days): first load",
-        (
-            "latest_signal: nothing; its coverage begins with this run, which reads "
-            "the first range whole"
-        ),
-    ]
+    whole = "from 2026-01-01T00:00:00Z to 2026-06-03T00:00:00Z (153 days): first load"
+    lines = ["date_found", whole, "latest_signal", whole]
+    assert plan(settings(), stdin=state) == lines
 
 
 def test_a_first_load_of_everything(settings: Settings) -> None:
-    first, _ = plan(settings(start_date=None), stdin={})
-    assert first == (
-        "date_found: everything, in one chain without a time range; first load"
-    )
+    assert plan(settings(start_date=None), stdin={}) == [
+        "date_found: everything, in one chain without a time range; first load",
+        "latest_signal: nothing; what date_found reads counts for it",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +107,13 @@ def test_another_source_is_read_whole(
 
 def test_nothing_to_read(settings: Settings) -> None:
     chosen = settings(end_date="2026-02-15", start_date="2026-02-01")
-    assert plan(chosen)[0] == "date_found: nothing; all that is asked for is covered"
+    assert plan(chosen) == [
+        "date_found: nothing; all that is asked for is covered",
+        (
+            "latest_signal: nothing; a run with end_date is a part of a load; one "
+            "without it reads this"
+        ),
+    ]
 
 
 def test_a_start_date_that_is_yet_to_come(settings: Settings) -> None:
@@ -113,45 +123,42 @@ def test_a_start_date_that_is_yet_to_come(settings: Settings) -> None:
     )
 
 
+RECHECK = "from 2026-04-14T14:24:00Z to 2026-04-27T09:36:00Z (12.8 days): recheck"
+
+
 def test_the_recheck_has_its_share(settings: Settings) -> None:
-    state = state_of(leads=[*LEADS, rechecked("05-20", "06-02")])
+    state = state_of(leads=[*LEADS, rechecked("06-02")])
     chosen = settings(recheck_days=10, start_date="2026-02-01")
     assert plan(chosen, stdin=state)[1:5] == [
         "from 2026-03-01T00:00:00Z to 2026-03-03T00:00:00Z (2 days): hole",
         "from 2026-05-31T00:00:00Z to 2026-06-01T00:00:00Z (1 day): lookback",
         "from 2026-06-01T00:00:00Z to 2026-06-03T00:00:00Z (2 days): new",
-        "from 2026-05-20T00:00:00Z to 2026-05-31T00:00:00Z (11 days): recheck",
+        RECHECK,
     ]
     options = ("plan", "--config", chosen, "--stream", "leads", "--at")
-    first, second = told(*options, "2026-05-25", stdin=state).splitlines()
+    first, second = told(*options, "2026-04-20", stdin=state).splitlines()
     assert first.endswith("covered; the next run reads it again (recheck)")
-    assert second.endswith("no run reads it again")
-    first, _ = told(*options, "2026-04-25", stdin=state).splitlines()
+    assert "recheck" not in second
+    first, _ = told(*options, "2026-05-25", stdin=state).splitlines()
     assert first.endswith("; the recheck reads it again within 10 days")
-
-
-def test_a_bounded_run_rechecks_nothing(settings: Settings) -> None:
-    state = state_of(leads=[*LEADS, rechecked("05-20", "06-02")])
-    chosen = settings(recheck_days=10, end_date="2026-06-02")
-    assert not [line for line in plan(chosen, stdin=state) if "recheck" in line]
+    bounded = settings(recheck_days=10, end_date="2026-06-02")
+    assert "recheck" not in str(plan(bounded, stdin=state))
 
 
 def test_programs_get_the_plan_too(settings: Settings, write: Write) -> None:
-    state = state_of(leads=[*LEADS, rechecked("05-20", "06-02")])
     path = write("catalog.json", only("leads", "custom_signals"))
-    chosen = settings(recheck_days=10, start_date="2026-02-01")
-    options = ("plan", "--config", chosen, "--catalog", path, "--json")
-    found = json.loads(told(*options, stdin=state))
+    options = ("plan", "--config", settings(), "--catalog", path, "--json")
+    found = json.loads(told(*options, stdin=STATE))
     assert found["at"] == NOW
     assert list(found["streams"]) == list(STREAMS)
-    leads = found["streams"]["leads"]
-    assert leads["ranges"]["date_found"][-1] == {
-        "from": "2026-05-20T00:00:00Z",
-        "to": "2026-05-31T00:00:00Z",
-        "reason": "recheck",
+    ranges = found["streams"]["leads"]["ranges"]
+    assert ranges["date_found"][-1] == {
+        "from": "2026-06-01T00:00:00Z",
+        "to": "2026-06-03T00:00:00Z",
+        "reason": "new",
     }
-    reasons = [piece["reason"] for piece in leads["ranges"]["date_found"]]
-    assert reasons == ["hole", "lookback", "new", "recheck"]
+    reasons = [piece["reason"] for piece in ranges["latest_signal"]]
+    assert reasons == ["earlier", "again", "lookback", "new"]
     assert found["streams"]["custom_signals"] == {
         "selected": True,
         "replication_method": "FULL_TABLE",
@@ -166,7 +173,7 @@ def test_programs_get_an_instant_too(settings: Settings) -> None:
     assert found["at"] == "2026-05-25T00:00:00Z"
     assert found["streams"]["leads"] == {
         "date_found": {"covered": False, "next_run": "other source"},
-        "latest_signal": {"covered": False, "next_run": None},
+        "latest_signal": {"covered": False, "next_run": "other source"},
     }
     assert found["streams"]["signal_agents"] == {}
 
@@ -176,12 +183,6 @@ def test_all_streams_have_their_place(settings: Settings) -> None:
     for name in STREAMS:
         assert any(line.partition(":")[0] == name for line in lines)
     assert "custom_signals: all of it; full table, whatever the state says" in lines
-
-
-def test_a_bookmark_of_the_sdk_counts_from_the_start_date(settings: Settings) -> None:
-    value = {"replication_key_value": "2026-06-01T00:00:00Z"}
-    lines = plan(settings(), stdin={"bookmarks": {"leads": value}})
-    assert lines[1].endswith("(1 day): lookback")
 
 
 # The catalog

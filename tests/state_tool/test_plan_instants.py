@@ -38,8 +38,8 @@ def at(settings: str, instant: str) -> list[str]:
                 "no run reads it again"
             ),
             (
-                "covered, from 2026-04-01T00:00:00Z to 2026-06-01T00:00:00Z (61 days); "
-                "no run reads it again"
+                "covered; the next run reads it again (again, so that the newest "
+                "signal comes last: something older is missing)"
             ),
         ),
         (
@@ -51,8 +51,8 @@ def at(settings: str, instant: str) -> list[str]:
             "2026-03-02",
             "not covered; the next run reads it (hole)",
             (
-                "not covered; the range is read from 2026-04-01T00:00:00Z on; what was "
-                "found before then was loaded by date_found"
+                "not covered; the next run reads it (earlier than what is covered: "
+                "start_date has moved back, or it was forgotten)"
             ),
         ),
         (
@@ -89,6 +89,10 @@ def test_an_instant_that_is_not_asked_for(settings: Settings) -> None:
     assert late == (
         "not covered; it lies after end_date (2026-06-02T00:00:00Z); a run without it, "
         "or with a later one, reads it"
+    )
+    _, unread = at(settings(end_date="2026-06-02"), "2026-03-02")
+    assert unread == (
+        "not covered; a run with end_date does not read this range; one without it does"
     )
 
 

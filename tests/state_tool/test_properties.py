@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.coverage import Coverage
+from tap_leadintent.replication.plan import Asked, make_plan
 from tap_leadintent.replication.source import Source
 from tap_leadintent.state_tool import changes
 from tap_leadintent.state_tool.document import Document
@@ -29,7 +30,8 @@ LEADS = declared_streams()["leads"]
 FIRST, LATER = LEADS.ranges
 SOURCE = Source(HERE, "")
 
-hours = st.integers(0, SPAN)
+# What begins in 1970 may count for all ranges.
+hours = st.integers(1, SPAN)
 piece = st.tuples(st.sampled_from(LEADS.ranges), hours, hours).map(
     lambda drawn: (drawn[0], (min(drawn[1:]), max(drawn[1:])))
 )
@@ -47,7 +49,7 @@ def states_of(pieces: Pieces) -> dict[str, dict[str, Any]]:
 
 
 def covered_by(states: dict[str, dict[str, Any]]) -> Coverage:
-    return Bookmark.read(states["leads"], SOURCE, LEADS.ranges, 0).coverage
+    return Bookmark.read(states["leads"], SOURCE).coverage
 
 
 def inside(stretches: Iterable[Interval]) -> set[int]:
@@ -86,7 +88,6 @@ def test_what_is_forgotten_is_what_the_next_run_reads_besides(
     states = states_of(pieces)
     ranges = LEADS.ranges if name is None else (name,)
     whole = covered_by(states)
-    whole.begin_absent(LEADS.ranges)
     gone = set(range(since, until))
     met = [each for each in ranges if inside(whole.pieces(each)) & gone]
     try:
@@ -97,39 +98,50 @@ def test_what_is_forgotten_is_what_the_next_run_reads_besides(
     assert met
     before, after = read(states, start, 0), read(left, start, 0)
     for each in LEADS.ranges:
-        asked = gone if each == LATER else {hour for hour in gone if hour >= start}
-        assert after[each] == before[each] | (asked if each in met else set())
-        assert inside(covered_by(left).pieces(each)) == inside(whole.pieces(each)) - (
-            gone if each in ranges else set()
+        lost = gone if each in met else set()
+        assert inside(covered_by(left).pieces(each)) == (
+            inside(whole.pieces(each)) - lost
         )
+        asked = before[each] | {hour for hour in lost if hour >= start}
+        if each == LATER and asked:
+            asked = set(range(min(asked), SPAN))
+        assert after[each] == asked
         assert after[each] <= read(left, start, lookback)[each]
 
 
-@given(coverages, st.lists(hours, max_size=4), st.randoms(use_true_random=False))
-def test_shards_joined_cover_what_the_whole_does(
-    pieces: Pieces, cuts: list[int], shuffled: Any
+@given(coverages, st.sampled_from([*LEADS.ranges, None]), stretches, hours)
+def test_what_is_forgotten_of_everything_is_read_again(
+    pieces: Pieces, name: str | None, stretch: tuple[int, int], begun: int
 ) -> None:
-    whole = in_seconds(pieces)
-    assume(whole.pieces(LATER))
-    # Each shard begins its later range itself, so that it has one.
-    shards = [[(name, cut)] for name, cut in cut_at(pieces, cuts)]
-    begun = in_seconds(pieces).pieces(LATER)[0][0] // HOUR
-    shuffled.shuffle(shards)
+    since, until = stretch
+    states = states_of([(FIRST, (0, begun)), *pieces])
+    ranges = LEADS.ranges if name is None else (name,)
+    try:
+        left = changes.forget(states, LEADS, ranges, (since * HOUR, until * HOUR))
+    except StateError:
+        return
+    asked = Asked(ranges=LEADS.ranges)
+    steps = make_plan(asked, covered_by(left), SPAN * HOUR).steps
+    for each in ranges:
+        read = inside(cut for s in steps if each in s.covers for cut in s.stretches)
+        gone = inside(covered_by(states).pieces(each)) & set(range(since, until))
+        assert gone <= read
+
+
+@given(st.lists(coverages, min_size=1, max_size=4), hours)
+def test_shards_joined_cover_what_each_has_settled(
+    shards: list[Pieces], lookback: int
+) -> None:
     documents = [
-        Document(str(number), {"bookmarks": states_of([*shard, (LATER, (SPAN, SPAN))])})
+        Document(str(number), {"bookmarks": states_of(shard)})
         for number, shard in enumerate(shards)
     ]
-    start = Document("start", {"bookmarks": states_of([(LATER, (begun, begun))])})
-    joined = changes.join([*documents, start], [LEADS], allow_holes=True)
-    expected = Coverage([*whole, (LATER, (SPAN * HOUR, SPAN * HOUR))])
-    assert sorted(covered_by(joined)) == sorted(expected)
-
-
-def cut_at(pieces: Pieces, cuts: list[int]) -> Pieces:
-    """Cut pieces of coverage where a shard ends."""
-    return [
-        (name, (a, b))
-        for name, (start, end) in pieces
-        for inner in [sorted({start, end, *(cut for cut in cuts if start < cut < end)})]
-        for a, b in zip(inner, inner[1:] or inner, strict=False)
-    ]
+    joined = covered_by(
+        changes.join(documents, [LEADS], lookback=lookback * HOUR, allow_holes=True)
+    )
+    for name in LEADS.ranges:
+        settled = set()
+        for covered in (in_seconds(shard).pieces(name) for shard in shards):
+            newest = covered[-1][1] // HOUR if covered else 0
+            settled |= inside(covered) & set(range(newest - lookback))
+        assert inside(joined.pieces(name)) == settled

@@ -6,10 +6,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.model import DAY, HOUR, Api, iso, lead, steady
+from tests.support.model import (
+    DAY,
+    HOUR,
+    Api,
+    Lead,
+    Version,
+    iso,
+    lead,
+    seconds_of,
+    steady,
+)
 from tests.support.model_runs import DEFAULTS, run
 from tests.support.states import NOW, changed, refused
 from tests.support.store import Store
+from tests.support.told import asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,10 +28,15 @@ if TYPE_CHECKING:
     Write = Callable[[str, object], str]
 
 
-def test_what_shards_have_loaded_is_not_read_again(write: Write) -> None:
+def test_what_appears_late_or_moves_while_shards_are_loaded_arrives(
+    write: Write,
+) -> None:
     api = Api(now=90 * DAY, leads=steady(30 * 24, 3 * HOUR))
-    # A signal of the oldest moves while shards are loaded.
-    api.leads.append(lead(9999, 0, 0, 90 * DAY + HOUR))
+    for number in range(150):
+        # Before the end of a shard, shown after it was loaded, and by no signal.
+        found = (20 * (number % 3 + 1) - number / 151) * DAY
+        api.leads.append(Lead(f"late-{number}", found, [Version(95 * DAY, -DAY)]))
+        api.leads.append(lead(1000 + number, 0, HOUR, 91 * DAY + number * HOUR))
     bounds = ("--from", iso(0), "--to", iso(60 * DAY))
     shards = changed("split", *bounds, "--shards", "3")
     common = {**DEFAULTS, "page_size": 10, "start_date": iso(0)}
@@ -41,15 +57,32 @@ def test_what_shards_have_loaded_is_not_read_again(write: Write) -> None:
     assert line.startswith("leads: date_found is not covered from ")
     usual.state = changed("join", *bounds, *paths)
     usual.rows = rows
-    before = len(api.requests)
+    api.now = 99 * DAY
+    api.requests.clear()
     assert run(api, usual, common)
     assert usual.rows == api.shown()
-    starts = [
-        body["date_found"]["start_time"]
-        for body in api.requests[before:]
-        if "date_found" in body
-    ]
-    assert min(starts) > iso(88 * DAY)
+    again = {each[1:] for each in asked(api) if each[0] == "date_found"}
+    days = sum(seconds_of(end) - seconds_of(start) for start, end in again) / DAY
+    assert days < 20, "the lookback of each, what is new, and not the 99 days"
+
+
+@pytest.mark.parametrize("options", [(), ("--range", "date_found")])
+def test_what_appears_late_arrives_once_its_time_is_forgotten(
+    options: tuple[str, ...],
+) -> None:
+    late = Lead("late", 20 * DAY, [Version(40 * DAY, 20 * DAY)])
+    api, store = Api(now=30 * DAY, leads=[*steady(700), late]), Store()
+    common = {**DEFAULTS, "start_date": iso(0)}
+    for day in (30, 50):
+        api.now = day * DAY
+        assert run(api, store, common)
+    assert "late" not in store.rows
+    stretch = ("--from", iso(19 * DAY), "--to", iso(21 * DAY))
+    store.state = changed(
+        "forget", "--stream", "leads", *options, *stretch, stdin=store.state
+    )
+    assert run(api, store, common)
+    assert store.rows == api.shown()
 
 
 def test_a_time_is_split_into_shards() -> None:

@@ -109,18 +109,12 @@ def test_a_full_table_that_a_catalog_made_incremental_is_shown() -> None:
     assert any(line.startswith("latest_activity: covered") for line in lines)
 
 
-def test_a_range_that_has_only_begun() -> None:
-    lines = about(
-        "leads", told("show", stdin=state_of(leads=[signal("04-01", "04-01")]))
-    )
-    assert "latest_signal: begins at 2026-04-01T00:00:00Z, nothing read yet" in lines
-    assert not any("|" in line for line in lines)
-
-
-def test_a_bookmark_of_the_sdk() -> None:
-    state = {"bookmarks": {"leads": {"replication_key_value": "2026-05-01T00:00:00Z"}}}
-    (line,) = about("leads", told("show", stdin=state))
-    assert "counts as covered from start_date to 2026-05-01T00:00:00Z" in line
+def test_what_had_only_begun_in_version_0_1_is_not_covered() -> None:
+    state = state_of(leads=[signal("04-01", "04-01")])
+    assert about("leads", told("show", stdin=state)) == ["leads: nothing is covered"]
+    state = state_of(leads=[signal("04-01", "04-01"), found("01-01", "02-01")])
+    lines = about("leads", told("show", stdin=state))
+    assert not any(line.startswith("latest_signal") for line in lines)
 
 
 def test_the_current_source_is_that_of_the_settings(
@@ -139,18 +133,13 @@ def test_the_current_source_is_that_of_the_settings(
     assert "from 2026-02-28T23:00:00Z to 2026-03-01T00:00:00Z (1 hour)" in shown
 
 
-def test_the_recheck_has_a_place_and_a_time() -> None:
-    state = state_of(leads=[found("02-01", "06-01"), rechecked("03-01", "05-31")])
-    line = (
-        "the recheck goes on at 2026-03-01T00:00:00Z; its share is read up to "
-        "2026-05-31T00:00:00Z"
-    )
+def test_the_recheck_has_a_time() -> None:
+    state = state_of(leads=[found("02-01", "06-01"), rechecked("05-31")])
+    line = "the recheck was done last at 2026-05-31T00:00:00Z"
     assert line in told("show", stdin=state)
     shown = json.loads(told("show", "--json", stdin=state))["streams"]["leads"]
-    assert shown["sources"][0]["ranges"]["date_found"]["recheck"] == {
-        "from": "2026-03-01T00:00:00Z",
-        "done": "2026-05-31T00:00:00Z",
-    }
+    ranges = shown["sources"][0]["ranges"]
+    assert ranges["date_found"]["rechecked"] == "2026-05-31T00:00:00Z"
 
 
 OBEYED = "\x1b]0;x\x07\x7f\x9b2J\u202e\nobservations: covered"
@@ -202,7 +191,7 @@ def test_programs_get_all_of_it() -> None:
         ],
         "holes": [{"from": "2026-03-01T00:00:00Z", "to": "2026-03-03T00:00:00Z"}],
         "lookback": {"from": "2026-05-31T00:00:00Z", "to": "2026-06-01T00:00:00Z"},
-        "recheck": None,
+        "rechecked": None,
         "last_extended": "2026-06-01T00:00:00Z",
     }
 

@@ -26,7 +26,7 @@ def entry(**more: str) -> dict[str, Any]:
 
 
 def read(entries: object, source: Source = HERE) -> Bookmark:
-    return Bookmark.read({"coverage": entries}, source, ("date_found",), 0)
+    return Bookmark.read({"coverage": entries}, source)
 
 
 def test_the_sources_of_a_state_are_those_that_a_run_would_find() -> None:
@@ -38,7 +38,7 @@ def test_the_sources_of_a_state_are_those_that_a_run_would_find() -> None:
     found = sources({"coverage": entries})
     assert found == [FILTERED, THERE, HERE]
     for source in found:
-        assert read(entries, source).coverage.span("date_found")
+        assert read(entries, source).coverage.pieces("date_found")
     foreign = [each["source"] for each in read(entries).others]
     assert foreign == [HERE.address, THERE.address]
 

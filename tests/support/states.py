@@ -44,10 +44,9 @@ def signal(start: str, end: str, **more: str) -> dict[str, Any]:
     return entry("latest_signal", start, end, **more)
 
 
-def rechecked(place: str, done: str) -> dict[str, Any]:
-    """Give the entry of a recheck of `date_found`."""
-    told = {"recheck_from": _instant(place), "recheck_done": _instant(done)}
-    return {"range": "date_found", **told, "source": HERE}
+def rechecked(done: str) -> dict[str, Any]:
+    """Give the entry of a recheck."""
+    return {"rechecked": _instant(done), "source": HERE}
 
 
 def state_of(**streams: Iterable[dict[str, Any]]) -> dict[str, Any]:
@@ -57,8 +56,8 @@ def state_of(**streams: Iterable[dict[str, Any]]) -> dict[str, Any]:
 
 
 LEADS = [
-    signal("04-01", "06-01", key="5d0c7a12"),
     found("01-01", "06-01", key="5d0c7a12"),
+    signal("04-01", "06-01", key="5d0c7a12"),
     found("01-01", "03-01", source=THERE, key="00000001"),
     found("01-01", "03-01", filters="0123456789ab", key="5d0c7a12"),
 ]
