@@ -157,9 +157,10 @@ def test_a_terminal_obeys_nothing_that_a_state_says(
         shown = told(*command, stdin=state)
         assert all(line.isprintable() for line in shown.split("\n"))
         assert "\\x1b]0;x\\x07\\x7f\\x9b2J\\u202e\\nobservations" in shown
-    shown = told("show", "--json", stdin=state) + told("join", "-", stdin=state)
+    join = ("join", "-", "--lookback-minutes", "0")
+    shown = told("show", "--json", stdin=state) + told(*join, stdin=state)
     assert all(line.isprintable() for line in shown.split("\n"))
-    assert entry in changed("join", "-", stdin=state)["bookmarks"]["leads"]["coverage"]
+    assert entry in changed(*join, stdin=state)["bookmarks"]["leads"]["coverage"]
 
 
 def test_settings_of_no_sense_are_refused(settings: Callable[..., str]) -> None:
