@@ -25,8 +25,9 @@ SCHEMA = th.PropertiesList(
         "start_date",
         th.StringType,
         title="Start date",
-        description="Date or date-time, UTC: records found, observed or active since "
-        "then; without it everything, in one chain that cannot resume midway",
+        description="Date or date-time, UTC: leads and accounts found, or with a "
+        "signal, since then, others observed or active since then; without it "
+        "everything, in one chain that cannot resume midway",
     ),
     th.Property(
         "end_date",
@@ -54,7 +55,8 @@ SCHEMA = th.PropertiesList(
         "window_days",
         th.NumberType(exclusive_minimum=0),
         title="Window",
-        description="Days in one time window; by default the tap sizes windows itself",
+        description="Most days of a time window, for a server that refuses longer "
+        "ones; by default the tap sizes windows itself",
     ),
     th.Property(
         "concurrency",
