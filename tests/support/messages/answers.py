@@ -167,6 +167,12 @@ ANSWERS = (
         faults=({"kind": "expire_cursor", "times": 1},),
     ),
     warning(
+        "leads: The API has sent … empty pages in a row, each with the promise of another; if the run does not end, report it to the API's support",
+        "The API goes on sending empty pages that say that there are more.",
+        REPORT,
+        seen_by="test_empty_pages_without_end_get_a_warning",
+    ),
+    warning(
         "leads: A record held U+0000 or a lone surrogate, which became U+FFFD",
         "PostgreSQL and others refuse these characters.",
         "Nothing needs to be done.",
