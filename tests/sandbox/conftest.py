@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tap_leadintent.sandbox.options import Options
-from tests.support.asking import SESSION, SIZES
+from tests.support.asking import NOW, SESSION, SIZES
 from tests.support.in_process import sandbox_in_process
 
 if TYPE_CHECKING:
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Sandbox]:
-    with sandbox_in_process(Options().changed({"sizes": SIZES}), "own") as sandbox:
+    options = Options(sizes=SIZES, clock=NOW)
+    with sandbox_in_process(options, "own") as sandbox:
         yield sandbox
     SESSION.close()
 

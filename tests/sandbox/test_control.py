@@ -9,8 +9,7 @@ import pytest
 import requests
 
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
-from tap_leadintent.sandbox.options import Options
-from tests.support.asking import page, post, read
+from tests.support.asking import NOW, page, post, read
 
 if TYPE_CHECKING:
     from tap_leadintent.sandbox import Sandbox
@@ -64,7 +63,7 @@ def test_configure_starts_anew(sandbox: Sandbox) -> None:
         {"sizes": 5},
         {"seed": "x"},
         {"clock": "yesterday"},
-        {"since": "2026-06-01T00:00:00Z"},
+        {"since": NOW},
         {"history": "odd"},
         {"latency_seconds": -1},
         {"range_end": "open"},
@@ -122,7 +121,7 @@ def test_the_clock_is_not_moved_far(sandbox: Sandbox, move: str, told: str) -> N
     response = requests.post(url, data=f"{{{move}}}", timeout=30)
     assert response.status_code == 400
     assert response.json()["error"]["message"].startswith(told)
-    assert sandbox.now() == Options().clock
+    assert sandbox.now() == NOW
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
@@ -138,7 +137,7 @@ def test_a_web_page_is_refused(sandbox: Sandbox, method: str, origin: str) -> No
     assert response.status_code == 403
     told = "web pages may not steer the sandbox; send no Origin header"
     assert response.json()["error"]["message"] == told
-    assert sandbox.now() == Options().clock
+    assert sandbox.now() == NOW
 
 
 def test_unknown_control(sandbox: Sandbox) -> None:

@@ -39,15 +39,7 @@ def test_switches() -> None:
 
 def test_defaults() -> None:
     defaults = {named(row["Switch"])[0]: named(row["Default"]) for row in SWITCHES}
-    for option in (
-        "seed",
-        "clock",
-        "history",
-        "range_end",
-        "cursor_mode",
-        "order",
-        "signals",
-    ):
+    for option in ("seed", "history", "range_end", "cursor_mode", "order", "signals"):
         flag = f"--{option.replace('_', '-')}"
         assert defaults[flag] == [str(getattr(Options(), option))], flag
 

@@ -11,12 +11,11 @@ import pytest
 
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
 from tap_leadintent.sandbox.times import DAY, SECOND, parse_time
-from tests.support.asking import everything, read
+from tests.support.asking import EVER, NOW, everything, read
 
 if TYPE_CHECKING:
     from tap_leadintent.sandbox import Sandbox
 
-NOW = "2026-06-01T00:00:00Z"
 MONTH = timedelta(days=30).total_seconds()
 
 
@@ -95,6 +94,19 @@ def test_signals_move(sandbox: Sandbox) -> None:
         old, new = before[name].pop("signal"), after[name].pop("signal")
         assert old["observed_at"] < new["observed_at"] <= now
         assert latest[name]["signal"] == new
+
+
+def test_earlier_signals_are_shown_too_if_asked(sandbox: Sandbox) -> None:
+    sandbox.configure(signals="each")
+    before = by_id(sandbox.records("leads"))
+    sandbox.advance(MONTH)
+    then = {**EVER, "end_time": NOW}
+    earlier = by_id(read(sandbox, "leads", latest_signal=then, sort="oldest"))
+    for name, lead in before.items():
+        assert earlier[name]["signal"] == lead["signal"]
+    ever = read(sandbox, "leads", latest_signal=EVER, sort="oldest")
+    assert by_id(ever) == by_id(sandbox.records("leads"))
+    assert len(ever) > len(by_id(ever))
 
 
 @pytest.mark.parametrize(

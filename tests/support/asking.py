@@ -19,6 +19,9 @@ HEADERS = {
 EVER = {"start_time": "2000-01-01T00:00:00Z", "end_time": "2100-01-01T00:00:00Z"}
 
 
+NOW = "2026-06-01T00:00:00Z"
+"""Where a sandbox's clock stands that is asked without the tap."""
+
 SIZES = {
     "leads": 230,
     "signal_accounts": 110,

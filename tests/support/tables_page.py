@@ -71,8 +71,11 @@ TYPES = {
     "array": ("jsonb", "VARIANT"),
 }
 
+CLOCK = "2026-06-01T00:00:00Z"
+"""Where the clock of the sandbox stands."""
+
 _WINDOW_END = "2026-06-01T00:00:00.000000Z"
-"""What a run at the sandbox's first instant would say."""
+"""What a run at that instant would say."""
 
 _LONGEST = 60
 """Characters of a text in a sample row."""
@@ -143,5 +146,5 @@ def _shortened(value: Any) -> Any:
 
 
 if __name__ == "__main__":
-    with running_sandbox() as started:
+    with running_sandbox("--clock", CLOCK) as started:
         PAGE.write_text(page(started), encoding="utf-8")
