@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -55,8 +56,8 @@ def read_page(shelf: Shelf, query: Query, start: Cursor, options: Options) -> Pa
             low = bisect_left(rows, (time, name + "\0"), low, high)
     skip = start.offset
     order = range(high - 1, low - 1, -1) if query.newest else range(low, high)
-    if query.filters:
-        matching = _matching(shelf, rows, query, order)
+    if query.filters or options.signals == "each":
+        matching = _matching(shelf, rows, query, order, _end(query, options))
         found = list(islice(matching, skip, skip + query.limit + 1))
     else:
         found = [rows[position] for position in order[skip : skip + query.limit + 1]]
@@ -77,20 +78,27 @@ def read_page(shelf: Shelf, query: Query, start: Cursor, options: Options) -> Pa
 def _bounds(rows: list[Row], query: Query, options: Options) -> tuple[int, int]:
     if query.start is None or query.end is None:
         return 0, len(rows)
-    inclusive = options.range_end == "inclusive"
-    end = query.end + 1 if inclusive else query.end
     low = bisect_left(rows, (query.start,))
-    return low, max(low, bisect_left(rows, (end,)))
+    return low, max(low, bisect_left(rows, (_end(query, options),)))
+
+
+def _end(query: Query, options: Options) -> float:
+    """Give the first instant after a query's range."""
+    if query.end is None:
+        return math.inf
+    return query.end + 1 if options.range_end == "inclusive" else query.end
 
 
 def _matching(
-    shelf: Shelf, rows: list[Row], query: Query, order: range
+    shelf: Shelf, rows: list[Row], query: Query, order: range, end: float
 ) -> Iterator[Row]:
     wanted = [
         (query.endpoint.filters[name], values) for name, values in query.filters.items()
     ]
     for position in order:
         row = rows[position]
+        if (replaced := row[2].replaced) is not None and replaced < end:
+            continue  # A chain shows a record once, at the latest signal in its range.
         record = shelf.record(row[2])
         if all(values & set(_values(record, path)) for path, values in wanted):
             yield row

@@ -100,13 +100,16 @@ def test_earlier_signals_are_shown_too_if_asked(sandbox: Sandbox) -> None:
     sandbox.configure(signals="each")
     before = by_id(sandbox.records("leads"))
     sandbox.advance(MONTH)
-    then = {**EVER, "end_time": NOW}
-    earlier = by_id(read(sandbox, "leads", latest_signal=then, sort="oldest"))
-    for name, lead in before.items():
-        assert earlier[name]["signal"] == lead["signal"]
-    ever = read(sandbox, "leads", latest_signal=EVER, sort="oldest")
-    assert by_id(ever) == by_id(sandbox.records("leads"))
-    assert len(ever) > len(by_id(ever))
+    after = by_id(sandbox.records("leads"))
+    earlier = read(sandbox, "leads", latest_signal={**EVER, "end_time": NOW})
+    known = [lead for lead in earlier if lead["id"] in before]
+    assert len(known) == len(before)
+    for lead in known:
+        assert lead["signal"] == before[lead["id"]]["signal"]
+    for body in ({"latest_signal": EVER}, {"date_found": EVER}, {}):
+        shown = read(sandbox, "leads", **body)
+        assert len(shown) == len(after)
+        assert by_id(shown) == after
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ class Entry:
         latest: Time of its current signal or activity.
         version: How often it has changed.
         body: Its JSON, once that has been asked for.
+        replaced: Time of the signal that came after it; none while it is current.
     """
 
     id: str
@@ -39,6 +40,7 @@ class Entry:
     latest: int
     version: int = 0
     body: bytes | None = None
+    replaced: int | None = None
 
 
 Row: TypeAlias = tuple[int, str, Entry]
@@ -165,7 +167,7 @@ class Shelf:
 
     def _move(self, entry: Entry, change: Change) -> None:
         if self._keeps_past:
-            self._past.append(replace(entry))
+            self._past.append(replace(entry, replaced=change.time))
         entry.version += 1
         entry.latest = change.time
         entry.body = None
