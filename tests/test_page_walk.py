@@ -25,13 +25,13 @@ PACKAGE = str(Path(tap_leadintent.__file__).parent)
 CONFIG = {
     "base_url": "https://api.example.com",
     "api_key": API_KEY,
-    "start_date": "2026-01-01",
-    "end_date": "2026-02-01",
-    "window_days": 32,
+    # A second is one window.
+    "start_date": "2026-01-01T00:00:00Z",
+    "end_date": "2026-01-01T00:00:01Z",
     "concurrency": 1,
 }
 DESIGN = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
-MOST = 25
+MOST = 29
 
 Step = tuple[str, str, bool]
 """A file, a function, and whether the function is called or is left."""
