@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.faults import (
+    BEGIN,
     CONFIG,
     ECHOES,
     HARMLESS,
@@ -60,7 +61,7 @@ def concurrency(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.fixture(scope="module")
 def _leads(server: Sandbox) -> None:
-    server.configure(api_key=API_KEY, sizes={"leads": LEADS})
+    server.configure(api_key=API_KEY, since=BEGIN, sizes={"leads": LEADS})
 
 
 @pytest.fixture

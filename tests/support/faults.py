@@ -6,12 +6,14 @@ import io
 import json
 import logging
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 from tap_leadintent.errors import RunError
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import API_KEY, assert_keeps_secret, entries, only
+from tests.support.runs import CLOCK, after_since, instant
 from tests.support.servers import response
 from tests.support.store import written
 
@@ -30,15 +32,14 @@ CONFIG = {
     "max_retries": 8,
 }
 
+BEGIN = f"{(instant(CLOCK) - timedelta(seconds=8)).isoformat()[:19]}Z"
+"""Where the history begins that is read in several windows."""
+
 PLANS: dict[str, dict[str, Any]] = {
     "one chain": {},
-    # None of them is empty, as windows beyond the sandbox's clock would be.
-    "several windows": {
-        "start_date": "2025-05-01",
-        "end_date": "2026-06-01",
-        "window_days": 70,
-    },
-    "windows as the tap likes": {"start_date": "2025-05-01"},
+    # A window for each second, and none is empty, as one beyond the clock would be.
+    "several windows": {"start_date": BEGIN, "end_date": CLOCK},
+    "windows as the tap likes": {"start_date": after_since(-31)},
 }
 """How leads are read: in one cursor chain, in given windows, in windows of its own."""
 
