@@ -103,6 +103,8 @@ class Clients:
             (self.tap_program, "--config", _CONFIG, "--catalog", self._catalog),
             {
                 "start_date": format_time(_OPTIONS.begin),
+                # So that it reads one time range, as the others do.
+                "end_date": format_time(_OPTIONS.start),
                 "concurrency": concurrency,
                 **settings,
             },
