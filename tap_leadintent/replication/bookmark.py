@@ -32,7 +32,7 @@ MOST_OTHERS = 3
 changes of address or filters."""
 
 _MARKS = ("rechecked", "recheck_from")
-"""Fields of an entry that is no interval. Rechecks of version 0.1 wrote the second; it
+"""Fields of an entry that is no interval. Earlier versions wrote the second one, which
 does not count any longer."""
 
 

@@ -122,36 +122,41 @@ def make_plan(asked: Asked, covered: Coverage, now: int) -> Plan:
     """
     first, *others = asked.ranges
     past = _past(asked, covered, now)
-    left, since, steps = {**past}, asked.since, []
+    left = {**past}
     until = now if asked.end is None else min(now, asked.end)
-    left[first], stretches = _to_read(past[first], (since, until), asked.lookback)
+    left[first], stretches = _to_read(past[first], (asked.since, until), asked.lookback)
+    steps, since = [_step(first, stretches, past)], asked.since
     if asked.start is None and stretches and stretches[0][0] == SINCE_EVER:
-        # It shows each record as it is by now, so it counts for all ranges.
+        # What begins there shows each record as it is by now: it counts for all ranges.
         since = stretches[0][1]
         is_unfiltered = asked.end is None and since == now
-        steps = [Step(first, stretches[:1], asked.ranges, is_unfiltered=is_unfiltered)]
-        stretches = stretches[1:]
-    steps.append(Step(first, stretches, [first], _is_quiet(stretches, past[first])))
-    mark = rechecked = None if asked.recheck is None else covered.rechecked
+        whole = Step(first, stretches[:1], asked.ranges, is_unfiltered=is_unfiltered)
+        steps = [whole, _step(first, stretches[1:], past)]
+    mark = rechecked = covered.rechecked if asked.recheck else None
     if asked.end is None:
         for name in others:
             left[name], stretches = _to_read(past[name], (since, now), asked.lookback)
             # The API may show a record in the window of each of its signals, and the
             # newest must come last: all is read again from the oldest that is missing.
             stretches = [(start, now) for start, _ in stretches[:1]]
-            is_quiet = _is_quiet(stretches, past[name])
-            steps.append(Step(name, stretches, [name], is_quiet, is_in_order=True))
-        if asked.recheck is not None:
+            steps.append(_step(name, stretches, past)._replace(is_in_order=True))
+        if asked.recheck:
             mark = now if mark is None else min(mark, now)
+            swept = _swept(asked.since, mark, now, asked.recheck)
             read = [s for step in steps if step.name == first for s in step.stretches]
-            again = _swept(asked.since, mark, now, asked.recheck)
-            again = [piece for each in again for piece in intervals.missing(each, read)]
-            is_quiet = _is_quiet(again, past[first])
-            steps.append(Step(first, again, [first], is_quiet, is_recheck=True))
+            again = [piece for each in swept for piece in intervals.missing(each, read)]
+            steps.append(_step(first, again, past)._replace(is_recheck=True))
             rechecked = now
     pieces = ((name, piece) for name in left for piece in left[name])
     steps = [step for step in steps if step.stretches]
     return Plan(Coverage(pieces, rechecked=mark), steps, rechecked)
+
+
+def _step(
+    name: str, stretches: list[Interval], past: Mapping[str, Sequence[Interval]]
+) -> Step:
+    is_short = all(end - start < _LONGEST_QUIET for start, end in stretches)
+    return Step(name, stretches, [name], is_quiet=is_short and bool(past[name]))
 
 
 def _past(asked: Asked, covered: Coverage, now: int) -> dict[str, list[Interval]]:
@@ -163,8 +168,8 @@ def _past(asked: Asked, covered: Coverage, now: int) -> dict[str, list[Interval]
     first, *others = asked.ranges
     begun = past[first][:1]
     if asked.start is None and begun and begun[0][0] <= SINCE_EVER:
-        # Until version 0.1, the other ranges began with the first load, which had read
-        # all records as they were by then.
+        # In states of earlier versions, the other ranges begin with the first load,
+        # which had read all records as they were by then.
         for name in others:
             for oldest, _ in covered.pieces(name)[:1]:
                 before = intervals.overlap(begun, (EARLIEST, oldest))
@@ -189,10 +194,6 @@ def _to_read(
         left_behind = (unsettled[0], min(newest, asked[0]))
         covered = intervals.subtract(covered, left_behind)
     return covered, stretches
-
-
-def _is_quiet(stretches: Sequence[Interval], covered: Sequence[Interval]) -> bool:
-    return bool(covered) and all(b - a < _LONGEST_QUIET for a, b in stretches)
 
 
 def _swept(since: int, mark: int, now: int, period: int) -> list[Interval]:
