@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.helpers import RANGES
+from tests.support.helpers import API_KEY, RANGES
 from tests.support.runs import (
     CLOCK,
     DAY,
@@ -96,7 +96,7 @@ def settled(times: Mapping[str, Mapping[str, str]], *edges: datetime) -> set[str
 def test_the_newest_of_several_signals_comes_last(
     sandbox: Sandbox, config: dict[str, Any], tmp_path: Path
 ) -> None:
-    fill(sandbox, leads=1000, signals="each")
+    sandbox.configure(api_key=API_KEY, signals="each", sizes={"leads": 1000})
     series = Series(tmp_path, sandbox, config, "leads")
     rows: dict[str, str] = {}
     for start in (LATER, LATEST, SINCE):

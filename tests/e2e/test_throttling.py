@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.faults import PLANS, read_leads
+from tests.support.faults import BEGIN, PLANS, read_leads
 from tests.support.helpers import API_KEY
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ under way when it was asked for."""
 
 @pytest.fixture
 def throttled(server: Sandbox) -> Sandbox:
-    server.configure(api_key=API_KEY, sizes={"leads": LEADS}, rate_limit=LIMIT)
+    sizes = {"leads": LEADS}
+    server.configure(api_key=API_KEY, since=BEGIN, sizes=sizes, rate_limit=LIMIT)
     return server
 
 

@@ -57,13 +57,10 @@ def after_since(days: float) -> str:
     return (instant(SINCE) + timedelta(days)).isoformat()[:19] + "Z"
 
 
-def fill(
-    sandbox: Sandbox, *, latency: float = 0, signals: str = "latest", **sizes: int
-) -> None:
+def fill(sandbox: Sandbox, *, latency: float = 0, **sizes: int) -> None:
     """Let the sandbox show so many records of these streams, and none of others."""
     sandbox.configure(
         api_key=API_KEY,
-        signals=signals,
         clock=CLOCK,
         latency_seconds=latency,
         sizes={**dict.fromkeys(STREAMS, 0), **sizes},
