@@ -8,7 +8,6 @@ from requests.adapters import HTTPAdapter
 
 from tap_leadintent.api.session import BoundedAdapter
 
-
 # Other tests of this process may stand something else in for it later.
 THEIRS = [*inspect.signature(HTTPAdapter.send).parameters]
 

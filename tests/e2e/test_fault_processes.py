@@ -252,8 +252,6 @@ def test_the_summary_of_a_run(
     assert counts in run.stderr.splitlines()[-1]
     (line,) = (line for line in lines if "leads: 100 records" in line)
     assert "leads: 100 records, 28 requests, 2 retries, 0.0 s waited, 2 war" in line
-    assert line.endswith(
-        f"covered up to {CLOCK}, before this run nothing was"
-    )
+    assert line.endswith(f"covered up to {CLOCK}, before this run nothing was")
     assert "METRIC" not in run.stderr
     assert "/v1/" not in run.stderr
