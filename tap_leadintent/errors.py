@@ -86,17 +86,18 @@ class NoAccessError(StreamError):
 class RefusedError(StreamError):
     """The API refused a request; a retry would be refused too."""
 
-    def __init__(self, message: str, status: int, date: int | None = None) -> None:
+    as_of: int | None = None
+    """Up to which time a page would have been complete, see `ServerClock`."""
+
+    def __init__(self, message: str, status: int) -> None:
         """Create the error.
 
         Args:
             message: What happened and what to do.
             status: HTTP status of the refusal.
-            date: Its `Date`, in UTC seconds since 1970, if it had one.
         """
         super().__init__(message, status)
         self.status = status
-        self.date = date
 
 
 @contextmanager

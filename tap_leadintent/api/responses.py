@@ -14,7 +14,6 @@ import requests
 from singer_sdk.exceptions import RetriableAPIError
 
 from tap_leadintent.errors import IF_IT_GOES_ON, RefusedError
-from tap_leadintent.times import parse_http_date
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -86,8 +85,7 @@ def failure(
     told = _with_words(told, response, secret)
     if status in _RETRIED:
         return RetriableAPIError(told, response)
-    date = parse_http_date(response.headers.get("Date", ""))
-    return RefusedError(told, status, date)
+    return RefusedError(told, status)
 
 
 def not_a_page(

@@ -22,7 +22,7 @@ from tap_leadintent.api.rate_limit import (
     retry_after,
 )
 from tap_leadintent.api.session import environment, new_session
-from tap_leadintent.errors import NoAccessError, StreamError
+from tap_leadintent.errors import NoAccessError, RefusedError, StreamError
 from tap_leadintent.progress import counted
 from tap_leadintent.times import parse_http_date
 
@@ -171,7 +171,11 @@ class Sender:
         seconds = time.monotonic() - began
         date = parse_http_date(response.headers.get("Date", ""))
         as_of = self.shared.clock.as_of(date, sent_at, seconds)
-        page = self._page(response)
+        try:
+            page = self._page(response)
+        except RefusedError as error:
+            error.as_of = as_of
+            raise
         page.as_of = as_of
         return page
 

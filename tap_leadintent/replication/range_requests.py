@@ -96,7 +96,7 @@ class RangeRequests:
             try:
                 first = next(pages)
             except RefusedError as error:
-                now, tries = error.date, tries - 1
+                now, tries = error.as_of, tries - 1
                 may_be_ahead = error.status in _RANGE_REFUSALS and tries
                 if now is None or now >= asked.end or not may_be_ahead:
                     raise self._refusal(asked, error) from None

@@ -31,7 +31,7 @@ PASSING: dict[str, Rule] = {
 }
 """What another try may mend."""
 
-REFUSED = {str(code): status(code) for code in (403, 404, 501, 505)}
+REFUSED = {str(code): status(code) for code in (404, 501, 505)}
 """What is not tried again."""
 
 
@@ -88,6 +88,16 @@ def test_two_streams_that_fail_alike_end_the_run(
     assert line.endswith(ending(sandbox.url, *OTHERS))
     sent = Counter(request["stream"] for request in sandbox.requests())
     assert sent == {FIRST: 3 if name in PASSING else 1, SECOND: 1}
+
+
+def test_a_key_that_may_not_read_one_endpoint_may_read_the_next(
+    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+) -> None:
+    sandbox.faults(*({**status(403), "stream": name} for name in (FIRST, SECOND)))
+    run = tap(config)
+    assert run.failed().startswith(f"2 of {len(STREAMS)} streams failed: {FIRST}")
+    for stream in OTHERS:
+        assert len(run.records(stream)) == 3
 
 
 @pytest.mark.parametrize("code", [403, 404, 501, 503])

@@ -59,17 +59,6 @@ def test_a_row_of_the_window_before_is_emitted_again_when_it_has_changed() -> No
     assert versions_of("edge", store)[-1] == 1
 
 
-def test_a_row_on_the_edge_of_a_window_read_ahead_ends_as_it_was_read_last() -> None:
-    # The newest probe begins with it, and is read long before the window up to there.
-    now = 400 * DAY
-    edge = now - now // 365
-    row = Lead("edge", edge, [Version(0, 0), Version(now + 5 * 60, 0)])
-    api = Api(now=now, leads=[*steady(800, DAY / 2), row], seconds_per_request=60)
-    store = Store()
-    run(api, store, CONFIG)
-    assert versions_of("edge", store) == [1]
-
-
 def test_a_row_whose_signal_moves_while_signals_are_read_arrives() -> None:
     # Found before `start_date`, it is only in the range that its time moves in.
     now, late = 400 * DAY, 2 * HOUR
