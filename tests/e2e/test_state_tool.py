@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tap_leadintent.times import format_instant, parse_instant
 from tests.support.pipelines import Pipeline
-from tests.support.runs import fill
+from tests.support.runs import DAY, SINCE, fill
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from tap_leadintent.sandbox import Sandbox
     from tests.support.pipelines import PostgresWarehouse
 
-FROM, TO = "2024-08-01T00:00:00Z", "2024-09-01T00:00:00Z"
+FROM, LATE, TO = (
+    format_instant(parse_instant(SINCE) + days * DAY) for days in (60, 75, 90)
+)
 
 
 def covered(pipeline: Pipeline) -> list[tuple[str, str]]:
@@ -67,7 +70,7 @@ def test_what_is_forgotten_in_a_pipe_is_loaded_again(
     assert covered(pipeline) == [(start, FROM), (TO, end)]
 
     # Late enough to be found by nothing but a second reading of that time.
-    sandbox.insert("observations", {"id": "late"}, observed_at="2024-08-15T00:00:00Z")
+    sandbox.insert("observations", {"id": "late"}, observed_at=LATE)
     pipeline.run()
     ((again, _),) = covered(pipeline)
     assert again == start
