@@ -128,7 +128,7 @@ def test_a_new_column_is_null_in_old_rows_until_a_full_refresh(
     columns = entries(catalog)["observations"]["schema"]["properties"]
     new = columns.keys() - old[min(old)].keys() - {"window_end"}
     assert "confidence" in new
-    sandbox.advance(30 * DAY)
+    sandbox.advance(20 * DAY)
     run = observations.run(catalog=catalog)
     read = {record["id"] for record in run.records("observations")}
     whole = expected(sandbox, "observations", *new)
