@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import time
 from contextlib import ExitStack
+from datetime import datetime, timedelta
 from itertools import dropwhile, takewhile
 from typing import TYPE_CHECKING
 
@@ -32,8 +33,8 @@ DATA = "postgres"
 """Folder of the database in the project."""
 
 _LEADS = 1234
-_SINCE = "2025-06-01"
 _CLOCK = three_weeks_ago()
+_SINCE = str((datetime.fromisoformat(_CLOCK) - timedelta(days=365)).date())
 _DAYS = 5
 _SECONDS_A_DAY = 86_400
 _PIPELINE = ("tap-leadintent", "target-postgres")
