@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 PATIENT = {"api_key": API_KEY, "request_timeout_seconds": 1000, "start_date": SINCE}
 
-NOTHING = {"bookmarks": {"leads": {"coverage": []}}}
+NOTHING: Any = {"bookmarks": {"leads": {"coverage": []}}}
 """The state of a run that has read nothing."""
 
 SYNC, *_ = READING.values()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,10 +26,12 @@ from tests.support.runs import (
     instant,
     last_state,
 )
+from tests.support.servers import listening, read_request, response
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+    from socket import socket
 
     from tap_leadintent.sandbox import Sandbox
     from tests.support.helpers import Run
@@ -35,6 +39,8 @@ if TYPE_CHECKING:
 
 LOOKBACK = timedelta(days=1)
 OVERLAP = timedelta(seconds=1)
+
+EMPTY = b'{"data": [], "cursor": {"next": "", "has_more": false}}'
 
 LATER = after_since(153)
 LATEST = after_since(245.5)
@@ -182,6 +188,30 @@ def test_what_is_new_takes_at_most_twice_the_requests_of_one_chain(
 
     assert ids(run).keys() >= new
     assert len(asked(sandbox, "leads", "date_found")) <= most
+
+
+def test_one_machine_of_three_whose_clock_is_off_costs_no_request(
+    tmp_path: Path,
+) -> None:
+    now = datetime.now(UTC)
+    config = {"api_key": API_KEY, "start_date": (now - timedelta(days=9)).isoformat()}
+    sent = []
+    for off in (0, 5):
+        dates = cycle([now, now, now - timedelta(hours=off)])
+        requests: list[str] = []
+
+        def answer(connection: socket, dates: Any = dates, log: Any = requests) -> None:
+            while read_request(connection):
+                log.append(date := format_datetime(next(dates), usegmt=True))
+                connection.sendall(response(EMPTY, f"Date: {date}"))
+
+        with listening(answer) as (host, port):
+            config["base_url"] = f"http://{host}:{port}"
+            process = TapProcess(tmp_path, config, catalog=catalog("leads"))
+            run = process.finish().succeeded()
+        assert " 0 retries, " in run.stderr
+        sent.append(len(requests))
+    assert sent[0] == sent[1]
 
 
 # Settings change
