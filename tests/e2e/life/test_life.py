@@ -18,13 +18,13 @@ from tests.support.pages import ROOT
 from tests.support.pipelines import Pipeline
 from tests.support.postgres import rows_of, without_metadata
 from tests.support.rows import expected_row
-from tests.support.runs import DAY, SINCE, asked, fill, poll
+from tests.support.runs import DAY, SINCE, after_since, asked, fill, poll
 
 if TYPE_CHECKING:
     from tap_leadintent.sandbox import Sandbox
     from tests.support.pipelines import PostgresWarehouse
 
-START = "2025-03-01T00:00:00Z"
+START = after_since(273)
 SIZES = {**dict.fromkeys(STREAMS, 20), "leads": 3000}
 
 
@@ -135,8 +135,8 @@ def what_is_new_is_loaded(project: Project) -> None:
 
 
 def what_surfaces_late_is_found_by_the_recheck(project: Project) -> None:
-    project.show_late("early", "2025-03-02T00:00:00Z")
-    project.show_late("later", "2025-05-20T00:00:00Z")
+    project.show_late("early", after_since(274))
+    project.show_late("later", after_since(353))
     project.sandbox.advance(DAY)
     project.careful.run()
     assert "early" in project.held()
@@ -147,8 +147,8 @@ def what_surfaces_late_is_found_by_the_recheck(project: Project) -> None:
 
 
 def what_is_forgotten_is_read_again(project: Project) -> None:
-    project.show_late("forgotten", "2025-04-10T00:00:00Z")
-    stretch = ("--from", "2025-04-10", "--to", "2025-04-11")
+    project.show_late("forgotten", after_since(313))
+    stretch = ("--from", after_since(313), "--to", after_since(314))
     changed = project.usual.change_state("forget", "--stream", "leads", *stretch)
     assert changed.returncode == 0, changed.stderr
     assert "forgotten" not in project.held()

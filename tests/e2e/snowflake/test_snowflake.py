@@ -149,7 +149,7 @@ def test_a_new_column_is_null_in_old_rows_and_a_removed_one_goes_stale(
     (old,) = warehouse.rows("changed", "observations")
     assert "confidence" not in old[0]
 
-    sandbox.advance(30 * DAY)
+    sandbox.advance(10 * DAY)
     Pipeline(warehouse, sandbox, "changed", **select, **extra).run()
     (rows,) = warehouse.rows("changed", "observations")
     typed = {row["id"] for row in rows if row["confidence"] is not None}
@@ -160,7 +160,7 @@ def test_a_new_column_is_null_in_old_rows_and_a_removed_one_goes_stale(
         for record in raw_records(sandbox, "observations")
     }
 
-    sandbox.advance(30 * DAY)
+    sandbox.advance(10 * DAY)
     Pipeline(warehouse, sandbox, "changed", **select).run()
     (rows,) = warehouse.rows("changed", "observations")
     stale = {row["id"] for row in rows if row["confidence"] is not None}
