@@ -31,7 +31,7 @@ CONFIG = {
     "concurrency": 1,
 }
 DESIGN = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
-MOST = 29
+MOST = 27
 
 Step = tuple[str, str, bool]
 """A file, a function, and whether the function is called or is left."""

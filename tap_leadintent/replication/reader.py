@@ -120,12 +120,13 @@ class Reader:
         self.progress.begin_range(step.name, [] if unfiltered else step.stretches)
         for window, pages in self._read_windows(windows, read_window, readers=readers):
             emitted, as_of = 0, window.start
+            end = f"{format_instant(window.end)[:-1]}.000000Z"
             for number, page in enumerate(pages, start=1):
                 # The first query is the earliest, so it decides what is complete.
                 as_of = page.as_of if number == 1 else as_of
                 records = self._decode(page)
                 guard.check(window, number, records)
-                rows = self._new_rows(records, number, window)
+                rows = self._new_rows(records, number, end)
                 emitted += len(rows)
                 yield rows
                 self._check_before_next(page)
@@ -184,19 +185,18 @@ class Reader:
         if page.cursor.has_more:
             self.check()
 
-    def _new_rows(self, records: Records, number: int, window: Window) -> list[Row]:
+    def _new_rows(self, records: Records, number: int, end: str) -> list[Row]:
         """Shape what was not emitted before as it is."""
         contents = map(bytes, records.raw)
         are_new = [*map(self._emitted.take, self.keys(records), contents)]
         if not all(are_new):
             data, raw = compress(records.data, are_new), compress(records.raw, are_new)
             records = records._replace(data=[*data], raw=[*raw])
-        return self._shape(records, number, window)
+        return self._shape(records, number, end)
 
     def _shape(
-        self, records: Records, number: int, window: Window | None = None
+        self, records: Records, number: int, end: str | None = None
     ) -> list[Row]:
-        end = window and f"{format_instant(window.end)[:-1]}.000000Z"
         try:
             return self.shape(records, end)
         except ValueError as error:

@@ -133,10 +133,14 @@ class Pipeline(Meltano):
 
     def change_state(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Pipe the state through `tap-leadintent-state` as README does."""
+        return self.pipe_state("tap-leadintent-state", *arguments)
+
+    def pipe_state(self, *command: str) -> subprocess.CompletedProcess[str]:
+        """Pipe the state through a command."""
         scripts = sysconfig.get_path("scripts")
         line = (
             f"meltano state get {self._state_id} | "
-            f"tap-leadintent-state {shlex.join(arguments)} | "
+            f"{shlex.join(command)} | "
             f"meltano state set --force {self._state_id} --input-file /dev/stdin"
         )
         return subprocess.run(  # noqa: S603 - of our own environment
