@@ -102,6 +102,8 @@ class RangeRequests:
                     raise self._refusal(asked, error) from None
                 asked = Window(min(asked.start, now - 1), now)
             else:
+                # What was left out has not been read.
+                first.as_of = min(first.as_of, asked.end)
                 # Where all of it lies in the future, only the refusal was made sure of.
                 is_ahead = asked.end <= window.start
                 return iter(()) if is_ahead else chain([first], pages)

@@ -51,6 +51,20 @@ def test_a_server_that_refuses_what_it_calls_the_future_is_asked_up_to_its_prese
     assert len(store.rows) == 73
 
 
+def test_what_appears_between_a_refusal_and_the_answer_is_read_by_the_next_run() -> (
+    None
+):
+    api = Api(now=DAY, leads=steady(12_000, 10), refuses_the_future=True)
+    api.seconds_per_request = 90
+    store = Store()
+    config, stream = {**STRICT, "page_size": 100}, "monitored_leads"
+    for _ in range(3):
+        run(api, store, config, clock_ahead=3 * HOUR, selected=(stream,))
+        (entry,) = store.state["bookmarks"][stream]["coverage"]
+        found = {one.id for one in api.leads if second(one.found_at) < entry["to"]}
+        assert found <= set(store.rows)
+
+
 def test_a_server_that_refuses_a_range_for_another_reason_is_believed() -> None:
     """Also where its clock is behind, so that the range lies in its future."""
     api = Api(now=2 * DAY, leads=steady(35), refuses_the_past=True)
