@@ -104,31 +104,6 @@ def overlap(intervals: Iterable[Interval], bounds: Interval) -> list[Interval]:
     return [(a, b) for a, b in cut if a < b]
 
 
-def length(intervals: Iterable[Interval]) -> int:
-    """Measure a list of intervals.
-
-    Args:
-        intervals: Intervals that do not overlap.
-
-    Returns:
-        How many seconds they hold together.
-    """
-    return sum(end - start for start, end in intervals)
-
-
-def clip(intervals: list[Interval], latest: int) -> list[Interval]:
-    """Cut off what is later than an instant.
-
-    Args:
-        intervals: A list of intervals.
-        latest: The last instant to keep.
-
-    Returns:
-        The clipped list; an interval that lies wholly later becomes that one instant.
-    """
-    return union((min(a, latest), min(b, latest)) for a, b in intervals)
-
-
 def _touched(intervals: list[Interval], one: Interval) -> tuple[int, int]:
     """Find which of a list touch an interval, as a slice of the list."""
     first = bisect_left(intervals, one[0], key=_END)

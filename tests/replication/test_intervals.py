@@ -63,9 +63,10 @@ def test_missing_is_what_is_asked_and_not_covered(
     assert all(a < b for a, b in result)
 
 
-@given(lists, st.integers(0, SPAN))
-def test_clipping_forgets_what_is_later(covered: list[Interval], latest: int) -> None:
-    result = intervals.clip(covered, latest)
-    assert open_points(result) == open_points(covered) & open_points([(0, latest)])
-    assert all(b <= latest for _, b in result)
-    assert bool(result) == bool(covered)
+@given(lists, interval)
+def test_an_overlap_is_what_lies_in_both(
+    covered: list[Interval], bounds: Interval
+) -> None:
+    result = intervals.overlap(covered, bounds)
+    assert open_points(result) == open_points(covered) & open_points([bounds])
+    assert all(bounds[0] <= a < b <= bounds[1] for a, b in result)
