@@ -6,6 +6,7 @@
     - OutputError: at once, as nothing can be written
   + StreamError: ends a stream; the others are still read
     - RefusedError: for a status of the API
+      . TooWideError: for a time range that can be narrower
     - NoAccessError: no connection can be made, which ends the run
 
 They are `click` exceptions, because the SDK runs `--discover` and `--test` in
@@ -64,6 +65,10 @@ class OutputError(RunError, OSError):
     """Standard output cannot be written, so no stream can go on."""
 
 
+class StoppedError(Exception):
+    """Raised in a reader thread to stop it."""
+
+
 class StreamError(FatalAPIError, LoggedError):
     """A stream cannot go on; the message says why and what to do."""
 
@@ -98,6 +103,10 @@ class RefusedError(StreamError):
         """
         super().__init__(message, status)
         self.status = status
+
+
+class TooWideError(RefusedError):
+    """The API refused the first page of a window that can be narrower."""
 
 
 @contextmanager

@@ -1,0 +1,133 @@
+"""Reads a schedule: one thread decides, others send one request at a time."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext, suppress
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any
+
+from tap_leadintent.errors import StreamError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from contextlib import AbstractContextManager
+
+    from tap_leadintent.api.page import Page
+    from tap_leadintent.replication.schedule import Reading, Schedule
+    from tap_leadintent.replication.windows import Window
+
+
+class Coordinator:
+    """Threads that read a schedule for the thread that iterates over it.
+
+    They share nothing but queues. None of them is waited for in the end: a request may
+    hang for as long as its timeout.
+    """
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        send: Callable[[Reading, Event], Page],
+        *,
+        readers: int,
+        waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        """Start the threads, or as many of them as the system allows.
+
+        Args:
+            schedule: What to read; nothing else may use it from here on.
+            send: Sends a request; the event is set when nobody wants its page any more.
+            readers: How many requests are sent at once.
+            waiting: Gives a context for the wait for a page, which a signal may end.
+
+        Raises:
+            StreamError: The system allows no thread.
+        """
+        self._schedule = schedule
+        self._send = send
+        self._waiting = waiting
+        self.stopped = Event()
+        """Set when nobody wants pages any more."""
+        self._to_send: SimpleQueue[Reading | None] = SimpleQueue()
+        self._news: SimpleQueue[Any] = SimpleQueue()
+        """What came of a request, the size of a page that was taken, None to end."""
+        self._pages: SimpleQueue[Any] = SimpleQueue()
+        """What `Schedule.handed_over` gives, an error, None at the end."""
+        self.readers = 0
+        """How many threads send requests."""
+        with suppress(RuntimeError, MemoryError):
+            _start(self._decide, "coordinator")
+            for number in range(1, readers + 1):
+                _start(self._read, f"reader {number}")
+                self.readers += 1
+        if not self.readers:
+            self.stop()
+            msg = "the system allows no thread to read with; raise its limit of threads"
+            raise StreamError(msg)
+        self._news.put(0)
+
+    def __iter__(self) -> Generator[tuple[Window, Page | None]]:
+        """Give pages in order; see `Schedule.handed_over`.
+
+        Yields:
+            A window with each of its pages, and at last with None: it is read whole.
+
+        Raises:
+            BaseException: A window cannot be read, after all that comes before it.
+            SystemExit: A signal came while a page was awaited.
+        """
+        try:
+            while (item := self._next_item()) is not None:
+                if isinstance(item, BaseException):
+                    raise item
+                yield item
+                if (page := item[1]) is not None:
+                    self._news.put(page.size)
+        finally:
+            self.stop()
+
+    def stop(self) -> None:
+        """End all reading; what waits is not handed over."""
+        self.stopped.set()
+        self._news.put(None)
+
+    def _next_item(self) -> Any:  # noqa: ANN401 - see `_pages`
+        try:
+            return self._pages.get_nowait()
+        except Empty:
+            with self._waiting():
+                return self._pages.get()
+
+    def _decide(self) -> None:
+        schedule = self._schedule
+        try:
+            while (news := self._news.get()) is not None:
+                if isinstance(news, int):
+                    schedule.make_room(news)
+                elif isinstance(news[1], BaseException):
+                    schedule.fail(*news)
+                else:
+                    schedule.take(*news)
+                for item in schedule.handed_over():
+                    self._pages.put(item)
+                for reading in schedule.requests():
+                    self._to_send.put(reading)
+                if schedule.is_finished:
+                    self._pages.put(None)
+                    break
+        except BaseException as error:  # noqa: BLE001 - raised by the iterator
+            self._pages.put(error)
+        for _ in range(self.readers):
+            self._to_send.put(None)
+
+    def _read(self) -> None:
+        while (reading := self._to_send.get()) is not None:
+            try:
+                self._news.put((reading, self._send(reading, self.stopped)))
+            except BaseException as error:  # noqa: BLE001 - raised at its place
+                self._news.put((reading, error))
+
+
+def _start(target: Callable[[], None], name: str) -> None:
+    Thread(target=target, name=name, daemon=True).start()

@@ -1,0 +1,221 @@
+"""Decides what is requested next, and which pages are handed over, oldest first."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tap_leadintent.errors import TooWideError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tap_leadintent.api.chain import Chain
+    from tap_leadintent.api.page import Page
+    from tap_leadintent.replication.windows import Window, Windows
+
+MOST_BYTES = 24 * 2**20
+"""Bytes of undecoded pages that may wait, of all windows together. More takes more
+memory; less leaves readers idle while the oldest window is read."""
+
+
+@dataclass(eq=False)
+class Reading:
+    """A window that is being read."""
+
+    window: Window
+
+    chain: Chain
+    """What it asks for next."""
+
+    pages: deque[Page] = field(default_factory=deque)
+    """Those that wait to be handed over."""
+
+    is_asking: bool = False
+    """Whether a request is under way."""
+
+    has_ended: bool = False
+    """Whether its last page has come, or cannot come."""
+
+    error: BaseException | None = None
+    """Why the last page cannot come, if so."""
+
+
+class Schedule:
+    """Cuts work into single requests; one thread alone uses it.
+
+    An error comes at its place: after all that lies before it. Nothing beyond is read
+    any more.
+    """
+
+    def __init__(
+        self, windows: Windows, begin: Callable[[Window], Chain], *, readers: int
+    ) -> None:
+        """Begin with nothing requested.
+
+        Args:
+            windows: What to read; nothing else may use it from here on.
+            begin: Gives the cursor chain of a window.
+            readers: How many requests may be under way.
+        """
+        self._windows = windows
+        self._begin = begin
+        self._readers = readers
+        self._readings: list[Reading] = []
+        """Sorted by where their windows begin."""
+        self._bytes = 0
+        """What all pages take that nobody has taken yet."""
+        self._bytes_handed_over = 0
+        """What of that has been handed over."""
+        self._failed: int | None = None
+        """Where the oldest window begins that failed."""
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether everything has been handed over."""
+        return self._windows.finished and not self._readings
+
+    def requests(self) -> Iterator[Reading]:
+        """Give each reading whose next request is to be sent now.
+
+        Yields:
+            The reading; `take` or `fail` is to be called with it afterwards.
+        """
+        for reading in self._readings:
+            if not (reading.is_asking or reading.has_ended) and self._is_room(reading):
+                reading.is_asking = True
+                yield reading
+        while sum(not each.has_ended for each in self._readings) < self._readers:
+            if (begun := self._next()) is None:
+                return
+            begun.is_asking = True
+            yield begun
+
+    def take(self, reading: Reading, page: Page) -> None:
+        """Take the page that a reading has asked for.
+
+        Args:
+            reading: The reading.
+            page: The page.
+        """
+        if reading not in self._readings:
+            return
+        reading.is_asking = False
+        try:
+            shown = reading.chain.take(page)
+        except BaseException as error:  # noqa: BLE001 - raised at its place
+            # The page itself is whole.
+            self._add(reading, page)
+            self._end(reading, error, records=page.count)
+            return
+        if shown is not None:
+            self._add(reading, shown)
+        if shown is None or not page.cursor.has_more:
+            self._end(reading, None, records=page.count)
+        elif not self._windows.goes_on(reading.window, records=page.count):
+            # What it held is read again in others.
+            self._forget(reading)
+
+    def fail(self, reading: Reading, error: BaseException) -> None:
+        """Learn that a request failed.
+
+        Args:
+            reading: The reading that has asked.
+            error: Why it failed.
+        """
+        if reading not in self._readings:
+            return
+        reading.is_asking = False
+        try:
+            reading.chain.refuse(error)
+        except TooWideError:
+            self._windows.narrow(reading.window)
+            self._forget(reading)
+        except BaseException as why:  # noqa: BLE001 - raised at its place
+            self._end(reading, why, records=0)
+
+    def handed_over(self) -> Iterator[tuple[Window, Page | None]]:
+        """Give the pages whose turn has come.
+
+        Yields:
+            A window with each of its pages, and at last with None: it is read whole.
+
+        Raises:
+            BaseException: The window whose turn has come cannot be read.
+        """
+        while (first := self._oldest()) and (first.has_ended or first.window.is_kept):
+            while first.pages:
+                self._bytes_handed_over += first.pages[0].size
+                yield first.window, first.pages.popleft()
+            if first.error:
+                raise first.error
+            if not first.has_ended:
+                return
+            self._readings.remove(first)
+            yield first.window, None
+
+    def make_room(self, size: int) -> None:
+        """Learn that a page that was handed over takes no memory any more.
+
+        Args:
+            size: Its size, in bytes.
+        """
+        self._bytes -= size
+        self._bytes_handed_over -= size
+
+    def _next(self) -> Reading | None:
+        """Begin a window, if there is one to read and room for its pages."""
+        left = self._windows.oldest_left
+        if left is None or (self._failed is not None and left > self._failed):
+            return None
+        if self._bytes >= MOST_BYTES and self._oldest() is not None:
+            return None
+        while window := self._windows.next():
+            if self._failed is None or window.start < self._failed:
+                reading = Reading(window, self._begin(window))
+                insort(self._readings, reading, key=lambda each: each.window)
+                return reading
+            self._windows.done(window, records=0)
+        return None
+
+    def _oldest(self) -> Reading | None:
+        """Find the window that is to be handed over next, if it has been begun."""
+        if not self._readings:
+            return None
+        first, left = self._readings[0], self._windows.oldest_left
+        return first if left is None or first.window.start < left else None
+
+    def _is_room(self, reading: Reading) -> bool:
+        if self._bytes < MOST_BYTES:
+            return True
+        oldest = self._oldest()
+        if oldest is None:
+            # What lies before may be begun only after these have come back.
+            return True
+        # The others wait for the oldest, which waits for what it has handed over.
+        return reading is oldest and not (
+            reading.window.is_kept and self._bytes_handed_over
+        )
+
+    def _add(self, reading: Reading, page: Page) -> None:
+        reading.pages.append(page)
+        self._bytes += page.size
+
+    def _end(
+        self, reading: Reading, error: BaseException | None, *, records: int
+    ) -> None:
+        reading.has_ended, reading.error = True, error
+        self._windows.done(reading.window, records=records)
+        if error is None:
+            return
+        self._failed = reading.window.start
+        for other in self._readings[self._readings.index(reading) + 1 :]:
+            if not other.has_ended:
+                self._windows.done(other.window, records=0)
+            self._forget(other)
+
+    def _forget(self, reading: Reading) -> None:
+        self._readings.remove(reading)
+        self._bytes -= sum(page.size for page in reading.pages)
