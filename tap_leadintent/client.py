@@ -131,15 +131,16 @@ class LeadIntentStream(SingerStream):
         self._refuse_excluded_keys()
 
     @cached_property
-    def _reader(self) -> Reader:
+    def reader(self) -> Reader:
+        """Reads the stream's pages."""
         days = self.config.get("window_days") if "start_date" in self.config else None
         return Reader(
             endpoint=self.endpoint,
             check=self.shared.pace.check,
+            waiting=self.shared.waiting,
             progress=self.progress,
             logger=self.logger,
-            keys=self._shaper.keys,
-            shape=self._shaper.shape_page,
+            shaper=lambda: self._shaper,
             window_done=self._note_coverage,
             page_size=self.config["page_size"],
             concurrency=self.config["concurrency"],
@@ -172,9 +173,9 @@ class LeadIntentStream(SingerStream):
         vars(self)["schema"] = schema
 
     def stop_reading(self) -> None:
-        """End all reading, also of pages that wait to be emitted."""
-        if "_reader" in vars(self):
-            self._reader.stop()
+        """Forget what was emitted: the next stream needs the memory."""
+        if "reader" in vars(self):
+            self.reader.forget()
 
     @property
     @override
@@ -267,7 +268,7 @@ class LeadIntentStream(SingerStream):
 
     def _read_all(self) -> Generator[list[Record]]:
         with self.new_version(self._now):
-            yield from self._reader.read_everything(self._now)
+            yield from self.reader.read_everything(self._now)
 
     @cached_property
     def state_entry(self) -> StreamState:
@@ -298,5 +299,5 @@ class LeadIntentStream(SingerStream):
         self.write_state()
         ranges = {each.name: each for each in self.ranges}
         for step in plan.steps:
-            yield from self._reader.read_step(step, ranges[step.name], plan.coverage)
+            yield from self.reader.read_step(step, ranges[step.name], plan.coverage)
         plan.coverage.rechecked = plan.rechecked

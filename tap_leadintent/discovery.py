@@ -54,10 +54,4 @@ def infer_columns(stream: LeadIntentStream) -> None:
 
 def _sample(stream: LeadIntentStream) -> list[dict[str, Any]]:
     """Read the first page of all records, without excluded fields."""
-    check = stream.shared.pace.check
-    page = next(stream.endpoint.read({}, check))
-    try:
-        records = page.decode()
-    except ValueError as error:
-        records = stream.endpoint.decode_again(page, error, check)
-    return stream.exclusion.records(records.data)
+    return stream.exclusion.records(stream.reader.first_page().data)

@@ -63,9 +63,8 @@ class TapLeadIntent(Tap):
                 at_once=readers,
                 requests_per_minute=self.config.get("max_requests_per_minute"),
             ),
-            adapter=BoundedAdapter(
-                connections=readers + 1, waiting=self._interruption.waiting
-            ),
+            waiting=self._interruption.waiting,
+            adapter=BoundedAdapter(connections=readers + 1),
             clock=ServerClock(self.logger),
         )
         asked = Asked.by(self.config)

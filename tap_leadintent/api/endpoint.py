@@ -58,6 +58,25 @@ class Endpoint:
     new_paginator: Callable[[], CursorPaginator]
     """Begins a chain."""
 
+    def fetch(self, fields: Fields, after: str | None, check: Check) -> Page:
+        """Send one request, with retries.
+
+        Args:
+            fields: The request fields of a window, empty for all records.
+            after: The cursor, None for the first page.
+            check: Called before the request and during waits; raises to end them.
+
+        Returns:
+            The page.
+
+        Raises:
+            NoAccessError: No connection could be made.
+            StreamError: The request failed; see `responses`.
+        """
+        request = self.prepare(fields)
+        request.prepare_body(data=None, files=None, json=self.body(fields, after))
+        return self.sender.fetch(request, check)
+
     def read(self, fields: Fields, check: Check) -> Iterator[Page]:
         """Read one cursor chain, from the start again if the API refuses a cursor.
 

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
     from requests.adapters import HTTPAdapter
 
     from tap_leadintent.api.rate_limit import Pace
@@ -22,6 +25,9 @@ class Shared:
 
     pace: Pace
     """Delays requests, and ends the run after a signal."""
+
+    waiting: Callable[[], AbstractContextManager[None]]
+    """Gives a context for a wait, which a signal may end."""
 
     adapter: HTTPAdapter
     """Keeps the connections."""

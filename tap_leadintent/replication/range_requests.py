@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
-from tap_leadintent.errors import RefusedError
+from typing_extensions import override
+
+from tap_leadintent.api.chain import Chain
+from tap_leadintent.errors import RefusedError, TooWideError
 from tap_leadintent.replication.windows import (
     NARROWEST_SECONDS,
     OVERLAP_SECONDS,
@@ -16,10 +18,8 @@ from tap_leadintent.times import EARLIEST, format_instant
 
 if TYPE_CHECKING:
     import logging
-    from collections.abc import Callable, Iterator
 
     from tap_leadintent.api.page import Page
-    from tap_leadintent.api.rate_limit import Check
 
     Fields = dict[str, Any]
 
@@ -52,87 +52,87 @@ def range_fields(name: str, window: Window) -> Fields:
     return {name: {end: format_instant(time) for end, time in ends.items()}}
 
 
-class TooWideError(RefusedError):
-    """The API refused the first page of a window that can be narrower."""
-
-
-@dataclass(eq=False)
-class RangeRequests:
-    """Reads windows of one time range.
+class RangeChain(Chain):
+    """The cursor chain of a window.
 
     A server may refuse a range that ends in its future; the window is then requested
     again, up to the server's own time. It may also refuse a range that is too wide,
     which is then to be read in narrower windows.
     """
 
+    def __init__(self, requests: RangeRequests, window: Window) -> None:
+        """Start before the first page.
+
+        Args:
+            requests: Those of the window's time range.
+            window: The window.
+        """
+        super().__init__(range_fields(requests.name, window), requests.logger)
+        self._requests = requests
+        self._window = self._asked = window
+        self._tries = _MOST_TRIES
+
+    @override
+    def take(self, page: Page) -> Page | None:
+        super().take(page)
+        if self._asked.end <= self._window.start:
+            # All of it lies in the future: only the refusal was made sure of.
+            return None
+        # What was left out has not been read.
+        page.as_of = min(page.as_of, self._asked.end)
+        return page
+
+    @override
+    def refuse(self, error: BaseException) -> None:
+        if self.has_begun or not isinstance(error, RefusedError):
+            super().refuse(error)
+            return
+        asked, now, self._tries = self._asked, error.as_of, self._tries - 1
+        may_be_ahead = error.status in _RANGE_REFUSALS and self._tries
+        if now is None or now >= asked.end or not may_be_ahead:
+            raise self._requests.refusal(asked, error)
+        self._asked = Window(min(asked.start, now - 1), now)
+        self.fields = range_fields(self._requests.name, self._asked)
+
+
+@dataclass(eq=False)
+class RangeRequests:
+    """Begins the cursor chains of the windows of one time range."""
+
     name: str
     """The range."""
-
-    read_chain: Callable[[Fields, Check], Iterator[Page]]
-    """Reads the cursor chain of some request fields."""
 
     logger: logging.Logger
     """Gets a line when the first window is too wide."""
 
-    _too_wide: Iterator[int] = field(init=False, default_factory=count)
+    _has_told: bool = field(init=False, default=False)
 
-    def read(self, window: Window, check: Check) -> Iterator[Page]:
-        """Read a window, its first page at once.
+    def begin(self, window: Window) -> RangeChain:
+        """Begin a window.
 
         Args:
             window: The window; what lies in the server's future may be left out.
-            check: Called before each request and during waits; raises to end the chain.
 
         Returns:
-            Gives each page, as it arrives; none where all lies in the future.
-
-        Raises:
-            TooWideError: The window may be too wide.
-            StreamError: The chain cannot go on.
+            Its chain.
         """
-        asked, tries = window, _MOST_TRIES
-        while True:
-            pages = self.read_chain(range_fields(self.name, asked), check)
-            try:
-                first = next(pages)
-            except RefusedError as error:
-                now, tries = error.as_of, tries - 1
-                may_be_ahead = error.status in _RANGE_REFUSALS and tries
-                if now is None or now >= asked.end or not may_be_ahead:
-                    raise self._refusal(asked, error) from None
-                asked = Window(min(asked.start, now - 1), now)
-            else:
-                # What was left out has not been read.
-                first.as_of = min(first.as_of, asked.end)
-                # Where all of it lies in the future, only the refusal was made sure of.
-                is_ahead = asked.end <= window.start
-                return iter(()) if is_ahead else chain([first], pages)
+        return RangeChain(self, window)
 
-    def is_ignored(self, check: Check) -> bool:
-        """Request a time that cannot have records.
+    def refusal(self, asked: Window, error: RefusedError) -> RefusedError:
+        """Explain why a range was refused.
 
         Args:
-            check: Called before each request and during waits; raises to end the chain.
+            asked: The range.
+            error: The refusal.
 
         Returns:
-            Whether the API shows records all the same.
-
-        Raises:
-            StreamError: The request failed.
+            A `TooWideError` if narrower windows may be accepted.
         """
-        fields = range_fields(self.name, Window(0, 1))
-        try:
-            return next(self.read_chain(fields, check)).count > 0
-        except RefusedError:
-            # A server that refuses the range does not ignore it.
-            return False
-
-    def _refusal(self, asked: Window, error: RefusedError) -> RefusedError:
         if error.status not in _WIDTH_REFUSALS:
             return error
         if asked.end - asked.start > NARROWEST_SECONDS:
-            # Threads share the counter: it says which of them is the first.
-            if next(self._too_wide) == 0:
+            if not self._has_told:
+                self._has_told = True
                 self.logger.warning(
                     "The API refused a window of %s, so narrower ones are tried, down "
                     "to an hour; set window_days to the most days that it allows: %s",

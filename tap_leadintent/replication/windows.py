@@ -218,6 +218,10 @@ class Windows:
         self.widest = min(self.widest, max(NARROWEST_SECONDS, half))
         self._looks = []
         self._put_back(window, 0.0)
+        if all(b - a > self.widest for a, b, *_ in self._in_flight):
+            # One alone tries whether the API accepts this length.
+            start, end, _ = self._left[0]
+            self._looks = [(start, end, _LOOK_PAGES)]
 
     def _next_look(self) -> Window | None:
         window = None

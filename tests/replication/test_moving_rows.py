@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tests.support.model import DAY, HOUR, Api, Lead, Version, iso
 from tests.support.model_runs import DAILY, run
+from tests.support.reading import in_one_thread
 from tests.support.store import Store
-from tests.support.turns import TurnAdapter, in_turns
 
 pytestmark = pytest.mark.usefixtures("_quiet")
 
@@ -25,15 +25,9 @@ CONFIG: dict[str, Any] = {
 
 
 def load(api: Api, store: Store, seed: int, **config: Any) -> None:
-    """Run the tap over `monitored_leads`, its threads in the order of a seed."""
-    with in_turns(seed) as turns:
-        assert run(
-            api,
-            store,
-            {**CONFIG, **config},
-            selected=("monitored_leads",),
-            adapter=TurnAdapter(api, turns),
-        )
+    """Run the tap over `monitored_leads`, its requests in the order of a seed."""
+    with in_one_thread(seed):
+        assert run(api, store, {**CONFIG, **config}, selected=("monitored_leads",))
 
 
 def test_the_newest_of_several_signals_is_emitted_last() -> None:

@@ -52,19 +52,6 @@ def test_no_thread_outlives_a_connection_test(monkeypatch: pytest.MonkeyPatch) -
     assert readers_alive() == []
 
 
-def test_no_thread_is_left_when_the_records_are_closed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    # No room for a second page: else all may have been read before the look at them.
-    monkeypatch.setattr("tap_leadintent.replication.page_buffer.MOST_BYTES", 1)
-    tap = tap_on(Api(now=9 * DAY, leads=steady(200)), monkeypatch)
-    records: Any = tap.streams["leads"].get_records(None)
-    assert next(records)["id"]
-    assert readers_alive()
-    records.close()
-    assert readers_alive() == []
-
-
 def await_readers() -> None:
     """Wait until all windows have been read."""
     for thread in threading.enumerate():

@@ -143,9 +143,11 @@ def markdown_table(text: str, heading: str) -> list[dict[str, str]]:
 
 
 def readers_alive() -> list[str]:
-    """Give the names of the threads that read windows."""
-    names = [thread.name for thread in threading.enumerate()]
-    return [name for name in names if name.startswith("reader")]
+    """Give the names of the threads that go on reading windows."""
+    readers = [t for t in threading.enumerate() if t.name.startswith("reader")]
+    for thread in readers:
+        thread.join(10)
+    return [thread.name for thread in readers if thread.is_alive()]
 
 
 class Clock:
