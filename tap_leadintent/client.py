@@ -1,4 +1,4 @@
-"""The streams' base class: puts endpoint, plan, reader and shaper together."""
+"""The streams' base class: puts client, plan, reader and shaper together."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from singer_sdk.authenticators import BearerTokenAuthenticator
+from requests.utils import default_headers
 from singer_sdk.helpers.conform import TypeConformanceLevel
 from singer_sdk.singerlib.catalog import REPLICATION_INCREMENTAL
 from singer_sdk.singerlib.schema import Schema
-from singer_sdk.streams.rest import PageContext
 from typing_extensions import override
 
-from tap_leadintent.api.endpoint import Endpoint
-from tap_leadintent.api.pagination import CursorPaginator
-from tap_leadintent.api.retry import Sender, Tally
+from tap_leadintent.api.client import Client
+from tap_leadintent.api.limits import Tally
 from tap_leadintent.config.validation import undocumented_filters
 from tap_leadintent.errors import ConfigError, naming
 from tap_leadintent.openapi import is_documented
@@ -24,7 +22,8 @@ from tap_leadintent.progress import Progress
 from tap_leadintent.records.exclusion import Exclusion, key_problems
 from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
-from tap_leadintent.replication.plan import make_plan
+from tap_leadintent.replication.coverage import Coverage
+from tap_leadintent.replication.plan import SINCE_EVER, Step, make_plan
 from tap_leadintent.replication.reader import Reader
 from tap_leadintent.replication.source import Source
 from tap_leadintent.replication.stream_state import StreamState
@@ -35,12 +34,12 @@ from tap_leadintent.times import format_instant
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
-    import requests
     from singer_sdk import Tap
     from singer_sdk.helpers.types import Context
     from singer_sdk.singerlib import Catalog
 
-    from tap_leadintent.api.shared import Shared
+    from tap_leadintent.api.client import Shared
+    from tap_leadintent.interruption import Interruption
     from tap_leadintent.replication.plan import Asked
     from tap_leadintent.replication.time_range import TimeRange
 
@@ -60,8 +59,10 @@ class LeadIntentStream(SingerStream):
     before the newest covered instant.
     """
 
-    http_method = "POST"
     TYPE_CONFORMANCE_LEVEL = TypeConformanceLevel.NONE  # `RecordShaper` does it once
+
+    path: str
+    """Where the endpoint is, after `base_url`."""
 
     entity: str
     """What a record is, in the singular; its id may be the field `<entity>_id`."""
@@ -69,21 +70,25 @@ class LeadIntentStream(SingerStream):
     ranges: tuple[TimeRange, ...] = ()
     """Time ranges of the endpoint. Runs with `end_date` read the first alone."""
 
-    def __init__(self, tap: Tap, *, asked: Asked, shared: Shared) -> None:
+    def __init__(
+        self, tap: Tap, *, asked: Asked, shared: Shared, interruption: Interruption
+    ) -> None:
         """Create the stream for a run.
 
         Args:
             tap: The tap, with its settings and state.
             asked: What the settings ask for, of any stream.
             shared: What the requests of all streams share.
+            interruption: Ends the run after a signal.
         """
         super().__init__(tap)
         self.asked = replace(asked, ranges=[each.name for each in self.ranges])
         """What the settings ask for of this stream."""
         self.shared = shared
         """What the requests of all streams share."""
-        self.request_counter = self.get_http_request_counter()
         self.tally = Tally()
+        """Counts records and requests."""
+        self._interruption = interruption
         self._now = tap.initialized_at // 1000
         self.notes = RecordNotes(self.logger)
         """Collects what to log about the records."""
@@ -93,22 +98,25 @@ class LeadIntentStream(SingerStream):
             self._refuse_excluded_keys()
 
     @cached_property
-    def endpoint(self) -> Endpoint:
-        """The API's side of the stream."""
-        return Endpoint(
-            sender=Sender(
-                url=self.get_url(None),
-                shared=self.shared,
-                timeout=self.config["request_timeout_seconds"],
-                retries=self.config["max_retries"],
-                doubtful=undocumented_filters({self.name: self.filters}),
-                counter=self.request_counter,
-                tally=self.tally,
-                logger=self.logger,
-            ),
-            prepare=self._prepare,
-            body=self.prepare_request_payload,
-            new_paginator=self.get_new_paginator,
+    def client(self) -> Client:
+        """Sends the stream's requests."""
+        config = self.config
+        agent = config.get("user_agent") or f"tap-leadintent/{self._tap.plugin_version}"
+        return Client(
+            url=f"{config['base_url'].rstrip('/')}{self.path}",
+            headers={
+                **default_headers(),
+                "User-Agent": agent,
+                "Authorization": f"Bearer {config['api_key']}",
+            },
+            fields=self.filters,
+            page_size=config["page_size"],
+            timeout=config["request_timeout_seconds"],
+            retries=config["max_retries"],
+            shared=self.shared,
+            logger=self.logger,
+            doubtful=undocumented_filters({self.name: self.filters}),
+            tally=self.tally,
         )
 
     @cached_property
@@ -135,9 +143,8 @@ class LeadIntentStream(SingerStream):
         """Reads the stream's pages."""
         days = self.config.get("window_days") if "start_date" in self.config else None
         return Reader(
-            endpoint=self.endpoint,
-            check=self.shared.pace.check,
-            waiting=self.shared.waiting,
+            fetch=self.client.fetch,
+            interruption=self._interruption,
             progress=self.progress,
             logger=self.logger,
             shaper=lambda: self._shaper,
@@ -178,56 +185,10 @@ class LeadIntentStream(SingerStream):
             self.reader.forget()
 
     @property
-    @override
-    def requests_session(self) -> requests.Session:
-        return self.endpoint.sender.session
-
-    @property
-    @override
-    def url_base(self) -> str:
-        return str(self.config["base_url"]).rstrip("/")
-
-    @property
-    @override
-    def authenticator(self) -> BearerTokenAuthenticator:
-        return BearerTokenAuthenticator(token=self.config["api_key"])
-
-    @property
     def filters(self) -> dict[str, Any]:
         """The request fields that the setting `filters` holds for this stream."""
         fields: dict[str, Any] = self.config["filters"].get(self.name, {})
         return fields
-
-    @cached_property
-    @override
-    def user_agent(self) -> str:
-        return (
-            self.config.get("user_agent")
-            or f"tap-leadintent/{self._tap.plugin_version}"
-        )
-
-    @override
-    def prepare_request_payload(
-        self, context: Context | None, next_page_token: str | None
-    ) -> dict[str, Any]:
-        # The context holds the request fields of the window to read.
-        cursor: dict[str, Any] = {"limit": self.config["page_size"]}
-        if next_page_token is not None:
-            cursor["after"] = next_page_token
-        return {**self.filters, **(context or {}), "cursor": cursor}
-
-    def _prepare(self, fields: dict[str, Any]) -> requests.PreparedRequest:
-        request = self.get_http_request(page=PageContext(fields, None))
-        return self.build_prepared_request(
-            method=request.method,
-            url=request.url,
-            headers=request.headers,
-            json=request.data,
-        )
-
-    @override
-    def get_new_paginator(self) -> CursorPaginator:
-        return CursorPaginator()
 
     @property
     def is_incremental(self) -> bool:
@@ -250,16 +211,16 @@ class LeadIntentStream(SingerStream):
             names = self.config["exclude_fields"][self.name]
             self.logger.info("exclude_fields leaves out %s", ", ".join(names))
         pages = self._read_ranges() if self.is_incremental else self._read_all()
-        progress = self.progress
+        progress, tally = self.progress, self.tally
         try:
-            with naming(self.name), self.request_counter, closing(pages):
+            with naming(self.name), closing(pages):
                 for page in pages:
                     for record in page:
-                        self.tally.records += 1
+                        tally.records += 1
                         yield record
                     # The next page may take long; what is read should not wait for it.
                     self.flush()
-                    progress.page(self.tally.records)
+                    progress.page(tally.records)
         finally:
             self.notes.log(
                 documented=is_documented(self.name),
@@ -267,8 +228,9 @@ class LeadIntentStream(SingerStream):
             )
 
     def _read_all(self) -> Generator[list[Record]]:
+        step = Step("", [(SINCE_EVER, self._now)], covers=(), is_unfiltered=True)
         with self.new_version(self._now):
-            yield from self.reader.read_everything(self._now)
+            yield from self.reader.read(step, Coverage())
 
     @cached_property
     def state_entry(self) -> StreamState:
@@ -299,5 +261,5 @@ class LeadIntentStream(SingerStream):
         self.write_state()
         ranges = {each.name: each for each in self.ranges}
         for step in plan.steps:
-            yield from self.reader.read_step(step, ranges[step.name], plan.coverage)
+            yield from self.reader.read(step, plan.coverage, ranges[step.name])
         plan.coverage.rechecked = plan.rechecked

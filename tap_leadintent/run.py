@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import logging
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from tap_leadintent.api.rate_limit import Pace
+    from tap_leadintent.api.limits import RateLimiter
     from tap_leadintent.client import LeadIntentStream
     from tap_leadintent.redaction import Secret
 
@@ -122,14 +122,14 @@ def _attempts(
             raise
         except SingerSDKError as error:
             outcome.failures[stream.name] = str(error)
-            pace, kind = stream.shared.pace, getattr(error, "kind", None)
-            if _ends_run(error, kind, pace):
-                outcome.base_url = stream.url_base
+            limiter, kind = stream.shared.limiter, getattr(error, "kind", None)
+            if _ends_run(error, kind, limiter):
+                outcome.base_url = stream.config["base_url"]
                 outcome.not_tried = [other.name for other in streams[number:]]
             else:
                 # The last line, which tells it again, may come hours later.
                 stream.logger.error("%s", error)  # noqa: TRY400 - it needs no traceback
-            pace.failure = kind or pace.failure
+            limiter.failure = kind or limiter.failure
         except Exception as error:
             outcome.failures[stream.name] = f"{type(error).__name__}: {error}"
             logger.exception(
@@ -144,7 +144,7 @@ def _attempts(
             return
 
 
-def _ends_run(error: Exception, kind: object, pace: Pace) -> bool:
+def _ends_run(error: Exception, kind: object, limiter: RateLimiter) -> bool:
     """Tell whether a stream's failure shows that no other stream can be read.
 
     It does if no connection can be made. While no request of the run has succeeded, it
@@ -157,8 +157,8 @@ def _ends_run(error: Exception, kind: object, pace: Pace) -> bool:
         return True
     if kind in {None, HTTPStatus.FORBIDDEN}:
         return False
-    is_alike = kind in {HTTPStatus.UNAUTHORIZED, pace.failure}
-    return is_alike and not pace.has_succeeded
+    is_alike = kind in {HTTPStatus.UNAUTHORIZED, limiter.failure}
+    return is_alike and not limiter.has_succeeded
 
 
 def _sync(stream: LeadIntentStream) -> None:

@@ -16,10 +16,10 @@ from singer_sdk.tap_base import CliTestOptionValue
 from typing_extensions import override
 
 from tap_leadintent import redaction
-from tap_leadintent.api.rate_limit import Pace
-from tap_leadintent.api.server_clock import ServerClock
-from tap_leadintent.api.session import BoundedAdapter
-from tap_leadintent.api.shared import Shared
+from tap_leadintent.api.client import Shared
+from tap_leadintent.api.clock import ServerClock
+from tap_leadintent.api.limits import RateLimiter
+from tap_leadintent.api.session import BoundedAdapter, new_session
 from tap_leadintent.config import environment, files, settings, validation
 from tap_leadintent.config.catalog import catalog_problems
 from tap_leadintent.discovery import infer_columns
@@ -57,18 +57,19 @@ class TapLeadIntent(Tap):
     def discover_streams(self) -> list[LeadIntentStream]:
         readers = self.config["concurrency"]
         shared = Shared(
-            secret=self._secret,
-            pace=Pace(
-                self._interruption,
+            session=new_session(BoundedAdapter(pool_maxsize=readers)),
+            limiter=RateLimiter(
                 at_once=readers,
                 requests_per_minute=self.config.get("max_requests_per_minute"),
             ),
-            waiting=self._interruption.waiting,
-            adapter=BoundedAdapter(connections=readers + 1),
             clock=ServerClock(self.logger),
+            secret=self._secret,
         )
-        asked = Asked.by(self.config)
-        streams = [stream(self, asked=asked, shared=shared) for stream in STREAMS]
+        asked, stop = Asked.by(self.config), self._interruption
+        streams = [
+            stream(self, asked=asked, shared=shared, interruption=stop)
+            for stream in STREAMS
+        ]
         log.name_streams(streams)
         if self._infers_columns:
             for stream in streams:

@@ -18,6 +18,7 @@ from tests.support.helpers import (
     PREFIX,
     STREAMS,
     Clock,
+    Waiter,
     assert_keeps_secret,
     enter,
 )
@@ -123,10 +124,12 @@ def concurrency(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """A clock for all waits, on which no time passes but by sleeping."""
+    """A clock for all waits, on which no time passes but by waiting."""
     clock = Clock()
-    monkeypatch.setattr("tap_leadintent.api.rate_limit.time", clock)
-    monkeypatch.setattr("tap_leadintent.api.retry.time", clock)
+    for name in ("api.limits.time", "api.client.time"):
+        monkeypatch.setattr(f"tap_leadintent.{name}", clock)
+    for name in ("api.limits.Condition", "replication.coordinator.Event"):
+        monkeypatch.setattr(f"tap_leadintent.{name}", Waiter)
     return clock
 
 

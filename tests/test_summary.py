@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tap_leadintent.api.retry import Tally
+from tap_leadintent.api.limits import Tally
 from tap_leadintent.summary import Outcome, WarningCounter, describe, describe_failures
 from tests.support.helpers import declared_stream
 from tests.support.model import Api, Lead, Version, iso

@@ -98,8 +98,10 @@ class Chain:
                     "The API refused a cursor; the window is read again: %s", error
                 )
                 return
-        if isinstance(error, NoAccessError) and not self.has_begun:
+        if isinstance(error, RefusedError) or (
             # Without access there is no first page.
+            isinstance(error, NoAccessError) and not self.has_begun
+        ):
             raise error
         msg = f"page {self._paginator.count + 1}: {error}"
         raise type(error)(msg, error.kind)

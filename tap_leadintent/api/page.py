@@ -1,21 +1,19 @@
 """Decodes a response into a page whose values every warehouse can hold.
 
-Numbers with a fraction or an exponent become `Decimal`, so that no digit is lost.
-Values that PostgreSQL or a JSON encoder would refuse are replaced, and the page lists
-these repairs.
+Numbers with a fraction or an exponent become doubles; integers stay exact. Values that
+PostgreSQL or a JSON encoder would refuse are replaced, and the page lists these
+repairs.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
-from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import msgspec
-
-if TYPE_CHECKING:
-    import requests
 
 TEXT_REPAIRED = "U+0000 or a lone surrogate, which became U+FFFD"
 NO_NUMBER = "NaN or an infinity, which became null"
@@ -27,10 +25,7 @@ _UNFIT = re.compile("[\0\ud800-\udfff]")
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 # Python's JSON decoder, which many targets use, refuses integers of more digits.
-# PostgreSQL writes exponents out, so 1e5000 would become such an integer.
 _MOST_DIGITS = 4_300
-# PostgreSQL's numeric type, which its jsonb uses too, holds no more decimal places.
-_MOST_DECIMALS = 16_383
 
 _BYTES_OF_A_PAGE = 4_096
 """Estimate of what a page's objects take besides its body. A larger one lets fewer
@@ -69,8 +64,12 @@ class _Whole(msgspec.Struct):
     cursor: Cursor
 
 
+@dataclass(frozen=True, eq=False)
 class Page:
     """One response. Its records are decoded only when they are needed."""
+
+    content: bytes
+    """The body."""
 
     cursor: Cursor
     """Says where the next page is."""
@@ -78,21 +77,16 @@ class Page:
     count: int
     """How many records it holds."""
 
-    size: int
-    """About how many bytes of memory it takes."""
-
-    request: requests.PreparedRequest
-    """The request that it answers."""
-
-    as_of: int = 0
+    as_of: int
     """Up to which time it is complete, in UTC seconds since 1970; see `ServerClock`."""
 
     @classmethod
-    def of(cls, response: requests.Response) -> Page:
+    def of(cls, content: bytes, as_of: int = 0) -> Page:
         """Decode a response's envelope.
 
         Args:
-            response: A successful response of a list endpoint, read whole.
+            content: The body of a successful response of a list endpoint.
+            as_of: See the attribute.
 
         Returns:
             Its page.
@@ -100,29 +94,13 @@ class Page:
         Raises:
             ValueError: The body is not a page envelope; the message says why.
         """
-        page = cls(response.content)
-        page.request = response.request
-        return page
+        envelope = _decode_envelope(content) or _decode(content)[0]
+        return cls(content, envelope.cursor, len(envelope.data), as_of)
 
-    def __init__(self, content: bytes) -> None:
-        """Decode the envelope.
-
-        Args:
-            content: The body of a response.
-
-        Raises:
-            ValueError: It is not a page envelope; the message says why.
-        """
-        self._content = content
-        self.size = len(content) + _BYTES_OF_A_PAGE
-        self._raw: list[msgspec.Raw] | None = None
-        envelope: _Envelope | _Whole | None = _decode_envelope(content)
-        if isinstance(envelope, _Envelope):
-            self._raw = envelope.data
-        else:
-            envelope, _ = _decode(content)
-        self.cursor = envelope.cursor
-        self.count = len(envelope.data)
+    @property
+    def size(self) -> int:
+        """About how many bytes of memory it takes."""
+        return len(self.content) + _BYTES_OF_A_PAGE
 
     def decode(self) -> Records:
         """Decode the records.
@@ -133,10 +111,10 @@ class Page:
         Raises:
             ValueError: A record is not valid JSON; the message says where.
         """
-        raw = self._raw
-        whole, repairs = _decode(self._content)
-        if raw is None:
-            raw = [msgspec.Raw(msgspec.json.encode(record)) for record in whole.data]
+        whole, repairs = _decode(self.content)
+        if envelope := _decode_envelope(self.content):
+            return Records(whole.data, envelope.data, repairs)
+        raw = [msgspec.Raw(msgspec.json.encode(record)) for record in whole.data]
         return Records(whole.data, raw, repairs)
 
 
@@ -152,7 +130,7 @@ def _decode(content: bytes) -> tuple[_Whole, tuple[str, ...]]:
     try:
         try:
             whole = _whole_decoder.decode(content)
-        except (ValueError, InvalidOperation) as refusal:
+        except ValueError as refusal:
             return _decode_leniently(content, refusal)
         return _repaired(whole, set()) if _ESCAPED_NULL.search(content) else (whole, ())
     except RecursionError as error:
@@ -160,31 +138,21 @@ def _decode(content: bytes) -> tuple[_Whole, tuple[str, ...]]:
         raise ValueError(msg) from error
 
 
-def _number(text: str) -> Decimal:
-    number = Decimal(text)
-    if len(text) > _MOST_DIGITS or "e" in text or "E" in text:
-        exponent = int(number.as_tuple().exponent)
-        if number.adjusted() >= _MOST_DIGITS or -exponent > _MOST_DECIMALS:
-            raise InvalidOperation
-    return number
-
-
 _envelope_decoder = msgspec.json.Decoder(_Envelope)
-_whole_decoder = msgspec.json.Decoder(_Whole, float_hook=_number)
+_whole_decoder = msgspec.json.Decoder(_Whole)
 
 
 def _decode_leniently(
-    content: bytes, refusal: Exception
+    content: bytes, refusal: ValueError
 ) -> tuple[_Whole, tuple[str, ...]]:
     """Decode a body in which single values are invalid, and replace those."""
     repairs: set[str] = set()
 
-    def number(text: str) -> Decimal | str:
-        try:
-            return _number(text)
-        except InvalidOperation:
-            repairs.add(HUGE_NUMBER)
-            return text
+    def number(text: str) -> float | str:
+        if math.isfinite(number := float(text)):
+            return number
+        repairs.add(HUGE_NUMBER)
+        return text
 
     def integer(text: str) -> int | str:
         if len(text.lstrip("-")) <= _MOST_DIGITS:
@@ -200,8 +168,8 @@ def _decode_leniently(
             parse_constant=lambda _: repairs.add(NO_NUMBER),
         )
         return _repaired(msgspec.convert(decoded, _Whole), repairs)
-    except ValueError as error:
-        raise (refusal if isinstance(refusal, ValueError) else error) from None
+    except ValueError:
+        raise refusal from None
 
 
 def _repaired(whole: _Whole, repairs: set[str]) -> tuple[_Whole, tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""The page envelope and the cursor that travels in the request body.
+"""The cursor that travels in the request body.
 
 API description: "Page envelope", "Pagination and ordering".
 """
@@ -6,16 +6,15 @@ API description: "Page envelope", "Pagination and ordering".
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from singer_sdk.pagination import BaseAPIPaginator
 from typing_extensions import override
 
-from tap_leadintent.api.page import Page
 from tap_leadintent.errors import StreamError
 
 if TYPE_CHECKING:
-    import requests
+    from tap_leadintent.api.page import Page
 
 
 class CursorPaginator(BaseAPIPaginator[str | None]):
@@ -30,18 +29,19 @@ class CursorPaginator(BaseAPIPaginator[str | None]):
         super().__init__(None)
         self._seen: set[bytes] = set()
 
-    @override
-    def advance(self, response: requests.Response | Page) -> None:
-        # The SDK only passes the response on to the methods below.
-        super().advance(cast("requests.Response", response))
+    # The SDK only passes on what `advance` is given: here a page, not a response.
 
     @override
-    def has_more(self, response: requests.Response | Page) -> bool:
-        return _page(response).cursor.has_more
+    def advance(self, response: Page) -> None:  # type: ignore[override]
+        super().advance(response)  # type: ignore[arg-type]
 
     @override
-    def get_next(self, response: requests.Response | Page) -> str:
-        after = _page(response).cursor.next
+    def has_more(self, response: Page) -> bool:  # type: ignore[override]
+        return response.cursor.has_more
+
+    @override
+    def get_next(self, response: Page) -> str:  # type: ignore[override]
+        after = response.cursor.next
         if not after:
             problem = "says has_more but carries no next cursor"
             raise self._error(problem)
@@ -58,7 +58,3 @@ class CursorPaginator(BaseAPIPaginator[str | None]):
             f"page {self.count} {problem}; the stream stops rather than miss records. "
             "Report it to the API's support."
         )
-
-
-def _page(response: requests.Response | Page) -> Page:
-    return response if isinstance(response, Page) else Page.of(response)

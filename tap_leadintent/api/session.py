@@ -48,17 +48,17 @@ class BoundedAdapter(HTTPAdapter):
     def __init__(
         self,
         *,
-        connections: int = 1,
+        pool_maxsize: int = 1,
         waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         """Set the adapter up; connections are opened later.
 
         Args:
-            connections: How many are kept open.
+            pool_maxsize: How many are kept open.
             waiting: Gives a context in which a request is sent and its response is
                 awaited; it may end the wait with an exception.
         """
-        super().__init__(pool_maxsize=connections)
+        super().__init__(pool_maxsize=pool_maxsize)
         self._waiting = waiting
 
     @override

@@ -37,7 +37,8 @@ class Coordinator:
 
         Args:
             schedule: What to read; nothing else may use it from here on.
-            send: Sends a request; the event is set when nobody wants its page any more.
+            send: Sends what a reading asks for next; the event is set when nobody wants
+                the page any more.
             readers: How many requests are sent at once.
             waiting: Gives a context for the wait for a page, which a signal may end.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
@@ -79,8 +79,7 @@ class RangeChain(Chain):
             # All of it lies in the future: only the refusal was made sure of.
             return None
         # What was left out has not been read.
-        page.as_of = min(page.as_of, self._asked.end)
-        return page
+        return replace(page, as_of=min(page.as_of, self._asked.end))
 
     @override
     def refuse(self, error: BaseException) -> None:

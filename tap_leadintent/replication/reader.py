@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tap_leadintent.api.chain import Chain
-from tap_leadintent.errors import RefusedError, StoppedError, StreamError
+from tap_leadintent.errors import IF_IT_GOES_ON, RefusedError, StreamError
 from tap_leadintent.replication.coordinator import Coordinator
 from tap_leadintent.replication.emitted import Emitted
-from tap_leadintent.replication.plan import SINCE_EVER
 from tap_leadintent.replication.range_guard import RangeGuard
 from tap_leadintent.replication.range_requests import RangeRequests
 from tap_leadintent.replication.schedule import Schedule
@@ -21,18 +21,16 @@ from tap_leadintent.times import format_instant
 if TYPE_CHECKING:
     import logging
     from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
-    from contextlib import AbstractContextManager
     from threading import Event
 
-    from tap_leadintent.api.endpoint import Endpoint
     from tap_leadintent.api.page import Page, Records
-    from tap_leadintent.api.rate_limit import Check
+    from tap_leadintent.interruption import Interruption
     from tap_leadintent.progress import Progress
     from tap_leadintent.replication.coverage import Coverage
     from tap_leadintent.replication.plan import Step
-    from tap_leadintent.replication.schedule import Reading
     from tap_leadintent.replication.time_range import TimeRange
 
+    Fields = dict[str, Any]
     Row = dict[str, Any]
 
 
@@ -50,14 +48,11 @@ class Shaper(Protocol):
 class Reader:
     """Reads the endpoint of one stream."""
 
-    endpoint: Endpoint
-    """What is read."""
+    fetch: Callable[[Fields, str | None, Event], Page]
+    """Sends a request; see `Client`."""
 
-    check: Check
-    """Called between two pages; raises to end the run."""
-
-    waiting: Callable[[], AbstractContextManager[None]]
-    """Gives a context for a wait, which a signal may end."""
+    interruption: Interruption
+    """Ends the run after a signal."""
 
     progress: Progress
     """Notes each window."""
@@ -82,27 +77,6 @@ class Reader:
 
     _emitted: Emitted = field(init=False, default_factory=Emitted)
 
-    def read_everything(self, now: int) -> Iterator[list[Row]]:
-        """Read all records in one unfiltered chain.
-
-        Args:
-            now: When the run began, in UTC seconds since 1970.
-
-        Yields:
-            The rows of each page.
-
-        Raises:
-            StreamError: The chain cannot go on.
-            SystemExit: A signal came.
-        """
-        whole = Windows([(SINCE_EVER, now)], page_size=self.page_size, whole=True)
-        number = 0
-        for _, page in self._read(whole, self._unfiltered):
-            if page is not None:
-                number += 1
-                yield self._shape(self._decode(page), number)
-                self._check_before_next(page)
-
     def first_page(self) -> Records:
         """Read the first page of all records.
 
@@ -113,18 +87,17 @@ class Reader:
             StreamError: It cannot be read.
             SystemExit: A signal came.
         """
-        whole = Windows([(SINCE_EVER, 1)], page_size=self.page_size, whole=True)
-        return self._decode(self._first(whole, self._unfiltered))
+        return _decode(self._first(self._unfiltered), 1)
 
-    def read_step(
-        self, step: Step, time_range: TimeRange, coverage: Coverage
+    def read(
+        self, step: Step, coverage: Coverage, time_range: TimeRange | None = None
     ) -> Iterator[list[Row]]:
         """Read a step of a plan.
 
         Args:
             step: The step.
-            time_range: Its range.
             coverage: Notes each window that has been read whole.
+            time_range: The step's range; not needed where it is unfiltered.
 
         Yields:
             The rows of each page, oldest window first, without rows that were emitted
@@ -134,49 +107,60 @@ class Reader:
             StreamError: The range cannot be read.
             SystemExit: A signal came.
         """
-        unfiltered = step.is_unfiltered
-        readers = 1 if unfiltered else self.concurrency
+        begin: Callable[[Window], Chain] = self._unfiltered
+        guard = None
+        if time_range is not None and not step.is_unfiltered:
+            requests = RangeRequests(step.name, self.logger)
+            begin = requests.begin
+            guard = RangeGuard(time_range, partial(self._is_ignored, begin))
+        readers = 1 if step.is_unfiltered else self.concurrency
         windows = Windows(
             step.stretches,
             page_size=self.page_size,
             readers=readers,
-            widest=self.widest,
+            widest=None if step.is_unfiltered else self.widest,
             quiet=step.is_quiet,
-            whole=unfiltered,
+            whole=step.is_unfiltered,
         )
-        requests = RangeRequests(step.name, self.logger)
-        guard = RangeGuard(time_range, lambda: self._is_ignored(requests))
-        self.progress.begin_range(step.name, [] if unfiltered else step.stretches)
-        begin = self._unfiltered if unfiltered else requests.begin
+        self.progress.begin_range(
+            step.name, [] if step.is_unfiltered else step.stretches
+        )
         number = emitted = as_of = 0
-        for window, page in self._read(windows, begin, readers=readers):
+        for window, page in self._pages(windows, begin, readers):
             if page is None:
                 self._note(step, window, as_of if number else window.start, coverage)
-                self.window_done(emitted)
+                if step.covers:
+                    self.window_done(emitted)
                 number = emitted = 0
                 continue
             number += 1
             # The first query is the earliest, so it decides what is complete.
             as_of = page.as_of if number == 1 else as_of
-            records = self._decode(page)
-            guard.check(window, number, records)
-            end = f"{format_instant(window.end)[:-1]}.000000Z"
-            rows = self._new_rows(records, number, end)
+            records = _decode(page, number)
+            if guard is not None:
+                guard.check(window, number, records)
+            rows = self._new_rows(records, number, window.end if step.covers else None)
             emitted += len(rows)
             yield rows
-            self._check_before_next(page)
+            # After its last page, a window first counts as read.
+            if page.cursor.has_more:
+                self.interruption.check()
         self.widest = windows.widest
 
     def forget(self) -> None:
         """Forget what was emitted: the next stream needs the memory."""
         self._emitted = Emitted()
 
-    def _read(
-        self, windows: Windows, begin: Callable[[Window], Chain], *, readers: int = 1
+    def _pages(
+        self, windows: Windows, begin: Callable[[Window], Chain], readers: int
     ) -> Generator[tuple[Window, Page | None]]:
-        schedule = Schedule(windows, begin, readers=readers)
         coordinator = Coordinator(
-            schedule, self._send, readers=readers, waiting=self.waiting
+            Schedule(windows, begin, readers=readers),
+            lambda reading, stopped: self.fetch(
+                reading.chain.fields, reading.chain.after, stopped
+            ),
+            readers=readers,
+            waiting=self.interruption.waiting,
         )
         if coordinator.readers < readers:
             self.logger.warning(
@@ -187,32 +171,24 @@ class Reader:
             )
         return iter(coordinator)
 
-    def _first(self, windows: Windows, begin: Callable[[Window], Chain]) -> Page:
-        with closing(self._read(windows, begin)) as pages:
+    def _first(self, begin: Callable[[Window], Chain]) -> Page:
+        """Read the first page of a time that cannot have records, or of all."""
+        windows = Windows([(0, 1)], page_size=self.page_size, whole=True)
+        with closing(self._pages(windows, begin, 1)) as pages:
             for _, page in pages:
                 if page is not None:
                     return page
         raise AssertionError  # Each chain has a page or fails.
 
-    def _is_ignored(self, requests: RangeRequests) -> bool:
-        """Tell whether the API shows records of a time that cannot have any."""
-        window = Windows([(0, 1)], page_size=self.page_size, whole=True)
+    def _is_ignored(self, begin: Callable[[Window], Chain]) -> bool:
         try:
-            return self._first(window, requests.begin).count > 0
+            return self._first(begin).count > 0
         except RefusedError:
             # A server that refuses the range does not ignore it.
             return False
 
     def _unfiltered(self, _: Window) -> Chain:
         return Chain({}, self.logger)
-
-    def _send(self, reading: Reading, stopped: Event) -> Page:
-        def check() -> None:
-            if stopped.is_set():
-                raise StoppedError
-
-        chain = reading.chain
-        return self.endpoint.fetch(chain.fields, chain.after, check)
 
     def _note(self, step: Step, window: Window, as_of: int, coverage: Coverage) -> None:
         end = min(window.end, as_of)
@@ -228,31 +204,27 @@ class Reader:
             format_instant(window.end),
         )
 
-    def _decode(self, page: Page) -> Records:
+    def _new_rows(self, records: Records, number: int, end: int | None) -> list[Row]:
+        shaper, window_end = self.shaper(), None
+        if end is not None:
+            window_end = f"{format_instant(end)[:-1]}.000000Z"
+            contents = map(bytes, records.raw)
+            are_new = [*map(self._emitted.take, shaper.keys(records), contents)]
+            data = [*compress(records.data, are_new)]
+            records = records._replace(data=data)
         try:
-            return page.decode()
-        except ValueError as error:
-            return self.endpoint.decode_again(page, error, self.check)
-
-    def _check_before_next(self, page: Page) -> None:
-        # After its last page, a window first counts as read.
-        if page.cursor.has_more:
-            self.check()
-
-    def _new_rows(self, records: Records, number: int, end: str) -> list[Row]:
-        """Shape what was not emitted before as it is."""
-        contents = map(bytes, records.raw)
-        are_new = [*map(self._emitted.take, self.shaper().keys(records), contents)]
-        if not all(are_new):
-            data, raw = compress(records.data, are_new), compress(records.raw, are_new)
-            records = records._replace(data=[*data], raw=[*raw])
-        return self._shape(records, number, end)
-
-    def _shape(
-        self, records: Records, number: int, end: str | None = None
-    ) -> list[Row]:
-        try:
-            return self.shaper().shape_page(records, end)
+            return shaper.shape_page(records, window_end)
         except ValueError as error:
             msg = f"page {number}: {error}"
             raise StreamError(msg) from None
+
+
+def _decode(page: Page, number: int) -> Records:
+    try:
+        return page.decode()
+    except ValueError as error:
+        msg = (
+            f"page {number} holds records that cannot be decoded ({error}); the next "
+            f"run reads it again; {IF_IT_GOES_ON}"
+        )
+        raise StreamError(msg) from None

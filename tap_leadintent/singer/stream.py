@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from singer_sdk import RESTStream
+from singer_sdk import Stream
 from singer_sdk.exceptions import SingerSDKError
 from singer_sdk.helpers._batch import SDKBatchMessage
 from singer_sdk.mapper import SameRecordTransform
@@ -45,7 +45,7 @@ _WINDOWS_FOR_A_STATE = 100
 more are read again after an interruption."""
 
 
-class SingerStream(RESTStream[str | None]):
+class SingerStream(Stream):
     """A stream whose STATE says only what has been written before it."""
 
     def __init__(self, tap: Tap) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -18,7 +17,9 @@ END = b'}], "cursor": {"has_more": true, "next": "\\ud800\\u0000"}}'
 def decode(text: str | bytes) -> tuple[Any, tuple[str, ...]]:
     """Decode a page with one record whose one field is given as JSON."""
     content = text if isinstance(text, bytes) else text.encode()
-    page = Page(b'{"data": [{"x": ' + content + b'}], "cursor": {"has_more": false}}')
+    page = Page.of(
+        b'{"data": [{"x": ' + content + b'}], "cursor": {"has_more": false}}'
+    )
     records = page.decode()
     (record,) = records.data
     assert page.count == len(records.raw) == 1
@@ -30,12 +31,9 @@ def decode(text: str | bytes) -> tuple[Any, tuple[str, ...]]:
     [
         ("12345678901234567890123", 12345678901234567890123),
         ("9" * 4300, int("9" * 4300)),
-        ("0.1000", Decimal("0.1000")),
-        ("-0.0", Decimal("-0.0")),
-        ("1e400", Decimal("1E+400")),
-        ("-1E-16383", Decimal("-1E-16383")),
-        ("9e4299", Decimal("9E+4299")),
-        ("0." + "1" * 5000, Decimal("0." + "1" * 5000)),
+        ("0.1000", 0.1),
+        ("-0.0", -0.0),
+        ("1e308", 1e308),
         (r'"\\u0000 \\ud800"', r"\u0000 \ud800"),
         (r'"\ud83d\ude80"', "🚀"),
         ('"\u2028\uffff\ufffd"', "\u2028\uffff\ufffd"),
@@ -58,9 +56,9 @@ def test_what_is_left_alone(text: str, value: object) -> None:
         (r'[{"\u0000k": ["\u0000"]}]', [{"\ufffdk": ["\ufffd"]}], TEXT_REPAIRED),
         (r'{"\ud800": {"\ud800": 1}}', {"\ufffd": {"\ufffd": 1}}, TEXT_REPAIRED),
         ("NaN", None, NO_NUMBER),
-        ("[Infinity, -Infinity, 0.10]", [None, None, Decimal("0.10")], NO_NUMBER),
-        ("1e4300", "1e4300", HUGE_NUMBER),
-        ("-1E-16384", "-1E-16384", HUGE_NUMBER),
+        ("[Infinity, -Infinity, 0.10]", [None, None, 0.1], NO_NUMBER),
+        ("1e400", "1e400", HUGE_NUMBER),
+        ("-1E309", "-1E309", HUGE_NUMBER),
         ("[1e99999999999999999999]", ["1e99999999999999999999"], HUGE_NUMBER),
         ("9" * 4301, "9" * 4301, HUGE_NUMBER),
     ],
@@ -83,7 +81,7 @@ def test_fields_whose_repaired_names_are_the_same_all_stay() -> None:
 
 
 def test_a_cursor_is_passed_back_unchanged() -> None:
-    page = Page(b'{"data": [{"id": "\\u0000"' + END)
+    page = Page.of(b'{"data": [{"id": "\\u0000"' + END)
     assert page.cursor.next == "\ud800\0"
     assert json.dumps(page.cursor.next) == r'"\ud800\u0000"'
 
@@ -106,7 +104,7 @@ def test_a_cursor_is_passed_back_unchanged() -> None:
 )
 def test_what_is_not_a_page_stays_an_error(content: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
-        Page(content).decode()
+        Page.of(content).decode()
 
 
 json_values = st.recursive(
@@ -123,7 +121,7 @@ json_values = st.recursive(
 def test_the_json_of_a_record_stays_as_the_api_spelled_it() -> None:
     """A record whose page came in another way must not look changed."""
     text = rb'{"x": "\u00e9\u0000", "y" : 1.50}'
-    page = Page(b'{"data": [' + text + b'], "cursor": {"has_more": false}}')
+    page = Page.of(b'{"data": [' + text + b'], "cursor": {"has_more": false}}')
     assert [bytes(raw) for raw in page.decode().raw] == [text]
 
 

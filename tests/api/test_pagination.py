@@ -184,39 +184,6 @@ def read_by_cursor(answers: dict[str | None, list[bytes]]) -> list[str]:
         return read(max_retries=2)
 
 
-def test_a_page_that_turns_out_to_be_none_is_asked_for_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("tap_leadintent.api.retry.backoff", lambda _: 0.001)
-    broken: bytes = NO_ENVELOPES["not utf-8"]
-    answers: dict[str | None, list[bytes]] = {
-        None: [broken, json.dumps(envelope([1], has_more=True, after="a")).encode()],
-        "a": [broken, broken, json.dumps(envelope([2], has_more=False)).encode()],
-    }
-    # Of the first page, one half says where the second is.
-    answers[None][0] = broken.replace(b"false", b'true, "next": "a"')
-
-    assert read_by_cursor(answers) == ["1", "2"]
-    assert answers == {None: [], "a": []}
-
-
-def test_a_page_that_ends_elsewhere_when_asked_for_again_is_an_error(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    # The next page began where the broken one ended: what lies between is in neither.
-    monkeypatch.setattr("tap_leadintent.api.retry.backoff", lambda _: 0.001)
-    broken: bytes = NO_ENVELOPES["not utf-8"]
-    answers: dict[str | None, list[bytes]] = {
-        None: [
-            broken.replace(b"false", b'true, "next": "a"'),
-            json.dumps(envelope([1], has_more=True, after="b")).encode(),
-        ],
-        "a": [json.dumps(envelope([2], has_more=False)).encode()],
-    }
-    with pytest.raises(StreamError, match=rf"^{STREAM}: .*has another cursor"):
-        read_by_cursor(answers)
-
-
 def test_an_envelope_error_names_the_page() -> None:
     first = envelope([1], has_more=True, after="a")
     with pytest.raises(StreamError, match=rf"^{STREAM}: .*page 2"):

@@ -35,7 +35,7 @@ def explained(
     if response.status_code != requests.codes.ok:
         return failure(response, secret, doubtful)
     try:
-        Page.of(response)
+        Page.of(response.content)
     except ValueError as error:
         return not_a_page(response, error, secret)
     pytest.fail("it is a page")

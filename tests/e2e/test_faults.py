@@ -48,7 +48,7 @@ ALL_RULES: dict[str, Rule] = {
 
 @pytest.fixture
 def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tap_leadintent.api.retry.backoff", lambda _: 0.001)
+    monkeypatch.setattr("tap_leadintent.api.client.backoff", lambda _: 0.001)
     monkeypatch.setattr("tap_leadintent.api.session.LARGEST_BODY", 2**20)
 
 

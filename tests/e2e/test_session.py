@@ -49,7 +49,7 @@ def chunks(body: bytes, size: int) -> bytes:
 
 def test_sessions_of_one_adapter_share_their_connections() -> None:
     serve = Counting(answering(response()))
-    adapter = BoundedAdapter(connections=2)
+    adapter = BoundedAdapter(pool_maxsize=2)
     with listening(serve) as address:
         for _ in range(3):
             post(new_session(adapter), address)
@@ -182,7 +182,7 @@ def test_what_is_not_http_is_tried_again(answer: bytes) -> None:
         connection.sendall(response() if calls > 1 else answer)
 
     with listening(handle) as (host, port), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tap_leadintent.api.retry.backoff", lambda _: 0.0)
+        patch.setattr("tap_leadintent.api.client.backoff", lambda _: 0.0)
         # One try more, as the server may have closed the connection that is kept.
         config = {**CONFIG, "base_url": f"http://{host}:{port}", "max_retries": 2}
         stream: Any = TapLeadIntent(config=config).streams["custom_signals"]

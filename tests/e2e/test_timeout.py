@@ -98,7 +98,7 @@ def test_waiting_can_be_ended_from_another_thread(
 def test_a_wait_that_is_not_ended_gets_the_answer() -> None:
     goes_on = Event()
     waiting: list[socket.socket] = []
-    adapter = BoundedAdapter(connections=2)
+    adapter = BoundedAdapter(pool_maxsize=2)
     endings: list[type[requests.RequestException]] = []
 
     def handle(connection: socket.socket) -> None:

@@ -74,7 +74,7 @@ def test_nothing_is_dropped_and_nothing_contradicts_the_schema(
     columns = {**stream.schema["properties"], **catalog}
     schema = {**stream.schema, "properties": columns}
     content = f'{{"data": [{spelled(record)}], "cursor": {{"has_more": false}}}}'
-    decoded = Page(content.encode()).decode().data
+    decoded = Page.of(content.encode()).decode().data
     (shaped,) = RecordShaper(
         columns=columns,
         key_properties=stream.primary_keys,

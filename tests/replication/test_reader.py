@@ -30,7 +30,7 @@ CONFIG: dict[str, Any] = {
 def tap_on(api: Api, monkeypatch: pytest.MonkeyPatch, **config: Any) -> TapLeadIntent:
     session = requests.Session()
     session.mount("https://", Adapter(api))
-    monkeypatch.setattr("tap_leadintent.api.retry.new_session", lambda _: session)
+    monkeypatch.setattr("tap_leadintent.tap.new_session", lambda _: session)
     return TapLeadIntent(config={**DEFAULTS, **(config or CONFIG)})
 
 

@@ -84,15 +84,14 @@ class Lines:
 def written(page: str, config: dict[str, Any], catalog: dict[str, Any]) -> str:
     """Let the tap read a page, and give the lines that it writes."""
     lines = Lines()
-    tap = TapLeadIntent(
-        config={**VALID, **config},
-        catalog=catalog,
-        message_writer=lines,  # type: ignore[arg-type]
-    )
     session = requests.Session()
     session.mount("https://", Page(page))
-    with mock.patch("tap_leadintent.api.retry.new_session", return_value=session):
-        tap.sync_all()
+    with mock.patch("tap_leadintent.tap.new_session", return_value=session):
+        TapLeadIntent(
+            config={**VALID, **config},
+            catalog=catalog,
+            message_writer=lines,  # type: ignore[arg-type]
+        ).sync_all()
     return lines.written.decode()
 
 

@@ -6,7 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from singer_sdk import RESTStream, Tap
+from singer_sdk import Stream, Tap
 from singer_sdk.helpers import _flattening
 
 from tap_leadintent.singer.stream import SingerStream
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 OVERRIDDEN: list[tuple[type, type, str]] = [
-    (SingerStream, RESTStream, "_sync_batches"),
-    (SingerStream, RESTStream, "_increment_stream_state"),
-    (SingerStream, RESTStream, "_write_starting_replication_value"),
-    (SingerStream, RESTStream, "_generate_record_messages"),
-    (SingerStream, RESTStream, "_write_state_message"),
+    (SingerStream, Stream, "_sync_batches"),
+    (SingerStream, Stream, "_increment_stream_state"),
+    (SingerStream, Stream, "_write_starting_replication_value"),
+    (SingerStream, Stream, "_generate_record_messages"),
+    (SingerStream, Stream, "_write_state_message"),
     (TapLeadIntent, Tap, "_validate_config"),
     (TapLeadIntent, Tap, "_handle_termination"),
     (TapLeadIntent, Tap, "sync_all"),
 ]
 
 USED: list[tuple[Any, str, list[str]]] = [
-    (RESTStream, "_write_state_message", ["self"]),
-    (RESTStream, "_write_activate_version_message", ["self", "full_table_version"]),
-    (RESTStream, "_generate_record_messages", ["self", "record"]),
+    (Stream, "_write_state_message", ["self"]),
+    (Stream, "_write_activate_version_message", ["self", "full_table_version"]),
+    (Stream, "_generate_record_messages", ["self", "record"]),
     (
         _flattening,
         "flatten_key",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import pytest
-from singer_sdk import RESTStream
+from singer_sdk import Stream
 from singer_sdk.metrics import Metric, Point
 
 from tap_leadintent.singer.stream import SingerStream
@@ -116,10 +116,10 @@ def test_messages_are_the_same_past_the_sdks_passes_or_through_them(  # noqa: PL
         return others, batched(store), counts(caplog)
 
     sdks = mock.patch.object(
-        RESTStream,
+        Stream,
         "_generate_record_messages",
         autospec=True,
-        side_effect=RESTStream._generate_record_messages,  # noqa: SLF001
+        side_effect=Stream._generate_record_messages,  # noqa: SLF001
     )
     with sdks as through:
         found = outcome()

@@ -6,25 +6,23 @@ Its exception prints the request's headers, the key among them.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import Any
 from unittest import mock
 
-from tap_leadintent.api.page import Page
+import requests
+
 from tap_leadintent.tap import TapLeadIntent
 
-if TYPE_CHECKING:
-    import requests
-
-read = Page.of
+send = requests.Session.send
 
 
-def explode(response: requests.Response) -> Page:
-    if response.request.url and response.request.url.endswith("/signals/leads"):
-        msg = f"cannot cope with {response.request.headers}"
+def explode(session: requests.Session, request: Any, **options: Any) -> Any:
+    if request.url.endswith("/signals/leads"):
+        msg = f"cannot cope with {request.headers}"
         raise ZeroDivisionError(msg)
-    return read(response)
+    return send(session, request, **options)
 
 
 sys.argv[0] = "tap-leadintent"
-with mock.patch("tap_leadintent.api.page.Page.of", explode):
+with mock.patch("requests.Session.send", explode):
     TapLeadIntent.cli()

@@ -153,8 +153,11 @@ def readers_alive() -> list[str]:
 class Clock:
     """Stands in for the module `time`, without waiting."""
 
+    current: Clock
+
     def __init__(self) -> None:
         self.now = 1_000.0
+        Clock.current = self
 
     def monotonic(self) -> float:
         return self.now
@@ -162,9 +165,32 @@ class Clock:
     def time(self) -> float:
         return EPOCH + self.now
 
-    def sleep(self, seconds: float) -> None:
-        assert seconds > 0
-        self.now += seconds
+
+class Waiter:
+    """Stands in for an `Event` or a `Condition`, and may be set after some time."""
+
+    def __init__(self, *, seconds: float = float("inf")) -> None:
+        self._clock = Clock.current
+        self._end = self._clock.now + seconds
+
+    def wait(self, seconds: float) -> bool:
+        self._clock.now += seconds
+        return self.is_set()
+
+    def is_set(self) -> bool:
+        return self._clock.now >= self._end
+
+    def set(self) -> None:
+        self._end = self._clock.now
+
+    def notify_all(self) -> None:
+        """No other thread waits."""
+
+    def __enter__(self) -> None:
+        """Lock."""
+
+    def __exit__(self, *_: object) -> None:
+        """Unlock."""
 
 
 @dataclass(frozen=True)

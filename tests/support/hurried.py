@@ -6,5 +6,5 @@ from unittest import mock
 
 from tap_leadintent.tap import TapLeadIntent
 
-with mock.patch("tap_leadintent.api.retry.backoff", return_value=0.01):
+with mock.patch("tap_leadintent.api.client.backoff", return_value=0.01):
     TapLeadIntent.cli()

@@ -116,23 +116,25 @@ def run(  # noqa: PLR0913
     """
     store.begin(killed_after)
     now = EPOCH + api.now + clock_ahead
-    with mock.patch("singer_sdk.plugin_base.time.time", return_value=now):
+    session = requests.Session()
+    session.mount("https://", adapter or Adapter(api))
+    with (
+        mock.patch("singer_sdk.plugin_base.time.time", return_value=now),
+        mock.patch("tap_leadintent.tap.new_session", return_value=session),
+    ):
         tap = TapLeadIntent(
             config={**DEFAULTS, **config},
             state=json.loads(json.dumps(store.state)),
             catalog=catalog,
             message_writer=store,  # type: ignore[arg-type]
         )
-    for stream in tap.streams.values():
-        stream.selected = stream.name in selected
-    session = requests.Session()
-    session.mount("https://", adapter or Adapter(api))
+        for stream in tap.streams.values():
+            stream.selected = stream.name in selected
     try:
         # The model's hours pass in no time.
         with (
-            mock.patch("tap_leadintent.api.retry.new_session", return_value=session),
-            mock.patch("tap_leadintent.api.retry.time", Clock(api, clock_ahead)),
-            mock.patch("tap_leadintent.api.retry.backoff", return_value=0.001),
+            mock.patch("tap_leadintent.api.client.time", Clock(api, clock_ahead)),
+            mock.patch("tap_leadintent.api.client.backoff", return_value=0.001),
         ):
             tap.sync_all()
     except KilledError:

@@ -12,6 +12,7 @@ from unittest import mock
 
 from tap_leadintent.api.chain import Chain
 from tap_leadintent.api.page import Page
+from tap_leadintent.errors import StreamError
 from tap_leadintent.replication.coordinator import Coordinator
 from tap_leadintent.replication.schedule import Reading, Schedule
 from tap_leadintent.replication.windows import Window, Windows
@@ -41,7 +42,7 @@ def page(number: int, *, has_more: bool, padding: int = 0) -> Page:
     """Make a page with one record."""
     record = {"n": number, "x": "x" * padding}
     cursor = {"has_more": has_more, "next": str(number + 1)}
-    return Page(json.dumps({"data": [record], "cursor": cursor}).encode())
+    return Page.of(json.dumps({"data": [record], "cursor": cursor}).encode())
 
 
 def seconds(count: int) -> Windows:
@@ -136,3 +137,18 @@ def in_one_thread(seed: int) -> Iterator[None]:
     Seeded.seed = seed
     with mock.patch("tap_leadintent.replication.reader.Coordinator", Seeded):
         yield
+
+
+def read_chain(stream: Any, stopped: Any = None) -> Generator[Page]:
+    """Read all records of a stream in this thread, page by page."""
+    chain = Chain({}, stream.logger)
+    while True:
+        try:
+            one = stream.client.fetch(chain.fields, chain.after, stopped or Event())
+        except StreamError as error:
+            chain.refuse(error)
+            continue
+        yield one
+        chain.take(one)
+        if not one.cursor.has_more:
+            return

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from tap_leadintent.api.server_clock import ServerClock
+from tap_leadintent.api.clock import ServerClock
 
 NOW = 1_770_000_000
 HOUR = 3600

@@ -13,7 +13,8 @@ import requests
 
 from tap_leadintent.errors import StreamError
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import API_KEY, EPOCH
+from tests.support.helpers import API_KEY, EPOCH, Waiter
+from tests.support.reading import read_chain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +67,7 @@ def _backoff(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait three seconds for each try that failed."""
     del clock
     monkeypatch.setattr(
-        "tap_leadintent.api.retry.backoff", lambda attempt: 3.0 * attempt
+        "tap_leadintent.api.client.backoff", lambda attempt: 3.0 * attempt
     )
 
 
@@ -75,8 +76,7 @@ def tap(**config: Any) -> TapLeadIntent:
 
 
 def pages(tap: TapLeadIntent, stream: str = "signal_agents") -> Iterator[Any]:
-    found: Any = tap.streams[stream]
-    return iter(found.endpoint.read({}, lambda: None))
+    return read_chain(tap.streams[stream], Waiter())
 
 
 def waits(caplog: pytest.LogCaptureFixture) -> list[str]:

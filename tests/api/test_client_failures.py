@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from unittest import mock
 
 import pytest
 import requests
 import urllib3.exceptions as lower
 
-from tap_leadintent.api.rate_limit import Pace
-from tap_leadintent.errors import NoAccessError, RefusedError, StreamError
+from tap_leadintent.api.limits import RateLimiter, Tally
+from tap_leadintent.errors import NoAccessError, RefusedError, StoppedError, StreamError
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import VALID
+from tests.support.helpers import VALID, Waiter
+from tests.support.reading import read_chain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,8 +63,8 @@ ONE_STREAM: dict[str, Answer] = {
 
 
 def pages(**config: Any) -> Iterator[Page]:
-    found: Any = TapLeadIntent(config={**VALID, **config}).streams["signal_agents"]
-    return iter(found.endpoint.read({}, found.shared.pace.check))
+    stream = TapLeadIntent(config={**VALID, **config}).streams["signal_agents"]
+    return read_chain(stream, Waiter())
 
 
 @pytest.mark.parametrize("answer", NO_ACCESS.values(), ids=NO_ACCESS)
@@ -119,10 +119,6 @@ def test_what_may_befall_one_stream_is_a_failure_from_the_start(
     assert not isinstance(caught.value, NoAccessError)
 
 
-class _NoPlaceError(Exception):
-    """A request was given no place."""
-
-
 @pytest.mark.parametrize("status", [429, 503])
 def test_a_rest_begins_before_the_refused_request_leaves_its_place(
     requests_mock: requests_mock.Mocker, monkeypatch: pytest.MonkeyPatch, status: int
@@ -130,12 +126,12 @@ def test_a_rest_begins_before_the_refused_request_leaves_its_place(
     requests_mock.post(AGENTS, [{"status_code": status}, {"json": LAST}])
     rests = []
 
-    def rest(pace: Pace, seconds: float) -> None:
-        check = mock.Mock(side_effect=[None, _NoPlaceError])
-        with pytest.raises(_NoPlaceError), pace.turn(check):
+    def rest(limiter: RateLimiter, seconds: float) -> None:
+        stopped: Any = Waiter(seconds=1)
+        with pytest.raises(StoppedError), limiter.turn(stopped, Tally()):
             """Never entered."""
         rests.append(seconds)
 
-    monkeypatch.setattr(Pace, "rest", rest)
+    monkeypatch.setattr(RateLimiter, "rest", rest)
     assert len(list(pages(concurrency=1))) == 1
     assert len(rests) == 1

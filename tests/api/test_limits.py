@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-import signal
 from contextlib import ExitStack, suppress
 from email.utils import formatdate
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import Any
 from unittest import mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tap_leadintent.api.rate_limit import LONGEST_BACKOFF, Pace, backoff, retry_after
-from tap_leadintent.interruption import Interruption
-from tests.support.helpers import EPOCH
+from tap_leadintent.api.limits import (
+    LONGEST_BACKOFF,
+    RateLimiter,
+    Tally,
+    backoff,
+    retry_after,
+)
+from tap_leadintent.errors import StoppedError
+from tests.support.helpers import EPOCH, Clock, Waiter
 
-if TYPE_CHECKING:
-    from tests.support.helpers import Clock
 
-
-def turn(pace: Pace) -> float:
+def turn(limiter: RateLimiter, *, within: float = float("inf")) -> float:
     """Send a request that takes no time; give the seconds that it waited."""
-    with pace.turn(pace.check) as waited:
-        return waited
+    stopped: Any = Waiter(seconds=within)
+    tally = Tally()
+    with limiter.turn(stopped, tally):
+        return tally.seconds_waited
 
 
 NOON = "Sun, 06 Nov 1994 12:00:00 GMT"
@@ -79,7 +83,7 @@ def test_no_header_breaks_a_run(text: str) -> None:
 
 @given(st.integers(1, 10_000))
 def test_backoff_is_jittered_over_its_whole_range_and_bounded(attempt: int) -> None:
-    with mock.patch("tap_leadintent.api.rate_limit.random.uniform") as uniform:
+    with mock.patch("tap_leadintent.api.limits.random.uniform") as uniform:
         backoff(attempt)
     longest = min(LONGEST_BACKOFF, 2**attempt)
     assert uniform.call_args == mock.call(0, longest)
@@ -90,169 +94,123 @@ def test_backoff_differs() -> None:
 
 
 def test_a_rest_holds_everyone(clock: Clock) -> None:
-    pace = Pace(Interruption())
-    pace.rest(30)
-    assert turn(pace) == pytest.approx(30)
-    assert turn(pace) == 0
+    limiter = RateLimiter()
+    limiter.rest(30)
+    assert turn(limiter) == pytest.approx(30)
+    assert turn(limiter) == 0
     assert clock.now == pytest.approx(1030)
 
 
 def test_a_shorter_rest_does_not_shorten_a_longer_one(clock: Clock) -> None:
-    pace = Pace(Interruption())
-    pace.rest(30)
+    limiter = RateLimiter()
+    limiter.rest(30)
     clock.now += 1
-    pace.rest(2)
-    assert turn(pace) == pytest.approx(29)
+    limiter.rest(2)
+    assert turn(limiter) == pytest.approx(29)
 
 
 @pytest.mark.parametrize(("limit", "gap"), [(1, 60), (60, 1), (7, 8.572), (600, 0.1)])
 def test_a_ceiling_spreads_requests_evenly(
     clock: Clock, limit: int, gap: float
 ) -> None:
-    pace = Pace(Interruption(), requests_per_minute=limit)
+    limiter = RateLimiter(requests_per_minute=limit)
     times = []
     for _ in range(6):
-        turn(pace)
+        turn(limiter)
         times.append(clock.now)
     gaps = [after - before for before, after in pairwise(times)]
     assert min(gaps) >= gap - 0.001
     assert max(gaps) < gap + 0.05
 
 
-def test_a_rest_in_the_midst_of_a_wait_leaves_the_ceiling_as_it_is(
-    clock: Clock,
-) -> None:
-    pace = Pace(Interruption(), at_once=2, requests_per_minute=1)
-    turn(pace)
-    real = clock.sleep
-
-    def sleep(seconds: float) -> None:
-        clock.sleep = real  # type: ignore[method-assign]
-        pace.rest(150)
-        real(seconds)
-
-    clock.sleep = sleep  # type: ignore[method-assign]
-    times = []
-    for _ in range(2):
-        turn(pace)
-        times.append(clock.now)
-    assert times[0] >= 1150
-    assert times[1] >= times[0] + 60
-
-
+@pytest.mark.usefixtures("clock")
 @pytest.mark.parametrize("wait", ["wait", "rest", "ceiling"])
-def test_a_signal_ends_a_wait(clock: Clock, wait: str) -> None:
-    interruption = Interruption()
-    pace = Pace(interruption, requests_per_minute=1)
-    turn(pace)
-    real = clock.sleep
-
-    def sleep(seconds: float) -> None:
-        real(seconds)
-        interruption.signal(signal.SIGTERM)
-
-    clock.sleep = sleep  # type: ignore[method-assign]
+def test_what_nobody_wants_any_more_ends_its_wait(wait: str) -> None:
+    limiter = RateLimiter(requests_per_minute=1)
+    turn(limiter)
     if wait == "rest":
-        pace.rest(600)
-    with pytest.raises(SystemExit) as caught:
-        pace.wait(600, pace.check) if wait == "wait" else turn(pace)
-    assert caught.value.code == 128 + signal.SIGTERM
-    assert clock.now < 1001
+        limiter.rest(600)
+    stopped: Any = Waiter(seconds=10)
+    waits = {"wait": lambda: limiter.wait(600, stopped, Tally())}
+    with pytest.raises(StoppedError):
+        waits.get(wait, lambda: turn(limiter, within=10))()
 
 
 class BlockedError(Exception):
-    """Raised where a request would have to wait."""
+    """Fails a request."""
 
 
-def places(pace: Pace) -> int:
+def places(limiter: RateLimiter) -> int:
     """Count how many requests may be under way together."""
-    looked = number = 0
-
-    def give_up_soon() -> None:
-        nonlocal looked
-        looked += 1
-        if looked > 1:
-            raise BlockedError
-
+    number, now = 0, Clock.current.now
     # They end with the error, as answers would raise the number.
-    with suppress(BlockedError), ExitStack() as under_way:
+    with suppress(StoppedError), ExitStack() as under_way:
         while True:
-            looked = 0
-            under_way.enter_context(pace.turn(give_up_soon))
+            stopped: Any = Waiter(seconds=1)
+            under_way.enter_context(limiter.turn(stopped, Tally()))
             number += 1
+    Clock.current.now = now
     return number
 
 
-def answers(pace: Pace, number: int) -> None:
+def answers(limiter: RateLimiter, number: int) -> None:
     for _ in range(number):
-        turn(pace)
+        turn(limiter)
 
 
 def test_so_many_requests_may_be_in_flight(clock: Clock) -> None:
     del clock
-    assert places(Pace(Interruption(), at_once=8)) == 8
+    assert places(RateLimiter(at_once=8)) == 8
 
 
 def test_a_rest_halves_the_requests_in_flight(clock: Clock) -> None:
-    pace = Pace(Interruption(), at_once=8)
+    limiter = RateLimiter(at_once=8)
     for expected in (4, 2, 1, 1):
-        pace.rest(5)
+        limiter.rest(5)
         clock.now += 5
-        assert places(pace) == expected
+        assert places(limiter) == expected
 
 
 def test_refusals_of_requests_sent_before_a_rest_are_one_rest(clock: Clock) -> None:
-    pace = Pace(Interruption(), at_once=8)
+    limiter = RateLimiter(at_once=8)
     for _ in range(5):
-        pace.rest(5)
+        limiter.rest(5)
         clock.now += 1
     clock.now += 5
-    assert places(pace) == 4
+    assert places(limiter) == 4
 
 
 def test_answers_raise_the_requests_in_flight_slowly_and_only_so_far(
     clock: Clock,
 ) -> None:
-    pace = Pace(Interruption(), at_once=8)
-    pace.rest(5)
+    limiter = RateLimiter(at_once=8)
+    limiter.rest(5)
     clock.now += 5
-    answers(pace, 10)
-    assert places(pace) == 4
-    answers(pace, 30)
-    assert places(pace) in {5, 6}
-    answers(pace, 1000)
-    assert places(pace) == 8
+    answers(limiter, 10)
+    assert places(limiter) == 4
+    answers(limiter, 30)
+    assert places(limiter) in {5, 6}
+    answers(limiter, 1000)
+    assert places(limiter) == 8
 
 
 def test_after_a_failed_stream_one_request_is_sent_until_one_succeeds(
     clock: Clock,
 ) -> None:
     del clock
-    pace = Pace(Interruption(), at_once=8)
-    pace.failure = 503
-    assert places(pace) == 1
-    turn(pace)
-    assert places(pace) == 8
+    limiter = RateLimiter(at_once=8)
+    limiter.failure = 503
+    assert places(limiter) == 1
+    turn(limiter)
+    assert places(limiter) == 8
 
 
 def test_a_request_that_fails_raises_nothing_and_leaves_its_place(clock: Clock) -> None:
-    pace = Pace(Interruption(), at_once=2)
-    pace.rest(5)
+    limiter = RateLimiter(at_once=2)
+    limiter.rest(5)
     clock.now += 5
+    waiter: Any = Waiter()
     for _ in range(100):
-        with pytest.raises(BlockedError), pace.turn(pace.check):
+        with pytest.raises(BlockedError), limiter.turn(waiter, Tally()):
             raise BlockedError
-    assert places(pace) == 1
-
-
-def test_a_wait_ends_when_nobody_needs_it_any_more(clock: Clock) -> None:
-    pace = Pace(Interruption())
-    pace.rest(600)
-
-    def check() -> None:
-        if clock.now > 1003:
-            raise BlockedError
-
-    with pytest.raises(BlockedError), pace.turn(check):
-        pass
-    assert clock.now < 1004
+    assert places(limiter) == 1

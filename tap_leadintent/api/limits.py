@@ -9,15 +9,12 @@ from dataclasses import dataclass
 from threading import Condition
 from typing import TYPE_CHECKING
 
-from tap_leadintent.interruption import CHECK_SECONDS
+from tap_leadintent.errors import StoppedError
 from tap_leadintent.times import parse_http_date
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from tap_leadintent.interruption import Interruption
-
-    Check = Callable[[], None]
+    from collections.abc import Iterator, Mapping
+    from threading import Event
 
 LONGEST_BACKOFF = 60.0
 """Seconds. Longer waits notice late that the API is back; shorter ones use up the
@@ -30,6 +27,19 @@ the run for hours; less retries sooner than the server wants."""
 _RISE = 0.05
 """How much each response raises the number of requests in flight. More meets the
 server's limit again soon; less takes longer to reach full speed."""
+
+_UNTIL_ANOTHER_ENDS = 3600.0
+"""Seconds; the end of another request wakes those that wait for its place."""
+
+
+@dataclass
+class Tally:
+    """Counts of a stream's sync."""
+
+    records: int = 0
+    requests: int = 0
+    retries: int = 0
+    seconds_waited: float = 0.0
 
 
 def backoff(attempt: int) -> float:
@@ -69,26 +79,7 @@ def _seconds_until(text: str, now: str) -> float:
     return 0.0 if then is None else then - (time.time() if present is None else present)
 
 
-@dataclass(frozen=True)
-class Wait:
-    """A wait before a retry."""
-
-    seconds: float
-    """How long."""
-
-    wanted: float | None = None
-    """Seconds that the server asked for, if it did."""
-
-    def __str__(self) -> str:
-        """Say how long, and why, for a log line."""
-        if self.wanted is None:
-            return f"{self.seconds:.1f} s"
-        cut = ", which is shortened" if self.wanted > self.seconds else ""
-        asked = f"the server asked for {self.wanted:.1f} s{cut}"
-        return f"{self.seconds:.1f} s ({asked})"
-
-
-class Pace:
+class RateLimiter:
     """Delays requests: during a rest that the server asked for, and by the rate limit.
 
     Each rest also halves how many requests may be in flight, because the server is
@@ -96,21 +87,14 @@ class Pace:
     """
 
     def __init__(
-        self,
-        interruption: Interruption,
-        *,
-        at_once: int = 1,
-        requests_per_minute: int | None = None,
+        self, *, at_once: int = 1, requests_per_minute: int | None = None
     ) -> None:
         """Start without a wait.
 
         Args:
-            interruption: Ends waits early.
             at_once: Most requests in flight.
             requests_per_minute: Most requests in a minute, evenly spread.
         """
-        self.check = interruption.check
-        """Ends the run with SystemExit if a signal has come."""
         self._interval = 60 / requests_per_minute if requests_per_minute else 0.0
         self._next_slot = 0.0
         self._changed = Condition()
@@ -143,40 +127,31 @@ class Pace:
                 self._most = max(1.0, self._most / 2)
             self._rest_until = max(self._rest_until, now + seconds)
 
-    def wait(self, seconds: float, check: Check) -> None:
-        """Sleep until the time is over or a signal comes.
-
-        Args:
-            seconds: How long.
-            check: Called while waiting; what it raises ends the wait.
-
-        Raises:
-            SystemExit: A signal came.
-        """
-        end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
-            check()
-            time.sleep(min(left, CHECK_SECONDS))
-
     @contextmanager
-    def turn(self, check: Check) -> Iterator[float]:
+    def turn(self, stopped: Event, tally: Tally) -> Iterator[None]:
         """Wait until a request may be sent; send it inside this context.
 
         Args:
-            check: Called while waiting; what it raises ends the wait.
-
-        Yields:
-            How many seconds the wait took.
+            stopped: Set when the request is not wanted any more.
+            tally: Counts the request, and how long it waited.
 
         Raises:
-            SystemExit: A signal came.
+            StoppedError: The request is not wanted any more.
         """
         begun = time.monotonic()
-        self._await_place(check)
+        with self._changed:
+            while (left := self._seconds_left()) > 0 or stopped.is_set():
+                if stopped.is_set():
+                    raise StoppedError
+                self._changed.wait(left)
+            now = time.monotonic()
+            self._in_flight += 1
+            self._next_slot = now + self._interval
+            tally.requests += 1
+            tally.seconds_waited += now - begun
         rise = 0.0
         try:
-            self._await_slot(check)
-            yield time.monotonic() - begun
+            yield
             rise = _RISE
             self.has_succeeded = True
         finally:
@@ -185,31 +160,24 @@ class Pace:
                 self._most = min(self._at_once, self._most + rise)
                 self._changed.notify_all()
 
-    def _await_place(self, check: Check) -> None:
-        while True:
-            check()
-            self.wait(self._rest_until - time.monotonic(), check)
-            with self._changed:
-                if self._in_flight < (1 if self.is_on_trial else int(self._most)):
-                    self._in_flight += 1
-                    return
-                self._changed.wait(CHECK_SECONDS)
+    def wait(self, seconds: float, stopped: Event, tally: Tally) -> None:
+        """Wait before a retry.
 
-    def _await_slot(self, check: Check) -> None:
-        while True:
-            # The rest comes first. Requests that took their slots before it would all
-            # be sent together when it ends.
-            while (left := self._rest_until - time.monotonic()) > 0:
-                self.wait(left, check)
-            if (left := self._take_slot()) <= 0:
-                return
-            self.wait(left, check)
+        Args:
+            seconds: How long.
+            stopped: Set when the request is not wanted any more.
+            tally: Counts the retry, and the wait.
 
-    def _take_slot(self) -> float:
-        """Take a slot of the rate limit, or give the seconds until the next one."""
-        now = time.monotonic()
+        Raises:
+            StoppedError: The request is not wanted any more.
+        """
         with self._changed:
-            left = self._next_slot - now
-            if left <= 0:
-                self._next_slot = now + self._interval
-        return left
+            tally.retries += 1
+            tally.seconds_waited += seconds
+        if stopped.wait(seconds):
+            raise StoppedError
+
+    def _seconds_left(self) -> float:
+        if self._in_flight >= (1 if self.is_on_trial else int(self._most)):
+            return _UNTIL_ANOTHER_ENDS
+        return max(self._rest_until, self._next_slot) - time.monotonic()
