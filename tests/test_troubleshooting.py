@@ -27,12 +27,7 @@ NO_MESSAGES = {
 }
 # What stands in the brackets of a message, and what is no message.
 PARTS = {
-    *("no reason was given", "it cannot be verified", "it broke off"),
-    *("its name is not known", "it does not answer in time", "it holds no certificate"),
-    "it does not speak TLS; should its address begin with http://?",
-    *("JSON is nested too deeply", "the answer did not arrive whole in time"),
-    "the wait for the response was ended",
-    *("Connection to", "timed out:", "Failed to establish a new connection:"),
+    *("no reason was given", "it holds no certificate", "JSON is nested too deeply"),
     *("1 field is", "fields are"),
 }
 PLACEHOLDER = re.compile(r"%[sd]|\{\w*(?::\w+)?\}|…")

@@ -5,39 +5,50 @@ The messages of `requests` and urllib3 are not shown: they name pools and object
 
 from __future__ import annotations
 
-import http.client
-import socket
+import re
 import ssl
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-import requests.exceptions as upper
-import urllib3.exceptions as lower
 from requests.utils import get_environ_proxies, select_proxy
+from urllib3.exceptions import MaxRetryError
 
 from tap_leadintent.api.session import BodyTooLargeError, TrustError
-from tap_leadintent.api.timeout import NoAnswerError
 from tap_leadintent.errors import IF_IT_GOES_ON
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from tap_leadintent.redaction import Secret
 
-_WITHOUT_CONNECTION = (
-    lower.ConnectTimeoutError,
-    lower.NewConnectionError,
-    lower.ProxyError,
-    lower.SSLError,
-)
-
-_TLS_RECORD = ("\x15\x03", "\x16\x03")
-"""First characters of a TLS alert or handshake, seen where HTTP was expected."""
-
-_NO_TLS = frozenset(
-    {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "UNKNOWN_PROTOCOL"}
-)
-"""OpenSSL's names for a response that is not TLS."""
+_MEANINGS = {
+    "InvalidSchema|InvalidURL": "HTTPS_PROXY or ALL_PROXY is not the address of a "
+    "proxy; set it to one such as http://proxy.example.com:8080",
+    "ProxyError": "the proxy {proxy} does not pass requests on ({why}); check "
+    "HTTPS_PROXY or ALL_PROXY, with user and password where the proxy wants them, and "
+    "NO_PROXY",
+    "SSLCertVerificationError": "the server's certificate is not trusted ({host}: "
+    "{why}); check base_url, or set REQUESTS_CA_BUNDLE if the certificate is your own",
+    "gaierror": "the host {host} cannot be looked up ({why}); check base_url, and this "
+    "machine's network",
+    "ConnectionRefusedError": "{host} refuses connections; check host and port in "
+    "base_url, and whether the API is up",
+    "NewConnectionError": "{host} cannot be reached ({why}); check base_url, and this "
+    "machine's network",
+    "ConnectTimeoutError": "{host} accepted no connection within {seconds:g} s; check "
+    "base_url, this machine's network, and the firewalls on the way",
+    "TimeoutError|Timeout": "the answer of {host} did not arrive whole within "
+    "{seconds:g} s; raise request_timeout_seconds, or lower page_size or concurrency",
+    "WRONG_VERSION_NUMBER|RECORD_LAYER_FAILURE": "{host} does not speak TLS; check the "
+    "port in base_url, and whether it should begin with http:// (for this machine "
+    "only)",
+    "\x15\x03|\x16\x03": "{host} speaks TLS; base_url must begin with https://",
+    "ConnectionResetError|IncompleteRead": "{host} broke off its answer; "
+    f"{IF_IT_GOES_ON}, or lower page_size",
+    "Exception": f"the request to {{host}} failed ({{why}}); {IF_IT_GOES_ON}",
+}
+"""By names of classes, OpenSSL's reasons, or first bytes of what is no HTTP: what to
+say. The first that fits any cause of an error is used."""
 
 
 def explain(error: Exception, url: str, seconds: float, secret: Secret) -> str:
@@ -52,21 +63,17 @@ def explain(error: Exception, url: str, seconds: float, secret: Secret) -> str:
     Returns:
         What happened and what to do, safe to be shown, without a full stop.
     """
+    if isinstance(error, (BodyTooLargeError, TrustError)):
+        return secret.summarize(error)
     host = urlsplit(url).netloc.rpartition("@")[2]
-    proxy = _proxy(url)
-    if proxy:
+    if proxy := _proxy(url):
         host = f"{host} (through the proxy {proxy})"
     causes = [*_causes(error)]
-    for meaning in _MEANINGS:
-        for cause in causes:
-            if not isinstance(cause, meaning.kinds):
-                continue
-            why = meaning.why(cause) if meaning.why else ""
-            if why is not None:
-                parts = {"host": host, "proxy": proxy, "why": why}
-                shown = {name: secret.summarize(part) for name, part in parts.items()}
-                return meaning.text.format(seconds=seconds, **shown)
-    raise AssertionError  # The last meaning fits any error.
+    marks = {mark for cause in causes for mark in _marks(cause)}
+    text = next(_MEANINGS[key] for key in _MEANINGS if marks & {*key.split("|")})
+    parts = {"host": host, "proxy": proxy, "why": _reason(causes)}
+    shown = {name: secret.summarize(part) for name, part in parts.items()}
+    return text.format(seconds=seconds, **shown)
 
 
 def is_without_connection(error: Exception) -> bool:
@@ -78,8 +85,8 @@ def is_without_connection(error: Exception) -> bool:
     Returns:
         Whether the connection could not be made.
     """
-    inner = error.args[0] if error.args else None
-    return isinstance(getattr(inner, "reason", None), _WITHOUT_CONNECTION)
+    # What fails later is not wrapped in it, as the adapter's `Retry` has it.
+    return any(isinstance(inner, MaxRetryError) for inner in error.args)
 
 
 def is_distrust(error: Exception) -> bool:
@@ -95,16 +102,17 @@ def is_distrust(error: Exception) -> bool:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Give an error and the errors that it wraps, outermost first."""
-    waiting, seen = [error], set[int]()
-    while waiting:
-        cause = waiting.pop(0)
-        if id(cause) in seen:
-            continue
-        seen.add(id(cause))
-        yield cause
-        inner = (getattr(cause, "reason", None), cause.__cause__, cause.__context__)
-        waiting += [e for e in (*cause.args, *inner) if isinstance(e, BaseException)]
+    """Give an error and the errors that it wraps."""
+    yield error
+    for inner in (*error.args, getattr(error, "reason", None), error.__cause__):
+        if isinstance(inner, BaseException):
+            yield from _causes(inner)
+
+
+def _marks(cause: BaseException) -> Iterator[str]:
+    yield from (kind.__name__ for kind in type(cause).__mro__)
+    yield str(getattr(cause, "reason", ""))
+    yield str(cause)[:2]
 
 
 def _proxy(url: str) -> str:
@@ -116,157 +124,10 @@ def _proxy(url: str) -> str:
     return proxy.rpartition("//")[2].rpartition("@")[2].partition("/")[0]
 
 
-def _system(error: BaseException) -> str:
-    """Give the operating system's reason for a failed connection."""
-    found = [e.strerror for e in _causes(error) if isinstance(e, OSError)]
-    return next(filter(None, found), "no reason was given")
-
-
-def _certificate(error: BaseException) -> str:
-    message = getattr(error, "verify_message", "") or "it cannot be verified"
-    return str(message).rstrip(".")
-
-
-def _no_tls(error: BaseException) -> str | None:
-    return "" if getattr(error, "reason", None) in _NO_TLS else None
-
-
-def _tls(error: BaseException) -> str:
-    reason = getattr(error, "reason", None) or "it broke off"
-    return str(reason).replace("_", " ").lower()
-
-
-def _of_proxy(error: BaseException) -> str:
-    inner = error.args[-1]
-    if isinstance(inner, lower.NameResolutionError):
-        return "its name is not known"
-    if isinstance(inner, lower.NewConnectionError):
-        return _system(inner)
-    if isinstance(inner, lower.TimeoutError):
-        return "it does not answer in time"
-    if isinstance(inner, (lower.SSLError, ssl.SSLError)):
-        return "it does not speak TLS; should its address begin with http://?"
-    # What the proxy says, such as "407 Proxy Authentication Required".
-    return str(inner).rpartition("failed: ")[2]
-
-
-def _handshake(error: BaseException) -> str | None:
-    return "" if "handshake" in str(error) else None
-
-
-def _tls_instead(error: BaseException) -> str | None:
-    return "" if str(error).startswith(_TLS_RECORD) else None
-
-
-class _Meaning(NamedTuple):
-    """The message for a kind of error."""
-
-    kinds: type[BaseException] | tuple[type[BaseException], ...]
-    text: str
-    why: Callable[[BaseException], str | None] | None = None
-    """Gives the `{why}` of the text, or None where the text does not fit the error."""
-
-
-_MEANINGS = (
-    _Meaning((BodyTooLargeError, TrustError), "{why}", str),
-    _Meaning(
-        upper.InvalidSchema,
-        "HTTPS_PROXY or ALL_PROXY names a SOCKS proxy, which needs another package: "
-        "pip install 'requests[socks]'",
-    ),
-    _Meaning(
-        upper.InvalidURL,
-        "HTTPS_PROXY or ALL_PROXY is not the address of a proxy; set it to one such as "
-        "http://proxy.example.com:8080",
-    ),
-    _Meaning(
-        lower.ProxyError,
-        "the proxy {proxy} does not pass requests on ({why}); check HTTPS_PROXY or "
-        "ALL_PROXY, with user and password where the proxy wants them, and NO_PROXY",
-        _of_proxy,
-    ),
-    _Meaning(
-        ssl.SSLCertVerificationError,
-        "the server's certificate is not trusted ({host}: {why}); check base_url, or "
-        "set REQUESTS_CA_BUNDLE if the certificate is your own",
-        _certificate,
-    ),
-    _Meaning(
-        socket.gaierror,
-        "the host {host} cannot be looked up ({why}); check base_url, and this "
-        "machine's network",
-        _system,
-    ),
-    _Meaning(
-        ConnectionRefusedError,
-        "{host} refuses connections; check host and port in base_url, and whether the "
-        "API is up",
-    ),
-    _Meaning(
-        lower.NewConnectionError,
-        "{host} cannot be reached ({why}); check base_url, and this machine's network",
-        _system,
-    ),
-    _Meaning(
-        TimeoutError,
-        "{host} did not finish the TLS handshake within {seconds:g} s; check that the "
-        "port in base_url speaks TLS",
-        _handshake,
-    ),
-    _Meaning(
-        lower.ConnectTimeoutError,
-        "{host} accepted no connection within {seconds:g} s; check base_url, this "
-        "machine's network, and the firewalls on the way",
-    ),
-    _Meaning(
-        NoAnswerError,
-        "{host} did not begin to answer within {seconds:g} s; raise "
-        "request_timeout_seconds, or lower page_size or concurrency",
-    ),
-    _Meaning(
-        (TimeoutError, lower.TimeoutError, upper.Timeout),
-        "the answer of {host} did not arrive whole within {seconds:g} s; raise "
-        "request_timeout_seconds, or lower page_size or concurrency",
-    ),
-    _Meaning(
-        upper.ContentDecodingError,
-        f"the answer of {{host}} cannot be decompressed; {IF_IT_GOES_ON}",
-    ),
-    _Meaning(
-        upper.ChunkedEncodingError,
-        f"{{host}} broke off its answer; {IF_IT_GOES_ON}, or lower page_size",
-    ),
-    _Meaning(
-        ssl.SSLError,
-        "{host} does not speak TLS; check the port in base_url, and whether it should "
-        "begin with http:// (for this machine only)",
-        _no_tls,
-    ),
-    _Meaning(
-        ssl.SSLError,
-        "the TLS handshake with {host} failed ({why}); check base_url, and proxies and "
-        "firewalls on the way",
-        _tls,
-    ),
-    _Meaning(
-        (http.client.RemoteDisconnected, ConnectionError),
-        "{host} closed the connection without a response; check whether base_url "
-        f"should begin with https or http; {IF_IT_GOES_ON}",
-    ),
-    _Meaning(
-        http.client.BadStatusLine,
-        "{host} speaks TLS; base_url must begin with https://",
-        _tls_instead,
-    ),
-    _Meaning(
-        http.client.HTTPException,
-        "{host} does not answer in HTTP ({why}); check base_url",
-        str,
-    ),
-    _Meaning(
-        BaseException,
-        f"the request to {{host}} failed ({{why}}); {IF_IT_GOES_ON}",
-        _system,
-    ),
-)
-"""The first one that fits is used."""
+def _reason(causes: list[BaseException]) -> str:
+    """Give the system's reason, not that of `requests` or urllib3."""
+    for cause in causes:
+        if type(cause).__module__.partition(".")[0] not in {"requests", "urllib3"}:
+            told = getattr(cause, "strerror", None) or str(cause)
+            return re.sub(r"^\[.*?\] | \(_ssl.*", "", told)
+    return "no reason was given"

@@ -6,22 +6,16 @@ import io
 import logging
 import os
 import ssl
-from contextlib import nullcontext
+import time
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
 from typing_extensions import override
-from urllib3.exceptions import DecodeError, HTTPError
-
-from tap_leadintent.api.connection import use_bounded_connections
+from urllib3.exceptions import HTTPError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from contextlib import AbstractContextManager
-
-    from urllib3 import BaseHTTPResponse, PoolManager
+    from urllib3 import BaseHTTPResponse
 
 LARGEST_BODY = 64 * 1024 * 1024
 """Bytes of a body, after decompression. More would let a bad response fill the memory;
@@ -43,84 +37,40 @@ class TrustError(requests.RequestException):
 
 
 class BoundedAdapter(HTTPAdapter):
-    """Reads whole responses, and gives up on those that are too slow or too large."""
-
-    def __init__(
-        self,
-        *,
-        pool_maxsize: int = 1,
-        waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
-    ) -> None:
-        """Set the adapter up; connections are opened later.
-
-        Args:
-            pool_maxsize: How many are kept open.
-            waiting: Gives a context in which a request is sent and its response is
-                awaited; it may end the wait with an exception.
-        """
-        super().__init__(pool_maxsize=pool_maxsize)
-        self._waiting = waiting
+    """Reads whole responses, and gives up on bodies that are too slow or too large."""
 
     @override
-    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
-        super().init_poolmanager(*args, **kwargs)
-        use_bounded_connections(self.poolmanager)
-
-    @override
-    def proxy_manager_for(self, proxy: str, **kwargs: Any) -> PoolManager:
-        manager: PoolManager = super().proxy_manager_for(proxy, **kwargs)
-        use_bounded_connections(manager)
-        return manager
-
-    @override
-    def send(
-        self,
-        request: requests.PreparedRequest,
-        stream: bool = False,
-        timeout: Any = None,
-        verify: bool | str = True,
-        cert: Any = None,
-        proxies: Mapping[str, str] | None = None,
-    ) -> requests.Response:
-        # `stream` is not used: the body is always read whole.
-        with self._waiting():
-            response = super().send(
-                request,
-                stream=True,
-                timeout=timeout,
-                verify=verify,
-                cert=cert,
-                proxies=proxies,
-            )
-            response.raw = _whole(response.raw)
+    def send(self, request: requests.PreparedRequest, *_: Any, **options: Any) -> Any:
+        end = time.monotonic() + options["timeout"]
+        response = super().send(request, **{**options, "stream": True})
+        response.raw = _whole(response.raw, end)
         return response
 
 
 class _Body(io.BytesIO):
     """A body that `requests` takes in one piece, instead of copying small ones."""
 
-    def stream(self, *_args: object, **_kwargs: object) -> Iterator[bytes]:
-        yield self.getvalue()
+    def stream(self, *_args: object, **_kwargs: object) -> list[bytes]:
+        return [self.getvalue()]
 
 
-def _whole(raw: BaseHTTPResponse) -> _Body:
+def _whole(raw: BaseHTTPResponse, end: float) -> _Body:
     body = _Body()
     try:
-        # `read` would keep each chunk of a chunked body as an object until the end.
-        while body.tell() <= LARGEST_BODY and (
-            piece := raw.read1(_PIECE, decode_content=True)
-        ):
+        # Other ways to read go on as long as bytes come, or keep each chunk of a
+        # chunked body as an object until the end.
+        while piece := raw.read1(_PIECE, decode_content=True):
             body.write(piece)
-    except DecodeError as error:
-        raise requests.exceptions.ContentDecodingError(error) from error
-    except (HTTPError, OSError) as error:
+            if body.tell() > LARGEST_BODY:
+                most = f"{LARGEST_BODY >> 20} MiB"
+                msg = f"the response is larger than {most}; lower page_size"
+                raise BodyTooLargeError(msg)
+            if time.monotonic() > end:
+                raise requests.ReadTimeout
+    except HTTPError as error:
         raise requests.exceptions.ChunkedEncodingError(error) from error
     finally:
         raw.close()
-    if body.tell() > LARGEST_BODY:
-        most = LARGEST_BODY / 2**20
-        msg = f"the response is larger than {most:g} MiB; lower page_size"
-        raise BodyTooLargeError(msg)
     return body
 
 
@@ -164,10 +114,10 @@ def environment(url: str) -> dict[str, Any]:
     Raises:
         TrustError: A variable names a path without certificates.
     """
-    name, path = next(
-        ((name, path) for name in _TRUST if (path := os.environ.get(name))), ("", "")
-    )
-    if path and url.startswith("https:"):
+    name = next(filter(os.environ.get, _TRUST), "")
+    path = os.environ.get(name) or None
+    is_secure = url.lower().startswith("https:")
+    if path and is_secure:
         try:
             ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(
                 **{"capath" if os.path.isdir(path) else "cafile": path}  # noqa: PTH112
@@ -179,10 +129,6 @@ def environment(url: str) -> dict[str, Any]:
                 "it to a file in PEM format"
             )
             raise TrustError(msg) from error
-    with requests.Session() as session:
-        merge = session.merge_environment_settings
-        found = {**merge(url, {}, None, path or None, None)}
-    if urlsplit(url).scheme == "http":
-        # A proxy could read the key. Plain HTTP is allowed for loopback only.
-        found["proxies"] = {}
-    return found
+    found = requests.Session().merge_environment_settings(url, {}, None, path, None)
+    # A proxy could read the key. Plain HTTP is allowed for loopback only.
+    return {**found, "proxies": found["proxies"] if is_secure else {}}

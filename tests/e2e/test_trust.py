@@ -1,38 +1,23 @@
-"""Whom the tap trusts, and which way its requests go: certificates and proxies."""
+"""Whom the tap trusts, and which way its key goes: certificates, proxies, redirects."""
 
 from __future__ import annotations
 
-from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import requests
 
 from tap_leadintent.api.session import TrustError, environment
 from tests.support.helpers import API_KEY, only
-from tests.support.servers import (
-    PAUSE,
-    answering,
-    listening,
-    proxying,
-    read_request,
-    response,
-    trickle,
-)
+from tests.support.servers import Counting, answering, listening, proxying, response
 
 if TYPE_CHECKING:
-    import socket
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tap_leadintent.sandbox import Sandbox
     from tests.support.helpers import Run
 
-CONFIG = {"api_key": API_KEY, "max_retries": 0}
-TIMEOUT = 0.2
-
-
-# Trust
+CATALOG = only("custom_signals")
 
 
 @pytest.fixture
@@ -48,13 +33,14 @@ def _no_trust(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
+# Certificates
+
+
 def test_an_unknown_certificate_is_not_trusted(
     tap: Callable[..., Run], secure: dict[str, Any]
 ) -> None:
-    run = tap(secure, catalog=only("custom_signals"))
-    line = run.failed()
-    assert "custom_signals: the server's certificate is not trusted" in line
-    assert "set REQUESTS_CA_BUNDLE" in line
+    run = tap(secure, catalog=CATALOG)
+    assert "custom_signals: the server's certificate is not trusted" in run.failed()
     assert "; try " not in run.stderr
     assert "1 request, 0 retries" in run.stderr
 
@@ -70,27 +56,26 @@ def test_a_variable_can_name_a_certificate_to_trust(
     name: str,
 ) -> None:
     monkeypatch.setenv(name, str(certificate))
-    run = tap(secure, catalog=only("custom_signals")).succeeded()
+    run = tap(secure, catalog=CATALOG).succeeded()
     assert [record["id"] for record in run.records("custom_signals")] == ["a"]
 
 
-def test_an_empty_variable_names_no_certificate(
-    secure: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+def test_a_variable_may_be_empty_or_name_a_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "")
-    assert environment(secure["base_url"])["verify"] is True
+    assert environment("https://api.example.com")["verify"] is True
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path))
+    assert environment("https://api.example.com")["verify"] == str(tmp_path)
 
 
-@pytest.mark.parametrize("content", [None, "", "no certificate"])
-@pytest.mark.parametrize("name", ["REQUESTS_CA_BUNDLE", "SSL_CERT_FILE"])
 def test_certificates_that_cannot_be_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: str | None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "bundle.pem"
-    if content is not None:
-        path.write_text(content, encoding="utf-8")
-    monkeypatch.setenv(name, str(path))
-    with pytest.raises(TrustError, match=f"^{name} names no .*{path}"):
+    path.write_text("no certificate", encoding="utf-8")
+    monkeypatch.setenv("SSL_CERT_FILE", str(path))
+    with pytest.raises(TrustError, match=f"^SSL_CERT_FILE names no .*{path}"):
         environment("https://api.example.com")
 
 
@@ -98,20 +83,23 @@ def test_certificates_that_are_not_there_end_the_stream_at_once(
     tap: Callable[..., Run], secure: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/nowhere.pem")
-    run = tap(secure, catalog=only("custom_signals"))
+    run = tap(secure, catalog=CATALOG)
     assert "REQUESTS_CA_BUNDLE names no readable file" in run.failed()
     assert "; try " not in run.stderr
 
 
-def test_a_folder_of_certificates(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(tmp_path))
-    found = environment("https://api.example.com")
-    assert found["verify"] == str(tmp_path)
+# The key's way
 
 
-# Proxies
+def test_the_key_follows_no_redirect(tap: Callable[..., Run]) -> None:
+    elsewhere = Counting(answering(response()))
+    with listening(elsewhere) as there:
+        location = "Location: http://{}:{}/v1/monitor/custom-signals".format(*there)
+        moved = response(b"", location, status="307 Temporary Redirect")
+        with listening(answering(moved)) as here:
+            config = {"api_key": API_KEY, "base_url": "http://{}:{}".format(*here)}
+            assert "are not followed" in tap(config, catalog=CATALOG).failed()
+    assert not elsewhere.connections
 
 
 @pytest.fixture
@@ -131,75 +119,25 @@ def test_http_goes_past_the_proxy(
     tap: Callable[..., Run], proxied: list[str], sandbox: Sandbox
 ) -> None:
     """A proxy would read the key, and this machine needs none to reach itself."""
-    config = {**CONFIG, "base_url": sandbox.url}
-    run = tap(config, catalog=only("custom_signals")).succeeded()
+    config = {"api_key": API_KEY, "base_url": sandbox.url.replace("http", "HTTP")}
+    run = tap(config, catalog=CATALOG).succeeded()
     assert len(run.records("custom_signals")) == 3
     assert proxied == []
 
 
-def test_no_variable_gives_http_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("http_proxy", "all_proxy"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-        monkeypatch.setenv(name.upper(), "http://127.0.0.1:9")
-    monkeypatch.delenv("NO_PROXY")
-    assert environment("http://127.0.0.1:8000")["proxies"] == {}
-    assert environment("HTTP://localhost")["proxies"] == {}
-    assert environment("https://api.example.com")["proxies"]["all"]
-
-
-def test_https_goes_through_the_proxy(
+@pytest.mark.parametrize("past", ["", "127.0.0.1"])
+def test_https_goes_through_the_proxy_unless_no_proxy_names_the_host(  # noqa: PLR0913, PLR0917 - fixtures
     tap: Callable[..., Run],
     proxied: list[str],
     secure: dict[str, Any],
     certificate: Path,
     monkeypatch: pytest.MonkeyPatch,
+    past: str,
 ) -> None:
+    monkeypatch.setenv("NO_PROXY", past)
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    run = tap(secure, catalog=only("custom_signals")).succeeded()
+    run = tap(secure, catalog=CATALOG).succeeded()
     assert [record["id"] for record in run.records("custom_signals")] == ["a"]
     host = secure["base_url"].removeprefix("https://")
-    (line,) = proxied
-    assert line.startswith(f"CONNECT {host} HTTP/1.")
-
-
-def test_no_proxy_goes_past_the_proxy(
-    tap: Callable[..., Run],
-    proxied: list[str],
-    secure: dict[str, Any],
-    certificate: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    tap(secure, catalog=only("custom_signals")).succeeded()
-    assert proxied == []
-
-
-def test_a_proxy_that_trickles_is_given_up(
-    session: requests.Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("NO_PROXY")
-
-    def slow(connection: socket.socket) -> None:
-        read_request(connection)
-        for part in trickle(b"HTTP/1.1 200 " + b"x" * 200 + b"\r\n\r\n"):
-            connection.sendall(part)
-            Event().wait(PAUSE)
-
-    with listening(slow) as (host, port):
-        proxies = {"https": f"http://{host}:{port}"}
-        with pytest.raises(requests.RequestException, match=r"timed out|in time"):
-            session.post(
-                "https://127.0.0.1:9/", json={}, proxies=proxies, timeout=TIMEOUT
-            )
-
-
-def test_a_proxy_that_is_gone(
-    tap: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("NO_PROXY")
-    monkeypatch.setenv("HTTPS_PROXY", "http://user:pass-9c@127.0.0.1:9")
-    config = {**CONFIG, "base_url": "https://api.example.com"}
-    run = tap(config, catalog=only("custom_signals"))
-    assert "proxy" in run.failed()
-    assert "pass-9c" not in run.stderr
+    asked = [line.partition(" HTTP/1.")[0] for line in proxied]
+    assert asked == ([] if past else [f"CONNECT {host}"])

@@ -104,29 +104,17 @@ ANSWERS = (
         cure=LATER,
     ),
     gave_up(
-        "… closed the connection without a response; check whether base_url should begin with https or http; if it goes on, ask the API's support",
-        faults=({"kind": "reset"},),
-        cause="The server, or a proxy before it, closed the connection.",
-        cure="Check `base_url`, and firewalls on the way.",
-    ),
-    gave_up(
         "… broke off its answer; if it goes on, ask the API's support, or lower page_size",
         faults=({"kind": "drop"},),
-        cause="The connection ended in the middle of an answer.",
-        cure="Lower `page_size` if it happens with large pages only.",
+        cause="The server, or a proxy before it, closed the connection before or in the middle of an answer.",
+        cure="Lower `page_size` if it happens with large pages only. If it happens each time, check whether `base_url` should begin with https or http, and firewalls on the way.",
     ),
     gave_up(
         "the answer of … did not arrive whole within 0.5 s; raise request_timeout_seconds, or lower page_size or concurrency",
         config={"request_timeout_seconds": 0.5},
         faults=({"kind": "drip", "bytes": 1, "seconds": 0.02},),
-        cause="The answer arrives too slowly.",
+        cause="The API is slower than `request_timeout_seconds` allows, or its answer arrives too slowly.",
         cure="Raise `request_timeout_seconds`, or ask for less at once.",
-    ),
-    gave_up(
-        "the answer of … cannot be decompressed; if it goes on, ask the API's support",
-        faults=({"kind": "undecodable"},),
-        cause="The answer says that it is compressed, and is not.",
-        cure="A proxy on the way may change answers; go around it.",
     ),
     failed(
         "page 1 says has_more but carries no next cursor; the stream stops rather than miss records. Report it to the API's support.",

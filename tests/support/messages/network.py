@@ -32,13 +32,6 @@ NETWORK = (
         cure="Correct `HTTPS_PROXY`, or name the host in `NO_PROXY`.",
     ),
     gave_up(
-        "… did not begin to answer within 0.5 s; raise request_timeout_seconds, or lower page_size or concurrency",
-        config={"request_timeout_seconds": 0.5},
-        faults=({"kind": "hang", "seconds": 30},),
-        cause="The API is slower than `request_timeout_seconds` allows.",
-        cure="Raise it, or ask for less at once.",
-    ),
-    gave_up(
         "HTTP 429 …: the API wants fewer requests; set max_requests_per_minute, or lower it: …",
         faults=({"kind": "status", "status": 429},),
         cause="The key asks more often than the API allows.",
