@@ -22,11 +22,11 @@ from tap_leadintent.progress import Progress
 from tap_leadintent.records.exclusion import Exclusion, key_problems
 from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
+from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
 from tap_leadintent.replication.coverage import Coverage
 from tap_leadintent.replication.plan import SINCE_EVER, Step, make_plan
 from tap_leadintent.replication.reader import Reader
-from tap_leadintent.replication.source import Source
-from tap_leadintent.replication.stream_state import StreamState
+from tap_leadintent.replication.source import Source, key_mark
 from tap_leadintent.replication.windows import OVERLAP_SECONDS
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.times import format_instant
@@ -195,15 +195,33 @@ class LeadIntentStream(SingerStream):
         """Whether the stream is read by time ranges, with a bookmark."""
         return self.replication_method == REPLICATION_INCREMENTAL and bool(self.ranges)
 
+    @cached_property
+    def bookmark(self) -> Bookmark:
+        """What earlier runs have read of the stream; this run extends it."""
+        source = Source.of(self.config, self.filters)
+        return Bookmark.read(self.stream_state, source)
+
+    @cached_property
+    def key_mark(self) -> str:
+        """A short hash of `api_key`, to notice another key in the state."""
+        return key_mark(self.config["api_key"], self.bookmark.source.address)
+
     @property
     def newest_covered(self) -> str | None:
-        """The newest instant that the state covers of the stream's first range."""
-        return self.state_entry.newest_covered if self.is_incremental else None
+        """The newest covered instant of the stream's first range."""
+        if not self.is_incremental:
+            return None
+        newest = self.bookmark.coverage.newest(self.ranges[0].name)
+        return None if newest is None else format_instant(newest)
 
     def begin_state(self) -> None:
-        """Give the stream an entry in the run's first STATE; see `StreamState`."""
-        if self.is_incremental:
-            self.state_entry.begin()
+        """Put an empty coverage into the run's first STATE, if there is no state.
+
+        Meltano merges a run's states into those of former runs. Without this entry, old
+        coverage would survive a full refresh that was interrupted.
+        """
+        if self.is_incremental and not self.stream_state:
+            self.stream_state[COVERAGE] = []
 
     @override
     def get_records(self, context: Context | None) -> Iterable[Record]:
@@ -232,19 +250,15 @@ class LeadIntentStream(SingerStream):
         with self.new_version(self._now):
             yield from self.reader.read(step, Coverage())
 
-    @cached_property
-    def state_entry(self) -> StreamState:
-        """What is known of the stream from earlier runs."""
-        source = Source.of(self.config, self.filters)
-        key = self.config.get("api_key", "")
-        return StreamState(self.stream_state, source, self.asked, key)
-
     def _note_coverage(self, records: int) -> None:
         """Take the new coverage into the state; see `checkpoint`."""
-        self.checkpoint(self.state_entry.current, records=records)
+        self.checkpoint(self._state, records=records)
+
+    def _state(self) -> dict[str, Any]:
+        return {COVERAGE: self.bookmark.to_state(self.key_mark)}
 
     def _read_ranges(self) -> Generator[list[Record]]:
-        bookmark = self.state_entry.bookmark
+        bookmark = self.bookmark
         if bookmark.problem:
             self.logger.warning("The stream starts anew: %s", bookmark.problem)
         newest = max((end for _, (_, end) in bookmark.coverage), default=0)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from http import HTTPStatus
 from logging import DEBUG, WARNING
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from singer_sdk.exceptions import SingerSDKError
 
 from tap_leadintent.errors import NoAccessError, OutputError, RunError
-from tap_leadintent.replication.state_check import changes, unknown_names
+from tap_leadintent.replication.state_check import changes
 from tap_leadintent.summary import (
     Outcome,
     WarningCounter,
@@ -21,7 +21,7 @@ from tap_leadintent.summary import (
 
 if TYPE_CHECKING:
     import logging
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from tap_leadintent.api.limits import RateLimiter
     from tap_leadintent.client import LeadIntentStream
@@ -166,28 +166,20 @@ def _sync(stream: LeadIntentStream) -> None:
     stream.finalize_state_progress_markers()
 
 
-def doubts_about_state(
-    state: Mapping[str, Any],
-    ranges: Mapping[str, Sequence[str]],
-    selected: Sequence[LeadIntentStream],
-    now: int,
-) -> Iterator[str]:
+def doubts_about_state(selected: Sequence[LeadIntentStream], now: int) -> Iterator[str]:
     """Find what the user may not know of the state that a run begins with.
 
     Args:
-        state: The state.
-        ranges: The time ranges of each of the tap's streams.
         selected: The selected streams.
         now: When the run began, in UTC seconds since 1970.
 
     Yields:
-        A line for each unknown name, change of the source, and stream not yet begun.
+        A line for each change of the source, and for streams not yet begun.
     """
-    yield from unknown_names(state.get("bookmarks", {}), ranges)
     if reading := [stream for stream in selected if stream.is_incremental]:
-        bookmarks = {stream.name: stream.state_entry.bookmark for stream in reading}
+        bookmarks = {stream.name: stream.bookmark for stream in reading}
         filters = {stream.name: stream.filters for stream in reading}
-        yield from changes(bookmarks, filters, reading[0].state_entry.key_mark)
+        yield from changes(bookmarks, filters, reading[0].key_mark)
         if reading[0].asked.since > now:
             told = ", ".join(bookmarks)
             yield f"start_date lies in the future; nothing is read of {told}"

@@ -101,9 +101,7 @@ class TapLeadIntent(Tap):
         selected = self._selected_streams()
         for stream in selected:
             stream.begin_state()
-        ranges = {name: stream.asked.ranges for name, stream in self._ours.items()}
-        now = self.initialized_at // 1000
-        for line in doubts_about_state(self.state, ranges, selected, now):
+        for line in doubts_about_state(selected, self.initialized_at // 1000):
             self.logger.warning("%s", line)
         try:
             self._write_state()

@@ -9,6 +9,8 @@ other sources, so that a mistyped address or a change of filters loses no covera
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -18,7 +20,7 @@ from tap_leadintent.replication.source import Source, normalised
 from tap_leadintent.times import format_instant, parse_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from tap_leadintent.replication.intervals import Interval
 
@@ -52,32 +54,27 @@ class _MarkEntry(msgspec.Struct, omit_defaults=True):
     key: str = ""
 
 
+@dataclass
 class Bookmark:
     """A stream's state: the coverage of the run's source, and of other sources."""
 
-    def __init__(
-        self,
-        source: Source,
-        coverage: Coverage | None = None,
-        others: Sequence[RawEntry] = (),
-    ) -> None:
-        """Create the bookmark.
+    source: Source
+    """What the run reads."""
 
-        Args:
-            source: What the run reads.
-            coverage: What of this source is covered.
-            others: Entries of other sources, the latest first.
-        """
-        self.source = source
-        self.coverage = coverage or Coverage()
-        self.problem: str | None = None
-        """Why the state says nothing that can be used; None if it does."""
-        self.keys: set[str] = set()
-        """The `key_mark` of each key that entries of this address were made with."""
-        self.key = ""
-        """Mark of the key that the source was last read with, if it is known."""
-        self._others = _latest(others)
-        self._written: dict[tuple[str, Interval], RawEntry] = {}
+    coverage: Coverage
+    """What of it is covered; the run extends it."""
+
+    others: Sequence[RawEntry] = ()
+    """Entries of the latest other sources, the latest first."""
+
+    keys: Collection[str] = ()
+    """The `key_mark` of each key that entries of this address were made with."""
+
+    key: str = ""
+    """Mark of the key that the source was last read with, if it is known."""
+
+    problem: str | None = None
+    """Why the state says nothing that can be used; None if it does."""
 
     @classmethod
     def read(cls, state: Mapping[str, Any], source: Source) -> Bookmark:
@@ -93,50 +90,39 @@ class Bookmark:
             The bookmark. If the state is malformed, or only the SDK's, nothing is
             covered and `problem` says why.
         """
-        bookmark = cls(source)
+        problem = None
         if COVERAGE not in state and "replication_key_value" in state:
-            bookmark.problem = (
+            problem = (
                 "its state has a replication_key_value alone, which does not say what "
                 "was found when"
             )
         try:
-            bookmark._read_list(state.get(COVERAGE, []))
+            entries = msgspec.convert(state.get(COVERAGE, []), list[dict[str, Any]])
+            by_source: dict[Source, list[RawEntry]] = {}
+            for entry in entries:
+                address = normalised(str(entry.get("source") or source.address))
+                its = Source(address, str(entry.get("filters", "")))
+                by_source.setdefault(its, []).append({**entry, "source": address})
+            own = by_source.pop(source, [])
+            coverage = _coverage(own)
         except ValueError as error:
-            bookmark.problem = str(error)
-        return bookmark
-
-    def _read_list(self, entries: object) -> None:
-        own: list[RawEntry] = []
-        others: list[RawEntry] = []
-        for entry in msgspec.convert(entries, list[dict[str, Any]]):
-            address = normalised(str(entry.get("source") or self.source.address))
-            is_own = (address, entry.get("filters", "")) == self.source
-            (own if is_own else others).append({**entry, "source": address})
-            if address == self.source.address and "key" in entry:
-                self.keys.add(str(entry["key"]))
-        self._others = _latest(others)
-        self.key = next((str(entry["key"]) for entry in own if "key" in entry), "")
-        pieces = [entry for entry in own if entry.keys().isdisjoint(_MARKS)]
-        marks = [entry for entry in own if "rechecked" in entry]
-        rechecked = [
-            parse_instant(mark.rechecked)
-            for mark in msgspec.convert(marks, list[_MarkEntry])
+            return cls(source, Coverage(), problem=str(error))
+        keys = [
+            str(entry["key"])
+            for its, found in [(source, own), *by_source.items()]
+            for entry in found
+            if its.address == source.address and "key" in entry
         ]
-        self.coverage = Coverage(
-            map(_piece, msgspec.convert(pieces, list[_Entry])),
-            rechecked=min(rechecked, default=None),
-        )
-
-    @property
-    def others(self) -> list[RawEntry]:
-        """Entries of other sources, the latest first."""
-        return [*self._others]
+        others = [*chain(*[*by_source.values()][:MOST_OTHERS])]
+        own_key = next((str(entry["key"]) for entry in own if "key" in entry), "")
+        return cls(source, coverage, others, keys, own_key, problem)
 
     @property
     def former(self) -> Source | None:
         """The state's last source, if the state covers nothing of this run's source."""
-        if self._others and not any(self.coverage) and not self.problem:
-            return _source(self._others[0])
+        if self.others and not any(self.coverage) and not self.problem:
+            last = self.others[0]
+            return Source(str(last["source"]), str(last.get("filters", "")))
         return None
 
     def to_state(self, key: str = "") -> list[RawEntry]:
@@ -148,23 +134,26 @@ class Bookmark:
         Returns:
             One entry for each interval, by range and time, then those of others.
         """
-        # Unchanged entries are reused: there may be thousands.
-        self._written = {
-            piece: self._written.get(piece) or self._entry(*piece, key)
-            for piece in self.coverage
-        }
-        marks: list[RawEntry] = []
+        entries: list[_Entry | _MarkEntry] = [
+            _Entry(name, format_instant(start), format_instant(end), *self.source, key)
+            for name, (start, end) in self.coverage
+        ]
         if (rechecked := self.coverage.rechecked) is not None:
-            mark = _MarkEntry(format_instant(rechecked), *self.source, key)
-            marks = [msgspec.to_builtins(mark)]
-        return [*self._written.values(), *marks, *self._others]
+            entries.append(_MarkEntry(format_instant(rechecked), *self.source, key))
+        return [*msgspec.to_builtins(entries), *self.others]
 
-    def _entry(self, name: str, interval: Interval, key: str) -> RawEntry:
-        start, end = map(format_instant, interval)
-        entry: RawEntry = msgspec.to_builtins(
-            _Entry(name, start, end, *self.source, key)
-        )
-        return entry
+
+def _coverage(entries: list[RawEntry]) -> Coverage:
+    pieces = [entry for entry in entries if entry.keys().isdisjoint(_MARKS)]
+    marks = [entry for entry in entries if "rechecked" in entry]
+    rechecked = [
+        parse_instant(mark.rechecked)
+        for mark in msgspec.convert(marks, list[_MarkEntry])
+    ]
+    return Coverage(
+        map(_piece, msgspec.convert(pieces, list[_Entry])),
+        rechecked=min(rechecked, default=None),
+    )
 
 
 def _piece(entry: _Entry) -> tuple[str, Interval]:
@@ -173,16 +162,3 @@ def _piece(entry: _Entry) -> tuple[str, Interval]:
         msg = f"in its state, {entry.end} comes before {entry.start}"
         raise ValueError(msg)
     return entry.range, (start, end)
-
-
-def _source(entry: RawEntry) -> Source:
-    return Source(str(entry["source"]), str(entry.get("filters", "")))
-
-
-def _latest(entries: Iterable[RawEntry]) -> list[RawEntry]:
-    """Keep the entries of the latest sources."""
-    by_source: dict[Source, list[RawEntry]] = {}
-    for entry in entries:
-        by_source.setdefault(_source(entry), []).append(entry)
-    kept = [*by_source.values()][:MOST_OTHERS]
-    return [entry for group in kept for entry in group]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.helpers import readers_left
+from tests.support.helpers import readers_alive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def no_thread_is_left_behind() -> Iterator[None]:
     """Look for threads after the test."""
     yield
-    assert readers_left() == []
+    assert readers_alive() == []
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import requests
 from singer_sdk.singerlib import RecordMessage
 
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import readers_alive, readers_left
+from tests.support.helpers import readers_alive
 from tests.support.model import DAY, Api, iso, steady
 from tests.support.model_runs import DEFAULTS, Adapter, run
 from tests.support.store import Store
@@ -36,20 +36,20 @@ def tap_on(api: Api, monkeypatch: pytest.MonkeyPatch, **config: Any) -> TapLeadI
 
 def test_no_thread_outlives_a_sync() -> None:
     assert run(Api(now=9 * DAY, leads=steady(200)), Store(), CONFIG)
-    assert readers_left() == []
+    assert readers_alive() == []
 
 
 @pytest.mark.parametrize("messages", [5, 60])
 def test_no_thread_outlives_a_target_that_is_gone(messages: int) -> None:
     api = Api(now=9 * DAY, leads=steady(200))
     assert not run(api, Store(), CONFIG, killed_after=messages)
-    assert readers_left() == []
+    assert readers_alive() == []
 
 
 def test_no_thread_outlives_a_connection_test(monkeypatch: pytest.MonkeyPatch) -> None:
     tap = tap_on(Api(now=9 * DAY, leads=steady(200)), monkeypatch)
     assert tap.run_connection_test()
-    assert readers_left() == []
+    assert readers_alive() == []
 
 
 def await_readers() -> None:
@@ -57,7 +57,7 @@ def await_readers() -> None:
     for thread in threading.enumerate():
         if thread.name in readers_alive():
             thread.join(timeout=60)
-    assert readers_left() == []
+    assert readers_alive() == []
 
 
 @pytest.mark.parametrize("start", [{}, {"start_date": iso(0), "window_days": 40}])

@@ -150,14 +150,6 @@ def readers_alive() -> list[str]:
     return [thread.name for thread in readers if thread.is_alive()]
 
 
-def readers_left() -> list[str]:
-    """Give the names of the threads that read windows and do not end."""
-    for thread in threading.enumerate():
-        if thread.name in readers_alive():
-            thread.join(TIMEOUT)
-    return readers_alive()
-
-
 class Clock:
     """Stands in for the module `time`, without waiting."""
 
