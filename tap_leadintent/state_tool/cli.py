@@ -2,39 +2,46 @@
 
 from __future__ import annotations
 
-import json
-import re
-import sys
+import logging
 import time
+from typing import Any
 
 import click
 
-from tap_leadintent.config.suggestions import did_you_mean
+from tap_leadintent.config import environment
+from tap_leadintent.config.files import read_config
+from tap_leadintent.config.settings import SCHEMA
+from tap_leadintent.config.validation import validate
+from tap_leadintent.errors import LOGGER, ConfigError
 from tap_leadintent.redaction import printable
-from tap_leadintent.replication.source import normalised
-from tap_leadintent.state_tool import changes, settings
-from tap_leadintent.state_tool.bar import BLOCKS, PLAIN
-from tap_leadintent.state_tool.document import read_document
-from tap_leadintent.state_tool.errors import StateError
-from tap_leadintent.state_tool.facts import stream_facts
-from tap_leadintent.state_tool.forecast import forecast, source_of
-from tap_leadintent.state_tool.forecast_json import forecast_json, instant_json
-from tap_leadintent.state_tool.predictions import (
-    describe_instant,
-    describe_plan,
-    describe_unplanned,
+from tap_leadintent.state_tool import states
+from tap_leadintent.state_tool.document import StateError, read_document
+from tap_leadintent.times import EARLIEST, LATEST, format_instant, parse_instant
+
+_PREFIX = "TAP_LEADINTENT_"
+
+_ASKING = (
+    *("base_url", "api_key", "filters"),
+    *("start_date", "end_date", "lookback_minutes", "recheck_days"),
 )
-from tap_leadintent.state_tool.shards import split as split_into
-from tap_leadintent.state_tool.streams import (
-    Stream,
-    declared_streams,
-    find,
-    streams_in,
-)
-from tap_leadintent.state_tool.words import describe
-from tap_leadintent.times import format_instant, parse_instant
+"""The settings that say what a run reads, and the key, which is not shown."""
+
+
+def _instant(text: str) -> int:
+    try:
+        return parse_instant(text)
+    except ValueError:
+        msg = f"{text!r} is not a date or date-time, such as 2026-01-31"
+        raise click.BadParameter(msg) from None
+
 
 _STATE = click.argument("state", default="-")
+_CONFIG = click.option(
+    "--config", default="ENV", help="Settings (JSON); by default the environment."
+)
+_STREAM = click.Choice([*states.RANGES])
+_FROM = click.option("--from", "start", type=_instant, help="Where it begins.")
+_TO = click.option("--to", "end", type=_instant, help="Where it ends.")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -50,221 +57,116 @@ def main() -> None:
 
 @main.command()
 @_STATE
-@click.option("--config", help="Settings (JSON): the lookback, and today's source.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def show(state: str, config: str | None, *, as_json: bool) -> None:
-    """Say what is covered of each stream, what is not, and what is read again."""
-    streams = declared_streams()
-    chosen = None if config is None else settings.read_settings(config)
-    lookback = settings.lookback(chosen or {})
-    document = read_document(state, streams)
-    found = [
-        stream_facts(
-            stream,
-            document.bookmarks.get(name, {}),
-            lookback,
-            None if chosen is None else source_of(stream, chosen),
-        )
-        for name, stream in streams.items()
-    ]
-    if as_json:
-        told = {facts.stream.name: facts.to_json() for facts in found}
-        _echo_json(json.dumps({"streams": told}, indent=2))
-        return
-    marks = BLOCKS if _shows_blocks() else PLAIN
-    for facts in found:
-        for line in describe(facts, marks):
+def show(state: str) -> None:
+    """Say what is covered of each stream."""
+    document = read_document(state)
+    for name in states.RANGES:
+        for line in states.describe(name, document.bookmarks.get(name, {})):
             _echo(line)
 
 
 @main.command()
 @_STATE
-@click.option("--config", required=True, help="Settings (JSON); the key may be absent.")
-@click.option("--catalog", help="Catalog (JSON); without it, all streams are selected.")
-@click.option("--stream", help="Only this stream.")
-@click.option("--at", help="Say whether this instant is covered, or when it will be.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def plan(  # noqa: PLR0913
-    state: str,
-    config: str,
-    catalog: str | None,
-    stream: str | None,
-    at: str | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Say what the next run reads of each stream and why; nothing is sent."""
-    streams = streams_in(catalog)
-    chosen = settings.read_settings(config)
-    instant = None if at is None else _instant("--at", at)
-    asked = [*streams.values()] if stream is None else [find(streams, stream)]
-    document = read_document(state, streams, may_be_empty=True)
-    now = int(time.time())
-    forecasts = [
-        (
-            each,
-            forecast(each, chosen, document.bookmarks.get(each.name, {}), now)
-            if each.is_selected and each.is_incremental
-            else None,
-        )
-        for each in asked
-    ]
-    if as_json:
-        told = {
-            each.name: forecast_json(each, found)
-            if instant is None
-            else instant_json(found, instant)
-            for each, found in forecasts
-        }
-        at_or_now = now if instant is None else instant
-        said = {"at": format_instant(at_or_now), "streams": told}
-        _echo_json(json.dumps(said, indent=2))
-        return
-    if instant is None:
-        _echo(f"A run that begins at {format_instant(now)} reads:")
-    for each, found in forecasts:
-        for line in (
-            [describe_unplanned(each)]
-            if found is None
-            else describe_plan(each, found)
-            if instant is None
-            else describe_instant(each, found, instant)
-        ):
-            _echo(line)
-
-
-@main.command()
-@_STATE
-@click.option("--stream", required=True, help="The stream.")
-@click.option("--range", "name", help="Its time range; without it, all of them.")
+@_CONFIG
+@click.option("--stream", type=_STREAM, help="Only this stream.")
 @click.option(
-    "--from", "start", help="Where the stretch begins; else as it is covered."
+    "--at", type=_instant, help="Say whether this instant is covered, or read."
 )
-@click.option("--to", "end", help="Where it ends; else as far as it is covered.")
-def forget(
-    state: str, stream: str, name: str | None, start: str | None, end: str | None
-) -> None:
+def plan(state: str, config: str, stream: str | None, at: int | None) -> None:
+    """Say what the next run reads of each stream and why; nothing is sent."""
+    chosen = _settings(config)
+    document = read_document(state)
+    now = int(time.time())
+    if at is None:
+        _echo(f"A run that begins at {format_instant(now)} reads:")
+    for name in [stream] if stream else states.RANGES:
+        said = document.bookmarks.get(name, {})
+        for line in states.describe_plan(name, chosen, said, now, at):
+            _echo(line)
+
+
+@main.command()
+@_STATE
+@click.option("--stream", type=_STREAM, required=True, help="The stream.")
+@_FROM
+@_TO
+def forget(state: str, stream: str, start: int | None, end: int | None) -> None:
     """Print a state without a stretch of a stream: the next run reads it again.
 
     It is taken from what the last run's source and filters cover; others are kept.
+    Without --from and --to it is all of it.
     """
-    streams = declared_streams()
-    found = find(streams, stream)
-    ranges = _ranges(found, name)
-    bounds = _bounds(start, end)
-    document = read_document(state, streams)
-    states = changes.forget(document.bookmarks, found, ranges, bounds)
-    _echo_json(document.with_bookmarks(states))
+    gone = (EARLIEST if start is None else start, LATEST if end is None else end)
+    document = read_document(state)
+    left = states.forget(document.bookmarks.get(stream, {}), stream, gone)
+    click.echo(document.with_bookmarks({**document.bookmarks, stream: left}))
 
 
 @main.command()
-@click.argument("states", nargs=-1, required=True)
+@click.argument("shards", nargs=-1, required=True, metavar="STATE...")
+@_CONFIG
 @click.option("--allow-holes", is_flag=True, help="Gaps between shards may stay.")
-@click.option("--from", "start", help="Where what they must cover begins.")
-@click.option("--to", "end", help="Where it ends.")
-@click.option(
-    "--lookback-minutes",
-    type=click.IntRange(0),
-    default=settings.lookback({}) // 60,
-    show_default=True,
-    help="As the runs have it.",
-)
+@_FROM
+@_TO
 def join(
-    states: tuple[str, ...],
-    start: str | None,
-    end: str | None,
-    lookback_minutes: int,
+    shards: tuple[str, ...],
+    config: str,
+    start: int | None,
+    end: int | None,
     *,
     allow_holes: bool,
 ) -> None:
-    """Print what the STATES of shards cover together, in the form of the first.
+    """Print what the STATEs of shards cover together, in the form of the first.
 
     The lookback before the end of each is left out, so that the next run reads it
-    again.
-
-    With --from and --to, a first or last shard that is missing is noticed, too.
+    again. With --from and --to, a first or last shard that is missing is noticed, too.
     """
-    streams = declared_streams()
-    bounds = _bounds(start, end)
-    documents = [read_document(path, streams) for path in states]
-    joined = changes.join(
-        documents,
-        [*streams.values()],
-        bounds,
-        lookback=lookback_minutes * 60,
-        allow_holes=allow_holes,
+    lookback = int(_settings(config)["lookback_minutes"]) * 60
+    documents = [read_document(path) for path in shards]
+    bookmarks = [document.bookmarks for document in documents]
+    joined = states.join(
+        bookmarks, start, end, lookback=lookback, allow_holes=allow_holes
     )
-    _echo_json(documents[0].with_bookmarks(joined))
+    click.echo(documents[0].with_bookmarks(joined))
 
 
-@main.command()
-@click.option("--shards", type=int, required=True, help="How many.")
-@click.option("--from", "start", required=True, help="Where the first begins.")
-@click.option("--to", "end", help="Where the last ends; else now.")
-def split(shards: int, start: str, end: str | None) -> None:
-    """Print the start_date and end_date of shards of equal length, as JSON."""
-    since = _instant("--from", start)
-    until = int(time.time()) if end is None else _instant("--to", end, round_up=True)
-    _echo_json(json.dumps(split_into(shards, (since, until))))
+def _settings(config: str) -> dict[str, Any]:
+    """Read the settings as the tap does, as far as they say what a run reads."""
+    schema = {
+        "properties": {name: SCHEMA["properties"][name] for name in _ASKING},
+        "required": ["base_url"],
+    }
+    given: dict[str, Any] = {}
+    try:
+        if config == "ENV":
+            given = environment.read_config(schema, _PREFIX, logging.getLogger(LOGGER))
+            given["filters"] = _nested(given.get("filters"))
+        else:
+            given = read_config(config, environment.secret(_PREFIX, {}))
+        given = {name: given[name] for name in _ASKING if name in given}
+        problems = validate(given, schema, complete=True)
+    except ConfigError as error:
+        problems = error.errors
+    if problems:
+        msg = (
+            f"{'; '.join(problems)}; in a Meltano project, run `meltano invoke "
+            "tap-leadintent:state` without --config"
+        )
+        raise StateError(msg, given.get("api_key"))
+    return given
 
 
-@main.command()
-@_STATE
-@click.option("--from-source", required=True, help="The base_url that it is about.")
-@click.option("--to-source", required=True, help="The base_url that it is to be about.")
-def move(state: str, from_source: str, to_source: str) -> None:
-    """Print a state for another base_url: the API has moved, the data has not."""
-    streams = declared_streams()
-    target = settings.address("--to-source", to_source)
-    document = read_document(state, streams)
-    states = changes.move(document.bookmarks, normalised(from_source), target)
-    _echo_json(document.with_bookmarks(states))
+def _nested(filters: Any) -> Any:  # noqa: ANN401 - any JSON
+    """Undo what Meltano makes of an object: `{"leads.sheet_ids": […]}`."""
+    if not isinstance(filters, dict):
+        return filters
+    nested: dict[str, Any] = {}
+    for path, value in filters.items():
+        stream, _, field = path.partition(".")
+        nested |= {stream: nested.get(stream, {}) | {field: value} if field else value}
+    return nested
 
 
 def _echo(line: str) -> None:
     """Print a line; what a terminal would obey in it is escaped."""
     click.echo(printable(line).replace("\n", "\\n"))
-
-
-def _echo_json(text: str) -> None:
-    """Print JSON; it is escaped as JSON is, so it means the same."""
-    click.echo(re.sub("[\x7f-\uffff]", lambda found: f"\\u{ord(found[0]):04x}", text))
-
-
-def _ranges(stream: Stream, name: str | None) -> tuple[str, ...]:
-    if not stream.ranges:
-        msg = (
-            f"--stream: {stream.name} is a full table; every run reads all of it, and "
-            "there is nothing to forget"
-        )
-        raise StateError(msg)
-    if name is None:
-        return stream.ranges
-    if name not in stream.ranges:
-        hint = did_you_mean(name, stream.ranges)
-        told = hint or f"; there are {', '.join(stream.ranges)}"
-        msg = f"--range: there is no time range {name!r} of {stream.name}{told}"
-        raise StateError(msg)
-    return (name,)
-
-
-def _bounds(start: str | None, end: str | None) -> tuple[int | None, int | None]:
-    since = None if start is None else _instant("--from", start)
-    until = None if end is None else _instant("--to", end, round_up=True)
-    if since is not None and until is not None and since >= until:
-        msg = f"--from: {start} does not come before --to {end}"
-        raise StateError(msg)
-    return since, until
-
-
-def _instant(option: str, text: str, *, round_up: bool = False) -> int:
-    try:
-        return parse_instant(text, round_up=round_up)
-    except ValueError:
-        msg = f"{option}: {text!r} is not a date or date-time, such as 2026-01-31"
-        raise StateError(msg) from None
-
-
-def _shows_blocks() -> bool:
-    encoding = getattr(sys.stdout, "encoding", None) or ""
-    return sys.stdout.isatty() and encoding.lower().startswith("utf")

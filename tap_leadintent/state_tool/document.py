@@ -2,136 +2,84 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+import json
+from typing import Any, NamedTuple
 
+import click
 import msgspec
 
 from tap_leadintent.config.files import StateFile
-from tap_leadintent.replication.bookmark import Bookmark
-from tap_leadintent.replication.source import Source
-from tap_leadintent.replication.state_check import unknown_names
-from tap_leadintent.state_tool.errors import StateError
-from tap_leadintent.state_tool.sources import sources
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tap_leadintent.state_tool.streams import Stream
-
-_MOST_BYTES = 16 * 2**20
-"""Room for a hundred thousand intervals. More would take long to read, only to be
-refused; less might refuse a state."""
+from tap_leadintent.redaction import Secret
 
 _OF_MELTANO = "singer_state"
 """Where what `meltano state get` prints holds the state."""
 
+RawState = dict[str, Any]
+"""The state of a stream, of any content."""
 
-class Document:
-    """A state, alone or in what Meltano keeps around it."""
 
-    def __init__(self, name: str, whole: dict[str, Any]) -> None:
-        """Find the state.
+class StateError(click.ClickException):
+    """Ends the command: one line, and exit code 1."""
+
+    def __init__(self, message: str, secret: object = None) -> None:
+        """Keep the message, as one line that a terminal can show.
 
         Args:
-            name: Its name in messages.
-            whole: The JSON that was read.
-
-        Raises:
-            ValueError: It holds no state.
+            message: What is wrong and what to do.
+            secret: The key, which is not shown.
         """
-        self.name = name
-        self._whole = whole
-        is_wrapped = _OF_MELTANO in whole
-        self._state = (whole[_OF_MELTANO] or {}) if is_wrapped else whole
-        form = msgspec.convert(self._state, StateFile)
-        if self._state and "bookmarks" not in self._state:
-            msg = 'is not a Singer state, which has "bookmarks"'
-            raise ValueError(msg)
-        self.bookmarks: dict[str, dict[str, Any]] = form.bookmarks
+        super().__init__(Secret(secret).summarize(message))
 
-    def with_bookmarks(self, bookmarks: Mapping[str, Any]) -> str:
+
+class Document(NamedTuple):
+    """A state, alone or in what Meltano keeps around it."""
+
+    whole: dict[str, Any]
+    """The JSON that was read."""
+
+    bookmarks: dict[str, RawState]
+    """The state of each stream."""
+
+    def with_bookmarks(self, bookmarks: dict[str, RawState]) -> str:
         """Write it with other bookmarks.
 
         Args:
             bookmarks: The new state of each stream.
 
         Returns:
-            One line of JSON, which has the form of what was read.
+            One line of JSON, in ASCII, which has the form of what was read.
         """
-        state = {**self._state, "bookmarks": bookmarks}
-        is_wrapped = _OF_MELTANO in self._whole
-        whole = {**self._whole, _OF_MELTANO: state} if is_wrapped else state
-        return msgspec.json.encode(whole).decode()
+        state = {**self.whole.get(_OF_MELTANO, self.whole), "bookmarks": bookmarks}
+        is_wrapped = _OF_MELTANO in self.whole
+        return json.dumps({**self.whole, _OF_MELTANO: state} if is_wrapped else state)
 
 
-def read_document(
-    path: str, streams: Mapping[str, Stream], *, may_be_empty: bool = False
-) -> Document:
-    """Read a state and check all of it.
+def read_document(path: str) -> Document:
+    """Read a state.
 
     Args:
         path: Its file, or "-" for standard input.
-        streams: The streams that there are.
-        may_be_empty: Whether a state without bookmarks is accepted.
 
     Returns:
-        The state; each of its entries is valid.
+        The state. What it says of each stream may have any content.
 
     Raises:
-        StateError: It is not a state of this tap, or a part of it is malformed.
+        StateError: It cannot be read, or is not a state, or an empty one.
     """
     name = "standard input" if path == "-" else path
     try:
-        document = Document(name, _decode(path))
-        _check(document, streams)
-    except OSError as error:
-        msg = f"{name}: {error.strerror}"
-    except RecursionError:
-        msg = f"{name}: is nested too deeply for a state"
-    except ValueError as error:
-        msg = f"{name}: {str(error).partition(chr(10))[0]}"
+        with click.open_file(path, encoding="utf-8") as file:
+            whole = msgspec.json.decode(file.read(), type=dict[str, Any])
+        state = whole.get(_OF_MELTANO, whole) or {}
+        bookmarks = msgspec.convert(state, StateFile).bookmarks
+    except (OSError, RecursionError, ValueError) as error:
+        told = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+        msg = f"{name}: {told}; give what `meltano state get` prints"
     else:
-        if document.bookmarks or may_be_empty:
-            return document
-        msg = f"{name}: the state is empty; nothing has been read with it yet"
+        if bookmarks:
+            return Document(whole, bookmarks)
+        msg = (
+            f"{name}: the state is empty; the next run reads everything with it, if "
+            "its name is right: see `meltano state list`"
+        )
     raise StateError(msg)
-
-
-def _decode(path: str) -> dict[str, Any]:
-    if path == "-":
-        data = sys.stdin.buffer.read(_MOST_BYTES + 1)
-    else:
-        with Path(path).open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
-    if len(data) > _MOST_BYTES:
-        msg = f"is larger than {_MOST_BYTES // 2**20} MiB, so it is not a state"
-        raise ValueError(msg)
-    if not data.strip():
-        msg = "is empty; a state was expected, such as `meltano state get` prints"
-        raise ValueError(msg)
-    try:
-        return msgspec.json.decode(data, type=dict[str, Any])
-    except msgspec.DecodeError as error:
-        msg = f"is not a JSON object ({error})"
-        raise ValueError(msg) from None
-
-
-def _check(document: Document, streams: Mapping[str, Stream]) -> None:
-    ranges = {name: stream.ranges for name, stream in streams.items()}
-    for line in unknown_names(document.bookmarks, ranges):
-        raise ValueError(line)
-    for name, state in document.bookmarks.items():
-        if not ranges[name]:
-            continue
-        try:
-            found = [
-                Bookmark.read(state, source).problem
-                for source in sources(state) or [Source("", "")]
-            ]
-        except ValueError as error:
-            found = [str(error)]
-        for problem in filter(None, found):
-            msg = f"{name}: {problem}"
-            raise ValueError(msg)

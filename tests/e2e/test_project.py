@@ -1,4 +1,4 @@
-"""From an empty folder to rows in PostgreSQL, with the lines that README shows."""
+"""From an empty folder to rows in PostgreSQL, with the lines that the pages show."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from tap_leadintent.sandbox import Sandbox
 
 BUILD, FIRST, UPGRADE = shell_blocks(section(README, "## In your project"))
+STATE = shell_blocks((ROOT / "docs/state.md").read_text(encoding="utf-8"))
+PLAN, FORGET = STATE[0], STATE[2]
 SOURCES = ("LICENSE", "README.md", "meltano.yml", "plugin.yaml", "pyproject.toml")
 # A run without them would be one of another definition.
 SOME_DEFAULTS = {"load_method": "upsert", "use_copy": True, "validate_records": False}
@@ -104,9 +106,15 @@ def test_the_lines_of_readme_fill_a_warehouse(
     assert shell.plugin("extractors")["config"] == set_there
     loader = {s["name"]: s.get("value") for s in shell.plugin("loaders")["settings"]}
     assert loader.items() >= SOME_DEFAULTS.items()
-    assert "Print a state without" in shell(
-        "meltano invoke tap-leadintent:state --help"
-    )
+    with pytest.raises(AssertionError, match="Invalid JSON"):
+        shell(FORGET.replace("2026-05-03", "soon"))
+    plan = shell(PLAN)
+    assert "lookback" in plan
+    assert "first load" not in plan
+    assert "missing" not in plan
+    shell(FORGET)
+    forgotten = "2026-05-03T00:00:00Z to 2026-05-04T00:00:00Z: missing"
+    assert f"leads\n  date_found from {forgotten}" in shell(PLAN)
 
     # A definition of old: with a setting that is gone, and without one that is new.
     path = shell.project / "meltano.yml"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.helpers import PREFIX
 from tests.support.states import HERE, stop_clock
 
 if TYPE_CHECKING:
@@ -40,3 +41,4 @@ def settings(write: Callable[[str, object], str]) -> Callable[..., str]:
 @pytest.fixture(autouse=True)
 def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
     stop_clock(monkeypatch)
+    monkeypatch.setenv(f"{PREFIX}BASE_URL", HERE)

@@ -6,154 +6,136 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.helpers import PREFIX
+from tests.support.model import DAY, HOUR, Api, Lead, Version, iso, lead, steady
+from tests.support.model_runs import DEFAULTS, run
 from tests.support.states import (
     HERE,
+    KEY,
     LEADS,
-    SEEN,
     STATE,
     THERE,
     changed,
     entry,
     found,
-    rechecked,
     refused,
     signal,
     state_of,
 )
+from tests.support.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Write = Callable[[str, object], str]
+    Join = Callable[..., list[str]]
 
 
-def shards(write: Write, *states: object) -> list[str]:
-    return [write(f"{number}.json", state) for number, state in enumerate(states)]
+@pytest.fixture
+def shards(write: Callable[[str, object], str]) -> Join:
+    """Write the states of shards, and give the words of the command."""
+
+    def shards(*states: object) -> list[str]:
+        return ["join", *(write(f"{n}.json", each) for n, each in enumerate(states))]
+
+    return shards
 
 
-def test_shards_are_joined_without_what_is_not_settled_of_each(write: Write) -> None:
-    paths = shards(
-        write,
-        {"singer_state": state_of(leads=[found("03-01", "05-01")])},
-        state_of(
-            leads=[
-                found("05-01", "06-01"),
-                signal("05-01", "06-01"),
-                rechecked("06-01"),
-            ]
-        ),
-        state_of(leads=[found("01-01", "02-01"), found("02-01", "03-01")]),
-        {"bookmarks": {"signal_agents": {}}, **state_of(observations=SEEN)},
+def test_shards_are_joined_without_what_is_not_settled_of_each(
+    shards: Join, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = shards(
+        {"singer_state": state_of(leads=[found("05-01", "09-01")])},
+        STATE,
+        state_of(leads=[found("06-01", "07-01"), found("07-01", "08-01")]),
+        {"bookmarks": {"signal_agents": {}}},
     )
-    joined = changed("join", *paths)["singer_state"]["bookmarks"]
+    joined = changed(*command)["singer_state"]["bookmarks"]
     assert joined["leads"]["coverage"] == [
-        found("01-01", "02-28"),
-        found("03-01", "04-30"),
-        found("05-01", "05-31"),
-        signal("05-01", "05-31"),
+        found("01-01", "08-31", **KEY),
+        signal("04-01", "05-31", **KEY),
+        *LEADS[3:],
     ]
-    assert joined["observations"]["coverage"] == [
-        entry("observed_at", "01-01", "05-31")
-    ]
-    joined = changed("join", "--lookback-minutes", "0", *paths)["singer_state"]
-    assert joined["bookmarks"]["leads"]["coverage"] == [
-        found("01-01", "06-01"),
-        signal("05-01", "06-01"),
-    ]
-
-
-def test_what_one_shard_has_not_settled_another_may(write: Write) -> None:
-    paths = shards(
-        write,
-        state_of(leads=[found("01-01", "03-01")]),
-        state_of(leads=[found("02-01", "05-01")]),
-    )
-    joined = changed("join", *paths)["bookmarks"]["leads"]
-    assert joined["coverage"] == [found("01-01", "04-30")]
-
-
-def test_what_is_kept_of_other_sources_stays_as_it_is(write: Write) -> None:
-    joined = changed("join", *shards(write, STATE, STATE))["bookmarks"]["leads"]
-    assert joined["coverage"][2:] == LEADS[2:]
-    assert {each["key"] for each in joined["coverage"][:2]} == {"5d0c7a12"}
-
-
-def test_the_order_of_shards_makes_no_difference(write: Write) -> None:
-    one, other = shards(
-        write,
-        state_of(leads=[found("01-01", "03-01")]),
-        state_of(leads=[found("03-01", "05-01"), signal("03-01", "05-01")]),
-    )
-    assert changed("join", one, other) == changed("join", other, one)
-
-
-def test_a_state_without_a_source_is_of_that_of_the_others(write: Write) -> None:
-    old = state_of(leads=[found("01-01", "03-01", source="")])
-    new = state_of(leads=[found("02-01", "05-01", source=f"{HERE}/")])
-    joined = changed("join", *shards(write, old, new))["bookmarks"]["leads"]
-    assert joined["coverage"] == [found("01-01", "04-30")]
-
-
-def test_gaps_between_shards_are_refused_unless_they_are_meant(write: Write) -> None:
-    paths = shards(
-        write,
-        state_of(leads=[found("01-01", "02-01")]),
-        state_of(leads=[found("03-01", "04-01")]),
-    )
-    assert refused("join", *paths) == (
-        "leads: date_found is not covered from 2026-02-01T00:00:00Z to "
-        "2026-03-01T00:00:00Z (28 days); join the shard that covers it, or give "
-        "--allow-holes to let the next run read it"
-    )
-    joined = changed("join", "--allow-holes", *paths)["bookmarks"]["leads"]
-    assert joined["coverage"] == [found("01-01", "01-31"), found("03-01", "03-31")]
-
-
-def test_other_sources_are_refused(write: Write) -> None:
-    paths = shards(
-        write,
-        state_of(leads=[found("01-01", "02-01")]),
-        state_of(observations=[{**SEEN[0], "source": THERE}]),
-    )
-    line = refused("join", *paths)
-    assert line.startswith("only states of one source can be joined, but ")
-    assert f"{paths[0]} of {HERE} and {paths[1]} of {THERE}" in line
-
-
-def test_other_filters_are_refused(write: Write) -> None:
-    paths = shards(
-        write,
-        state_of(leads=[found("01-01", "02-01")]),
-        state_of(leads=[found("02-01", "03-01", filters="0123456789ab")]),
-    )
-    line = refused("join", *paths)
-    assert line.startswith("leads: only states of the same filters can be joined, but ")
-    assert "0123456789ab" in line
-
-
-def test_a_malformed_shard_is_named(write: Write) -> None:
-    good, bad = shards(write, STATE, {"bookmarks": {"leads": {"coverage": [7]}}})
-    assert refused("join", good, bad).startswith(f"{bad}: leads: Expected `object`")
+    seen = entry("observed_at", "01-01", "05-31")
+    assert joined["observations"]["coverage"] == [seen]
+    monkeypatch.setenv(f"{PREFIX}LOOKBACK_MINUTES", "0")
+    joined = changed(*command)["singer_state"]["bookmarks"]
+    assert joined["leads"]["coverage"][0] == found("01-01", "09-01", **KEY)
 
 
 @pytest.mark.parametrize(
-    ("bounds", "gap"),
+    ("options", "gap"),
     [
-        (("--from", "2025-12-01"), "from 2025-12-01T00:00:00Z to 2026-01-01T00:00:00Z"),
-        (("--to", "2026-03-02"), "from 2026-03-01T00:00:00Z to 2026-03-02T00:00:00Z"),
+        ("", "from 2026-02-01T00:00:00Z to 2026-03-01T00:00:00Z"),
+        ("--from 2025-12-01", "from 2025-12-01T00:00:00Z to 2026-01-01T00:00:00Z"),
+        (
+            "--from 2026-05-02 --to 2026-03-01",
+            "from 2026-04-01T00:00:00Z to 2026-05-02T00:00:00Z",
+        ),
     ],
 )
-def test_a_first_or_last_shard_that_is_missing_is_noticed(
-    write: Write, bounds: tuple[str, str], gap: str
+def test_gaps_are_refused_unless_they_are_meant(
+    shards: Join, options: str, gap: str
 ) -> None:
-    paths = shards(
-        write,
-        state_of(leads=[found("01-01", "02-01")]),
-        state_of(leads=[found("02-01", "03-01")]),
+    states = [state_of(leads=[found(f"0{n}-01", f"0{n + 1}-01")]) for n in (1, 3)]
+    assert refused(*shards(*states), *options.split()) == (
+        f"leads: date_found is not covered {gap}; join the shard that covers it, or "
+        "give --allow-holes to let the next run read it"
     )
-    asked = ("--from", "2026-01-01", "--to", "2026-03-01")
-    changed("join", *asked, *paths)
-    line = refused("join", *bounds, *paths)
-    assert line.startswith(f"leads: date_found is not covered {gap}")
-    line = refused("join", "--from", "2026-02-01", "--to", "2026-01-01", *paths)
-    assert line == "--from: 2026-02-01 does not come before --to 2026-01-01"
+    joined = changed(*shards(*states), "--allow-holes", *options.split())
+    both = [found("01-01", "01-31"), found("03-01", "03-31")]
+    assert joined["bookmarks"]["leads"]["coverage"] == both
+    assert changed(*shards(*states), "--from", "2026-03-01")
+
+
+def test_what_is_of_another_source_or_malformed_is_refused(shards: Join) -> None:
+    sources = "leads: only states of one source can be joined; these are of "
+    for other, line in (
+        ({"filters": "012345"}, f"{HERE} without filters and {HERE} with the filters "),
+        ({"source": THERE}, f"{HERE} without filters and {THERE} without filters"),
+        ({"to": "2026-01-01T00:00:00Z"}, "leads: in its state, 2026-01-01T00:00:00Z"),
+    ):
+        good, bad = found("01-01", "02-01"), {**found("02-01", "03-01"), **other}
+        command = shards(state_of(leads=[good]), state_of(leads=[bad]))
+        assert refused(*command).removeprefix(sources).startswith(line)
+
+
+def test_what_appears_late_or_moves_while_shards_are_loaded_arrives(
+    shards: Join,
+) -> None:
+    api = Api(now=90 * DAY, leads=steady(30 * 24, 3 * HOUR))
+    for number in range(150):
+        # Before the end of a shard, shown after it was loaded, and by no signal.
+        at = (20 * (number % 3 + 1) - number / 151) * DAY
+        api.leads.append(Lead(f"late-{number}", at, [Version(95 * DAY, -DAY)]))
+        api.leads.append(lead(1000 + number, 0, HOUR, 91 * DAY + number * HOUR))
+    common = {**DEFAULTS, "page_size": 10, "start_date": iso(0)}
+
+    # The project has loaded the last 30 days before.
+    usual = Store()
+    assert run(api, usual, {**common, "start_date": iso(60 * DAY)})
+    rows, states = dict(usual.rows), [usual.state]
+    for start in (0, 20 * DAY, 40 * DAY):
+        api.now += HOUR
+        store, end = Store(), iso(start + 20 * DAY)
+        assert run(api, store, {**common, "start_date": iso(start), "end_date": end})
+        rows |= store.rows
+        states.append(store.state)
+
+    bounds = ("--from", iso(0), "--to", iso(60 * DAY))
+    line = refused(*shards(*states[:2], *states[3:]), *bounds)
+    assert line.startswith("leads: date_found is not covered from ")
+    usual.state = changed(*shards(*states), *bounds)
+    usual.rows = rows
+    api.now = 99 * DAY
+    assert run(api, usual, common)
+    assert usual.rows == api.shown()
+
+    # Shown by nothing but a second reading of its time.
+    api.leads.append(Lead("hidden", 30 * DAY, [Version(0, 30 * DAY)]))
+    assert run(api, usual, common)
+    assert "hidden" not in usual.rows
+    gone = ("--from", iso(30 * DAY), "--to", iso(31 * DAY))
+    state = shards(usual.state)[1:]
+    usual.state = changed("forget", "--stream", "leads", *gone, *state)
+    assert run(api, usual, common)
+    assert usual.rows == api.shown()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import given
@@ -9,14 +10,12 @@ from hypothesis import strategies as st
 
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.coverage import Coverage
+from tap_leadintent.replication.intervals import union
 from tap_leadintent.replication.plan import Asked, make_plan
 from tap_leadintent.replication.source import Source
-from tap_leadintent.state_tool import changes
-from tap_leadintent.state_tool.document import Document
-from tap_leadintent.state_tool.errors import StateError
-from tap_leadintent.state_tool.forecast import forecast
-from tap_leadintent.state_tool.streams import declared_streams
-from tap_leadintent.times import format_instant
+from tap_leadintent.state_tool import states
+from tap_leadintent.state_tool.document import StateError
+from tap_leadintent.times import format_instant, parse_instant
 from tests.support.states import HERE
 
 if TYPE_CHECKING:
@@ -24,32 +23,30 @@ if TYPE_CHECKING:
 
     from tap_leadintent.replication.intervals import Interval
 
+    Pieces = list[tuple[str, tuple[int, int]]]
+
 HOUR = 3600
 SPAN = 40
-LEADS = declared_streams()["leads"]
-FIRST, LATER = LEADS.ranges
+RANGES = states.RANGES["leads"]
 SOURCE = Source(HERE, "")
 
-# What begins in 1970 may count for all ranges.
-hours = st.integers(1, SPAN)
-piece = st.tuples(st.sampled_from(LEADS.ranges), hours, hours).map(
-    lambda drawn: (drawn[0], (min(drawn[1:]), max(drawn[1:])))
+hours = st.integers(0, SPAN)
+stretches = st.tuples(hours, hours).map(lambda drawn: (min(drawn), max(drawn)))
+coverages = st.lists(
+    st.tuples(st.sampled_from(RANGES), stretches), min_size=1, max_size=6
 )
-coverages = st.lists(piece, min_size=1, max_size=6)
-
-Pieces = list[tuple[str, tuple[int, int]]]
 
 
 def in_seconds(pieces: Pieces) -> Coverage:
     return Coverage((name, (a * HOUR, b * HOUR)) for name, (a, b) in pieces)
 
 
-def states_of(pieces: Pieces) -> dict[str, dict[str, Any]]:
-    return {"leads": {"coverage": Bookmark(SOURCE, in_seconds(pieces)).to_state()}}
+def state_of(pieces: Pieces) -> dict[str, Any]:
+    return {"coverage": Bookmark(SOURCE, in_seconds(pieces)).to_state()}
 
 
-def covered_by(states: dict[str, dict[str, Any]]) -> Coverage:
-    return Bookmark.read(states["leads"], SOURCE).coverage
+def covered_by(state: dict[str, Any]) -> Coverage:
+    return Bookmark.read(state, SOURCE).coverage
 
 
 def inside(stretches: Iterable[Interval]) -> set[int]:
@@ -59,89 +56,58 @@ def inside(stretches: Iterable[Interval]) -> set[int]:
     }
 
 
-def read(
-    states: dict[str, dict[str, Any]], start: int, lookback: int
-) -> dict[str, set[int]]:
-    """Give the hours that the next run reads of each range; now is SPAN."""
+@given(coverages, stretches, st.none() | hours, hours)
+def test_what_is_forgotten_is_read_again(
+    pieces: Pieces, stretch: tuple[int, int], start: int | None, lookback: int
+) -> None:
+    whole = covered_by(state_of(pieces))
+    gone = {name: inside(whole.pieces(name)) & {*range(*stretch)} for name in RANGES}
+    begun, ended = (hour * HOUR for hour in stretch)
+    try:
+        left = covered_by(states.forget(state_of(pieces), "leads", (begun, ended)))
+    except StateError:
+        assert not any(gone.values())
+        return
+    since = None if start is None else start * HOUR
+    asked = Asked(ranges=RANGES, start=since, lookback=lookback * HOUR)
+    steps = make_plan(asked, left, SPAN * HOUR).steps
+    for name in RANGES:
+        assert inside(left.pieces(name)) == inside(whole.pieces(name)) - gone[name]
+        read = inside(cut for s in steps if name in s.covers for cut in s.stretches)
+        assert {hour for hour in gone[name] if hour >= (start or 0)} <= read
+
+
+@given(coverages, hours, hours, st.none() | st.just(3))
+def test_each_stretch_of_a_plan_is_told_once(
+    pieces: Pieces, start: int, lookback: int, recheck: int | None
+) -> None:
     config = {
         "base_url": HERE,
+        "filters": {},
         "start_date": format_instant(start * HOUR),
         "lookback_minutes": lookback * 60,
-        "filters": {},
+        "recheck_days": recheck,
     }
-    found = forecast(LEADS, config, states["leads"], SPAN * HOUR)
-    return {each.name: inside(cut for cut, _ in each.pieces) for each in found.ranges}
-
-
-stretches = st.tuples(hours, hours).filter(lambda pair: pair[0] < pair[1])
-
-
-@given(coverages, st.sampled_from([*LEADS.ranges, None]), stretches, hours, hours)
-def test_what_is_forgotten_is_what_the_next_run_reads_besides(
-    pieces: Pieces,
-    name: str | None,
-    stretch: tuple[int, int],
-    start: int,
-    lookback: int,
-) -> None:
-    since, until = stretch
-    states = states_of(pieces)
-    ranges = LEADS.ranges if name is None else (name,)
-    whole = covered_by(states)
-    gone = set(range(since, until))
-    met = [each for each in ranges if inside(whole.pieces(each)) & gone]
-    try:
-        left = changes.forget(states, LEADS, ranges, (since * HOUR, until * HOUR))
-    except StateError:
-        assert not met
-        return
-    assert met
-    before, after = read(states, start, 0), read(left, start, 0)
-    for each in LEADS.ranges:
-        lost = gone if each in met else set()
-        assert inside(covered_by(left).pieces(each)) == (
-            inside(whole.pieces(each)) - lost
-        )
-        asked = before[each] | {hour for hour in lost if hour >= start}
-        if each == LATER and asked:
-            asked = set(range(min(asked), SPAN))
-        assert after[each] == asked
-        assert after[each] <= read(left, start, lookback)[each]
-
-
-@given(coverages, st.sampled_from([*LEADS.ranges, None]), stretches, hours)
-def test_what_is_forgotten_of_everything_is_read_again(
-    pieces: Pieces, name: str | None, stretch: tuple[int, int], begun: int
-) -> None:
-    since, until = stretch
-    states = states_of([(FIRST, (0, begun)), *pieces])
-    ranges = LEADS.ranges if name is None else (name,)
-    try:
-        left = changes.forget(states, LEADS, ranges, (since * HOUR, until * HOUR))
-    except StateError:
-        return
-    asked = Asked(ranges=LEADS.ranges)
-    steps = make_plan(asked, covered_by(left), SPAN * HOUR).steps
-    for each in ranges:
-        read = inside(cut for s in steps if each in s.covers for cut in s.stretches)
-        gone = inside(covered_by(states).pieces(each)) & set(range(since, until))
-        assert gone <= read
+    asked = Asked.by(config, RANGES)
+    steps = make_plan(asked, in_seconds(pieces), SPAN * HOUR).steps
+    lines = [*states.describe_plan("leads", config, state_of(pieces), SPAN * HOUR)]
+    for name in RANGES:
+        told = re.findall(rf"  {name} from (\S+) to (\S+):", "\n".join(lines))
+        said = [(parse_instant(start), parse_instant(end)) for start, end in told]
+        read = [cut for s in steps if s.name == name for cut in s.stretches]
+        assert union(said) == union(read)
+        assert sum(b - a for a, b in said) == sum(b - a for a, b in read)
 
 
 @given(st.lists(coverages, min_size=1, max_size=4), hours)
 def test_shards_joined_cover_what_each_has_settled(
     shards: list[Pieces], lookback: int
 ) -> None:
-    documents = [
-        Document(str(number), {"bookmarks": states_of(shard)})
-        for number, shard in enumerate(shards)
-    ]
-    joined = covered_by(
-        changes.join(documents, [LEADS], lookback=lookback * HOUR, allow_holes=True)
-    )
-    for name in LEADS.ranges:
+    said = [{"leads": state_of(shard)} for shard in shards]
+    joined = states.join(said, None, None, lookback=lookback * HOUR, allow_holes=True)
+    for name in RANGES:
         settled = set()
         for covered in (in_seconds(shard).pieces(name) for shard in shards):
             newest = covered[-1][1] // HOUR if covered else 0
             settled |= inside(covered) & set(range(newest - lookback))
-        assert inside(joined.pieces(name)) == settled
+        assert inside(covered_by(joined["leads"]).pieces(name)) == settled

@@ -132,8 +132,10 @@ class Pipeline(Meltano):
         return {**self._env}
 
     def change_state(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Pipe the state through `tap-leadintent-state` as README does."""
-        return self.pipe_state("tap-leadintent-state", *arguments)
+        """Pipe the state through the command as `docs/state.md` does."""
+        return self.pipe_state(
+            *("meltano", "invoke", "--no-install", "tap-leadintent:state"), *arguments
+        )
 
     def pipe_state(self, *command: str) -> subprocess.CompletedProcess[str]:
         """Pipe the state through a command."""

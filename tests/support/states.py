@@ -44,9 +44,9 @@ def signal(start: str, end: str, **more: str) -> dict[str, Any]:
     return entry("latest_signal", start, end, **more)
 
 
-def rechecked(done: str) -> dict[str, Any]:
+def rechecked(done: str, **more: str) -> dict[str, Any]:
     """Give the entry of a recheck."""
-    return {"rechecked": _instant(done), "source": HERE}
+    return {"rechecked": _instant(done), "source": HERE, **more}
 
 
 def state_of(**streams: Iterable[dict[str, Any]]) -> dict[str, Any]:
@@ -55,13 +55,16 @@ def state_of(**streams: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return {"bookmarks": said}
 
 
+KEY = {"key": "5d0c7a12"}
+
 LEADS = [
-    found("01-01", "06-01", key="5d0c7a12"),
-    signal("04-01", "06-01", key="5d0c7a12"),
+    found("01-01", "06-01", **KEY),
+    signal("04-01", "06-01", **KEY),
+    rechecked("05-31", **KEY),
     found("01-01", "03-01", source=THERE, key="00000001"),
-    found("01-01", "03-01", filters="0123456789ab", key="5d0c7a12"),
+    found("01-01", "03-01", filters="0123456789ab", **KEY),
 ]
-"""What a state says of leads: two entries of the last run's source, two of others."""
+"""What a state says of leads: three entries of the last run's source, two of others."""
 
 SEEN = [entry("observed_at", "01-01", "06-01")]
 """What it says of observations."""

@@ -11,6 +11,8 @@ import json
 import os
 import subprocess
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -41,10 +43,11 @@ class Backfill:
         self._run({"start_date": self.start, "end_date": self.start})
 
     def split(self) -> list[dict[str, str]]:
-        """Give the bounds of each shard."""
-        bounds = ("--from", self.start, "--to", self.end)
-        shards = self._state_tool("split", *bounds, "--shards", str(self.shards))
-        return json.loads(shards)  # type: ignore[no-any-return]
+        """Give the bounds of each shard, all of equal length."""
+        start, end = map(datetime.fromisoformat, (self.start, self.end))
+        cuts = [start + (end - start) * n / self.shards for n in range(self.shards + 1)]
+        bounds = pairwise(cut.isoformat(timespec="seconds") for cut in cuts)
+        return [{"start_date": since, "end_date": until} for since, until in bounds]
 
     def load(self, shard: dict[str, str]) -> None:
         """Load a shard. A second try goes on where the first one ended."""
@@ -63,11 +66,10 @@ class Backfill:
             for state in [*states, *({STATE} & {*known})]:
                 paths.append(Path(folder, f"{len(paths)}.json"))
                 paths[-1].write_text(self._meltano("state", "get", state), "utf-8")
+            join = ("invoke", "--no-install", f"{TAP}:state", "join")
             bounds = ("--from", self.start, "--to", self.end)
             joined = Path(folder, "joined.json")
-            joined.write_text(
-                self._state_tool("join", *bounds, *map(str, paths)), "utf-8"
-            )
+            joined.write_text(self._meltano(*join, *bounds, *map(str, paths)), "utf-8")
             options = ("--force", "--input-file", str(joined))
             self._meltano("state", "set", *options, STATE)
 
@@ -96,13 +98,7 @@ class Backfill:
         return Path(given) if given else self.project / ".meltano"
 
     def _meltano(self, *arguments: str, **variables: str) -> str:
-        return self._called("meltano", *arguments, **variables)
-
-    def _state_tool(self, *arguments: str) -> str:
-        programs = self._system / "extractors" / TAP / "venv" / "bin"
-        return self._called(str(programs / "tap-leadintent-state"), *arguments)
-
-    def _called(self, *command: str, **variables: str) -> str:
+        command = ("meltano", *arguments)
         done = subprocess.run(  # noqa: S603 - our own arguments
             command,
             cwd=self.project,
@@ -120,4 +116,4 @@ class Backfill:
 
 def _suffix(shard: dict[str, str]) -> str:
     bounds = f"{shard['start_date']}-{shard['end_date']}"
-    return bounds.replace("-", "").replace(":", "")
+    return "".join(filter(str.isalnum, bounds))
