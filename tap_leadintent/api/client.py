@@ -62,7 +62,7 @@ class Shared:
     """Hides the key in messages."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Client:
     """Sends the requests of one stream; safe for several threads."""
 

@@ -258,3 +258,8 @@ def test_no_request_is_worth_a_line(
         caplog.clear()
         list(pages(one_tap))
     assert caplog.messages == []
+
+
+def test_its_repr_does_not_show_the_key() -> None:
+    stream: Any = tap().streams["leads"]
+    assert API_KEY not in repr(stream.client)

@@ -8,15 +8,10 @@ import pytest
 
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.source import Source
-from tap_leadintent.replication.state_check import changes, unknown_names
+from tap_leadintent.replication.state_check import changes
 
 HERE = "https://api.example.com"
 THERE = "https://api.example.org"
-RANGES = {
-    "leads": ("date_found", "latest_signal"),
-    "observations": ("observed_at",),
-    "signal_agents": (),
-}
 
 
 def entry(name: str = "date_found", **more: str) -> dict[str, Any]:
@@ -25,61 +20,6 @@ def entry(name: str = "date_found", **more: str) -> dict[str, Any]:
 
 def bookmark(*entries: dict[str, Any], filters: str = "") -> Bookmark:
     return Bookmark.read({"coverage": list(entries)}, Source(HERE, filters))
-
-
-@pytest.mark.parametrize(
-    ("bookmarks", "line", "meant"),
-    [
-        (
-            {"lead": {"coverage": []}},
-            'The state names a stream that does not exist: "lead"',
-            "; did you mean leads?",
-        ),
-        (
-            {"invoices": {}},
-            'The state names a stream that does not exist: "invoices"',
-            "",
-        ),
-        (
-            {"leads": {"coverage": [entry("date_fond"), entry("date_fond")]}},
-            'leads: its state covers "date_fond", which is not one of its time ranges',
-            "; did you mean date_found?",
-        ),
-        (
-            {"leads": {"coverage": [entry("x" * 200)]}},
-            (
-                f'leads: its state covers "{"x" * 99}…, '
-                "which is not one of its time ranges"
-            ),
-            "",
-        ),
-        (
-            {"leads": {"coverages": [entry()]}},
-            'leads: its state has the unknown field "coverages"',
-            "; did you mean coverage?",
-        ),
-    ],
-)
-def test_a_name_that_means_nothing(
-    bookmarks: dict[str, Any], line: str, meant: str
-) -> None:
-    assert list(unknown_names(bookmarks, RANGES)) == [line + meant]
-
-
-@pytest.mark.parametrize(
-    "bookmarks",
-    [
-        {},
-        {"leads": {}, "signal_agents": {"x": 1}},
-        {"leads": {"coverage": [entry(), entry("latest_signal")]}},
-        {"leads": {"replication_key_value": "2026", "replication_key": "x"}},
-        {"leads": {"coverage": [7, {}, {"range": 7}, {"range": ["x"]}]}},
-        {"leads": {"coverage": "all"}},
-    ],
-    ids=str,
-)
-def test_names_that_are_known_or_none_at_all(bookmarks: dict[str, Any]) -> None:
-    assert list(unknown_names(bookmarks, RANGES)) == []
 
 
 def told(bookmarks: dict[str, Bookmark], mark: str = "0000000a") -> list[str]:

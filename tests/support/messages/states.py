@@ -55,25 +55,6 @@ STATE = (
         cure="Nothing, if reading everything anew is fine; else give the last STATE.",
     ),
     warning(
-        'The state names a stream that does not exist: "lead"; did you mean leads?',
-        state=_state("lead"),
-        cause="The state was written by hand, or for another tap.",
-        cure="Correct the name.",
-    ),
-    warning(
-        'leads: its state covers "date_fond", which is not one of its time ranges; did you '
-        "mean date_found?",
-        state=_state(range="date_fond"),
-        cause="The state was written by hand.",
-        cure="Correct the name.",
-    ),
-    warning(
-        'leads: its state has the unknown field "since"',
-        state={"bookmarks": {"leads": {"since": "2025-01-01"}}},
-        cause="The state was written by hand, or by another tap; the stream starts anew.",
-        cure="Give the value of the last STATE that the tap wrote.",
-    ),
-    warning(
         "The state has no bookmarks; ignored in it: 'leads'",
         state={"leads": {"coverage": []}},
         cause="The state has another form than Singer's.",
