@@ -157,7 +157,7 @@ class TapLeadIntent(Tap):
 
     @cached_property
     def _interruption(self) -> Interruption:
-        return Interruption()
+        return Interruption(lambda: getattr(self.message_writer, "pieces", 0))
 
     @override
     def _handle_termination(self, signum: int, frame: FrameType | None) -> None:

@@ -1,19 +1,61 @@
-"""Signals end a run where nothing is half done."""
+"""How a process ends: by its exit code, and soon after a signal."""
 
 from __future__ import annotations
 
 import signal
-from threading import Thread
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 from singer_sdk import Tap
 
+from tap_leadintent import interruption as module
+from tap_leadintent.__main__ import main
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.tap import TapLeadIntent
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def test_without_a_signal_the_run_goes_on() -> None:
-    Interruption().check()
+
+class EndError(BaseException):
+    """Stands for the end of the process, with its exit code."""
+
+
+@pytest.fixture(autouse=True)
+def _no_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    def end(code: int) -> NoReturn:
+        raise EndError(code)
+
+    monkeypatch.setattr("os._exit", end)
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "said"),
+    [
+        (SystemExit(), 0, ""),
+        (SystemExit(143), 143, ""),
+        (SystemExit("a text"), 1, "a text\n"),
+        (ZeroDivisionError("a mistake"), 1, "a mistake"),
+    ],
+    ids=repr,
+)
+def test_the_exit_code_is_that_of_any_python_program(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    raised: BaseException,
+    code: int,
+    said: str,
+) -> None:
+    def cli(_: object) -> NoReturn:
+        raise raised
+
+    monkeypatch.setattr(TapLeadIntent, "cli", classmethod(cli))
+    monkeypatch.setattr("logging.shutdown", lambda: None)
+    monkeypatch.setattr("sys.excepthook", lambda *of: sys.stderr.write(str(of[1])))
+    with pytest.raises(EndError, match=f"^{code}$"):
+        main()
+    assert said in "".join(capsys.readouterr())
 
 
 @pytest.mark.parametrize(
@@ -23,53 +65,31 @@ def test_a_signal_ends_the_run_at_the_next_safe_point(
     signum: signal.Signals, code: int
 ) -> None:
     interruption = Interruption()
+    interruption.check()
     interruption.signal(signum)
     with pytest.raises(SystemExit) as ended:
         interruption.check()
     assert ended.value.code == code
 
 
-def test_a_signal_ends_waiting_wherever_it_is() -> None:
-    interruption = Interruption()
-    with interruption.waiting(), pytest.raises(SystemExit, match="143"):
-        interruption.signal(signal.SIGTERM)
+@pytest.fixture
+def look(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
+    """Do what the timer does, which stands still meanwhile."""
+    monkeypatch.setattr(module, "LOOKS", 3)
+    monkeypatch.setattr("signal.setitimer", lambda *_: None)
+    return lambda: signal.raise_signal(signal.SIGALRM)
 
 
-def test_no_wait_begins_after_a_signal() -> None:
-    interruption = Interruption()
-    interruption.signal(signal.SIGTERM)
-    with pytest.raises(SystemExit, match="143"), interruption.waiting():
-        pytest.fail("waits")
-
-
-def test_what_follows_the_waiting_goes_on_to_the_next_safe_point() -> None:
-    interruption = Interruption()
-    with interruption.waiting():
-        pass
-    interruption.signal(signal.SIGTERM)
-    with pytest.raises(SystemExit, match="143"):
-        interruption.check()
-
-
-def test_a_thread_that_waits_leaves_the_main_one_alone() -> None:
-    interruption = Interruption()
-    ended: list[str] = []
-
-    def wait() -> None:
-        with interruption.waiting():
-            taking_signals.start()
-            taking_signals.join()
-            ended.append("waiting")
-
-    def take_signal() -> None:
-        interruption.signal(signal.SIGTERM)
-        ended.append("handler")
-
-    taking_signals = Thread(target=take_signal)
-    waiting = Thread(target=wait)
-    waiting.start()
-    waiting.join()
-    assert ended == ["handler", "waiting"]
+@pytest.mark.parametrize("taken", [[1, 1, 1], [1, 1, 2, 2, 3, 3, 3]])
+def test_the_process_ends_once_the_target_takes_nothing_more(
+    look: Callable[[], Any], taken: list[int]
+) -> None:
+    rest = iter([*taken, taken[-1]])
+    Interruption(lambda: next(rest)).signal(signal.SIGTERM)
+    for _ in taken:
+        look()
+    with pytest.raises(EndError, match="143"):
+        look()
 
 
 def is_of_a_tap(number: signal.Signals) -> bool:

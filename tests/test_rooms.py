@@ -16,7 +16,7 @@ LAYERS = (
     Layer("api", "config"),
     Layer(
         *("errors", "interruption", "openapi", "progress", "redaction", "times"),
-        *("definitions", "watchdog"),
+        "definitions",
         independent=False,
     ),
 )

@@ -13,7 +13,6 @@ from singer_sdk.contrib.msgspec import MsgSpecWriter
 from singer_sdk.singerlib import RecordMessage, StateMessage
 from typing_extensions import override
 
-from tap_leadintent import watchdog
 from tap_leadintent.errors import LOGGER, OutputError
 
 if TYPE_CHECKING:
@@ -24,8 +23,8 @@ _BLOCK = 256 * 1024
 larger ones take more memory and reach the target later."""
 
 _PIECE = 64 * 1024
-"""Bytes of one write, which is what a pipe holds. Larger ones hide for longer from the
-watchdog that the target is reading; smaller ones cost more switches between threads."""
+"""Bytes of one write, which is what a pipe holds. Larger ones hide for longer that the
+target is reading, see `pieces`; smaller ones cost more switches between threads."""
 
 
 class Writer(MsgSpecWriter):
@@ -38,6 +37,8 @@ class Writer(MsgSpecWriter):
     def __init__(self) -> None:
         """Start with an empty block."""
         self._block = bytearray()
+        self.pieces = 0
+        """How often the target has taken something."""
 
     @override
     def write_message(self, message: Message) -> None:
@@ -69,7 +70,7 @@ class Writer(MsgSpecWriter):
                     select.select([], [raw], [])
                     continue
                 del self._block[:written]
-                watchdog.note_progress()
+                self.pieces += 1
         except OSError as error:
             _let_go_of_stdout()
             msg = f"standard output cannot be written: {error.strerror}"

@@ -7,14 +7,14 @@ import signal
 import socket
 import subprocess
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import psutil  # type: ignore[import-untyped]
 import pytest
 
-from tests.support.helpers import API_KEY, ENTRIES, READING, TIMEOUT, each_entry, only
+from tests.support.helpers import API_KEY, TIMEOUT, only
 from tests.support.runs import (
     CLOCK,
     SIGNALS,
@@ -29,43 +29,23 @@ from tests.support.runs import (
     poll,
     wait_for_a_full_pipe,
 )
-from tests.support.servers import listening
+from tests.support.servers import listening, read_request, response
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from tap_leadintent.sandbox import Sandbox
 
+    Begun = Callable[[TapProcess], bool]
+
+# Longer than these tests wait for anything.
 PATIENT = {"api_key": API_KEY, "request_timeout_seconds": 1000, "start_date": SINCE}
+SILENCE = {"kind": "hang", "seconds": 900}
 
 NOTHING: Any = {"bookmarks": {"leads": {"coverage": []}}}
 """The state of a run that has read nothing."""
-
-SYNC, *_ = READING.values()
-
-each_ending = pytest.mark.parametrize(
-    ("arguments", "number"),
-    [(SYNC, signal.SIGINT), *((entry, signal.SIGTERM) for entry in ENTRIES.values())],
-    ids=["sync and SIGINT", *(f"{entry} and SIGTERM" for entry in ENTRIES)],
-)
-"""For each way to enter the tap, and for each signal."""
-
-each_signal = pytest.mark.parametrize("number", SIGNALS)
-
-
-@pytest.fixture
-def unanswered() -> Iterator[str]:
-    """The URL of a server that accepts no more connections, and refuses none."""
-    with ExitStack() as stack:
-        server = stack.enter_context(socket.socket())
-        server.bind(("127.0.0.1", 0))
-        server.listen(0)
-        for _ in range(4):
-            client = stack.enter_context(socket.socket())
-            client.setblocking(False)  # noqa: FBT003
-            client.connect_ex(server.getsockname())
-        yield f"http://127.0.0.1:{server.getsockname()[1]}"
 
 
 def start(folder: Path, url: str, *arguments: str, **options: Any) -> TapProcess:
@@ -76,66 +56,118 @@ def start(folder: Path, url: str, *arguments: str, **options: Any) -> TapProcess
     return TapProcess(folder, config, *arguments, **options)
 
 
-@each_ending
-def test_a_signal_does_not_wait_for_a_connection(
-    tmp_path: Path, unanswered: str, arguments: list[str], number: signal.Signals
+# What a run may wait for: a URL, and how to tell that it waits
+
+
+@contextmanager
+def a_connection() -> Iterator[tuple[str, Begun]]:
+    """Accept no more connections, and refuse none."""
+
+    def has_begun(process: TapProcess) -> bool:
+        connections = psutil.Process(process.process.pid).net_connections()
+        return psutil.CONN_SYN_SENT in [each.status for each in connections]
+
+    with ExitStack() as stack:
+        server = stack.enter_context(socket.socket())
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
+        for _ in range(4):
+            client = stack.enter_context(socket.socket())
+            client.setblocking(False)  # noqa: FBT003
+            client.connect_ex(server.getsockname())
+        yield f"http://127.0.0.1:{server.getsockname()[1]}", has_begun
+
+
+def silent(scheme: str) -> Callable[[], AbstractContextManager[tuple[str, Begun]]]:
+    @contextmanager
+    def serve() -> Iterator[tuple[str, Begun]]:
+        asked = Event()
+
+        def say_nothing(connection: socket.socket) -> None:
+            while connection.recv(65536):
+                asked.set()
+
+        with listening(say_nothing) as (host, port):
+            yield f"{scheme}://{host}:{port}", lambda _: asked.is_set()
+
+    return serve
+
+
+@contextmanager
+def an_address() -> Iterator[tuple[str, Begun]]:
+    """See `tests.support.stuck`."""
+    yield "http://localhost:9", lambda run: "looks up an address" in run.stderr
+
+
+WAITS = {
+    "an address": an_address,
+    "a connection": a_connection,
+    "a handshake": silent("https"),
+    "an answer": silent("http"),
+}
+
+
+@pytest.mark.parametrize("wait", WAITS)
+@pytest.mark.parametrize(
+    ("arguments", "number"),
+    [([], signal.SIGINT), (["--discover"], signal.SIGTERM)],
+    ids=["sync", "discovery"],
+)
+def test_a_signal_does_not_wait(
+    tmp_path: Path, wait: str, arguments: list[str], number: signal.Signals
 ) -> None:
-    process = start(tmp_path, unanswered, *arguments)
-    connections = psutil.Process(process.process.pid).net_connections
-    poll(lambda: psutil.CONN_SYN_SENT in [each.status for each in connections()])
-    run = process.end(number)
-
-    assert run.code == SIGNALS[number], run.stderr
-    assert "Traceback" not in run.stderr
-    if not arguments:
-        assert last_state(run) == NOTHING
-
-
-@each_ending
-def test_a_signal_does_not_wait_for_a_handshake(
-    tmp_path: Path, arguments: list[str], number: signal.Signals
-) -> None:
-    greeted = Event()
-
-    def say_nothing(connection: socket.socket) -> None:
-        while connection.recv(65536):
-            greeted.set()
-
-    with listening(say_nothing) as (host, port):
-        process = start(tmp_path, f"https://{host}:{port}", *arguments)
-        assert greeted.wait(TIMEOUT)
+    module = "tests.support.stuck" if wait == "an address" else "tap_leadintent"
+    with WAITS[wait]() as (url, has_begun):
+        process = start(tmp_path, url, *arguments, module=module)
+        poll(lambda: has_begun(process))
         run = process.end(number)
 
     assert run.code == SIGNALS[number], run.stderr
     assert "Traceback" not in run.stderr
-    if not arguments:
-        assert last_state(run) == NOTHING
+    assert "; try " not in run.stderr
+    assert last_state(run) == (None if arguments else NOTHING)
 
 
-def look_up(folder: Path, *arguments: str) -> TapProcess:
-    """Start the tap, and wait until it looks up an address in vain."""
-    url = "http://localhost:9"
-    process = start(folder, url, *arguments, module="tests.support.stuck")
-    poll(lambda: "looks up an address" in process.stderr)
-    return process
-
-
-@each_ending
-def test_a_signal_does_not_wait_for_an_address(
-    tmp_path: Path, arguments: list[str], number: signal.Signals
+def test_a_signal_does_not_wait_for_the_answers_of_many_readers(
+    sandbox: Sandbox, config: dict[str, Any], tmp_path: Path
 ) -> None:
-    run = look_up(tmp_path, *arguments).end(number)
-    assert run.code == SIGNALS[number], run.stderr
-    assert "Traceback" not in run.stderr
-    if not arguments:
-        assert last_state(run) == NOTHING
+    fill(sandbox, leads=10_000)
+    # The page before fits into the pipe, and leaves its window to be read on.
+    sandbox.faults({**SILENCE, "skip": 1})
+    config |= {**PATIENT, "page_size": 10, "window_days": 5, "concurrency": 8}
+    process = TapProcess(tmp_path, config, catalog=catalog("leads"))
+    poll(lambda: len(sandbox.requests()) == 9)
+    run = process.end(signal.SIGTERM)
+
+    assert_ended_cleanly(run, signal.SIGTERM)
+    assert_states_are_true(run, sandbox)
+    assert len(sandbox.requests()) == 9
+
+
+def test_a_run_that_failed_does_not_wait_for_other_answers(tmp_path: Path) -> None:
+    others_wait = Event()
+
+    def refuse_the_oldest(connection: socket.socket) -> None:
+        body = json.loads(read_request(connection).partition(b"\r\n\r\n")[2])
+        if body["date_found"]["start_time"] <= SINCE:
+            assert others_wait.wait(TIMEOUT)
+            connection.sendall(response(b"", status="403 Forbidden"))
+        else:
+            others_wait.set()
+            connection.recv(1)
+
+    with listening(refuse_the_oldest) as (host, port):
+        run = start(tmp_path, f"http://{host}:{port}").finish()
+    assert "leads: HTTP 403" in run.failed()
 
 
 def test_a_second_signal_ends_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("GRACE", str(TIMEOUT))
-    process = look_up(tmp_path, "--discover")
+    monkeypatch.setenv("LOOKS", "1000")
+    url, module = "http://localhost:9", "tests.support.stuck"
+    process = start(tmp_path, url, "--discover", module=module)
+    poll(lambda: "looks up an address" in process.stderr)
     process.process.send_signal(signal.SIGINT)
     run = process.end(signal.SIGTERM)
     # Which of them came first is up to the system.
@@ -174,7 +206,7 @@ def test_a_signal_does_not_wait_for_a_target_that_reads_no_more(  # noqa: PLR091
 # Before the run
 
 
-@each_signal
+@pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_during_the_imports_is_told_in_a_line(
     number: signal.Signals,
 ) -> None:
@@ -196,15 +228,17 @@ def test_a_signal_during_the_imports_is_told_in_a_line(
     assert stderr == f"Error: {number.name} before the run\n"
 
 
-@each_entry
-def test_a_closed_stdout_is_told_in_a_line(
-    tmp_path: Path, config: dict[str, Any], arguments: list[str]
-) -> None:
-    path = tmp_path / "config.json"
-    path.write_text(json.dumps(config), encoding="utf-8")
-    tap = [sys.executable, "-m", "tap_leadintent", f"--config={path}", *arguments]
-    done = subprocess.run(  # noqa: S603 - our own module
-        ["/bin/sh", "-c", 'exec "$@" >&-', "sh", *tap],
+def test_a_closed_stdout_is_told_in_a_line() -> None:
+    done = subprocess.run(
+        [
+            "/bin/sh",
+            "-c",
+            'exec "$@" >&-',
+            "sh",
+            sys.executable,
+            "-m",
+            "tap_leadintent",
+        ],
         stderr=subprocess.PIPE,
         check=False,
         encoding="utf-8",
@@ -213,21 +247,3 @@ def test_a_closed_stdout_is_told_in_a_line(
     assert done.returncode == 1
     line = "Error: standard output is closed; the tap writes its messages there\n"
     assert done.stderr == line
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [["--discover"], ["--test"], ["--catalog=absent.json"]],
-    ids=["discovery", "test", "no catalog"],
-)
-def test_files_are_closed_before_an_error_ends_the_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
-) -> None:
-    monkeypatch.setenv("PYTHONWARNINGS", "default::ResourceWarning")
-    state = tmp_path / "state.json"
-    state.write_text('{"bookmarks": {}}', encoding="utf-8")
-    config = {**PATIENT, "base_url": "x"}
-    process = TapProcess(tmp_path, config, "--state", str(state), *arguments)
-    run = process.finish()
-    assert run.failed()
-    assert "ResourceWarning" not in run.stderr

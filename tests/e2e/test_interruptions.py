@@ -13,7 +13,6 @@ import pytest
 
 from tests.support.runs import (
     CLOCK,
-    SIGNALS,
     SINCE,
     TapProcess,
     assert_ended_cleanly,
@@ -121,20 +120,21 @@ def waits_of(process: TapProcess) -> int:
     return int(switches.voluntary)
 
 
-@pytest.fixture(params=["", "1"], ids=["buffered", "unbuffered"])
-def _buffering(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let Python buffer its output, or not, as in many container images.
-
-    Without a buffer, a write that a signal interrupts writes a part only.
-    """
-    monkeypatch.setenv("PYTHONUNBUFFERED", request.param)
-
-
-@pytest.mark.usefixtures("_buffering")
-@pytest.mark.parametrize("number", SIGNALS)
-def test_a_signal_into_a_full_pipe_leaves_whole_lines_and_true_states(
-    sandbox: Sandbox, load: dict[str, Any], tmp_path: Path, number: signal.Signals
+@pytest.mark.parametrize(
+    ("buffering", "number"),
+    [("", signal.SIGTERM), ("1", signal.SIGINT)],
+    ids=["buffered", "unbuffered"],
+)
+def test_a_signal_into_a_full_pipe_leaves_whole_lines_and_true_states(  # noqa: PLR0913, PLR0917
+    sandbox: Sandbox,
+    load: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    buffering: str,
+    number: signal.Signals,
 ) -> None:
+    """Also where Python does not buffer, as in many container images."""
+    monkeypatch.setenv("PYTHONUNBUFFERED", buffering)
     fill(sandbox)
     for part in range(80):
         # Lines so long that the pipe gets full in the middle of one.
@@ -161,7 +161,7 @@ def test_a_signal_into_a_full_pipe_leaves_whole_lines_and_true_states(
     assert covered(last_state(run), "leads", "date_found")
 
 
-@pytest.mark.parametrize("number", [*SIGNALS, None], ids=["TERM", "INT", "failure"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, None], ids=["signal", "failure"])
 def test_a_batch_run_that_ends_early_covers_only_what_is_in_files(
     sandbox: Sandbox,
     load: dict[str, Any],

@@ -156,16 +156,12 @@ def test_what_a_target_took_before_it_failed_is_not_written_again(
     assert ids(target) == [1]
 
 
-def test_the_watchdog_sees_that_a_target_takes_a_block_piece_by_piece(
-    stdout: Callable[[Target], Target], monkeypatch: pytest.MonkeyPatch
+def test_it_counts_what_a_target_takes_piece_by_piece(
+    stdout: Callable[[Target], Target],
 ) -> None:
-    taken: list[int] = []
     target, writer = stdout(Target()), Writer()
-    monkeypatch.setattr(
-        "tap_leadintent.watchdog.note_progress", lambda: taken.append(len(target.taken))
-    )
     writer.write_message(record(1, text="x" * BLOCK))
-    assert taken == [PIPE, 2 * PIPE, 3 * PIPE, 4 * PIPE, len(target.taken)]
+    assert writer.pieces == len(target.parts) == BLOCK / PIPE + 1
 
 
 def test_no_part_of_a_line_stays_in_a_buffer(monkeypatch: pytest.MonkeyPatch) -> None:

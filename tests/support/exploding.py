@@ -11,7 +11,7 @@ from unittest import mock
 
 import requests
 
-from tap_leadintent.tap import TapLeadIntent
+from tap_leadintent.__main__ import main
 
 send = requests.Session.send
 
@@ -25,4 +25,4 @@ def explode(session: requests.Session, request: Any, **options: Any) -> Any:
 
 sys.argv[0] = "tap-leadintent"
 with mock.patch("requests.Session.send", explode):
-    TapLeadIntent.cli()
+    main()

@@ -1,7 +1,7 @@
 """Runs the tap where no host's address is ever found: `python -m tests.support.stuck`.
 
-The look-up cannot be interrupted, like that of the system. The variable `GRACE`
-replaces the seconds that a run has to end after a signal.
+The look-up cannot be interrupted, like that of the system. The variable `LOOKS`
+replaces how long a run has to end after a signal.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from threading import Event
 from typing import NoReturn
 from unittest import mock
 
-from tap_leadintent import watchdog
+from tap_leadintent import interruption
 from tap_leadintent.__main__ import main
 
 
@@ -24,6 +24,6 @@ def look_up(*_: object, **__: object) -> NoReturn:
             Event().wait()
 
 
-watchdog.GRACE = float(os.environ.get("GRACE", watchdog.GRACE))
+interruption.LOOKS = int(os.environ.get("LOOKS", interruption.LOOKS))
 with mock.patch("socket.getaddrinfo", look_up):
     main()
