@@ -7,7 +7,6 @@ import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
-from singer_sdk import Tap
 
 from tap_leadintent import interruption as module
 from tap_leadintent.__main__ import main
@@ -90,15 +89,3 @@ def test_the_process_ends_once_the_target_takes_nothing_more(
         look()
     with pytest.raises(EndError, match="143"):
         look()
-
-
-def is_of_a_tap(number: signal.Signals) -> bool:
-    return isinstance(getattr(signal.getsignal(number), "__self__", None), Tap)
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_no_tap_of_a_test_keeps_the_signals(number: signal.Signals) -> None:
-    """Otherwise no Ctrl-C could end the tests after the first tap."""
-    assert not is_of_a_tap(number)  # of an earlier test
-    TapLeadIntent(config={}, validate_config=False)
-    assert is_of_a_tap(number)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import signal
-import socket
 import subprocess
 import sys
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +29,10 @@ from tests.support.runs import (
     wait_for_a_full_pipe,
 )
 from tests.support.servers import listening, read_request, response
+from tests.support.sockets import unanswered
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
     from pathlib import Path
@@ -67,15 +68,8 @@ def a_connection() -> Iterator[tuple[str, Begun]]:
         connections = psutil.Process(process.process.pid).net_connections()
         return psutil.CONN_SYN_SENT in [each.status for each in connections]
 
-    with ExitStack() as stack:
-        server = stack.enter_context(socket.socket())
-        server.bind(("127.0.0.1", 0))
-        server.listen(0)
-        for _ in range(4):
-            client = stack.enter_context(socket.socket())
-            client.setblocking(False)  # noqa: FBT003
-            client.connect_ex(server.getsockname())
-        yield f"http://127.0.0.1:{server.getsockname()[1]}", has_begun
+    with unanswered() as host:
+        yield f"http://{host}", has_begun
 
 
 def silent(scheme: str) -> Callable[[], AbstractContextManager[tuple[str, Begun]]]:

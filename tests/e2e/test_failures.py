@@ -1,26 +1,25 @@
-"""What a failed request says, with the real errors of real sockets."""
+"""What a failed request says, with the real errors of real sockets.
+
+What the sandbox or a command line can bring about is in `tests/support/messages`.
+"""
 
 from __future__ import annotations
 
-import socket
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tap_leadintent.api.failures import is_distrust, is_without_connection
-from tests.support.helpers import API_KEY, only
+from tap_leadintent.api.failures import is_without_connection
+from tests.support.helpers import API_KEY
 from tests.support.servers import answering, listening, proxying, response
-from tests.support.sockets import NOWHERE, fail, saying, stalling, told
+from tests.support.sockets import fail, saying, stalling, told, unanswered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    import socket
+    from collections.abc import Callable
     from pathlib import Path
 
     import requests
-
-    from tap_leadintent.sandbox import Sandbox
-    from tests.support.helpers import Run
 
     Handle = Callable[[socket.socket], None]
 
@@ -70,20 +69,6 @@ def test_an_answer_that_does_not_arrive(
 # Connections
 
 
-def test_refused(session: requests.Session) -> None:
-    assert told(session, f"http://{NOWHERE}/") == (
-        f"{NOWHERE} refuses connections; check host and port in base_url, and whether "
-        "the API is up"
-    )
-    assert is_without_connection(fail(session, f"http://{NOWHERE}/"))
-
-
-def test_unknown_host(session: requests.Session) -> None:
-    said = told(session, "https://no-such-host.invalid/v1")
-    assert said.startswith("the host no-such-host.invalid cannot be looked up (")
-    assert said.endswith("); check base_url, and this machine's network")
-
-
 def test_a_network_that_is_down(
     session: requests.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,56 +82,13 @@ def test_a_network_that_is_down(
     )
 
 
-@contextmanager
-def deaf() -> Iterator[str]:
-    """Listen without taking a connection; give the address."""
-    with ExitStack() as stack:
-        server = stack.enter_context(socket.socket())
-        server.bind(("127.0.0.1", 0))
-        server.listen(0)
-        address = server.getsockname()
-        for _ in range(4):
-            client = stack.enter_context(socket.socket())
-            client.settimeout(0)
-            client.connect_ex(address)
-        yield "{}:{}".format(*address)
-
-
 def test_a_connection_that_is_not_taken(session: requests.Session) -> None:
-    with deaf() as host:
+    with unanswered() as host:
         assert told(session, f"https://{host}/") == (
             f"{host} accepted no connection within 0.3 s; check base_url, this "
             "machine's network, and the firewalls on the way"
         )
         assert is_without_connection(fail(session, f"https://{host}/"))
-
-
-# TLS
-
-
-def speak_no_tls(connection: socket.socket) -> None:
-    connection.recv(1)
-    connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-
-
-def test_https_where_http_is_spoken(session: requests.Session) -> None:
-    with listening(speak_no_tls) as (host, port):
-        assert told(session, f"https://{host}:{port}/") == (
-            f"{host}:{port} does not speak TLS; check the port in base_url, and "
-            "whether it should begin with http:// (for this machine only)"
-        )
-
-
-def test_an_untrusted_certificate(session: requests.Session, certificate: Path) -> None:
-    with listening(answering(response()), certificate) as (host, port):
-        url = f"https://{host}:{port}/"
-        assert is_distrust(fail(session, url))
-        said = told(session, url)
-    assert said.startswith(f"the server's certificate is not trusted ({host}:{port}: ")
-    assert said.endswith(
-        " certificate); check base_url, or set REQUESTS_CA_BUNDLE if the certificate "
-        "is your own"
-    )
 
 
 # Proxies
@@ -160,27 +102,16 @@ def by_proxy(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     return lambda url: monkeypatch.setenv("HTTPS_PROXY", url)
 
 
-@pytest.mark.parametrize(
-    ("proxy", "why"),
-    [
-        (f"http://user:pass-9c@{NOWHERE}/", "Connection refused"),
-        (None, "Tunnel connection failed: 407 Proxy Authentication Required"),
-    ],
-    ids=["dead", "refuses"],
-)
-def test_a_proxy_that_does_not_work(
-    session: requests.Session,
-    by_proxy: Callable[[str], None],
-    proxy: str | None,
-    why: str,
+def test_a_proxy_that_refuses(
+    session: requests.Session, by_proxy: Callable[[str], None]
 ) -> None:
     answer = b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"
     with listening(saying(answer)) as (host, port):
-        by_proxy(proxy or f"http://{host}:{port}")
+        by_proxy(f"http://user:pass-9c@{host}:{port}")
         assert told(session, API) == (
-            f"the proxy {NOWHERE if proxy else f'{host}:{port}'} does not pass "
-            f"requests on ({why}); check HTTPS_PROXY or ALL_PROXY, with user and "
-            "password where the proxy wants them, and NO_PROXY"
+            f"the proxy {host}:{port} does not pass requests on (Tunnel connection "
+            "failed: 407 Proxy Authentication Required); check HTTPS_PROXY or "
+            "ALL_PROXY, with user and password where the proxy wants them, and NO_PROXY"
         )
         assert is_without_connection(fail(session, API))
 
@@ -206,24 +137,3 @@ def test_an_address_of_no_proxy(
         "HTTPS_PROXY or ALL_PROXY is not the address of a proxy; set it to one such as "
         "http://proxy.example.com:8080"
     )
-
-
-# The last line of a run
-
-
-def test_the_last_line_of_a_run(tap: Callable[..., Run]) -> None:
-    config = {"base_url": f"http://{NOWHERE}", "api_key": API_KEY, "max_retries": 1}
-    run = tap(config, catalog=only("leads"))
-    assert f"gave up after 2 tries: {NOWHERE} refuses connections; " in run.failed()
-
-
-def test_an_undocumented_filter_is_named(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
-) -> None:
-    del sandbox
-    filters = {"leads": {"sort": "\x1b[2J"}, "observations": {"order": 1}}
-    line = tap({**config, "filters": filters}, catalog=only("leads")).failed()
-    assert "HTTP 400" in line
-    assert "does not show filters.leads.sort: check or remove it: " in line
-    assert "order" not in line
-    assert line.isprintable()

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import socket
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.support.faults import status
-from tests.support.helpers import API_KEY, RANGES, STREAMS
+from tests.support.helpers import API_KEY, STREAMS
+from tests.support.sockets import NOWHERE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from tap_leadintent.sandbox import Sandbox
     from tests.support.helpers import Run
@@ -34,31 +34,18 @@ def ending(base_url: str, *not_tried: str) -> str:
     return f"; not tried after that: {', '.join(not_tried)}; base_url is {base_url}"
 
 
-@pytest.fixture
-def unserved() -> Iterator[str]:
-    """An address that refuses connections, and that nobody else takes meanwhile."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        yield f"http://127.0.0.1:{taken.getsockname()[1]}"
-
-
+@pytest.mark.parametrize("arguments", [[], ["--discover"]], ids=["sync", "discovery"])
 def test_an_api_that_is_down_is_given_up_once(
-    tap: Callable[..., Run], unserved: str
+    tap: Callable[..., Run], arguments: list[str]
 ) -> None:
-    down = {"base_url": unserved, "api_key": API_KEY, "max_retries": 4}
-    run = tap(down, module=HURRIED)
-    line = run.failed()
-    assert line.startswith(f"1 of {len(STREAMS)} streams failed: {FIRST}: gave up")
-    assert line.endswith(ending(unserved, SECOND, *OTHERS))
+    url = f"http://{NOWHERE}"
+    config: dict[str, Any] = {"base_url": url, "api_key": API_KEY, "max_retries": 4}
+    config["infer_columns"] = bool(arguments)
+    run = tap(config, *arguments, module=HURRIED)
+    assert "gave up after 5 tries: " in run.failed()
     assert run.stderr.count("; try ") == 4
-
-
-def test_discovery_is_given_up_once(tap: Callable[..., Run], unserved: str) -> None:
-    down = {"base_url": unserved, "api_key": API_KEY, "max_retries": 2}
-    run = tap({**down, "infer_columns": True}, "--discover", module=HURRIED)
-    run.failed()
-    assert run.stderr.count("; try ") == 2
-    assert run.stdout == ""
+    if not arguments:
+        assert run.failed().endswith(ending(url, SECOND, *OTHERS))
 
 
 def test_a_wrong_key_is_sent_once(
@@ -117,16 +104,3 @@ def test_once_a_page_has_come_each_stream_has_its_retries_and_its_chance(
     assert run.failed().startswith(f"3 of {len(STREAMS)} streams failed: {FIRST}: ")
     for stream in (SECOND, *OTHERS):
         assert len(run.records(stream)) == (0 if stream in later else 3)
-
-
-def test_what_was_covered_before_stays_covered(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
-) -> None:
-    config["start_date"] = "2025-05-01"
-    before = tap(config).succeeded()
-    sandbox.faults(status(401))
-    run = tap(config, state=before.state)
-    run.failed()
-    for stream in RANGES:
-        kept = before.state["bookmarks"][stream]
-        assert run.state["bookmarks"][stream] == kept

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import socket
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,8 +19,7 @@ from tests.support.servers import (
 )
 
 if TYPE_CHECKING:
-    import socket
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 
 NOWHERE = "127.0.0.1:9"
@@ -42,6 +43,20 @@ def told(session: requests.Session, url: str) -> str:
     assert API_KEY not in text
     assert not re.search(r" at 0x|Pool|Errno|\wError|object|exception|_ssl\.c", text)
     return text
+
+
+@contextmanager
+def unanswered() -> Iterator[str]:
+    """Give the host and port of what accepts no more connections, and refuses none."""
+    with ExitStack() as stack:
+        server = stack.enter_context(socket.socket())
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
+        for _ in range(4):
+            client = stack.enter_context(socket.socket())
+            client.setblocking(False)  # noqa: FBT003
+            client.connect_ex(server.getsockname())
+        yield "{}:{}".format(*server.getsockname())
 
 
 def saying(*parts: bytes) -> Callable[[socket.socket], None]:
