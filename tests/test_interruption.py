@@ -71,6 +71,14 @@ def test_a_signal_ends_the_run_at_the_next_safe_point(
     assert ended.value.code == code
 
 
+def test_a_signal_ends_a_wait() -> None:
+    interruption = Interruption()
+    with interruption.waiting():
+        """None has come."""
+    with pytest.raises(SystemExit, match="143"), interruption.waiting():
+        interruption.signal(signal.SIGTERM)
+
+
 @pytest.fixture
 def look(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
     """Do what the timer does, which stands still meanwhile."""
