@@ -175,7 +175,7 @@ def test_an_empty_stream_keeps_its_columns(
 def test_one_warning_names_what_stays_out(
     tap: Callable[..., Run], sandbox: Sandbox, inferring: dict[str, Any]
 ) -> None:
-    sandbox.insert("custom_signals", {"id": "x", "Name": "a", "window_end": "b"})
+    sandbox.insert("custom_signals", {"id": "x", "Name": "a", "Window_End": "b"})
     run = tap(inferring, "--discover").succeeded()
-    (warning,) = (line for line in run.stderr.splitlines() if "window_end" in line)
-    assert "'Name', 'name', 'window_end'" in warning
+    (warning,) = (line for line in run.stderr.splitlines() if "Window_End" in line)
+    assert "'Name', 'Window_End', 'name'" in warning
