@@ -25,7 +25,7 @@ Fit: TypeAlias = Callable[[Any], Any]
 """Converts a value to its column's type; raises ContradictionError if it cannot."""
 
 _SAYS_NOTHING = {"description", "title", "examples", "default", "x-undocumented"}
-_NUMBERS = frozenset({int, float, Decimal})
+_TYPES = {"string": str, "boolean": bool, "object": dict, "array": list}
 _MOST, _LEAST = int(sys.float_info.max), Decimal(sys.float_info.min)
 _MOST_INTEGER = 2**63
 
@@ -59,25 +59,23 @@ def fit_for(schema: Schema) -> Fit:
     kind = _only_type(schema)
     if schema.keys() <= {"type", *_SAYS_NOTHING} and kind in _FITS:
         return _FITS[kind]
-    nests = kind in {"object", "array"}
     # Formats of nested fields do not matter: warehouses store them as JSON.
-    formats = None if nests else _formats
-    validator = Draft202012Validator(schema, format_checker=formats)
-    plain = _nested_type(schema) if nests else None
-    first = {"number": _number, "integer": _integer}.get(kind or "")
+    nests = kind in {"object", "array"}
+    validator = Draft202012Validator(schema, format_checker=None if nests else _formats)
+    quick = _quick_type(schema) if nests else None
+    first = _FITS[kind] if kind in {"number", "integer"} else None
 
     def fit(value: object) -> object:
-        if plain is not None and _is_quickly(value, plain):
+        if quick is not None and _is_quickly(value, quick):
             return value
-        fitted = value if first is None else first(value)
+        fitted = first(value) if first else value
         try:
-            valid = validator.is_valid(fitted)
+            if validator.is_valid(fitted):
+                return fitted
         except ArithmeticError:
             # `multipleOf` on a number with too many digits; a target fails on it too.
-            valid = False
-        if not valid:
-            raise ContradictionError
-        return fitted
+            pass
+        raise ContradictionError
 
     return fit
 
@@ -91,19 +89,20 @@ class ColumnTypes:
         Args:
             columns: The schema of each column that a field of a record fills.
         """
-        self.fits: dict[str, Fit] = {}
+        self.fits = {name: fit_for(schema) for name, schema in columns.items()}
         """The result of `fit_for` for each column."""
-        plain: dict[str, Any] = {}
-        for name, schema in columns.items():
-            self.fits[name] = fit_for(schema)
-            found = _nested_type(schema) if _is_plain(name, schema) else None
-            if found is not None:
-                plain[name] = found
-        self._plain = _record_type(plain)
-        self._all = list(columns)
-        self._always = [name for name in columns if name not in plain]
+        quick = {
+            name: _quick_type(schema)
+            for name, schema in columns.items()
+            # The others are not only checked, or not by their type alone.
+            if "format" not in schema and _only_type(schema) in _TYPES
+        }
+        self._always = [n for n in columns if quick.get(n) is None or _is_odd(n)]
+        quick = {n: quick[n] for n in columns if n not in self._always}
+        self._quick: Any = _struct(quick)
+        self._quick_page = GenericAlias(list, self._quick)
 
-    def doubtful(self, records: list[dict[str, Any]]) -> Iterable[list[str]]:
+    def doubtful(self, records: list[dict[str, Any]]) -> Iterable[Iterable[str]]:
         """Find the columns whose values must go through `fits`.
 
         Args:
@@ -113,11 +112,21 @@ class ColumnTypes:
             For each record, the names of these columns, and maybe of others. All other
             values fit as they are.
         """
-        # One call in C checks all records; it covers only types that stay as they are.
-        if _is_quickly(records, GenericAlias(list, self._plain)):
+        # One call in C checks a whole page.
+        if _is_quickly(records, self._quick_page):
             return repeat(self._always)
-        plain, always = self._plain, self._always
-        return [always if _is_quickly(r, plain) else self._all for r in records]
+        return map(self.doubtful_of, records)
+
+    def doubtful_of(self, record: dict[str, Any]) -> Iterable[str]:
+        """Find the columns of one record whose values must go through `fits`.
+
+        Args:
+            record: A record as the API gave it.
+
+        Returns:
+            The names of these columns, and maybe of others.
+        """
+        return self._always if _is_quickly(record, self._quick) else self.fits
 
 
 def may_be_null(schema: Schema) -> bool:
@@ -132,70 +141,45 @@ def may_be_null(schema: Schema) -> bool:
     return Draft202012Validator(schema).is_valid(None)
 
 
-def _is_quickly(value: object, plain: Any) -> bool:  # noqa: ANN401
+def _is_quickly(value: object, quick: Any) -> bool:  # noqa: ANN401
     """Check a type fast: True is certain, False means that it needs a full check."""
     try:
-        msgspec.convert(value, plain)
+        msgspec.convert(value, quick)
     except (msgspec.ValidationError, OverflowError):
         return False
     return True
 
 
-def _is_plain(name: str, schema: Schema) -> bool:
-    kind = _only_type(schema)
-    if "format" in schema or kind in {"number", "integer"}:
-        return False
-    if kind == "array" and not schema.get("items"):
-        # Checking the list alone is cheaper: `msgspec` would copy its items.
-        return False
-    return _is_speakable(name)
-
-
-def _is_speakable(name: str) -> bool:
-    """Tell whether `msgspec` accepts the name of a field."""
-    return name.isprintable() and not {*'"\\'} & {*name}
-
-
-def _record_type(columns: Mapping[str, Any]) -> Any:  # noqa: ANN401 - types have no type
-    names = {f"f{number}": name for number, name in enumerate(columns)}
-    fields = [(field, columns[name], None) for field, name in names.items()]
-    return msgspec.defstruct("Fields", fields, rename=names, gc=False)
-
-
-def _nested_type(schema: Schema) -> Any | None:  # noqa: ANN401
+def _quick_type(schema: Schema) -> Any | None:  # noqa: ANN401 - types have no type
+    """Give a type of which all values are valid; None if there is none so simple."""
     kind = _only_type(schema)
     said = schema.keys() - _SAYS_NOTHING - {"type"}
-    found: Any = None
-    if kind == "object" and said <= {"properties", "additionalProperties"}:
-        found = _object_type(schema)
-    elif kind == "array" and said <= {"items"}:
-        found = _array_type(schema)
-    elif kind == "string" and said <= {"format"}:
+    found: Any = _SCALARS.get(kind or "") if not said else None
+    if kind == "string" and said <= {"format"}:
         found = str
-    elif not said:
-        found = _SCALARS.get(kind or "")
-    if found is None or "null" not in schema["type"]:
-        return found
-    return found | None
+    elif kind == "array" and said <= {"items"}:
+        items = schema.get("items")
+        inner = _quick_type(items) if isinstance(items, dict) and items else None
+        found = GenericAlias(list, inner) if inner else None if items else list
+    elif kind == "object" and said <= {"properties", "additionalProperties"}:
+        fields = schema.get("properties", {})
+        found = _struct({name: _quick_type(field) for name, field in fields.items()})
+        if schema.get("additionalProperties", True) is not True:
+            found = None
+    return found and (found | None if "null" in schema["type"] else found)
 
 
-def _object_type(schema: Schema) -> Any | None:  # noqa: ANN401
-    if schema.get("additionalProperties", True) is not True:
+def _struct(fields: Mapping[str, Any]) -> Any | None:  # noqa: ANN401
+    if None in fields.values() or any(map(_is_odd, fields)):
         return None
-    inner = {
-        name: _nested_type(field)
-        for name, field in schema.get("properties", {}).items()
-    }
-    if None in inner.values() or not all(map(_is_speakable, inner)):
-        return None
-    return _record_type(inner)
+    names = {f"f{number}": name for number, name in enumerate(fields)}
+    types = [(field, fields[name], None) for field, name in names.items()]
+    return msgspec.defstruct("Fields", types, rename=names, gc=False)
 
 
-def _array_type(schema: Schema) -> Any | None:  # noqa: ANN401
-    if not schema.get("items"):
-        return list
-    items = _nested_type(schema["items"]) if isinstance(schema["items"], dict) else None
-    return None if items is None else list[items]  # type: ignore[valid-type]
+def _is_odd(name: str) -> bool:
+    """Tell whether `msgspec` refuses the name of a field."""
+    return not name.isprintable() or not {*'"\\'}.isdisjoint(name)
 
 
 def _only_type(schema: Schema) -> str | None:
@@ -221,8 +205,8 @@ def _time(value: object) -> str:
 
 
 def _number(value: Any) -> Any:  # noqa: ANN401 - a number, if all is well
-    if type(value) in _NUMBERS and (
-        value == 0 or _LEAST <= value <= _MOST or -_MOST <= value <= -_LEAST
+    if type(value) in {int, float, Decimal} and (
+        value == 0 or _LEAST <= abs(value) <= _MOST
     ):
         return value
     raise ContradictionError
@@ -230,7 +214,7 @@ def _number(value: Any) -> Any:  # noqa: ANN401 - a number, if all is well
 
 def _integer(value: Any) -> int:  # noqa: ANN401 - an integer, if all is well
     if (
-        type(value) in _NUMBERS
+        type(value) in {int, float, Decimal}
         and -_MOST_INTEGER <= value < _MOST_INTEGER
         and value == int(value)
     ):
@@ -249,10 +233,7 @@ def _of_type(wanted: type) -> Fit:
 
 _SCALARS = {"string": str, "boolean": bool, "number": float, "integer": int}
 _FITS: dict[str | None, Fit] = {
-    "string": _of_type(str),
-    "boolean": _of_type(bool),
-    "object": _of_type(dict),
-    "array": _of_type(list),
+    **{name: _of_type(wanted) for name, wanted in _TYPES.items()},
     "number": _number,
     "integer": _integer,
 }
