@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from tap_leadintent.api.client import Shared
     from tap_leadintent.interruption import Interruption
+    from tap_leadintent.openapi import TapColumn
     from tap_leadintent.replication.plan import Asked
     from tap_leadintent.replication.time_range import TimeRange
 
@@ -64,8 +65,8 @@ class LeadIntentStream(SingerStream):
     path: str
     """Where the endpoint is, after `base_url`."""
 
-    entity: str
-    """What a record is, in the singular; its id may be the field `<entity>_id`."""
+    made: tuple[TapColumn, ...] = ()
+    """Columns that the stream makes itself."""
 
     ranges: tuple[TimeRange, ...] = ()
     """Time ranges of the endpoint. Runs with `end_date` read the first alone."""
@@ -125,7 +126,9 @@ class LeadIntentStream(SingerStream):
         return Exclusion(self.config["exclude_fields"].get(self.name, ()))
 
     def _refuse_excluded_keys(self) -> None:
-        found = key_problems(self.exclusion, self.primary_keys, self.replication_key)
+        found = key_problems(
+            self.exclusion, self.primary_keys, self.replication_key, self.made
+        )
         if problems := [f"exclude_fields.{self.name}: {each}" for each in found]:
             raise ConfigError(problems)
 
@@ -164,7 +167,7 @@ class LeadIntentStream(SingerStream):
         return RecordShaper(
             columns=self.effective_schema["properties"],
             key_properties=self.primary_keys,
-            entity=self.entity,
+            made=self.made,
             mask=self.mask,
             notes=self.notes,
             exclusion=self.exclusion,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from singer_sdk import OpenAPISchema, StreamSchema
 from typing_extensions import override
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from singer_sdk.streams import Stream
 
 API = OpenAPISchema[str](resources.files("tap_leadintent") / "openapi.json")
@@ -19,32 +21,29 @@ RECORD_KEY = "record_key"
 SIGNAL_OBSERVED_AT = "signal_observed_at"
 WINDOW_END = "window_end"
 
-TAP_COLUMNS: dict[str, dict[str, Any]] = {
-    RECORD_KEY: {
-        "type": ["string"],
-        "description": "Key made by the tap: the record's `id`, else its own "
-        "`<entity>_id`, else a SHA-256 over its canonical JSON.",
-    },
-    SIGNAL_OBSERVED_AT: {
-        "type": ["string", "null"],
-        "format": "date-time",
-        "description": "`signal.observed_at` in UTC.",
-    },
-    WINDOW_END: {
-        "type": ["string", "null"],
-        "format": "date-time",
-        "description": "End of the time window that the record was read in, UTC.",
-    },
-    ADDITIONAL_PROPERTIES: {
-        "type": ["object", "null"],
-        "additionalProperties": True,
-        "description": "Every field of the record that has no column of its own.",
-    },
-}
-"""Columns that the tap itself fills, by name."""
+TAP_COLUMNS = (RECORD_KEY, SIGNAL_OBSERVED_AT, WINDOW_END, ADDITIONAL_PROPERTIES)
+"""Names of columns that the API's records do not have; `streams.py` declares them."""
 
-MADE_FROM = {RECORD_KEY: ("id",), SIGNAL_OBSERVED_AT: ("signal", "observed_at")}
-"""Path of the field in the API's record that fills such a column first of all."""
+
+class TapColumn(NamedTuple):
+    """A column that a stream makes itself."""
+
+    name: str
+    schema: dict[str, Any]
+    make: Callable[[dict[str, Any], str | None], str | None]
+    """Gives its value by a record of the API, and the end of the window that the record
+    was read in, if that is known. Where there is none, a column that cannot be null is
+    a hash of the record."""
+
+    made_from: tuple[str, ...] = ()
+    """Path of the field in the API's record that fills it first of all."""
+
+
+_REST = {
+    "type": ["object", "null"],
+    "additionalProperties": True,
+    "description": "Every field of the record that has no column of its own.",
+}
 
 
 class RecordSchema(StreamSchema[str]):
@@ -55,16 +54,16 @@ class RecordSchema(StreamSchema[str]):
     nullable: `record_key` if the stream has it, else `id`.
     """
 
-    def __init__(self, key: str, *columns: str) -> None:
+    def __init__(self, key: str, *columns: TapColumn) -> None:
         """Declare the schema.
 
         Args:
             key: Name of the record's schema in `openapi.json`.
-            columns: Names of the `TAP_COLUMNS` that this stream has.
+            columns: The columns that the stream makes itself.
         """
         super().__init__(API, key=key)
         self._key = key
-        self._columns = (*columns, ADDITIONAL_PROPERTIES)
+        self._columns = {column.name: column.schema for column in columns}
         self._schema: dict[str, Any] | None = None
 
     @override
@@ -74,7 +73,7 @@ class RecordSchema(StreamSchema[str]):
         if self._schema is None:
             key = RECORD_KEY if RECORD_KEY in self._columns else "id"
             record = API.get_schema(self._key, key_properties=[key])
-            columns = {name: TAP_COLUMNS[name] for name in self._columns}
+            columns = {**self._columns, ADDITIONAL_PROPERTIES: _REST}
             self._schema = {
                 "type": "object",
                 "properties": {**record["properties"], **columns},

@@ -8,9 +8,44 @@ from tap_leadintent.openapi import (
     SIGNAL_OBSERVED_AT,
     WINDOW_END,
     RecordSchema,
+    TapColumn,
 )
-from tap_leadintent.records.shaper import signal_observed_at
+from tap_leadintent.records.keys import own_id_of
+from tap_leadintent.records.shaper import time_at
 from tap_leadintent.replication.time_range import TimeRange
+
+_TIME = {"type": ["string", "null"], "format": "date-time"}
+_OBSERVED_AT = ("signal", "observed_at")
+_signal_time = time_at(*_OBSERVED_AT)
+
+
+def _record_key(entity: str) -> TapColumn:
+    description = (
+        "Key made by the tap: the record's `id`, else its own `<entity>_id`, else a "
+        "SHA-256 over its canonical JSON."
+    )
+    return TapColumn(
+        RECORD_KEY,
+        {"type": ["string"], "description": description},
+        own_id_of(entity),
+        made_from=("id",),
+    )
+
+
+_SIGNAL_OBSERVED_AT = TapColumn(
+    SIGNAL_OBSERVED_AT,
+    {**_TIME, "description": f"`{'.'.join(_OBSERVED_AT)}` in UTC."},
+    _signal_time,
+    made_from=_OBSERVED_AT,
+)
+_WINDOW_END = TapColumn(
+    WINDOW_END,
+    {
+        **_TIME,
+        "description": "End of the time window that the record was read in, UTC.",
+    },
+    lambda _, window_end: window_end,
+)
 
 
 class SignalAgents(LeadIntentStream):
@@ -18,7 +53,6 @@ class SignalAgents(LeadIntentStream):
 
     name = "signal_agents"
     path = "/v1/signals/agents"
-    entity = "agent"
     schema = RecordSchema("SignalAgent")
     primary_keys = ("id",)
 
@@ -28,13 +62,13 @@ class Leads(LeadIntentStream):
 
     name = "leads"
     path = "/v1/signals/leads"
-    entity = "lead"
-    schema = RecordSchema("Lead", SIGNAL_OBSERVED_AT)
+    made = (_SIGNAL_OBSERVED_AT,)
+    schema = RecordSchema("Lead", *made)
     primary_keys = ("id",)
     replication_key = SIGNAL_OBSERVED_AT
     ranges = (
         TimeRange("date_found"),
-        TimeRange("latest_signal", time_of=signal_observed_at),
+        TimeRange("latest_signal", time_of=_signal_time),
     )
 
 
@@ -43,8 +77,11 @@ class SignalAccounts(LeadIntentStream):
 
     name = "signal_accounts"
     path = "/v1/signals/accounts"
-    entity = "account"
-    schema = RecordSchema("SignalAccount", RECORD_KEY, WINDOW_END)
+    made = (
+        _record_key("account"),
+        _WINDOW_END,
+    )
+    schema = RecordSchema("SignalAccount", *made)
     primary_keys = (RECORD_KEY,)
     replication_key = WINDOW_END
     ranges = (TimeRange("date_found"), TimeRange("latest_signal"))
@@ -55,8 +92,11 @@ class MonitoredAccounts(LeadIntentStream):
 
     name = "monitored_accounts"
     path = "/v1/monitor/accounts"
-    entity = "account"
-    schema = RecordSchema("MonitoredAccount", RECORD_KEY, WINDOW_END)
+    made = (
+        _record_key("account"),
+        _WINDOW_END,
+    )
+    schema = RecordSchema("MonitoredAccount", *made)
     primary_keys = (RECORD_KEY,)
     ranges = (TimeRange("latest_activity"),)
 
@@ -66,8 +106,8 @@ class Observations(LeadIntentStream):
 
     name = "observations"
     path = "/v1/monitor/signals"
-    entity = "observation"
-    schema = RecordSchema("Observation", RECORD_KEY)
+    made = (_record_key("observation"),)
+    schema = RecordSchema("Observation", *made)
     primary_keys = (RECORD_KEY,)
     replication_key = "observed_at"
     ranges = (TimeRange("observed_at"),)
@@ -78,8 +118,8 @@ class CustomSignals(LeadIntentStream):
 
     name = "custom_signals"
     path = "/v1/monitor/custom-signals"
-    entity = "signal"
-    schema = RecordSchema("CustomSignal", RECORD_KEY)
+    made = (_record_key("signal"),)
+    schema = RecordSchema("CustomSignal", *made)
     primary_keys = (RECORD_KEY,)
 
 
@@ -88,8 +128,11 @@ class MonitoredLeads(LeadIntentStream):
 
     name = "monitored_leads"
     path = "/v1/monitor/leads"
-    entity = "lead"
-    schema = RecordSchema("MonitoredLead", RECORD_KEY, WINDOW_END)
+    made = (
+        _record_key("lead"),
+        _WINDOW_END,
+    )
+    schema = RecordSchema("MonitoredLead", *made)
     primary_keys = (RECORD_KEY,)
     replication_key = WINDOW_END
     ranges = (TimeRange("latest_activity"),)

@@ -23,12 +23,13 @@ NO_MESSAGES = {
     # Programs of their own.
     *("sandbox", "demo", "state_tool", "definitions"),
     # Descriptions of settings and columns; and what hides lines of the SDK.
-    *("config/settings.py", "openapi.py", "records/inference.py", "singer/log.py"),
+    *("config/settings.py", "openapi.py", "streams.py", "singer/log.py"),
 }
 # What stands in the brackets of a message, and what is no message.
 PARTS = {
     *("no reason was given", "it holds no certificate", "JSON is nested too deeply"),
     *("1 field is", "fields are"),
+    "Not shown in the API description; type inferred from data.",
 }
 PLACEHOLDER = re.compile(r"%[sd]|\{\w*(?::\w+)?\}|…")
 ALL = [message for section in MESSAGES.values() for message in section]

@@ -52,7 +52,9 @@ def _meant(name: str, fields: Fields) -> str | None:
     if name in documented or name in TAP_COLUMNS:
         return None
     same_letters = (path for path in documented if _letters(path) == _letters(name))
-    return next(same_letters, None) or _misspelt(name, {**fields, **TAP_COLUMNS})
+    return next(same_letters, None) or _misspelt(
+        name, {**fields, **{made: {} for made in TAP_COLUMNS}}
+    )
 
 
 def _misspelt(name: str, fields: Fields) -> str | None:

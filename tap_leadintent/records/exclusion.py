@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tap_leadintent.openapi import MADE_FROM
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from tap_leadintent.openapi import TapColumn
 
     Record = dict[str, Any]
     Schema = dict[str, Any]
@@ -122,7 +122,10 @@ class Exclusion:
 
 
 def key_problems(
-    exclusion: Exclusion, keys: Iterable[str], replication_key: str | None
+    exclusion: Exclusion,
+    keys: Iterable[str],
+    replication_key: str | None,
+    made: Iterable[TapColumn],
 ) -> Iterator[str]:
     """Find excluded fields that the stream needs.
 
@@ -130,17 +133,19 @@ def key_problems(
         exclusion: The excluded fields of the stream.
         keys: The stream's key columns.
         replication_key: The stream's replication key, if any.
+        made: The columns that the stream makes itself.
 
     Yields:
         A line for each key that is excluded, or made from an excluded field.
     """
+    sources = {column.name: column.made_from for column in made if column.made_from}
     for key in keys:
-        source = MADE_FROM.get(key, (key,))
+        source = sources.get(key, (key,))
         if exclusion.takes(key):
             yield f"{key} cannot be left out: it is part of the stream's key"
         elif exclusion.takes(*source):
-            made = ".".join(source)
-            yield f"{made} cannot be left out: the stream's key {key} is made from it"
+            field = ".".join(source)
+            yield f"{field} cannot be left out: the stream's key {key} is made from it"
     others = {replication_key} - {None, *keys}
     if any(exclusion.takes(str(key)) for key in others):
         yield f"{replication_key} cannot be left out: it is the replication key"

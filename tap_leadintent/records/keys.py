@@ -4,13 +4,38 @@ from __future__ import annotations
 
 from decimal import Decimal
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _LONGEST_SCALE = 20
 """Most zeros or decimal places of a number that is written without an exponent. It is
 part of the keys: another value would change them."""
+
+
+def own_id_of(entity: str) -> Callable[[dict[str, Any], object], str | None]:
+    """Make a function that finds a record's own id.
+
+    Args:
+        entity: What a record is, in the singular.
+
+    Returns:
+        A function that gives `id`, else `<entity>_id`, of a record as the API gave it;
+        JSON if it is not a string. Ids of other entities are references.
+    """
+    fields = ("id", f"{entity}_id")
+
+    def own_id(record: dict[str, Any], _: object) -> str | None:
+        for field in fields:
+            value = record.get(field)
+            if value is not None and value != "":
+                return value if isinstance(value, str) else canonical_json(value)
+        return None
+
+    return own_id
 
 
 def content_key(record: dict[str, Any]) -> str:
@@ -29,7 +54,7 @@ def canonical_json(value: object) -> str:
     """Write a value as JSON so that equal values give equal text.
 
     Args:
-        value: Decoded JSON, its numbers `int` or `Decimal`.
+        value: Decoded JSON, its numbers `int`, `float` or `Decimal`.
 
     Returns:
         Compact JSON; keys are sorted, and 1, 1.0 and 10e-1 are all 1.
@@ -42,9 +67,9 @@ def _plain_numbers(value: object) -> object:
         return {key: _plain_numbers(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_plain_numbers(item) for item in value]
-    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return value
-    sign, digits, exponent = Decimal(value).as_tuple()
+    sign, digits, exponent = Decimal(str(value)).as_tuple()
     significant = "".join(map(str, digits)).rstrip("0")
     if not significant:
         return 0

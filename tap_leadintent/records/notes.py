@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from tap_leadintent.openapi import ADDITIONAL_PROPERTIES
 from tap_leadintent.progress import counted
-from tap_leadintent.records.warn_once import WarnOnce
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -31,10 +30,19 @@ class RecordNotes:
             logger: Gets the lines.
         """
         self._logger = logger
-        self.warn_once = WarnOnce(logger)
-        """Gives warnings that are logged at once."""
+        self._warned: set[str] = set()
         self._without_column: set[str] = set()
         self._contradicting: Counter[str] = Counter()
+
+    def warn_once(self, text: str) -> None:
+        """Log a warning at once, unless the same text was logged before.
+
+        Args:
+            text: The warning. All texts are kept in memory, so there must be few.
+        """
+        if text not in self._warned:
+            self._warned.add(text)
+            self._logger.warning("%s", text)
 
     def without_column(self, names: Collection[str]) -> None:
         """Note fields of a record that only `additional_properties` holds.

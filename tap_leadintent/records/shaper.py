@@ -9,13 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tap_leadintent.openapi import (
-    ADDITIONAL_PROPERTIES,
-    RECORD_KEY,
-    SIGNAL_OBSERVED_AT,
-    TAP_COLUMNS,
-    WINDOW_END,
-)
+from tap_leadintent.openapi import ADDITIONAL_PROPERTIES
 from tap_leadintent.records.column_types import (
     ColumnTypes,
     ContradictionError,
@@ -25,42 +19,38 @@ from tap_leadintent.records.keys import canonical_json, content_key
 from tap_leadintent.times import is_finer, utc_timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from msgspec import Raw
     from singer_sdk.singerlib import SelectionMask
 
     from tap_leadintent.api.page import Records
+    from tap_leadintent.openapi import TapColumn
     from tap_leadintent.records.exclusion import Exclusion
     from tap_leadintent.records.notes import RecordNotes
 
     Record = dict[str, Any]
 
 
-class _NoKeyError(ValueError):
-    """A key column of a record has no value."""
-
-    def __init__(self, column: str) -> None:
-        super().__init__(column)
-        self.column = column
-
-
-def signal_observed_at(record: Record) -> str | None:
-    """Find when a lead's signal was observed.
+def time_at(outer: str, inner: str) -> Callable[..., str | None]:
+    """Make a function that gives a record's time that stands in an object.
 
     Args:
-        record: A lead as the API gave it.
+        outer: The object's name.
+        inner: The time's name.
 
     Returns:
-        `signal.observed_at` as `utc_timestamp` writes it, or None.
+        A function that gives the time of a record, as `utc_timestamp` writes it.
     """
-    signal = record.get("signal")
-    return (
-        utc_timestamp(signal.get("observed_at")) if isinstance(signal, dict) else None
-    )
+
+    def time_of(record: Record, _: object = None) -> str | None:
+        found = record.get(outer)
+        return utc_timestamp(found.get(inner)) if isinstance(found, dict) else None
+
+    return time_of
 
 
-def _text_of(name: str, record: Record) -> str | None:
+def _text_of(name: str, record: Record, _: object) -> str | None:
     value = record.get(name)
     return None if value is None else str(value)
 
@@ -72,27 +62,31 @@ class RecordShaper:
         self,
         *,
         columns: Mapping[str, dict[str, Any]],
-        key_properties: Iterable[str],
-        entity: str,
         mask: SelectionMask,
         notes: RecordNotes,
+        key_properties: Sequence[str] = (),
+        made: Iterable[TapColumn] = (),
         exclusion: Exclusion | None = None,
     ) -> None:
         """Compile the stream's schema, once for all records.
 
         Args:
             columns: The schema of each column, by the column's name.
-            key_properties: The key columns; every record must have a value for each.
-            entity: What a record is, in the singular.
             mask: Which fields are selected.
             notes: Collects what to log about the records.
+            key_properties: The key columns; every record must have a value for each.
+            made: The columns that the stream makes itself; others hold fields.
             exclusion: The fields to remove from each record first, if any.
         """
-        self._id_fields = ("id", f"{entity}_id")
         self._mask = mask
         self._notes = notes
         self._exclusion = exclusion or None
-        fields = {n: schema for n, schema in columns.items() if n not in TAP_COLUMNS}
+        own = {column.name: column for column in made}
+        fields = {
+            name: schema
+            for name, schema in columns.items()
+            if name not in own and name != ADDITIONAL_PROPERTIES
+        }
         self._types = ColumnTypes(fields)
         self._empty: Record = dict.fromkeys(fields)
         self._hidden = {
@@ -100,24 +94,22 @@ class RecordShaper:
             for path, selected in mask.items()
             if path[2:] == () != path and not selected
         }
-        makers: dict[str, Callable[[Record], str | None]] = {
-            RECORD_KEY: self._record_key,
-            SIGNAL_OBSERVED_AT: signal_observed_at,
-        }
-        self._made = [(name, make) for name, make in makers.items() if name in columns]
-        self._has_window_end = WINDOW_END in columns
+        never_null = [name for name in columns if not may_be_null(columns[name])]
+        # The columns in which a record without an id has a hash instead.
+        hashed = [name for name in own if name in never_null]
+        self._made = [
+            (name, column.make, name in hashed)
+            for name, column in own.items()
+            if name in columns
+        ]
         self._has_rest = ADDITIONAL_PROPERTIES in columns
         self._keeps_rest = self._has_rest and ADDITIONAL_PROPERTIES not in self._hidden
-        self._keys = list(key_properties)
-        key_makers = {RECORD_KEY: self._own_id, SIGNAL_OBSERVED_AT: signal_observed_at}
+        self._keys = key_properties
         self._key_makers = [
-            key_makers.get(name) or partial(_text_of, name) for name in self._keys
+            own[name].make if name in own else partial(_text_of, name)
+            for name in key_properties or hashed or ["id"]
         ]
-        self._never_null = [
-            name
-            for name, schema in columns.items()
-            if name not in self._keys and not may_be_null(schema)
-        ]
+        self._never_null = [n for n in never_null if n not in (*key_properties, *own)]
 
     def keys(self, page: Records) -> list[Hashable]:
         """Tell which row of a target each record of a page is, before it is shaped.
@@ -126,15 +118,14 @@ class RecordShaper:
             page: The page's records.
 
         Returns:
-            The values of the key columns; without them, its own id or else its JSON.
+            The values of the key columns; its JSON where the record lacks one. Of a
+            stream without a key, its id counts.
         """
         return [self._row_of(*each) for each in zip(page.data, page.raw, strict=True)]
 
     def _row_of(self, record: Record, raw: Raw) -> Hashable:
-        key = tuple(make(record) for make in self._key_makers)
-        if key and None not in key:
-            return key
-        return (*key, self._own_id(record) or bytes(raw))
+        key = tuple([make(record, None) for make in self._key_makers])
+        return key if None not in key else (*key, bytes(raw))
 
     def shape_page(self, page: Records, window_end: str | None = None) -> list[Record]:
         """Shape the records of a page.
@@ -150,7 +141,7 @@ class RecordShaper:
             ValueError: A key column has no value.
         """
         for repair in page.repairs:
-            self._notes.warn_once.warn(f"A record held {repair}")
+            self._notes.warn_once(f"A record held {repair}")
         records = page.data
         if self._exclusion is not None:
             records = self._exclusion.records(records)
@@ -163,7 +154,7 @@ class RecordShaper:
 
         Args:
             records: The records as the API gave them.
-            window_end: Value of the column `window_end`, where the stream has it.
+            window_end: End of the time window that they were read in.
 
         Returns:
             The shaped records. Columns without a value are null, or absent if their
@@ -173,27 +164,32 @@ class RecordShaper:
             ValueError: A key column has no value.
         """
         doubtful = self._types.doubtful(records)
-        try:
-            return [
-                self._shape(record, names, window_end)
-                for record, names in zip(records, doubtful, strict=False)
-            ]
-        except _NoKeyError as error:
-            column = error.column
-        lacking = all(self._lacks(column, record, window_end) for record in records)
-        msg = (
-            f"{'no record of the page has' if lacking else 'a record has no'} {column},"
-            f" which is part of the stream's key ({', '.join(self._keys)}); choose "
-            "key-properties that every record has"
-        )
-        raise ValueError(msg)
+        shaped = [
+            self._shape(record, names, window_end)
+            for record, names in zip(records, doubtful, strict=False)
+        ]
+        for key in self._keys:
+            lacking = [row.get(key) in (None, "") for row in shaped]
+            if any(lacking):
+                who = "no record of the page has" if all(lacking) else "a record has no"
+                msg = (
+                    f"{who} {key}, which is part of the stream's key "
+                    f"({', '.join(self._keys)}); choose key-properties that every "
+                    "record has"
+                )
+                raise ValueError(msg)
+        return shaped
 
-    def _lacks(self, column: str, record: Record, window_end: str | None) -> bool:
-        try:
-            self._shape(record, self._types.fits, window_end)
-        except _NoKeyError as error:
-            return error.column == column
-        return False
+    def shape_one(self, record: Record) -> Record:
+        """Shape a record of a stream without a key.
+
+        Args:
+            record: The record.
+
+        Returns:
+            The shaped record.
+        """
+        return self._shape(record, self._types.doubtful_of(record), None)
 
     def _shape(
         self, record: Record, doubtful: Iterable[str], window_end: str | None
@@ -202,15 +198,12 @@ class RecordShaper:
         rest = self._fit(shaped, doubtful)
         if len(shaped) > len(self._empty):
             rest |= self._take_unknown(shaped)
-        for name, make in self._made:
-            shaped[name] = make(record)
-        if self._has_window_end:
-            shaped[WINDOW_END] = window_end
+        for name, make, is_hashed in self._made:
+            shaped[name] = make(record, window_end)
+            if is_hashed and shaped[name] is None:
+                shaped[name] = self._hash(record)
         if self._has_rest:
             shaped[ADDITIONAL_PROPERTIES] = rest or None
-        for key in self._keys:
-            if shaped.get(key) is None or shaped[key] == "":
-                raise _NoKeyError(key)
         for name in self._never_null:
             if shaped[name] is None:
                 del shaped[name]
@@ -270,22 +263,9 @@ class RecordShaper:
         except ContradictionError:
             return None
 
-    def _own_id(self, record: Record) -> str | None:
-        """Find a record's own id; ids of other entities are references.
-
-        An id that is not a string is returned as JSON.
-        """
-        for field in self._id_fields:
-            value = record.get(field)
-            if value is not None and value != "":
-                return value if isinstance(value, str) else canonical_json(value)
-        return None
-
-    def _record_key(self, record: Record) -> str:
-        found = self._own_id(record)
-        if found is None:
-            self._notes.warn_once.warn(
-                "A record has no id, so its key is made from all its content: when it "
-                "changes, it becomes another row",
-            )
-        return found or content_key(record)
+    def _hash(self, record: Record) -> str:
+        self._notes.warn_once(
+            "A record has no id, so its key is made from all its content: when it "
+            "changes, it becomes another row"
+        )
+        return content_key(record)

@@ -70,6 +70,33 @@ def test_a_field_named_like_a_column_of_the_tap(name: str, field: str) -> None:
     assert shaped[field] != "the API's"
 
 
+@pytest.mark.parametrize(
+    ("signal", "column"),
+    [
+        ({"observed_at": "2026-03-01T12:00:00Z"}, "2026-03-01T12:00:00.000000Z"),
+        ({"observed_at": "2026-03-01T12:00:00.5"}, "2026-03-01T12:00:00.500000Z"),
+        (
+            {"observed_at": "2026-03-01T00:30:00.123456789+05:45"},
+            "2026-02-28T18:45:00.123456Z",
+        ),
+        ({"observed_at": "2026-02-30T00:00:00Z"}, None),
+        ({"observed_at": "2026-03-01"}, None),
+        ({"observed_at": 1767225600}, None),
+        ({}, None),
+        ("text", None),
+        (None, None),
+    ],
+    ids=repr,
+)
+def test_when_a_leads_signal_was_observed(signal: object, column: str | None) -> None:
+    assert shape("leads", {"id": "1", "signal": signal})["signal_observed_at"] == column
+
+
+def test_the_end_of_its_window_stands_in_each_record_of_a_page() -> None:
+    rows = shaper("monitored_leads").shape([{"id": "1"}, {"id": "2"}], "2026-03-01")
+    assert [row["window_end"] for row in rows] == ["2026-03-01"] * 2
+
+
 def test_shaping_leaves_the_record_alone() -> None:
     record = {"id": "1", "new": 1, "signal": {"observed_at": "2026-01-01T00:00:00Z"}}
     before = json.dumps(record)
@@ -90,7 +117,7 @@ def test_a_catalog_without_additional_properties() -> None:
     shaped = RecordShaper(
         columns={"record_key": stream.schema["properties"]["record_key"]},
         key_properties=["record_key"],
-        entity="signal",
+        made=stream.made,
         mask=SelectionMask(),
         notes=RecordNotes(LOGGER),
     ).shape([{"id": "1", "name": "x"}])

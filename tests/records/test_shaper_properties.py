@@ -78,7 +78,7 @@ def test_nothing_is_dropped_and_nothing_contradicts_the_schema(
     (shaped,) = RecordShaper(
         columns=columns,
         key_properties=stream.primary_keys,
-        entity=stream.entity,
+        made=stream.made,
         mask=SelectionMask(),
         notes=RecordNotes(LOGGER),
     ).shape(decoded)

@@ -30,7 +30,7 @@ def shaper(
     return RecordShaper(
         columns={**stream.schema["properties"], **(columns or {})},
         key_properties=key_properties or stream.primary_keys,
-        entity=stream.entity,
+        made=stream.made,
         mask=SelectionMask(dict.fromkeys(paths, False)),
         notes=notes or RecordNotes(LOGGER),
     )
