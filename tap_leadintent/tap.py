@@ -25,8 +25,8 @@ from tap_leadintent.config.catalog import catalog_problems
 from tap_leadintent.discovery import infer_columns
 from tap_leadintent.errors import ConfigError, OutputError
 from tap_leadintent.interruption import Interruption
-from tap_leadintent.mapping import build_mapper
 from tap_leadintent.openapi import is_documented
+from tap_leadintent.records.maps import build_mapper
 from tap_leadintent.replication.plan import Asked
 from tap_leadintent.run import (
     check_streams,
@@ -198,9 +198,9 @@ class TapLeadIntent(Tap):
     @override
     def setup_mapper(self) -> None:
         # The streams come first: they take excluded fields out of the catalog.
-        streams = self._ours.values()
+        notes = {name: stream.notes for name, stream in self._ours.items()}
         try:
-            self.mapper = build_mapper(self.config, self.catalog, streams, self.logger)
+            self.mapper = build_mapper(self.config, self.catalog, notes, self.logger)
         except ConfigError as error:
             raise ConfigError([*map(self._secret.summarize, error.errors)]) from None
 

@@ -82,26 +82,34 @@ def _pruned(value: Any, path: list[str]) -> Any:
 def flattened(row: Row, columns: dict[str, Any], depth: int) -> Row:
     """Flatten a row; `columns` are the schemas of its columns before that."""
     flat: Row = {}
-    rest = dict(row["additional_properties"] or {})
+    rest: Row = {}
     for name, value in row.items():
         if name != "additional_properties":
-            left = _spread(flat, (name,), columns.get(name, {}), value, depth)
-            rest |= {} if left is None else {name: left}
+            _spread(flat, rest, (name,), columns.get(name, {"type": []}), value, depth)
+    rest |= row["additional_properties"] or {}
     return {**flat, "additional_properties": rest or None}
 
 
-def _spread(
-    flat: Row, path: tuple[str, ...], schema: dict[str, Any], value: Any, depth: int
-) -> Any:
-    """Put a value into its columns; give what no column holds of it, or None."""
+def _spread(  # noqa: PLR0913, PLR0917 - it walks value and schema at once
+    flat: Row,
+    rest: Row,
+    path: tuple[str, ...],
+    schema: dict[str, Any],
+    value: Any,
+    depth: int,
+) -> None:
+    """Put a value into its columns, and what no column holds into the rest."""
+    column, is_deep = "__".join(path), len(path) > depth
     fields = schema.get("properties")
-    if fields is None or len(path) > depth:
+    if schema and (fields is None or is_deep):
         is_time = schema.get("format") == "date-time" and isinstance(value, str)
-        flat["__".join(path)] = instant(value) if is_time else value
-        return value if is_time and instant(value) is None else None
-    value = value or {}
-    left = {name: inner for name, inner in value.items() if name not in fields}
-    for name, field in fields.items():
-        inner = _spread(flat, (*path, name), field, value.get(name), depth)
-        left |= {} if inner is None else {name: inner}
-    return left or None
+        flat[column] = instant(value) if is_time else value
+        if is_time and flat[column] is None:
+            rest[column] = value
+    elif schema or (isinstance(value, dict) and value and not is_deep):
+        fields, value = fields or {}, value or {}
+        for name in {**fields, **value}:
+            inner = fields.get(name, {})
+            _spread(flat, rest, (*path, name), inner, value.get(name), depth)
+    else:
+        rest[column] = value

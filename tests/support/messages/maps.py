@@ -16,11 +16,6 @@ def _with_time_as_key() -> dict[str, Any]:
     return catalog
 
 
-def _map(text: str, expression: object, cause: str, cure: str, **maps: Any) -> Message:
-    config = {"stream_maps": {"leads": {"x": expression}, **maps}}
-    return Message(text=text, config=config, catalog=leads, cause=cause, cure=cure)
-
-
 def _excluded(text: str, field: str, cause: str, cure: str, **how: Any) -> Message:
     config = {"exclude_fields": {"leads": [field]}}
     return Message(text=text, config=config, cause=cause, cure=cure, **how)
@@ -31,52 +26,12 @@ def _value(text: str, cause: str, cure: str, **config: Any) -> Message:
 
 
 MAPS = (
-    _map(
-        "stream_maps.leads.x: …1; 2… is not an expression: it must be one expression",
-        "1; 2",
-        "A map's value is one Python expression, not a program.",
-        "Write one expression.",
-    ),
-    _map(
-        "stream_maps.leads.x: … is not an expression: it is nested too deeply",
-        f"{'-' * 10_000}1",
-        "Python does not read an expression with so many parts.",
-        "Simplify it, or compute it after the load.",
-    ),
-    _map(
-        "stream_maps.leads.x: … uses Lambda, which map expressions cannot use",
-        "(lambda: 1)()",
-        "Map expressions know only a part of Python.",
-        "Write it without that part; the SDK's page on stream maps lists what there is.",
-    ),
-    _map(
-        "stream_maps.leads.x: … needs salt in stream_map_config",
-        "md5(config['salt'] + id)",
-        "The map reads a value that `stream_map_config` does not hold.",
-        "Set it there.",
-    ),
-    _map(
-        "stream_maps.leads.x: … names full_nam, which leads does not have; did you mean full_name?",
-        "full_nam",
-        "The map reads a field that has no column.",
-        "Correct the name, or give the field a column with the `schema` extra.",
-    ),
     Message(
-        text="stream_maps.leads.x: … names title, which is deselected or excluded",
-        config={
-            "stream_maps": {"leads": {"x": "title"}},
-            "exclude_fields": {"leads": ["title"]},
-        },
+        text="stream_maps: an expression is nested too deeply",
+        config={"stream_maps": {"leads": {"x": f"{'-' * 10_000}1"}}},
         catalog=leads,
-        cause="The map reads a field that the settings take out.",
-        cure="Keep the field, or drop the map.",
-    ),
-    Message(
-        text="stream_maps.leads.revenue: …: leads has no column revenue, so the field itself would stay in additional_properties; name it in exclude_fields to keep it out, or make it a column (`schema` in meltano.yml) to map it",
-        config={"stream_maps": {"leads": {"revenue": "md5(record['revenue'])"}}},
-        catalog=leads,
-        cause="A map masks a field that has no column: its value would still be loaded.",
-        cure="Name it in `exclude_fields`, or give it a column with the `schema` extra.",
+        cause="Python does not read an expression with so many parts.",
+        cure="Simplify it, or compute it after the load.",
     ),
     Message(
         text="stream_maps.leads.__fliter__: there is no such option; did you mean __filter__?",
@@ -85,10 +40,10 @@ MAPS = (
         cure="Write it as the message suggests.",
     ),
     failed(
-        "the map expression 'title + 1' failed on a record (…); a value may be null there, or of another type than expected",
-        config={"stream_maps": {"leads": {"x": "title + 1"}}},
-        cause="The expression works on some records and not on all.",
-        cure="Provide for null and for other types: `title + '!' if title else None`.",
+        "the map expression 'md5(revenue)' failed on a record (…); a value may be null there or of another type; if a field has no column, make it a column (`schema`) or name it in `exclude_fields`",
+        config={"stream_maps": {"leads": {"revenue": "md5(revenue)"}}},
+        cause="The expression does not work on every record, or names what is no column.",
+        cure="Provide for null and for other types: `title + '!' if title else None`; add a column with the `schema` extra; or name the field in `exclude_fields`.",
     ),
     _excluded(
         "exclude_fields.leads: profile.*: takes names, not patterns",

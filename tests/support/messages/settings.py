@@ -209,7 +209,7 @@ SETTINGS = (
         cure=_EXTRA,
     ),
     Message(
-        text="stream_maps.leads.full_name: `fake` needs another package: pip install "
+        text="stream_maps: `fake` needs another package: pip install "
         "'tap-leadintent[faker]'",
         config={"stream_maps": {"leads": {"full_name": "fake.name()"}}},
         lacks="faker",
@@ -247,14 +247,15 @@ SETTINGS = (
         cure="Write the stream as the table of streams in README has it.",
     ),
     Message(
-        text="stream_maps.leads.full_nam: leads has no such column to remove; did you mean full_name?",
+        text="stream_maps.leads.full_nam: there is no such field; did you mean full_name?",
         config={"stream_maps": {"leads": {"full_nam": None}}},
-        cause="A map takes out what has no column, so that the value would stay in `additional_properties`.",
-        cure="Name the field in `exclude_fields`, or give it a column.",
+        cause="A map removes a near miss of a documented field, which would still be loaded.",
+        cure="Write it as the message suggests.",
     ),
     Message(
-        text="stream_maps.leads.x: …1 +… is not an expression: …",
+        text="stream_maps: Failed to parse expression 1 +.",
         config={"stream_maps": {"leads": {"x": "1 +"}}},
+        catalog=lambda: only("leads"),
         cause="The expression of a map is not Python.",
         cure="Correct it.",
     ),
