@@ -71,9 +71,11 @@ def explain(error: Exception, url: str, seconds: float, secret: Secret) -> str:
     causes = [*_causes(error)]
     marks = {mark for cause in causes for mark in _marks(cause)}
     text = next(_MEANINGS[key] for key in _MEANINGS if marks & {*key.split("|")})
-    parts = {"host": host, "proxy": proxy, "why": _reason(causes)}
+    parts = {"host": host, "proxy": proxy}
     shown = {name: secret.summarize(part) for name, part in parts.items()}
-    return text.format(seconds=seconds, **shown)
+    # What a server or a proxy said may hold the key in another spelling.
+    why = secret.quote(_reason(causes))
+    return text.format(seconds=seconds, why=why, **shown)
 
 
 def is_without_connection(error: Exception) -> bool:

@@ -27,8 +27,7 @@ _INVALID = frozenset({400, 422})
 
 _MOST_BYTES = 2**20
 """Bytes of a body that are decoded for a message. More takes longer and shows
-nothing more; fewer than `summarize` looks at would hide a part of the server's message.
-"""
+nothing more; fewer might hide a part of the server's message."""
 
 _ROOT = "check base_url, which is the root of the API without /v1"
 _OVERLOADED = (
@@ -72,9 +71,9 @@ def failure(
         message, shortened.
     """
     status = response.status_code
-    told = f"HTTP {status} {secret.summarize(response.reason or '')}".rstrip()
+    told = f"HTTP {status} {secret.quote(response.reason or '')}".rstrip()
     if response.is_redirect:
-        host = secret.summarize(_host(secret.redact(response.headers["Location"])))
+        host = secret.quote(_host(secret.redact(response.headers["Location"])))
         where = f" to {host}" if host else ""
         told = f"{told}: redirects{where} are not followed; check base_url"
         return RefusedError(told, status)
@@ -101,7 +100,7 @@ def not_a_page(
     Returns:
         The error to raise; a retry may give a page.
     """
-    instead = _instead_of_page(response.content, secret.summarize(difference))
+    instead = _instead_of_page(response.content, secret.quote(difference))
     told = f"the response is not a page of records but {instead}"
     return RetriableAPIError(_with_words(told, response, secret), response)
 
@@ -129,7 +128,7 @@ def _instead_of_page(content: bytes, difference: str) -> str:
 
 def _with_words(told: str, response: requests.Response, secret: Secret) -> str:
     """Add the server's own message."""
-    words = secret.summarize(response.content[:_MOST_BYTES].decode(errors="replace"))
+    words = secret.quote(response.content[:_MOST_BYTES].decode(errors="replace"))
     return f"{told}: {words}" if words else told
 
 
