@@ -20,8 +20,7 @@ from tap_leadintent.api.client import Shared
 from tap_leadintent.api.clock import ServerClock
 from tap_leadintent.api.limits import RateLimiter
 from tap_leadintent.api.session import BoundedAdapter, new_session
-from tap_leadintent.config import environment, files, settings, validation
-from tap_leadintent.config.catalog import catalog_problems
+from tap_leadintent.config import files, names, settings, validation
 from tap_leadintent.discovery import infer_columns
 from tap_leadintent.errors import ConfigError, OutputError
 from tap_leadintent.interruption import Interruption
@@ -151,7 +150,7 @@ class TapLeadIntent(Tap):
             self.logger.warning("Ignored in the catalog: there is no stream %s", told)
         known = [self._ours[name] for name in self.catalog if name in self.streams]
         selected = [stream for stream in known if stream.selected]
-        if problems := catalog_problems(selected):
+        if problems := [*names.catalog_problems(selected)]:
             raise ConfigError([*map(self._secret.summarize, problems)])
         return selected
 
@@ -175,7 +174,7 @@ class TapLeadIntent(Tap):
     def _env_var_config(self) -> dict[str, Any]:
         # Private, as there is no public hook: the SDK's property reads fractions as
         # text and any text as a boolean, and raises a traceback at invalid JSON.
-        return environment.read_config(self._schema, self._env_var_prefix, self.logger)
+        return files.read_environment(self._schema, self._env_var_prefix, self.logger)
 
     @override
     def _validate_config(self, *, raise_errors: bool = True) -> list[str]:
@@ -218,7 +217,7 @@ class TapLeadIntent(Tap):
         Raises:
             SystemExit: The environment names an unknown log level.
         """
-        problem = environment.log_level_problem(cls._env_var_prefix)
+        problem = files.log_level_problem(cls._env_var_prefix)
         root = logging.getLogger()
         others = [*root.handlers]
         command: click.Command = super().cli
@@ -254,8 +253,7 @@ class TapLeadIntent(Tap):
             if path == "ENV":
                 merged.parse_env = True
             else:
-                secret = environment.secret(cls._env_var_prefix, merged.config)
-                merged.config |= files.read_config(path, secret)
+                merged.config |= files.read_config(path)
         return merged
 
     @classmethod
@@ -269,7 +267,7 @@ class TapLeadIntent(Tap):
         **options: Any,
     ) -> None:
         given: _ConfigInput | None = options.get("config")
-        secret = environment.secret(cls._env_var_prefix, given.config if given else {})
+        secret = files.secret_of(cls._env_var_prefix, given.config if given else {})
         states = files.checked("--state", state, files.StateFile, secret)
         streams = files.checked("--catalog", catalog, files.CatalogFile, secret)
         if test == CliTestOptionValue.Disabled.value:

@@ -6,12 +6,9 @@ import re
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-import fsspec
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_S3 = frozenset({"s3", "s3a"})
 _FAKE = re.compile(r"\bfake\.")
 
 
@@ -24,27 +21,8 @@ def missing_packages(config: Mapping[str, Any]) -> Iterator[str]:
     Yields:
         A line for each package, beginning with the setting's name.
     """
-    batch = config.get("batch_config") or {}
-    if batch and batch["encoding"]["format"] == "parquet" and not find_spec("pyarrow"):
-        yield f"batch_config.encoding.format: parquet {_needs('parquet')}"
-    if problem := batch and _storage_problem(batch["storage"]["root"]):
-        yield f"batch_config.storage.root: {problem}"
     if _FAKE.search(str(config.get("stream_maps"))) and not find_spec("faker"):
-        yield f"stream_maps: `fake` {_needs('faker')}"
-
-
-def _needs(extra: str) -> str:
-    return f"needs another package: pip install 'tap-leadintent[{extra}]'"
-
-
-def _storage_problem(root: str) -> str:
-    protocol, is_url, _ = root.partition("://")
-    if protocol in _S3 and not find_spec("s3fs"):
-        return f"{protocol}:// {_needs('s3')}"
-    try:
-        fsspec.get_filesystem_class(protocol if is_url else "file")
-    except ImportError as error:
-        return str(error)
-    except ValueError:
-        return f"there is no storage {protocol}://; begin with file:// or s3://"
-    return ""
+        yield (
+            "stream_maps: `fake` needs another package: pip install "
+            "'tap-leadintent[faker]'"
+        )

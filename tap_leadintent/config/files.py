@@ -1,51 +1,35 @@
-"""Reads and checks the files of the command line; the SDK does not check them."""
+"""Reads the settings, and checks the files of the command line; the SDK does not."""
 
 from __future__ import annotations
 
 import io
-import json
+import logging
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
+from dotenv import find_dotenv, load_dotenv
 from jsonschema import Draft202012Validator, SchemaError
 from singer_sdk.singerlib import MetadataMapping
 
-from tap_leadintent.config.suggestions import did_you_mean
+from tap_leadintent.config.names import did_you_mean, unknown
 from tap_leadintent.errors import ConfigError
 from tap_leadintent.openapi import stream_names
+from tap_leadintent.redaction import Secret
 
 if TYPE_CHECKING:
-    from tap_leadintent.redaction import Secret
+    from collections.abc import Mapping
 
-_FILE_NAME = re.compile(r"[\w ./~+-]*\.\w{1,5}")
-"""Looks like the name of a file, and not like settings or a key."""
-
-_MOST_LEVELS = 64
-"""Levels of lists and objects. At twice as many, `jsonschema` fails with a column's
-schema; fewer might refuse one."""
-
-TOO_DEEP = "is nested too deeply"
-"""What to say of a value that `is_deep`."""
-
-
-def is_deep(value: object, levels: int = _MOST_LEVELS) -> bool:
-    """Tell whether a value is nested too deeply to be worked with.
-
-    Args:
-        value: What JSON is made of.
-        levels: How many levels of lists and objects it may have.
-
-    Returns:
-        Whether it has more.
-    """
-    if not isinstance(value, dict | list):
-        return False
-    inner = value.values() if isinstance(value, dict) else value
-    return not levels or any(is_deep(each, levels - 1) for each in inner)
+_BOOLEANS = {"true": True, "1": True, "yes": True, "on": True}
+_BOOLEANS |= {"false": False, "0": False, "no": False, "off": False}
+_UNREADABLE = (OSError, RecursionError, ValueError)
+_CURES = {
+    "--state": "give the value of the last STATE that the tap wrote, or no state at "
+    "all to read everything",
+    "--catalog": "give what --discover prints, or no catalog at all to read everything",
+}
 
 
 class StateFile(msgspec.Struct):
@@ -57,14 +41,9 @@ class StateFile(msgspec.Struct):
 
     def __post_init__(self) -> None:  # noqa: D105 - called by msgspec
         # Without this error, the state would count as empty.
-        for name in ("singer_state", "value"):
-            if getattr(self, name):
-                msg = f"give only the state, which is under the key {name}"
-                raise ValueError(msg)
-        for stream, state in self.bookmarks.items():
-            if is_deep(state):
-                msg = f"the state of {stream} {TOO_DEEP}"
-                raise ValueError(msg)
+        if name := (self.singer_state and "singer_state") or (self.value and "value"):
+            msg = f"give only the state, which is under the key {name}"
+            raise ValueError(msg)
 
 
 class _Metadata(msgspec.Struct):
@@ -72,68 +51,29 @@ class _Metadata(msgspec.Struct):
     metadata: dict[str, Any]
 
 
-class _Columns(msgspec.Struct):
-    properties: dict[str, Any] = {}
-    items: None = None
-    """The SDK takes them for a schema; a record has none."""
-
-
-class _Column(msgspec.Struct):
-    """Where the SDK needs objects; other JSON schemas may be `true` or `false`."""
-
-    properties: dict[str, _Column] = {}
-    items: _Column | None = None
-    any_of: list[_Column] = msgspec.field(name="anyOf", default_factory=list)
-
-
 class _Entry(msgspec.Struct):
     tap_stream_id: str
-    schema: _Columns = msgspec.field(default_factory=_Columns)
+    schema: dict[str, Any] = {}
     metadata: list[_Metadata] = []
-    key_properties: list[str] | None = None
-    replication_key: str | None = None
-    replication_method: str | None = None
 
     def __post_init__(self) -> None:
-        # The SDK would ignore the entry, and so not read the stream that was meant.
-        name, known = self.tap_stream_id, stream_names()
-        if name not in known and self._is_selected:
-            msg = f"{name}: there is no such stream{did_you_mean(name, known)}"
-            raise ValueError(msg)
-        for column, schema in self.schema.properties.items():
-            if problem := _schema_problem(schema):
-                msg = f"{name}: column {column}: its schema {problem}"
-                raise ValueError(msg)
-
-    @property
-    def _is_selected(self) -> bool:
         metadata = MetadataMapping.from_iterable(msgspec.to_builtins(self.metadata))
-        return metadata.resolve_selection()[()]
-
-
-def _schema_problem(schema: Any) -> str:  # noqa: ANN401 - any JSON
-    if is_deep(schema):
-        return TOO_DEEP
-    try:
-        Draft202012Validator.check_schema(schema)
-        msgspec.convert(schema, _Column)
-    except (SchemaError, msgspec.ValidationError) as error:
-        return f"is not a valid JSON schema ({_reason(error)})"
-    return ""
+        # The SDK would ignore the entry, and so not read the stream that was meant.
+        if metadata.resolve_selection()[()]:
+            for problem in unknown([self.tap_stream_id], stream_names(), "stream"):
+                raise ValueError(problem)
+        try:
+            Draft202012Validator.check_schema(self.schema)
+        except SchemaError as error:
+            place = ".".join(map(str, error.absolute_path))
+            msg = f"{self.tap_stream_id}: schema.{place}: {error.message}"
+            raise ValueError(msg) from None
 
 
 class CatalogFile(msgspec.Struct):
     """The form of a catalog, as far as the tap relies on it."""
 
     streams: list[_Entry]
-
-
-_CURES = {
-    "--state": "give the value of the last STATE that the tap wrote, or leave --state "
-    "out to read everything",
-    "--catalog": "give what --discover prints, or leave --catalog out to read all "
-    "streams",
-}
 
 
 def checked(
@@ -160,68 +100,112 @@ def checked(
     try:
         with click.open_file(path, encoding="utf-8") as file:
             text = file.read()
-        if text.strip():
-            content = msgspec.json.decode(text)
-            msgspec.convert(content, form)
-            if not is_deep(content, 2 * _MOST_LEVELS):
-                return io.StringIO(text)
-        error: Exception = ValueError(TOO_DEEP if text.strip() else "is empty")
-    except (OSError, RecursionError, ValueError) as unreadable:
-        error = unreadable
-    line = problem(option, path, error, secret)
-    # The message of a form says itself what to do.
-    cure = "" if error.__cause__ else f"; {_CURES[option]}"
-    raise ConfigError([f"{line}{cure}"])
+        msgspec.json.decode(text, type=form)
+    except _UNREADABLE as error:
+        told = f"{secret.summarize(path)}: {secret.summarize(_reason(error))}"
+        raise ConfigError([f"{option}: {told}; {_CURES[option]}"]) from None
+    return io.StringIO(text)
 
 
-def read_config(path: str, secret: Secret) -> dict[str, Any]:
+def read_config(path: str) -> dict[str, Any]:
     """Read a configuration file.
 
     Args:
         path: The file, which may be a pipe.
-        secret: Hides the key, if it is known already.
 
     Returns:
         The settings.
 
     Raises:
-        ConfigError: The file is not a JSON object; the message quotes no content. It
-            does not quote `path` either unless that looks like one, because it may hold
-            the settings themselves.
+        ConfigError: The file is not a JSON object; the message quotes neither its
+            content nor `path`, which may be the settings themselves.
     """
-    if not os.path.exists(path) and not _FILE_NAME.fullmatch(path):  # noqa: PTH110
-        msg = (
-            "--config: there is no such file; give the path of a JSON file, or ENV for "
-            "environment variables, not the settings themselves (the value is not "
-            "shown, as it may hold the key)"
-        )
-        raise ConfigError([msg])
     try:
-        config = json.loads(Path(path).read_text(encoding="utf-8"))
-        if isinstance(config, dict):
-            return config
-        error: Exception = ValueError("must be a JSON object of settings")
-    except (OSError, RecursionError, ValueError) as unreadable:
-        error = unreadable
-    raise ConfigError([problem("--config", path, error, secret)]) from None
+        return msgspec.json.decode(Path(path).read_bytes(), type=dict[str, Any])
+    except _UNREADABLE as error:
+        msg = (
+            f"--config: {_reason(error)}; give the path of a JSON file of settings, or "
+            "ENV for environment variables (what was given is not shown, as it may "
+            "hold the key)"
+        )
+        raise ConfigError([msg]) from None
 
 
-def problem(option: str, path: str, error: Exception, secret: Secret) -> str:
-    """Explain why a file cannot be used.
+def read_environment(
+    schema: Mapping[str, Any], prefix: str, logger: logging.Logger
+) -> dict[str, Any]:
+    """Read the settings that are set in the environment, or in a `.env` file.
+
+    The file is looked for in the working folder and its parents; environment variables
+    override it. Strings are taken as they are, booleans may be `true`, `1`, `yes` and
+    the like, and other types are JSON. An empty variable counts as unset.
 
     Args:
-        option: The option that names the file.
-        path: The file.
-        error: The error of reading it.
-        secret: Hides the key.
+        schema: JSON schema of all settings.
+        prefix: Prefix of the variables' names.
+        logger: Gets a warning for each variable whose name is like a setting's.
 
     Returns:
-        One line.
+        The settings. What cannot be decoded stays a text, which the validation refuses.
+
+    Raises:
+        ConfigError: The `.env` file cannot be read.
     """
-    return f"{option}: {secret.summarize(path)}: {secret.summarize(_reason(error))}"
+    try:
+        load_dotenv(find_dotenv(usecwd=True))
+    except _UNREADABLE as error:
+        raise ConfigError([f".env: {_reason(error)}"]) from None
+    config = {}
+    for variable, text in sorted(os.environ.items()):
+        name = variable.removeprefix(prefix).lower()
+        if not variable.startswith(prefix) or not text:
+            continue
+        if setting := schema["properties"].get(name):
+            config[name] = _decoded(text, setting["type"])
+        elif hint := did_you_mean(name, schema["properties"]):
+            logger.warning("%s is ignored: there is no such setting%s", variable, hint)
+    return config
+
+
+def _decoded(text: str, types: list[str]) -> Any:  # noqa: ANN401 - any JSON
+    if "boolean" in types and text.lower() in _BOOLEANS:
+        return _BOOLEANS[text.lower()]
+    try:
+        return text if "string" in types else msgspec.json.decode(text)
+    except _UNREADABLE:
+        return text
+
+
+def secret_of(prefix: str, config: Mapping[str, Any]) -> Secret:
+    """Find the key before the settings are merged, to redact earlier messages.
+
+    Args:
+        prefix: Prefix of the variables' names.
+        config: The settings that are known already.
+
+    Returns:
+        The key, of `config` or of the environment, if it is set.
+    """
+    return Secret(config.get("api_key") or os.environ.get(f"{prefix}API_KEY"))
+
+
+def log_level_problem(prefix: str) -> str:
+    """Check the log level, which only the environment can set.
+
+    It becomes INFO if it is unset, or unknown, with which the SDK could not log at all.
+
+    Args:
+        prefix: Prefix of the variables' names.
+
+    Returns:
+        A line if the level is unknown, else an empty text.
+    """
+    name = f"{prefix}LOGLEVEL"
+    level = os.environ.get(name) or os.environ.get("LOGLEVEL") or "INFO"
+    is_known = level.upper() in logging.getLevelNamesMapping()
+    os.environ[name] = level if is_known else "INFO"
+    return "" if is_known else f"{name}: there is no log level {level!r}; choose INFO"
 
 
 def _reason(error: Exception) -> str:
-    if isinstance(error, RecursionError):
-        return TOO_DEEP
     return getattr(error, "strerror", None) or str(error).partition("\n")[0]

@@ -1,25 +1,46 @@
-"""The settings, as `--about` shows them."""
+"""The settings, as `--about` shows them, and the dates among them."""
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
 from singer_sdk import typing as th
+
+from tap_leadintent.redaction import SHORTEST_SECRET
+from tap_leadintent.times import parse_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_MOST_DAYS = 36_525
+"""A hundred years. More is a mistake, and dates could not hold it."""
+
+_HOST = r"([\w-]{1,63}(\.[\w-]{1,63})*\.?|\[[0-9a-f:]+\])"
+_LOCAL = r"(localhost|127(\.[0-9]{1,3}){3}|\[::1\])"
+_ROOT = rf"(https://{_HOST}|http://{_LOCAL})(:[0-9]{{1,5}})?(/[^\s?#]*)?"
+_END = r"$(?!\n)"
+"""The end of a text. A dollar sign alone would let a line feed follow."""
 
 SCHEMA = th.PropertiesList(
     th.Property(
         "base_url",
-        th.StringType,
+        th.StringType(pattern=f"^{_ROOT}(?<!/v1)(?<!/v1/){_END}"),
         required=True,
         title="Base URL",
-        description="Root of the API, without `/v1`, such as `https://api.example.com`",
+        description="Root of the API, without `/v1`, such as "
+        "`https://api.example.com`; `http`, which would send the key unencrypted, is "
+        "for this machine alone",
     ),
     th.Property(
         "api_key",
-        th.StringType,
+        th.StringType(pattern=rf"^[!-~]{{{SHORTEST_SECRET},}}{_END}"),
         required=True,
         secret=True,
         title="API key",
         description="Key of your organization, made in the dashboard under "
-        "Developer -> API Keys",
+        "Developer -> API Keys: 8 ASCII characters or more, none of them white space",
     ),
     th.Property(
         "start_date",
@@ -38,7 +59,7 @@ SCHEMA = th.PropertiesList(
     ),
     th.Property(
         "lookback_minutes",
-        th.IntegerType(minimum=0),
+        th.IntegerType(minimum=0, maximum=_MOST_DAYS * 1440),
         default=1440,
         title="Lookback",
         description="Minutes before the newest covered instant that an incremental "
@@ -46,14 +67,14 @@ SCHEMA = th.PropertiesList(
     ),
     th.Property(
         "recheck_days",
-        th.IntegerType(minimum=1),
+        th.IntegerType(minimum=1, maximum=_MOST_DAYS),
         title="Recheck",
         description="Days in which all that is covered is read again, a slice each "
         "run, for what surfaces later than the lookback; needs `start_date`",
     ),
     th.Property(
         "window_days",
-        th.NumberType(exclusive_minimum=0),
+        th.NumberType(exclusive_minimum=0, maximum=_MOST_DAYS),
         title="Window",
         description="Most days of a time window, for a server that refuses longer "
         "ones; by default the tap sizes windows itself",
@@ -80,7 +101,7 @@ SCHEMA = th.PropertiesList(
     ),
     th.Property(
         "request_timeout_seconds",
-        th.NumberType(exclusive_minimum=0),
+        th.NumberType(exclusive_minimum=0, maximum=86_400),
         default=60,
         title="Request timeout",
         description="Seconds to wait for the API to answer a request",
@@ -94,9 +115,9 @@ SCHEMA = th.PropertiesList(
     ),
     th.Property(
         "user_agent",
-        th.StringType,
+        th.StringType(pattern=rf"^[!-~]([ -~]*[!-~])?{_END}"),
         title="User agent",
-        description="`User-Agent` header of the requests, by default "
+        description="`User-Agent` header of the requests, ASCII, by default "
         "`tap-leadintent/<version>`",
     ),
     th.Property(
@@ -118,7 +139,7 @@ SCHEMA = th.PropertiesList(
     ),
     th.Property(
         "filters",
-        th.ObjectType(additional_properties=True),
+        th.ObjectType(additional_properties=th.ObjectType(additional_properties=True)),
         default={},
         title="Filters",
         description="Fields for the request body of a stream, by the stream's name, "
@@ -133,3 +154,31 @@ SCHEMA = th.PropertiesList(
         "that were not in it",
     ),
 ).to_dict()
+
+
+@dataclass(frozen=True)
+class Dates:
+    """`start_date` and `end_date`, in UTC seconds since 1970; None if not set."""
+
+    start: int | None = None
+    end: int | None = None
+    invalid: tuple[str, ...] = ()
+    """Names of the settings that hold no date."""
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any]) -> Dates:
+        """Read the dates.
+
+        Args:
+            config: Settings, of which any may be absent; these are texts.
+
+        Returns:
+            The dates.
+        """
+        found: dict[str, int] = {}
+        names = [name for name in ("start_date", "end_date") if name in config]
+        for name in names:
+            with suppress(ValueError):
+                found[name] = parse_instant(config[name], round_up=name == "end_date")
+        invalid = tuple(name for name in names if name not in found)
+        return cls(found.get("start_date"), found.get("end_date"), invalid)

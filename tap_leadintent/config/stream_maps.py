@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from singer_sdk import mapper
 
-from tap_leadintent.config.suggestions import did_you_mean
+from tap_leadintent.config.names import did_you_mean
 from tap_leadintent.openapi import record_fields, stream_names
 
 if TYPE_CHECKING:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tap_leadintent.config.settings import Dates
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.coverage import Coverage
-from tap_leadintent.times import EARLIEST, parse_instant
+from tap_leadintent.times import EARLIEST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,12 +56,12 @@ class Asked:
         Returns:
             What they ask for.
         """
-        start, end = config.get("start_date"), config.get("end_date")
+        dates = Dates.of(config)
         days = config.get("recheck_days")
         return cls(
             ranges=ranges,
-            start=None if start is None else parse_instant(start),
-            end=None if end is None else parse_instant(end, round_up=True),
+            start=dates.start,
+            end=dates.end,
             lookback=int(config["lookback_minutes"]) * 60,
             recheck=None if days is None else int(days) * _DAY,
         )

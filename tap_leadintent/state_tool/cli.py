@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from tap_leadintent.config import environment
-from tap_leadintent.config.files import read_config
+from tap_leadintent.config.files import read_config, read_environment
 from tap_leadintent.config.settings import SCHEMA
 from tap_leadintent.config.validation import validate
 from tap_leadintent.errors import LOGGER, ConfigError
@@ -139,10 +138,10 @@ def _settings(config: str) -> dict[str, Any]:
     given: dict[str, Any] = {}
     try:
         if config == "ENV":
-            given = environment.read_config(schema, _PREFIX, logging.getLogger(LOGGER))
+            given = read_environment(schema, _PREFIX, logging.getLogger(LOGGER))
             given["filters"] = _nested(given.get("filters"))
         else:
-            given = read_config(config, environment.secret(_PREFIX, {}))
+            given = read_config(config)
         given = {name: given[name] for name in _ASKING if name in given}
         problems = validate(given, schema, complete=True)
     except ConfigError as error:

@@ -14,7 +14,6 @@ from tests.support.helpers import (
     PREFIX,
     VALID,
     VARIABLES,
-    declared_tap,
     enter,
     errors,
     prefixed,
@@ -24,116 +23,87 @@ from tests.support.in_process import run_with_variables
 from tests.support.model import width_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
+
+    import requests_mock
 
     from tap_leadintent.sandbox import Sandbox
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 
-SETTINGS: dict[str, dict[str, Any]] = declared_tap().config_jsonschema["properties"]
-
-EXAMPLES: dict[str, tuple[str, Any]] = {
-    "boolean": ("true", True),
-    "integer": ("7", 7),
-    "number": ("0.5", 0.5),
-    "object": ('{"a": {"b": [0.5, null]}}', {"a": {"b": [0.5, None]}}),
-    "string": ("7", "7"),
-}
-
 VALUES: list[tuple[str, str, Any]] = [
     ("WINDOW_DAYS", "0.5", 0.5),
-    ("WINDOW_DAYS", "7", 7),
     ("WINDOW_DAYS", "1e-1", 0.1),
-    ("REQUEST_TIMEOUT_SECONDS", "59.5", 59.5),
     ("PAGE_SIZE", " 50\n", 50),
-    ("MAX_RETRIES", "0", 0),
+    ("PAGE_SIZE", "null", 100),
+    ("PAGE_SIZE", "", 100),
     ("FILTERS", '{"leads": {"sheet_ids": ["ä"]}}', {"leads": {"sheet_ids": ["ä"]}}),
-    ("FLATTENING_MAX_DEPTH", "2", 2),
+    ("FILTERS", "null", {}),
+    ("EXCLUDE_FIELDS", '{"leads": ["title"]}', {"leads": ["title"]}),
     ("STREAM_MAPS", '{"leads": {"title": null}}', {"leads": {"title": None}}),
+    ("FLATTENING_MAX_DEPTH", "2", 2),
     ("START_DATE", "2026-01-31", "2026-01-31"),
     ("USER_AGENT", "1.50", "1.50"),
     *(("INFER_COLUMNS", text, True) for text in ("true", "TRUE", "1", "yes", "on")),
     *(("INFER_COLUMNS", text, False) for text in ("false", "0", "No", "off")),
 ]
+MISTAKES: list[tuple[str, str, str]] = [
+    ("PAGE_SIZE", "1_0", "page_size: '1_0' is not of type 'integer', 'null'"),
+    ("PAGE_SIZE", "true", "page_size: True is not of type 'integer', 'null'"),
+    ("PAGE_SIZE", "9" * 5000, "page_size: "),
+    ("WINDOW_DAYS", "0,5", "window_days: '0,5' is not of type 'number', 'null'"),
+    ("WINDOW_DAYS", "NaN", "window_days: 'NaN' is not of type 'number', 'null'"),
+    ("WINDOW_DAYS", "1e999", "window_days: '1e999' is not of type 'number', 'null'"),
+    ("INFER_COLUMNS", "maybe", "infer_columns: 'maybe' is not of type 'boolean', "),
+    ("INFER_COLUMNS", "2", "infer_columns: 2 is not of type 'boolean', 'null'"),
+    ("FILTERS", '{"leads": ', "filters: '{\"leads\": ' is not of type 'object', "),
+    ("FILTERS", "[" * 50_000, "filters: "),
+    # What the system hands over for bytes that are not UTF-8.
+    ("USER_AGENT", "\udcff", "user_agent: must be: "),
+    ("END_DATE", "null", "end_date: 'null' is not a date or date-time, such as "),
+    ("API_KEY", f"{API_KEY}\n", "api_key: must be: "),
+    ("API_KEY", "", "api_key: is required"),
+]
 
 
-@pytest.fixture
-def read(monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, Any]]:
+def read(
+    variables: dict[str, str], config: dict[str, Any] | None = None
+) -> dict[str, Any]:
     """Give the settings of a tap that reads the environment, and a configuration."""
-
-    def made(
-        variables: dict[str, str], config: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
+    with pytest.MonkeyPatch.context() as patch:
         for name, text in prefixed(variables).items():
-            monkeypatch.setenv(name, text)
+            patch.setenv(name, text)
         tap = TapLeadIntent(config=config, parse_env_config=True, setup_mapper=False)
         return dict(tap.config)
 
-    return made
-
-
-# What arrives
-
-
-@pytest.mark.parametrize("name", SETTINGS)
-def test_every_setting_arrives_as_its_schema_says(
-    monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    (kind,) = {*SETTINGS[name]["type"]} - {"null"}
-    text, value = EXAMPLES[kind]
-    monkeypatch.setenv(f"{PREFIX}{name.upper()}", text)
-    tap = declared_tap()
-    assert tap._env_var_config == {name: value}  # noqa: SLF001 - what the SDK asks for
-    assert type(tap._env_var_config[name]) is type(value)  # noqa: SLF001
-
 
 @pytest.mark.parametrize(("name", "text", "value"), VALUES)
-def test_values(
-    read: Callable[..., dict[str, Any]], name: str, text: str, value: Any
-) -> None:
+def test_values(name: str, text: str, value: Any) -> None:
     arrived = read({**VARIABLES, name: text})[name.lower()]
     assert arrived == value
     assert type(arrived) is type(value)
 
 
-@pytest.mark.parametrize(
-    "name", ["PAGE_SIZE", "WINDOW_DAYS", "INFER_COLUMNS", "FILTERS"]
-)
-def test_null_stands_for_the_default(
-    read: Callable[..., dict[str, Any]], name: str
+@pytest.mark.parametrize(("name", "text", "line"), MISTAKES)
+def test_a_mistake_is_one_line_and_no_request(
+    requests_mock: requests_mock.Mocker, name: str, text: str, line: str
 ) -> None:
-    arrived = read({**VARIABLES, name: "null"}).get(name.lower())
-    assert arrived == SETTINGS[name.lower()].get("default")
+    result = enter("--config=ENV", env=prefixed({**VARIABLES, name: text}))
+    (told,) = refusal(result)
+    assert told.startswith(line)
+    assert len(told) <= 301
+    assert API_KEY not in result.output
+    assert not requests_mock.called
 
 
 @pytest.mark.parametrize(
     ("text", "page_size"), [("7", 7), ("null", 100), ("", 50)], ids=repr
 )
 def test_the_environment_overrides_files_unless_it_is_empty(
-    read: Callable[..., dict[str, Any]], text: str, page_size: int
+    text: str, page_size: int
 ) -> None:
-    """Null is a value: it stands for the default."""
-    assert (
-        read({**VARIABLES, "PAGE_SIZE": text}, {"page_size": 50})["page_size"]
-        == page_size
-    )
-
-
-@pytest.mark.parametrize("order", ["file first", "file last"])
-def test_the_environment_overrides_files_wherever_it_is_named(
-    tmp_path: Path, order: str
-) -> None:
-    path = tmp_path / "config.json"
-    path.write_text(json.dumps({"page_size": 0, "max_retries": -1}), encoding="utf-8")
-    arguments = ["--config", str(path), "--config=ENV"]
-    if order == "file last":
-        arguments = [arguments[2], *arguments[:2]]
-    env = prefixed({**VARIABLES, "PAGE_SIZE": "101"})
-    assert sorted(refusal(enter(*arguments, env=env))) == [
-        "max_retries: -1 is less than the minimum of 0",
-        "page_size: 101 is greater than the maximum of 100",
-    ]
+    config = {"page_size": 50}
+    assert read({**VARIABLES, "PAGE_SIZE": text}, config)["page_size"] == page_size
 
 
 def test_without_being_asked_to_it_reads_no_environment(
@@ -164,6 +134,7 @@ def test_all_settings_from_the_environment(tmp_path: Path, sandbox: Sandbox) -> 
     assert {body["cursor"]["limit"] for body in asked} == {50}
     assert {tuple(body["sheet_ids"]) for body in asked} == {("sht_1",)}
     ranges = [time for body in asked for time in body["date_found"].values()]
+    # A second before and none after: both ends belong to a range.
     assert (min(ranges), max(ranges)) == (
         "2026-04-30T23:59:59Z",
         "2026-05-03T00:00:00Z",
@@ -171,69 +142,60 @@ def test_all_settings_from_the_environment(tmp_path: Path, sandbox: Sandbox) -> 
     assert max(width_of(body["date_found"]) for body in asked) <= 43_200
 
 
-# What may be meant for it
-
-
 @pytest.mark.parametrize(
-    ("variable", "nearest"),
+    ("variable", "hint"),
     [
-        ("PAGESIZE", "page_size"),
-        ("APIKEY", "api_key"),
-        ("FILTER", "filters"),
-        # What Meltano would call it, which is not how one variable sets it.
-        ("FAKER_CONFIG_SEED", "faker_config"),
+        ("PAGESIZE", "; did you mean page_size?"),
+        ("APIKEY", "; did you mean api_key?"),
+        *((other, "") for other in ("LOGLEVEL", "_SELECT", "_CATALOG", "HOME")),
     ],
 )
 def test_a_misspelt_variable_is_a_warning(
-    read: Callable[..., dict[str, Any]],
-    caplog: pytest.LogCaptureFixture,
-    variable: str,
-    nearest: str,
+    caplog: pytest.LogCaptureFixture, variable: str, hint: str
 ) -> None:
     """No more than that: the environment is not the tap's alone."""
     with caplog.at_level(logging.WARNING):
-        config = read({**VARIABLES, variable: API_KEY})
-    assert variable.lower() not in config
-    (message,) = caplog.messages
-    assert message == (
-        f"{PREFIX}{variable} is ignored: there is no such setting; "
-        f"did you mean {nearest}?"
-    )
-
-
-@pytest.mark.parametrize("variable", ["LOGLEVEL", "_SELECT", "_CATALOG", "HOME"])
-def test_other_variables_are_none_of_its_business(
-    read: Callable[..., dict[str, Any]],
-    caplog: pytest.LogCaptureFixture,
-    variable: str,
-) -> None:
-    with caplog.at_level(logging.WARNING):
         read({**VARIABLES, variable: "INFO"})
-    assert caplog.messages == []
+    told = f"{PREFIX}{variable} is ignored: there is no such setting{hint}"
+    assert caplog.messages == ([told] if hint else [])
 
 
-# .env
-
-
-def test_a_file_of_variables_in_the_working_folder(
-    tmp_path: Path, sandbox: Sandbox
-) -> None:
-    (tmp_path / ".env").write_text(
-        f"{PREFIX}API_KEY={API_KEY}\n{PREFIX}PAGE_SIZE='7'\n{PREFIX}WINDOW_DAYS=0.5\n",
-        encoding="utf-8",
-    )
-    folder = tmp_path / "below"
-    folder.mkdir()
-    run_with_variables(folder, {"BASE_URL": sandbox.url}).succeeded()
-    limits = {request["body"]["cursor"]["limit"] for request in sandbox.requests()}
-    assert limits == {7}
-
-
-def test_what_the_shell_sets_overrides_the_file(tmp_path: Path) -> None:
-    text = f"{PREFIX}PAGE_SIZE=102\n{PREFIX}MAX_RETRIES=-1\n"
+def test_a_file_of_variables_which_the_shell_overrides(tmp_path: Path) -> None:
+    text = f"{PREFIX}PAGE_SIZE=102\n{PREFIX}MAX_RETRIES='-1'\n"
     (tmp_path / ".env").write_text(text, encoding="utf-8")
-    run = run_with_variables(tmp_path, {**VARIABLES, "PAGE_SIZE": "101"})
+    (tmp_path / "below").mkdir()
+    run = run_with_variables(tmp_path / "below", {**VARIABLES, "PAGE_SIZE": "101"})
     assert sorted(errors(run.stderr)) == [
         "max_retries: -1 is less than the minimum of 0",
         "page_size: 101 is greater than the maximum of 100",
     ]
+
+
+def test_a_file_of_variables_that_is_not_text(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes(f"{PREFIX}API_KEY={API_KEY}\xff".encode("latin-1"))
+    (line,) = refusal(enter("--config=ENV"))
+    assert line.startswith(".env: 'utf-8' codec can't ")
+
+
+@pytest.mark.parametrize(
+    ("levels", "wrong"),
+    [
+        ({"TAP_LEADINTENT_LOGLEVEL": "foo", "LOGLEVEL": "info"}, "'foo'"),
+        ({"LOGLEVEL": "10"}, "'10'"),
+        # What another program is told does not matter here.
+        ({"TAP_LEADINTENT_LOGLEVEL": "Warn", "LOGLEVEL": "all"}, ""),
+        ({"TAP_LEADINTENT_LOGLEVEL": "", "LOGLEVEL": ""}, ""),
+    ],
+)
+def test_log_levels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, levels: dict[str, str], wrong: str
+) -> None:
+    for variable, level in levels.items():
+        monkeypatch.setenv(variable, level)
+    done = run_with_variables(tmp_path, VARIABLES, "--test=schema")
+    if not wrong:
+        done.succeeded()
+        return
+    line = f"{PREFIX}LOGLEVEL: there is no log level {wrong}; choose INFO"
+    assert done.failed() == line
+    assert len(done.stderr.splitlines()) == 1

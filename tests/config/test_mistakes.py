@@ -2,239 +2,220 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.helpers import API_KEY, VALID, each_entry
+from tap_leadintent.tap import TapLeadIntent
+from tests.support.helpers import API_KEY, VALID, each_entry, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-BASE_URL = VALID["base_url"]
-NO_URL = "base_url: must be a URL such as https://api.example.com"
-IN_CLEAR = (
-    "base_url: must begin with https://, as plain http would send the key unencrypted"
-)
-CREDENTIALS = "base_url: must not carry credentials; the key goes into api_key"
-QUERY = "base_url: must not carry a query or a fragment"
-VERSION = "base_url: must be given without /v1, which the tap adds"
-NO_KEY = "api_key: must not hold white space, control or non-ASCII characters"
-SHORT_KEY = (
-    "api_key: has fewer than 8 characters, too few to be kept out of messages; copy "
-    "the whole key from the dashboard"
-)
-KEY_TYPE = "api_key: must be a string"
-NO_FIELD = "there is no such request field"
-TAPS_OWN = "is set by the tap and cannot be a filter"
-AGENT_EDGES = "user_agent: must not begin or end with white space"
-NO_JSON = "holds what JSON cannot hold, such as NaN or a lone surrogate"
+    from click.testing import Result
 
+    from tap_leadintent.sandbox import Sandbox
+    from tests.support.helpers import Run
 
-# Each changes a valid configuration, and gives the one line that follows.
+NO_URL = "base_url: must be: Root of the API, without `/v1`, such as "
+NO_KEY = "api_key: must be: Key of your organization, made in the dashboard "
+NO_AGENT = "user_agent: must be: `User-Agent` header of the requests, ASCII, "
+NO_DATE = "is not a date or date-time, such as 2026-01-31"
+START = {"start_date": "2026-02-01"}
+JSONL = {"format": "jsonl"}
+FOLDER = {"root": "file:///tmp/batches"}
+
+URLS = [
+    *("", "api.example.com", "ftp://api.example.com", "https://", "https:///path"),
+    *("https://[::1", "https://api example.com", "https://*.example.com"),
+    *("https://api..example.com", f"https://{'a' * 64}.example.com", "https://x.de\n"),
+    *("http://api.example.com", "http://127.0.0.1.example.com", "http://10.0.0.1"),
+    *(f"https://user:{API_KEY}@api.example.com", f"http://{API_KEY}@localhost"),
+    *("https://api.example.com?x=1", "https://api.example.com/#x"),
+    *("https://api.example.com/v1", "https://api.example.com/root/v1/"),
+]
+KEYS = [
+    "",
+    "1234567",
+    f"{API_KEY} ",
+    f"{API_KEY}\n",
+    f"{API_KEY}é",
+    314159265,
+    [API_KEY],
+]
+
+# Each changes a valid configuration, and begins the one line that follows.
 MISTAKES: list[tuple[dict[str, Any], str]] = [
-    ({"base_url": ""}, NO_URL),
-    ({"base_url": "api.example.com"}, NO_URL),
-    ({"base_url": "ftp://api.example.com"}, NO_URL),
-    ({"base_url": "https://"}, NO_URL),
-    ({"base_url": "https:///path"}, NO_URL),
-    ({"base_url": "https://[::1"}, NO_URL),
-    ({"base_url": "https://api.example.com:70000"}, NO_URL),
-    ({"base_url": "https://api example.com"}, NO_URL),
-    ({"base_url": "https://*.example.com"}, NO_URL),
-    ({"base_url": "https://api..example.com"}, NO_URL),
-    ({"base_url": f"https://{'a' * 64}.example.com"}, NO_URL),
-    ({"base_url": "https://\udcff.example.com"}, NO_URL),
-    ({"base_url": f" {BASE_URL}"}, NO_URL),
-    ({"base_url": f"{BASE_URL}\n"}, NO_URL),
-    ({"base_url": "http://api.example.com"}, IN_CLEAR),
-    ({"base_url": "http://localhost.example.com"}, IN_CLEAR),
-    ({"base_url": "http://127.0.0.1.example.com"}, IN_CLEAR),
-    ({"base_url": "http://10.0.0.1"}, IN_CLEAR),
-    ({"base_url": "http://[2001:db8::1]"}, IN_CLEAR),
-    ({"base_url": f"https://{API_KEY}@api.example.com"}, CREDENTIALS),
-    ({"base_url": f"https://user:{API_KEY}@api.example.com"}, CREDENTIALS),
-    ({"base_url": f"{BASE_URL}?x=1"}, QUERY),
-    ({"base_url": f"{BASE_URL}#x"}, QUERY),
-    ({"base_url": f"{BASE_URL}/v1"}, VERSION),
-    ({"base_url": f"{BASE_URL}/root/v1/"}, VERSION),
+    *(({"base_url": url}, NO_URL) for url in URLS),
+    *(({"api_key": key}, NO_KEY) for key in KEYS),
+    *(({"user_agent": agent}, NO_AGENT) for agent in ("a\r\nb", "tap 🚰", " a", "a\n")),
     ({"base_url": 7}, "base_url: 7 is not of type 'string'"),
-    ({"api_key": ""}, "api_key: is empty"),
-    ({"api_key": "1234567"}, SHORT_KEY),
-    ({"api_key": f"{API_KEY} "}, NO_KEY),
-    ({"api_key": f"{API_KEY}\n"}, NO_KEY),
-    ({"api_key": f"{API_KEY}\x00"}, NO_KEY),
-    ({"api_key": f"{API_KEY}é"}, NO_KEY),
-    ({"api_key": f"{API_KEY}\udcff"}, NO_KEY),
-    ({"api_key": 314159265}, KEY_TYPE),
-    ({"api_key": 2.718281828}, KEY_TYPE),
-    ({"api_key": True}, KEY_TYPE),
-    ({"api_key": [API_KEY]}, KEY_TYPE),
-    ({"api_key": {"value": API_KEY}}, KEY_TYPE),
-    ({"page_size": 0}, "page_size: 0 is less than the minimum of 1"),
     ({"page_size": 101}, "page_size: 101 is greater than the maximum of 100"),
     ({"page_size": "100"}, "page_size: '100' is not of type 'integer', 'null'"),
     ({"page_size": 1.5}, "page_size: 1.5 is not of type 'integer', 'null'"),
-    ({"page_size": True}, "page_size: True is not of type 'integer', 'null'"),
-    (
-        {"request_timeout_seconds": 0},
-        "request_timeout_seconds: 0 is less than or equal to the minimum of 0",
-    ),
     ({"window_days": 0}, "window_days: 0 is less than or equal to the minimum of 0"),
-    ({"lookback_minutes": -1}, "lookback_minutes: -1 is less than the minimum of 0"),
+    ({"lookback_minutes": 1e20}, "lookback_minutes: 100000000000000000000 is greater"),
+    ({"start_date": "yesterday"}, f"start_date: 'yesterday' {NO_DATE}"),
+    ({"end_date": "2026-02-30"}, f"end_date: '2026-02-30' {NO_DATE}"),
+    ({"start_date": "9000-01-01"}, "start_date: 9000-01-01 lies in the future"),
     (
-        {"start_date": "yesterday"},
-        "start_date: 'yesterday' is not a date or date-time, such as 2026-01-31",
-    ),
-    (
-        {"end_date": "2026-02-30"},
-        "end_date: '2026-02-30' is not a date or date-time, such as 2026-01-31",
-    ),
-    (
-        {"recheck_days": 30},
-        (
-            "recheck_days: needs start_date; without it a load is one unfiltered "
-            "chain, of which no part can be read again"
-        ),
-    ),
-    (
-        {"recheck_days": 0, "start_date": "2026-02-01"},
-        "recheck_days: 0 is less than the minimum of 1",
-    ),
-    (
-        {"start_date": "2026-02-01", "end_date": "2026-02-01T00:59:59+01:00"},
+        {**START, "end_date": "2026-02-01T00:59:59+01:00"},
         "end_date: comes before start_date",
     ),
-    ({"max_retries": -1}, "max_retries: -1 is less than the minimum of 0"),
-    ({"user_agent": "a\r\nb"}, "user_agent: must be printable ASCII"),
-    ({"user_agent": "tap 🚰"}, "user_agent: must be printable ASCII"),
-    ({"user_agent": " acme"}, AGENT_EDGES),
-    ({"user_agent": "acme "}, AGENT_EDGES),
-    ({"user_agent": " "}, AGENT_EDGES),
-    (
-        {"pagesize": 100},
-        "pagesize: there is no such setting; did you mean page_size?",
-    ),
-    (
-        {"api-key": API_KEY},
-        "api-key: there is no such setting; did you mean api_key?",
-    ),
+    ({"recheck_days": 30}, "recheck_days: needs start_date; "),
+    ({"pagesize": 1}, "pagesize: there is no such setting; did you mean page_size?"),
     ({"colour": "blue"}, "colour: there is no such setting"),
+    ({"flattening_enabled": True}, "flattening_max_depth: is required with "),
+    ({"stream_maps": {"leads": 7}}, "stream_maps.leads: 7 is not of type 'object', "),
     ({"filters": []}, "filters: [] is not of type 'object', 'null'"),
-    (
-        {"filters": {"lead": {}}},
-        "filters.lead: there is no such stream; did you mean leads?",
-    ),
-    ({"filters": {"invoices": {}}}, "filters.invoices: there is no such stream"),
-    (
-        {"filters": {"leads": ["s"]}},
-        "filters.leads: must be an object of request fields",
-    ),
-    (
-        {"filters": {"leads": None}},
-        "filters.leads: must be an object of request fields",
-    ),
-    ({"filters": {"leads": {"cursor": {}}}}, f"filters.leads.cursor: {TAPS_OWN}"),
-    (
-        {"filters": {"leads": {"date_found": {}}}},
-        f"filters.leads.date_found: {TAPS_OWN}",
+    ({"filters": {"leads": ["s"]}}, "filters.leads: ['s'] is not of type 'object'"),
+]
+# The same of settings that are about streams, by the setting.
+OF_STREAMS: list[tuple[str, dict[str, Any], str]] = [
+    ("filters", {"lead": {}}, "lead: there is no such stream; did you mean leads?"),
+    ("filters", {"invoices": {}}, "invoices: there is no such stream"),
+    *(
+        ("filters", {stream: {field: {}}}, f"{stream}.{field}: is set by the tap and ")
+        for stream, field in (("leads", "cursor"), ("observations", "observed_at"))
     ),
     (
-        {"filters": {"signal_accounts": {"latest_signal": {}}}},
-        f"filters.signal_accounts.latest_signal: {TAPS_OWN}",
+        "filters",
+        {"leads": {"sheet_id": ["s"]}},
+        "leads.sheet_id: there is no such request field; did you mean sheet_ids?",
     ),
     (
-        {"filters": {"observations": {"observed_at": {}}}},
-        f"filters.observations.observed_at: {TAPS_OWN}",
+        "filters",
+        {"leads": {"sheet_ids": [1]}},
+        "leads.sheet_ids: 1 is not of type 'string'",
+    ),
+    ("exclude_fields", {"lead": []}, "lead: there is no such stream; did you mean "),
+    ("exclude_fields", {"leads": "id"}, "leads: 'id' is not of type 'array'"),
+    *(
+        (
+            "exclude_fields",
+            {"leads": [name]},
+            f"leads.{name}: there is no such field; did you mean {meant}?",
+        )
+        for name, meant in (
+            ("ful_name", "full_name"),
+            ("fullName", "full_name"),
+            ("compny.name", "company"),
+            ("company.nam", "company.name"),
+            ("qualification.references.urls", "qualification.references.url"),
+        )
+    ),
+    *(
+        ("exclude_fields", {"leads": [name]}, f"leads.{name}: is not the name of a ")
+        for name in ("company.*", "company__name", "additional_properties.full_name")
+    ),
+    ("exclude_fields", {"leads": ["id"]}, "leads: id cannot be left out: it is part "),
+    ("batch_config", {"encoding": JSONL}, " BatchConfig.__init__() missing 1 required"),
+    (
+        "batch_config",
+        {"encoding": JSONL, "storage": {**FOLDER, "prefx": "x"}},
+        " StorageTarget.__init__() got an unexpected keyword argument 'prefx'",
     ),
     (
-        {"filters": {"monitored_leads": {"latest_activity": {}}}},
-        f"filters.monitored_leads.latest_activity: {TAPS_OWN}",
+        "batch_config",
+        {"encoding": JSONL, "storage": {"root": "foo://x"}},
+        " Protocol not known: foo",
     ),
-    (
-        {"filters": {"leads": {"sheet_id": ["s"]}}},
-        f"filters.leads.sheet_id: {NO_FIELD}; did you mean sheet_ids?",
+]
+ALL = [
+    *MISTAKES,
+    *(
+        ({name: value}, f"{name}{':' if line[0] == ' ' else '.'}{line}")
+        for name, value, line in OF_STREAMS
     ),
-    (
-        {"filters": {"leads": {"sheet_ids": "s"}}},
-        "filters.leads.sheet_ids: 's' is not of type 'array'",
-    ),
-    (
-        {"filters": {"leads": {"sheet_ids": [1]}}},
-        "filters.leads.sheet_ids: 1 is not of type 'string'",
-    ),
-    ({"filters": {"leads": {"x": float("nan")}}}, f"filters.leads.x: {NO_JSON}"),
-    (
-        {"filters": {"leads": {"x": [{"y": float("-inf")}]}}},
-        f"filters.leads.x: {NO_JSON}",
-    ),
-    (
-        {"filters": {"leads": {"sheet_ids": ["\ud800"]}}},
-        f"filters.leads.sheet_ids: {NO_JSON}",
-    ),
-    ({"filters": {"leads": {"\ud800": None}}}, f"filters.leads.\\ud800: {NO_JSON}"),
 ]
 
 
-JSONL = {"format": "jsonl"}
-FOLDER = {"root": "file:///tmp/batches"}
-NO_SCHEMA = "is not valid under any of the given schemas"
+@pytest.mark.parametrize(("change", "line"), ALL, ids=[str(each[0]) for each in ALL])
+def test_a_mistake_is_one_line_and_no_request(
+    refused: Callable[..., list[str]], change: dict[str, Any], line: str
+) -> None:
+    (told,) = refused(change)
+    assert told.startswith(line)
+    assert len(told) <= 301
 
-SDK_MISTAKES: list[tuple[dict[str, Any], str]] = [
-    (
-        {"flattening_enabled": True},
-        "flattening_max_depth: is required with flattening_enabled",
-    ),
-    (
-        {"flattening_enabled": True, "flattening_max_depth": -1},
-        "flattening_max_depth: is required with flattening_enabled",
-    ),
-    (
-        {"stream_maps": {"__else__": "none"}},
-        f"stream_maps.__else__: 'none' {NO_SCHEMA}",
-    ),
-    (
-        {"stream_maps": {"leads": {"__else__": "x"}}},
-        f"stream_maps.leads: {{'__else__': 'x'}} {NO_SCHEMA}",
-    ),
-    ({"batch_config": {"encoding": JSONL}}, "batch_config.storage.root: is required"),
-    (
-        {"batch_config": {"encoding": JSONL, "storage": {"root": None}}},
-        "batch_config.storage.root: is required",
-    ),
-    (
-        {"batch_config": {"storage": FOLDER}},
-        "batch_config.encoding.format: is required",
-    ),
-    (
-        {"batch_config": {"encoding": None, "storage": FOLDER}},
-        "batch_config.encoding.format: is required",
-    ),
-    (
-        {"batch_config": {"encoding": {**JSONL, "level": 9}, "storage": FOLDER}},
-        "batch_config.encoding.level: there is no such setting",
-    ),
-    (
-        {"batch_config": {"encoding": JSONL, "storage": {**FOLDER, "prefx": "x"}}},
-        "batch_config.storage.prefx: there is no such setting; did you mean prefix?",
-    ),
-    (
-        {"batch_config": {"encodng": JSONL, "storage": FOLDER}},
-        "batch_config.encodng: there is no such setting; did you mean encoding?",
-    ),
-]
 
-ALL = [*MISTAKES, *SDK_MISTAKES]
+def test_all_mistakes_at_once_a_line_each(cli: Callable[..., Result]) -> None:
+    changes = {"page_size": 0, "start_date": "x", "user_agent": "é", "pages": 1}
+    lines = refusal(cli({"base_url": "x", **changes, "filters": {"lead": {}}}))
+    assert sorted(line.partition(": ")[0] for line in lines) == [
+        *("api_key", "base_url", "filters.lead", "page_size", "pages", "start_date"),
+        "user_agent",
+    ]
 
 
 @each_entry
-@pytest.mark.parametrize(
-    ("change", "line"), ALL, ids=[str(change) for change, _ in ALL]
-)
-def test_a_mistake_is_one_line_and_no_request(
-    refused: Callable[..., list[str]],
-    change: dict[str, Any],
-    line: str,
+def test_a_mistake_ends_the_process(
+    tap: Callable[..., Run],
+    sandbox: Sandbox,
+    config: dict[str, Any],
     arguments: list[str],
 ) -> None:
-    assert refused(change, *arguments) == [line]
+    """What is wrong is the last line of the log."""
+    run = tap({**config, "pagesize": 7}, *arguments)
+    assert run.failed().startswith("pagesize: there is no such setting; did you mean ")
+    assert run.stdout == ""
+    assert sandbox.requests() == []
+
+
+@pytest.mark.parametrize("missing", ["base_url", "api_key"])
+@pytest.mark.parametrize("value", [{}, {"base_url": None, "api_key": None}], ids=len)
+def test_what_is_required(
+    cli: Callable[..., Result], missing: str, value: dict[str, Any]
+) -> None:
+    given = {name: text for name, text in VALID.items() if name != missing}
+    assert refusal(cli({**value, **given})) == [f"{missing}: is required"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"base_url": "http://KEY"},
+        {"page_size": "9" * 190 + "KEY" + "9" * 5000},
+        {"KEY": 1},
+        {"filters": {"leads": {"sheet_ids": ["KEY", {"x": "KEY"}]}}},
+        {"batch_config": {"encoding": {"format": "KEY"}}},
+    ],
+    ids=list,
+)
+def test_a_key_in_the_wrong_place_is_not_quoted(
+    cli: Callable[..., Result], wrong: dict[str, Any]
+) -> None:
+    change = json.loads(json.dumps(wrong).replace("KEY", API_KEY.upper()))
+    for line in refusal(cli({**VALID, **change})):
+        assert len(line) <= 301
+        assert API_KEY[3:10] not in line.lower()
+
+
+def test_a_value_that_a_terminal_obeys_is_escaped(
+    refused: Callable[..., list[str]],
+) -> None:
+    (line,) = refused({"pages\x1b[2J\u202e\n": 1})
+    assert line == "pages\\x1b[2J\\u202e : there is no such setting"
+
+
+PARQUET = {"encoding": {"format": "parquet"}, "storage": FOLDER}
+S3 = {"encoding": JSONL, "storage": {"root": "s3://bucket/x"}}
+
+
+@pytest.mark.parametrize(
+    ("package", "batch"), [("pyarrow", PARQUET), ("s3fs", S3)], ids=["parquet", "s3"]
+)
+def test_a_package_that_is_not_there(
+    refused: Callable[..., list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+    package: str,
+    batch: dict[str, Any],
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    (line,) = refused({"batch_config": batch})
+    assert line.endswith("; pip install 'tap-leadintent[parquet,s3]'")
+    monkeypatch.undo()
+    pytest.importorskip(package, reason="an extra that not every environment has")
+    assert TapLeadIntent(config={**VALID, "batch_config": batch}).config

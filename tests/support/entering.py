@@ -14,8 +14,6 @@ from tests.support.helpers import (
 
 TEXT = json.dumps(VALID)
 
-TOO_DEEP = "is nested too deeply"
-
 
 def nested(levels: int) -> str:
     """Write so many lists, one within the other, as JSON."""

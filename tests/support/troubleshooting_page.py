@@ -20,7 +20,7 @@ PAGE = ROOT / "docs" / "troubleshooting.md"
 _INTRODUCTION = """\
 # Troubleshooting
 
-Every message of the tap, with what it means and what to do. Search this page for a few words of the line that you see; `…` stands for what differs from case to case. Names of streams and settings are examples.
+The messages of the tap that mean more than they say, and what to do. Most lines about a wrong setting or file say it themselves and are not here. Search this page for a few words of the line that you see; `…` stands for what differs from case to case. Names of streams and settings are examples.
 
 Where Meltano ends in a traceback with `BrokenPipeError`, the target has ended; what it said stands above it, such as `connection failed` if the database cannot be reached.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tests.support.messages.answers import ANSWERS
 from tests.support.messages.files import CATALOG, FILES
-from tests.support.messages.maps import MAPS, VALUES
+from tests.support.messages.maps import MAPS
 from tests.support.messages.message import Message
 from tests.support.messages.network import NETWORK
 from tests.support.messages.rare import CLOCKS, CONNECTIONS, ENDINGS, MACHINE, ODDITIES
@@ -19,7 +19,7 @@ from tests.support.messages.states import STATE
 __all__ = ["MESSAGES", "Message"]
 
 MESSAGES = {
-    "Settings": (*SETTINGS, *VALUES),
+    "Settings": SETTINGS,
     "Stream maps and excluded fields": MAPS,
     "Files": FILES,
     "Catalog": CATALOG,

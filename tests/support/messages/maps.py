@@ -1,8 +1,7 @@
-"""What is said of stream maps, excluded fields, and values of settings."""
+"""What is said of stream maps and excluded fields."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from tests.support.helpers import entries, only
@@ -19,10 +18,6 @@ def _with_time_as_key() -> dict[str, Any]:
 def _excluded(text: str, field: str, cause: str, cure: str, **how: Any) -> Message:
     config = {"exclude_fields": {"leads": [field]}}
     return Message(text=text, config=config, cause=cause, cure=cure, **how)
-
-
-def _value(text: str, cause: str, cure: str, **config: Any) -> Message:
-    return Message(text=text, config=config, cause=cause, cure=cure)
 
 
 MAPS = (
@@ -46,24 +41,6 @@ MAPS = (
         cure="Provide for null and for other types: `title + '!' if title else None`; add a column with the `schema` extra; or name the field in `exclude_fields`.",
     ),
     _excluded(
-        "exclude_fields.leads: profile.*: takes names, not patterns",
-        "profile.*",
-        "`exclude_fields` knows no wildcards.",
-        "Name the field that holds them all, such as `profile`.",
-    ),
-    _excluded(
-        "exclude_fields.leads: additional_properties.title: additional_properties is made by the tap; did you mean title?",
-        "additional_properties.title",
-        "Fields are named as in the API's record, not as in the table.",
-        "Write the field's own name.",
-    ),
-    _excluded(
-        "exclude_fields.leads: full_nam: there is no such field; did you mean full_name?",
-        "full_nam",
-        "A name is a near miss of a documented field, which would still be loaded.",
-        "Write it as the message suggests.",
-    ),
-    _excluded(
         "exclude_fields.leads: title cannot be left out: it is the replication key",
         "title",
         "The stream goes on from this field in the next run.",
@@ -84,44 +61,5 @@ MAPS = (
         level="INFO",
         code=0,
         catalog=leads,
-    ),
-)
-
-VALUES = (
-    _value(
-        "api_key: must be a string",
-        "The key is a number or a list, as YAML reads it without quotes.",
-        "Put it in quotes.",
-        api_key=12345678,
-    ),
-    _value(
-        "window_days: must be a finite number",
-        "The value is infinite, or not a number.",
-        "Set a number of days, or leave the setting out.",
-        window_days=math.inf,
-    ),
-    _value(
-        "request_timeout_seconds: must be at most …",
-        "The wait would be longer than any run.",
-        "Set a smaller number.",
-        request_timeout_seconds=1e12,
-    ),
-    _value(
-        "user_agent: must not begin or end with white space",
-        "HTTP does not carry such white space.",
-        "Remove it.",
-        user_agent=" me",
-    ),
-    _value(
-        "filters.leads: must be an object of request fields",
-        "A stream's filters are names with values.",
-        'Write `{"leads": {"sheet_ids": ["…"]}}`.',
-        filters={"leads": ["sht_1"]},
-    ),
-    _value(
-        "filters.leads.note: holds what JSON cannot hold, such as NaN or a lone surrogate",
-        "The field or its value cannot be sent in a JSON body.",
-        "Write another.",
-        filters={"leads": {"note": math.nan}},
     ),
 )

@@ -1,0 +1,105 @@
+"""Finds names that cannot be meant, and suggests the right ones."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL
+
+from tap_leadintent.openapi import ADDITIONAL_PROPERTIES, TAP_COLUMNS, record_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from singer_sdk import Stream
+
+_METHODS = (REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL)
+
+
+def did_you_mean(name: str, known: Iterable[str], inside: str = "") -> str:
+    """Suggest a known name, as the end of a message about an unknown one.
+
+    Args:
+        name: The unknown name.
+        known: The known names.
+        inside: What to put before the suggestion, such as the object with a dot.
+
+    Returns:
+        A clause with the nearest known name, empty if none is near.
+    """
+    near = get_close_matches(name, [*known], n=1, cutoff=0.75)
+    return f"; did you mean {inside}{near[0]}?" if near else ""
+
+
+def unknown(names: Iterable[str], known: Iterable[str], what: str) -> Iterator[str]:
+    """Find unknown names.
+
+    Args:
+        names: Names, as given.
+        known: All names that there are.
+        what: What they are names of.
+
+    Yields:
+        A line for each unknown name, beginning with it.
+    """
+    known = [*known]
+    for name in names:
+        if name not in known:
+            yield f"{name}: there is no such {what}{did_you_mean(name, known)}"
+
+
+def mistaken_field(name: str, stream: str) -> str:
+    """Check a name in `exclude_fields`; a mistyped one would let its field through.
+
+    Args:
+        name: The name, with dots for a nested field.
+        stream: The stream.
+
+    Returns:
+        What is wrong. Empty if it is documented, or so unlike what is documented that
+        it may be a field that the API description does not show.
+    """
+    fields: Mapping[str, Mapping[str, Any]] = {
+        **record_fields(stream),
+        **{made: {} for made in TAP_COLUMNS},
+    }
+    if "*" in name or "__" in name or name.startswith(f"{ADDITIONAL_PROPERTIES}."):
+        return "is not the name of a field of the API; nested ones are company.name"
+    above = ""
+    for part in name.split("."):
+        if part not in fields:
+            hint = did_you_mean(part, fields, above)
+            return hint and f"there is no such field{hint}"
+        above += f"{part}."
+        fields = fields[part].get("items", fields[part]).get("properties", {})
+    return ""
+
+
+def catalog_problems(selected: Sequence[Stream]) -> Iterator[str]:
+    """Check what a catalog says about the selected streams; the SDK accepts anything.
+
+    Args:
+        selected: The selected streams, to which the catalog has been applied.
+
+    Yields:
+        A line for each problem.
+    """
+    if not selected:
+        yield (
+            "no stream is selected; in Meltano add rules such as leads.* to select, "
+            'elsewhere put "selected": true into the metadata of a stream'
+        )
+    for stream in selected:
+        method = stream.replication_method
+        if method not in _METHODS:
+            yield (
+                f"catalog: {stream.name}: there is no replication method {method}; "
+                f"choose one of {', '.join(_METHODS)}"
+            )
+        columns = stream.effective_schema.get("properties", {})
+        keys = [stream.replication_key, *stream.primary_keys]
+        for key in dict.fromkeys(filter(None, keys)):
+            if key not in columns:
+                hint = did_you_mean(key, columns) or "; choose a column of its schema"
+                yield f"catalog: {stream.name}: the key {key} is not a column{hint}"
