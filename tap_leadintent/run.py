@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tap_leadintent.api.limits import RateLimiter
     from tap_leadintent.client import LeadIntentStream
-    from tap_leadintent.redaction import Secret
+    from tap_leadintent.log import Secret
 
 _MOST_OF_FAILURES = 5_000
 """Characters of the last line of a failed run. Fewer would cut off the reasons of some

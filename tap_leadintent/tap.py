@@ -15,7 +15,7 @@ from singer_sdk.cli import plugin_cli
 from singer_sdk.tap_base import CliTestOptionValue
 from typing_extensions import override
 
-from tap_leadintent import redaction
+from tap_leadintent import log
 from tap_leadintent.api.client import Shared
 from tap_leadintent.api.clock import ServerClock
 from tap_leadintent.api.limits import RateLimiter
@@ -33,7 +33,6 @@ from tap_leadintent.run import (
     raise_failures,
     sync_streams,
 )
-from tap_leadintent.singer import log
 from tap_leadintent.singer.writer import Writer, flush
 from tap_leadintent.streams import STREAMS
 
@@ -180,7 +179,7 @@ class TapLeadIntent(Tap):
     def _validate_config(self, *, raise_errors: bool = True) -> list[str]:
         # Private, as there is no public hook: the SDK does not validate for
         # `--discover`, has no cross-field rules, and quotes values, even the key.
-        redaction.keep_out_of_logs(self._secret)
+        log.keep_out_of_logs(self._secret)
         errors = validation.validate(
             self._config,
             self._schema,
@@ -204,8 +203,8 @@ class TapLeadIntent(Tap):
             raise ConfigError([*map(self._secret.summarize, error.errors)]) from None
 
     @cached_property
-    def _secret(self) -> redaction.Secret:
-        return redaction.Secret(self._config.get("api_key"))
+    def _secret(self) -> log.Secret:
+        return log.Secret(self._config.get("api_key"))
 
     @plugin_cli
     def cli(cls) -> click.Command:  # noqa: N805 - as the SDK has it

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from singer_sdk.logging import ConsoleFormatter, StructuredFormatter
 
-from tap_leadintent.redaction import Secret, keep_out_of_logs
+from tap_leadintent.log import Secret, keep_out_of_logs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -15,7 +15,7 @@ LAYERS = (
     Layer("records", "replication", "singer"),
     Layer("api", "config"),
     Layer(
-        *("errors", "interruption", "openapi", "progress", "redaction", "times"),
+        *("errors", "interruption", "log", "openapi", "progress", "times"),
         "definitions",
         independent=False,
     ),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from tap_leadintent.api.clock import ServerClock
     from tap_leadintent.api.limits import RateLimiter, Tally
-    from tap_leadintent.redaction import Secret
+    from tap_leadintent.log import Secret
 
     Fields = Mapping[str, Any]
 

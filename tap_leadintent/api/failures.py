@@ -19,7 +19,7 @@ from tap_leadintent.errors import IF_IT_GOES_ON
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tap_leadintent.redaction import Secret
+    from tap_leadintent.log import Secret
 
 _MEANINGS = {
     "InvalidSchema|InvalidURL": "HTTPS_PROXY or ALL_PROXY is not the address of a "

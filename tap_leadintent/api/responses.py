@@ -18,7 +18,7 @@ from tap_leadintent.errors import IF_IT_GOES_ON, RefusedError
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from tap_leadintent.redaction import Secret
+    from tap_leadintent.log import Secret
 
 _RETRIED = frozenset({408, 429, *range(500, 1000)} - {501, 505})
 

@@ -16,8 +16,8 @@ from singer_sdk.singerlib import MetadataMapping
 
 from tap_leadintent.config.names import did_you_mean, unknown
 from tap_leadintent.errors import ConfigError
+from tap_leadintent.log import Secret
 from tap_leadintent.openapi import stream_names
-from tap_leadintent.redaction import Secret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from singer_sdk import typing as th
 
-from tap_leadintent.redaction import SHORTEST_SECRET
+from tap_leadintent.log import SHORTEST_SECRET
 from tap_leadintent.times import parse_instant
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from tap_leadintent.config.files import read_config, read_environment
 from tap_leadintent.config.settings import SCHEMA
 from tap_leadintent.config.validation import validate
 from tap_leadintent.errors import LOGGER, ConfigError
-from tap_leadintent.redaction import printable
+from tap_leadintent.log import printable
 from tap_leadintent.state_tool import states
 from tap_leadintent.state_tool.document import StateError, read_document
 from tap_leadintent.times import EARLIEST, LATEST, format_instant, parse_instant

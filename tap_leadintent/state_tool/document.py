@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from tap_leadintent.config.files import StateFile
-from tap_leadintent.redaction import Secret
+from tap_leadintent.log import Secret
 
 _OF_MELTANO = "singer_state"
 """Where what `meltano state get` prints holds the state."""

@@ -11,7 +11,7 @@ from singer_sdk.exceptions import RetriableAPIError
 from tap_leadintent.api.page import Page
 from tap_leadintent.api.responses import failure, not_a_page
 from tap_leadintent.errors import RefusedError
-from tap_leadintent.redaction import Secret
+from tap_leadintent.log import Secret
 from tests.support.helpers import API_KEY
 
 

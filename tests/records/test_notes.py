@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tap_leadintent.log import Secret
 from tap_leadintent.openapi import is_documented
 from tap_leadintent.records.notes import RecordNotes
-from tap_leadintent.redaction import Secret
 from tests.support.helpers import STREAMS
 
 if TYPE_CHECKING:

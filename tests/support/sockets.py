@@ -12,7 +12,7 @@ import requests
 
 from tap_leadintent.api.failures import explain
 from tap_leadintent.api.session import environment
-from tap_leadintent.redaction import Secret
+from tap_leadintent.log import Secret
 from tests.support.helpers import API_KEY
 from tests.support.servers import (
     read_request,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from singer_sdk.metrics import get_metrics_logger
 
-from tap_leadintent.singer.log import hide_details
+from tap_leadintent.log import hide_details
 from tests.support.helpers import STREAMS
 from tests.support.model import DAY, HOUR, Api, steady
 from tests.support.model_runs import CONFIG, DAILY, run

@@ -1,13 +1,21 @@
-"""Makes what is shown safe: no API key, and nothing that a terminal obeys."""
+"""What is logged: no API key, nothing that a terminal obeys, each stream's name."""
 
 from __future__ import annotations
 
 import json
 import logging
 import re
+from functools import partial
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from singer_sdk.metrics import METRICS_LOGGER_NAME
 from typing_extensions import override
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from singer_sdk import Stream
 
 SHORTEST_SECRET = 8
 """Characters. A shorter secret would also be found in ordinary words."""
@@ -135,3 +143,38 @@ def keep_out_of_logs(secret: Secret) -> None:
             # An earlier tap of this process may have wrapped it.
             inner = getattr(handler.formatter, "inner", handler.formatter)
             handler.setFormatter(RedactingFormatter(secret, inner))
+
+
+def name_streams(streams: Iterable[Stream]) -> None:
+    """Let all lines about a stream begin with its name, as Meltano shows only the text.
+
+    Args:
+        streams: The streams.
+    """
+    for stream in streams:
+        # Loggers outlive a tap: they may have the filter from an earlier one.
+        stream.logger.filters[:] = [partial(_name, f"{stream.name}: ")]
+
+
+def _name(prefix: str, record: logging.LogRecord) -> bool:
+    if not record.getMessage().startswith(prefix):
+        record.msg = f"{prefix}{record.msg}"
+    return True
+
+
+def hide_details(handlers: Iterable[logging.Handler]) -> None:
+    """Show the SDK's metrics, and its lines about its own start, at DEBUG only.
+
+    The metrics are three lines a stream, do not name it in Meltano, and repeat what the
+    tap's own line at the end of a stream says.
+
+    Args:
+        handlers: Handlers of the console; other handlers still get the metrics.
+    """
+    for handler in handlers:
+        handler.addFilter(_is_shown)
+
+
+def _is_shown(record: logging.LogRecord) -> bool:
+    detail = record.name == METRICS_LOGGER_NAME or "env var " in str(record.msg)
+    return not detail or logging.getLogger().isEnabledFor(logging.DEBUG)
