@@ -266,9 +266,8 @@ class TapLeadIntent(Tap):
         **options: Any,
     ) -> None:
         given: _ConfigInput | None = options.get("config")
-        secret = files.secret_of(cls._env_var_prefix, given.config if given else {})
-        states = files.checked("--state", state, files.StateFile, secret)
-        streams = files.checked("--catalog", catalog, files.CatalogFile, secret)
+        states = files.checked("--state", state, files.StateFile)
+        streams = files.checked("--catalog", catalog, files.CatalogFile)
         if test == CliTestOptionValue.Disabled.value:
             super().invoke(state=states, catalog=streams, **options)
             return

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import io
+import json
 import logging
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,9 +26,9 @@ _BOOLEANS = {"true": True, "1": True, "yes": True, "on": True}
 _BOOLEANS |= {"false": False, "0": False, "no": False, "off": False}
 _UNREADABLE = (OSError, RecursionError, ValueError)
 _CURES = {
-    "--state": "give the value of the last STATE that the tap wrote, or no state at "
-    "all to read everything",
-    "--catalog": "give what --discover prints, or no catalog at all to read everything",
+    "--config": "give a JSON file of settings, or ENV for environment variables",
+    "--state": "give the value of the tap's last STATE, or none to read all",
+    "--catalog": "give what --discover prints, or none to read all",
 }
 
 
@@ -76,9 +76,7 @@ class CatalogFile(msgspec.Struct):
     streams: list[_Entry]
 
 
-def checked(
-    option: str, path: str | None, form: type, secret: Secret
-) -> io.StringIO | None:
+def checked(option: str, path: str | None, form: type) -> io.StringIO | None:
     """Read a file whole and check its form.
 
     Args:
@@ -86,14 +84,13 @@ def checked(
         path: The file, which may be a pipe, or "-" for standard input; None without
             the option.
         form: The type that its JSON must decode to.
-        secret: Hides the key.
 
     Returns:
         A new file with the same text.
 
     Raises:
         ConfigError: The file cannot be read, or does not have this form; the message
-            says where.
+            says where. It does not quote `path`, in whose place the key may stand.
     """
     if path is None:
         return None
@@ -102,8 +99,8 @@ def checked(
             text = file.read()
         msgspec.json.decode(text, type=form)
     except _UNREADABLE as error:
-        told = f"{secret.summarize(path)}: {secret.summarize(_reason(error))}"
-        raise ConfigError([f"{option}: {told}; {_CURES[option]}"]) from None
+        why = Secret(None).summarize(_reason(error))
+        raise ConfigError([f"{option}: {why}; {_CURES[option]}"]) from None
     return io.StringIO(text)
 
 
@@ -111,24 +108,17 @@ def read_config(path: str) -> dict[str, Any]:
     """Read a configuration file.
 
     Args:
-        path: The file, which may be a pipe.
+        path: The file; see `checked`.
 
     Returns:
         The settings.
 
     Raises:
-        ConfigError: The file is not a JSON object; the message quotes neither its
-            content nor `path`, which may be the settings themselves.
+        ConfigError: The file is not a JSON object; the message quotes no content.
     """
-    try:
-        return msgspec.json.decode(Path(path).read_bytes(), type=dict[str, Any])
-    except _UNREADABLE as error:
-        msg = (
-            f"--config: {_reason(error)}; give the path of a JSON file of settings, or "
-            "ENV for environment variables (what was given is not shown, as it may "
-            "hold the key)"
-        )
-        raise ConfigError([msg]) from None
+    file = checked("--config", path, dict)
+    settings: dict[str, Any] = json.load(file) if file else {}
+    return settings
 
 
 def read_environment(
@@ -174,19 +164,6 @@ def _decoded(text: str, types: list[str]) -> Any:  # noqa: ANN401 - any JSON
         return text if "string" in types else msgspec.json.decode(text)
     except _UNREADABLE:
         return text
-
-
-def secret_of(prefix: str, config: Mapping[str, Any]) -> Secret:
-    """Find the key before the settings are merged, to redact earlier messages.
-
-    Args:
-        prefix: Prefix of the variables' names.
-        config: The settings that are known already.
-
-    Returns:
-        The key, of `config` or of the environment, if it is set.
-    """
-    return Secret(config.get("api_key") or os.environ.get(f"{prefix}API_KEY"))
 
 
 def log_level_problem(prefix: str) -> str:

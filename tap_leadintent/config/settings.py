@@ -17,21 +17,20 @@ if TYPE_CHECKING:
 _MOST_DAYS = 36_525
 """A hundred years. More is a mistake, and dates could not hold it."""
 
-_HOST = r"([\w-]{1,63}(\.[\w-]{1,63})*\.?|\[[0-9a-f:]+\])"
-_LOCAL = r"(localhost|127(\.[0-9]{1,3}){3}|\[::1\])"
-_ROOT = rf"(https://{_HOST}|http://{_LOCAL})(:[0-9]{{1,5}})?(/[^\s?#]*)?"
+_HTTPS = r"https://([\w-]{1,63}(\.[\w-]{1,63})*\.?|\[[0-9a-f:]+\])"
+_HTTP = r"http://(localhost|127(\.[0-9]{1,3}){3}|\[::1\])"
+_ROOT = rf"^({_HTTPS}|{_HTTP})(:[0-9]{{1,5}})?(/[^\s?#]*)?(?<!/v1)(?<!/v1/)"
 _END = r"$(?!\n)"
 """The end of a text. A dollar sign alone would let a line feed follow."""
 
 SCHEMA = th.PropertiesList(
     th.Property(
         "base_url",
-        th.StringType(pattern=f"^{_ROOT}(?<!/v1)(?<!/v1/){_END}"),
+        th.StringType(pattern=f"{_ROOT}{_END}"),
         required=True,
         title="Base URL",
-        description="Root of the API, without `/v1`, such as "
-        "`https://api.example.com`; `http`, which would send the key unencrypted, is "
-        "for this machine alone",
+        description="Root of the API, without `/v1`, like `https://api.example.com`; "
+        "plain `http`, which would show the key, is for this machine alone",
     ),
     th.Property(
         "api_key",
@@ -46,9 +45,8 @@ SCHEMA = th.PropertiesList(
         "start_date",
         th.StringType,
         title="Start date",
-        description="Date or date-time, UTC: leads and accounts found, or with a "
-        "signal, since then, others observed or active since then; without it "
-        "everything, in one chain that cannot resume midway",
+        description="Date or date-time, UTC: found, with a signal, observed or active "
+        "since then; without it everything, in one chain that cannot resume midway",
     ),
     th.Property(
         "end_date",
@@ -133,9 +131,8 @@ SCHEMA = th.PropertiesList(
         th.ObjectType(additional_properties=th.ArrayType(th.StringType)),
         default={},
         title="Excluded fields",
-        description="Names of fields, by the stream's name, that are dropped before "
-        "anything else sees them, with dots for nested ones, such as "
-        '`{"leads": ["full_name", "company.domain"]}`',
+        description="Fields that are dropped before anything else sees them, by the "
+        'stream\'s name, such as `{"leads": ["full_name", "company.domain"]}`',
     ),
     th.Property(
         "filters",

@@ -52,7 +52,7 @@ def test_a_file_that_is_not_a_config(
     path.write_text(text, encoding="utf-8", errors="surrogateescape")
     line = run("--config", str(path), *arguments)
     assert line.startswith("--config: ")
-    assert "; give the path of a JSON file of settings" in line
+    assert "; give a JSON file of settings" in line
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,9 @@ def test_a_file_that_is_not_a_config(
 )
 def test_what_is_in_the_place_of_a_config_is_not_shown(text: str) -> None:
     line = run("--config", text)
-    assert line.endswith(" (what was given is not shown, as it may hold the key)")
+    assert line.endswith(
+        "; give a JSON file of settings, or ENV for environment variables"
+    )
 
 
 def test_later_files_override_earlier_ones(tmp_path: Path) -> None:
@@ -125,11 +127,11 @@ def test_a_file_that_is_not_a_catalog_or_state(
     text: str,
     arguments: list[str],
 ) -> None:
-    path, other = tmp_path / "config.json", tmp_path / f"{API_KEY}\x1b.json"
+    path, other = tmp_path / "config.json", tmp_path / f"{API_KEY}.json"
     path.write_text(TEXT, encoding="utf-8")
     other.write_text(text, encoding="utf-8")
     line = run("--config", str(path), option, str(other), *arguments)
-    assert line.startswith(f"{option}: {tmp_path}/***\\x1b.json: ")
+    assert line.startswith(f"{option}: ")
     assert "; give " in line
     assert not requests_mock.called
 
@@ -139,7 +141,7 @@ def test_a_catalog_or_state_that_is_not_there(tmp_path: Path, option: str) -> No
     path, other = tmp_path / "config.json", tmp_path / "absent.json"
     path.write_text(TEXT, encoding="utf-8")
     line = run("--config", str(path), option, str(other))
-    assert line.startswith(f"{option}: {other}: No such file or directory; give ")
+    assert line.startswith(f"{option}: No such file or directory; give ")
 
 
 def with_entry(name: str, **metadata: Any) -> dict[str, Any]:
@@ -161,9 +163,7 @@ def test_a_catalog_that_selects_a_stream_that_there_is_not(
     path.write_text(json.dumps(catalog), encoding="utf-8")
     line = run("--config", str(config), "--catalog", str(path))
     told = "lead: there is no such stream; did you mean leads? - at"
-    assert line.startswith(
-        f"--catalog: {path}: {told} `$.streams[{len(STREAMS)}]`; give "
-    )
+    assert line.startswith(f"--catalog: {told} `$.streams[{len(STREAMS)}]`; give ")
 
 
 def test_a_catalog_that_deselects_a_stream_that_there_is_not(

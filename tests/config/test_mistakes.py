@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tap_leadintent.sandbox import Sandbox
     from tests.support.helpers import Run
 
-NO_URL = "base_url: must be: Root of the API, without `/v1`, such as "
+NO_URL = "base_url: must be: Root of the API, without `/v1`, like "
 NO_KEY = "api_key: must be: Key of your organization, made in the dashboard "
 NO_AGENT = "user_agent: must be: `User-Agent` header of the requests, ASCII, "
 NO_DATE = "is not a date or date-time, such as 2026-01-31"

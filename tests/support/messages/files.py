@@ -37,14 +37,13 @@ def _older() -> Catalog:
 
 FILES = (
     Message(
-        text="--state: …: give only the state, which is under the key singer_state; …",
+        text="--state: give only the state, which is under the key singer_state; …",
         files={"--state": '{"singer_state": {"bookmarks": {}}}'},
         cause="The file is what `meltano state get` prints, in which the state stands.",
         cure="Take the state out: `jq .singer_state`.",
     ),
     Message(
-        text="--catalog: …; give what --discover prints, or no catalog at all to read "
-        "everything",
+        text="--catalog: …; give what --discover prints, or none to read all",
         files={"--catalog": '{"streams": {}}'},
         cause="The file is not a catalog; it is empty if discovery has failed.",
         cure="Make it anew: `tap-leadintent --config … --discover > catalog.json`.",
@@ -53,7 +52,7 @@ FILES = (
 
 CATALOG = (
     Message(
-        text="--catalog: …: leads: schema.properties.x.type: …",
+        text="--catalog: leads: schema.properties.x.type: …",
         catalog=_added,
         cause="A column that was added, such as by Meltano's `schema`, has no valid schema.",
         cure="Correct it; `type` takes string, number, integer, boolean, object, array, null.",
