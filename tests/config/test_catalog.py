@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,72 +10,51 @@ from tests.support.helpers import (
     STREAMS,
     VALID,
     each_reading_entry,
-    enter,
     entries,
+    errors,
     only,
-    refusal,
     select,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
-
-    import requests_mock
-    from click.testing import Result
 
     from tap_leadintent.sandbox import Sandbox
     from tests.support.helpers import Run
 
-METHODS = "choose one of FULL_TABLE, INCREMENTAL"
-
 # Each changes an entry of the catalog, and gives the end of the one line that follows.
-MISTAKES: list[tuple[str, dict[str, Any], str]] = [
-    (
-        "custom_signals",
+MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
+    "custom_signals": (
         {"replication_method": "incremental"},
-        f"there is no replication method incremental; {METHODS}",
+        "there is no replication method incremental; choose one of FULL_TABLE, INCREM",
     ),
-    (
-        "observations",
+    "observations": (
         {"replication_key": "observed"},
         "the key observed is not a column; did you mean observed_at?",
     ),
-    (
-        "leads",
+    "leads": (
         {"key_properties": ["id", "found"]},
         "the key found is not a column; choose a column of its schema",
     ),
-]
-
-
-@pytest.fixture
-def with_catalog(tmp_path: Path) -> Callable[..., Result]:
-    """Enter the tap in this process, with a catalog."""
-
-    def run(catalog: dict[str, Any], *arguments: str) -> Result:
-        for name, content in (("config", VALID), ("catalog", catalog)):
-            path = tmp_path / f"{name}.json"
-            path.write_text(json.dumps(content), encoding="utf-8")
-            arguments += (f"--{name}", str(path))
-        return enter(*arguments)
-
-    return run
+}
 
 
 @each_reading_entry
 def test_each_mistake_is_one_line_and_no_request(
-    with_catalog: Callable[..., Result],
-    requests_mock: requests_mock.Mocker,
+    tap: Callable[..., Run],
+    sandbox: Sandbox,
+    config: dict[str, Any],
     arguments: list[str],
 ) -> None:
     catalog = only(*STREAMS)
-    for stream, change, _ in MISTAKES:
+    for stream, (change, _) in MISTAKES.items():
         entries(catalog)[stream].update(change)
-    told = refusal(with_catalog(catalog, *arguments))
-    lines = [f"catalog: {stream}: {line}" for stream, _, line in MISTAKES]
-    assert sorted(told) == sorted(lines)
-    assert not requests_mock.called
+    run = tap(config, *arguments, catalog=catalog)
+    run.failed()
+    told = sorted(errors(run.stderr))
+    for (stream, (_, line)), found in zip(sorted(MISTAKES.items()), told, strict=True):
+        assert found.startswith(f"catalog: {stream}: {line}")
+    assert not sandbox.requests()
 
 
 @pytest.mark.parametrize("arguments", [[], ["--test"], ["--test=schema"]])
@@ -84,47 +62,38 @@ def test_each_mistake_is_one_line_and_no_request(
     ("column", "place"),
     [
         ({"type": "strin"}, "x.type: 'strin' "),
-        ({"type": ["string", "null"], "pattern": "("}, "x.pattern: '(' "),
-        ({"anyOf": [{"type": 1}]}, "x.anyOf.0.type: 1 "),
         ({"properties": {"a": {"items": 1}}}, "x.properties.a.items: 1 "),
         (1, "x: 1 "),
     ],
 )
 def test_a_column_whose_schema_is_invalid(
-    with_catalog: Callable[..., Result],
-    column: object,
-    place: str,
-    arguments: list[str],
+    tap: Callable[..., Run], column: object, place: str, arguments: list[str]
 ) -> None:
     catalog = only("leads", "observations")
     entries(catalog)["leads"]["schema"]["properties"]["x"] = column
-    (line,) = refusal(with_catalog(catalog, *arguments))
-    assert f"leads: schema.properties.{place}is not " in line
+    line = tap(VALID, *arguments, catalog=catalog).failed()
+    assert line.startswith(f"--catalog: leads: schema.properties.{place}is not ")
 
 
 @each_reading_entry
 @pytest.mark.parametrize("catalog", [only(), {"streams": []}], ids=["none", "empty"])
 def test_nothing_selected_cannot_be_meant(
-    with_catalog: Callable[..., Result],
-    requests_mock: requests_mock.Mocker,
-    catalog: dict[str, Any],
-    arguments: list[str],
+    tap: Callable[..., Run], catalog: dict[str, Any], arguments: list[str]
 ) -> None:
-    (line,) = refusal(with_catalog(catalog, *arguments))
+    line = tap(VALID, *arguments, catalog=catalog).failed()
     assert line.startswith("no stream is selected; in Meltano add rules such as ")
-    assert not requests_mock.called
 
 
 def test_what_is_deselected_does_not_matter(
     tap: Callable[..., Run], config: dict[str, Any]
 ) -> None:
     catalog = only(*STREAMS)
-    for stream, change, _ in MISTAKES:
+    for stream, (change, _) in MISTAKES.items():
         entries(catalog)[stream].update(change)
         select(catalog, stream, selected=False)
     run = tap(config, catalog=catalog).succeeded()
     written = {m["stream"] for m in run.messages if m["type"] == "RECORD"}
-    assert written == {*STREAMS} - {stream for stream, _, _ in MISTAKES}
+    assert written == {*STREAMS} - MISTAKES.keys()
 
 
 def test_columns_that_the_catalog_adds_can_be_keys(
@@ -149,3 +118,24 @@ def test_streams_are_read_in_the_order_of_the_catalog(
     run = tap(config, catalog=catalog).succeeded()
     order = [m["stream"] for m in run.messages if m["type"] == "SCHEMA"]
     assert order == ["observations", "leads"]
+
+
+@pytest.mark.parametrize("word", ["selected", "selected-by-default"])
+@pytest.mark.parametrize("selected", [True, False])
+def test_a_stream_that_there_is_not(
+    tap: Callable[..., Run], config: dict[str, Any], word: str, *, selected: bool
+) -> None:
+    """The SDK would ignore it, and leave out the stream that was meant.
+
+    Deselected, the catalog may be older than the release that dropped the stream.
+    """
+    catalog = only("leads")
+    metadata = [{"breadcrumb": [], "metadata": {word: selected}}]
+    catalog["streams"].append({"tap_stream_id": "lead", "metadata": metadata})
+    run = tap(config, catalog=catalog)
+    if selected:
+        told = "--catalog: lead: there is no such stream; did you mean leads? - at "
+        assert run.failed().startswith(told)
+    else:
+        assert len(run.succeeded().records("leads")) == 3
+        assert "| Ignored in the catalog: there is no stream lead\n" in run.stderr

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -20,14 +19,12 @@ from tests.support.helpers import (
     refusal,
 )
 from tests.support.in_process import run_with_variables
-from tests.support.model import width_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import requests_mock
 
-    from tap_leadintent.sandbox import Sandbox
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 
@@ -112,34 +109,6 @@ def test_without_being_asked_to_it_reads_no_environment(
     """Meltano sets the variables too, beside the file that it made of them."""
     monkeypatch.setenv(f"{PREFIX}PAGE_SIZE", "abc")
     assert TapLeadIntent(config=VALID).config["page_size"] == 100
-
-
-def test_all_settings_from_the_environment(tmp_path: Path, sandbox: Sandbox) -> None:
-    variables = {
-        "BASE_URL": sandbox.url,
-        "API_KEY": API_KEY,
-        "START_DATE": "2026-05-01",
-        "END_DATE": "2026-05-03",
-        "WINDOW_DAYS": "0.5",
-        "REQUEST_TIMEOUT_SECONDS": "59.5",
-        "PAGE_SIZE": "50",
-        "FILTERS": json.dumps({"leads": {"sheet_ids": ["sht_1"]}}),
-    }
-    run_with_variables(tmp_path, variables).succeeded()
-    asked = [
-        request["body"]
-        for request in sandbox.requests()
-        if request["stream"] == "leads" and "date_found" in request["body"]
-    ]
-    assert {body["cursor"]["limit"] for body in asked} == {50}
-    assert {tuple(body["sheet_ids"]) for body in asked} == {("sht_1",)}
-    ranges = [time for body in asked for time in body["date_found"].values()]
-    # A second before and none after: both ends belong to a range.
-    assert (min(ranges), max(ranges)) == (
-        "2026-04-30T23:59:59Z",
-        "2026-05-03T00:00:00Z",
-    )
-    assert max(width_of(body["date_found"]) for body in asked) <= 43_200
 
 
 @pytest.mark.parametrize(
