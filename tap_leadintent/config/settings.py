@@ -19,7 +19,7 @@ _MOST_DAYS = 36_525
 
 _HTTPS = r"https://([\w-]{1,63}(\.[\w-]{1,63})*\.?|\[[0-9a-f:]+\])"
 _HTTP = r"http://(localhost|127(\.[0-9]{1,3}){3}|\[::1\])"
-_ROOT = rf"^({_HTTPS}|{_HTTP})(:[0-9]{{1,5}})?(/[^\s?#]*)?(?<!/v1)(?<!/v1/)"
+_ROOT = rf"^(?i:{_HTTPS}|{_HTTP})(:[0-9]{{1,5}})?(/[^\s?#]*)?(?<!/v1)(?<!/v1/)"
 _END = r"$(?!\n)"
 """The end of a text. A dollar sign alone would let a line feed follow."""
 

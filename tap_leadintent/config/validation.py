@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from copy import deepcopy
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -24,12 +25,6 @@ if TYPE_CHECKING:
     from jsonschema import ValidationError
 
 _DAY = 86_400
-
-_MAPS = {
-    "type": "object",
-    "additionalProperties": {"type": ["object", "string", "null"]},
-}
-"""In place of the SDK's schema of `stream_maps`, which is not valid."""
 
 
 def validate(
@@ -52,23 +47,22 @@ def validate(
             del config[name]
         elif isinstance(value, float) and value.is_integer():
             config[name] = int(value)
-    known = {**schema["properties"], "stream_maps": _MAPS}
+        else:
+            # The SDK removes `__else__` from stream maps, which belong to the caller.
+            config[name] = deepcopy(value)
+    # The SDK's own schema of `stream_maps` is not valid.
+    known = {**schema["properties"], "stream_maps": {"type": "object"}}
+    errors = JSONSchemaValidator({"properties": known}).iter_errors(config)
     required = schema["required"] if complete else []
     problems = [
         *unknown(config, known, "setting"),
         *(f"{name}: is required" for name in required if name not in config),
-        *map(
-            _described, JSONSchemaValidator({"properties": known}).iter_errors(config)
-        ),
+        *map(_described, errors),
     ]
     wrong = {re.split(r"[.:]", problem, maxsplit=1)[0] for problem in problems}
     right = {name: value for name, value in config.items() if name not in wrong}
     for check in (_date_problems, _stream_problems, _sdk_problems):
         problems += check(right)
-    if "recheck_days" in config and "start_date" not in config:
-        problems.append(
-            "recheck_days: needs start_date; without it no part can be read again"
-        )
     return problems or [*missing_packages(config)]
 
 
@@ -107,6 +101,8 @@ def _date_problems(config: Mapping[str, Any]) -> Iterator[str]:
         yield f"start_date: {config['start_date']} lies in the future"
     if dates.start is not None and dates.end is not None and dates.end < dates.start:
         yield "end_date: comes before start_date"
+    if "recheck_days" in config and "start_date" not in config:
+        yield "recheck_days: needs start_date; without it no part can be read again"
 
 
 def _stream_problems(config: Mapping[str, Any]) -> Iterator[str]:

@@ -71,7 +71,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"pagesize": 1}, "pagesize: there is no such setting; did you mean page_size?"),
     ({"colour": "blue"}, "colour: there is no such setting"),
     ({"flattening_enabled": True}, "flattening_max_depth: is required with "),
-    ({"stream_maps": {"leads": 7}}, "stream_maps.leads: 7 is not of type 'object', "),
+    ({"stream_maps": {"leads": 7}}, "stream_maps: Unexpected stream definition type. "),
     ({"filters": []}, "filters: [] is not of type 'object', 'null'"),
     ({"filters": {"leads": ["s"]}}, "filters.leads: ['s'] is not of type 'object'"),
 ]

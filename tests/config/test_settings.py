@@ -53,6 +53,7 @@ def test_defaults(value: dict[str, Any]) -> None:
     [
         {"base_url": "http://127.0.0.1:8000"},
         {"base_url": "http://127.9.9.9"},
+        {"base_url": "HTTPS://API.example.com:443/"},
         {"base_url": "http://localhost:8000/"},
         {"base_url": "http://[::1]:8000"},
         {"base_url": f"{BASE_URL}:8443/root/"},
