@@ -24,6 +24,7 @@ from tests.support.helpers import (
 )
 from tests.support.in_process import run_in_process, sandbox_in_process
 from tests.support.model_runs import DEFAULTS
+from tests.support.runs import CLOCK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -100,7 +101,7 @@ def _restore_handlers() -> None:
 @pytest.fixture(scope="session")
 def server() -> Iterator[Sandbox]:
     """One sandbox for all tests of this process, in this process."""
-    with sandbox_in_process(Options(), "tests") as sandbox:
+    with sandbox_in_process(Options(clock=CLOCK), "tests") as sandbox:
         yield sandbox
 
 

@@ -14,12 +14,12 @@ choice. Nothing should depend on these being the real service's:
 * the fields of signal accounts, monitored accounts, observations, custom signals
   and monitored leads;
 * every status code, and the error body `{"error": {"code": ..., "message": ...}}`;
-* both ends of a time range belong to it (configurable);
+* both ends of a time range belong to it;
 * cursors are opaque, bound to endpoint, sort, filters and range, and contain
   characters that survive only if they are passed back unchanged.
 
-Time stands still at the configured instant and moves only when told to, through
-the control routes under `/_sandbox/`.
+Its clock goes on from now. One that is set stands still, and moves only when told to,
+through the control routes under `/_sandbox/`.
 """
 
 from __future__ import annotations

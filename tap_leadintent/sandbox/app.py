@@ -1,47 +1,225 @@
-"""The sandbox as one application: the API, its controls, and the clock's `Date`."""
+"""The sandbox as one application: checks a request, finds its page, logs it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+import inspect
+import json
+import signal
+import socket
+import time
+from collections import deque
+from email.utils import formatdate
+from hmac import compare_digest
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
 
-from starlette.applications import Starlette
+import msgspec
+import uvicorn
 from starlette.datastructures import MutableHeaders
-from starlette.routing import Mount
+from starlette.requests import Request
+from starlette.responses import Response
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from tap_leadintent.sandbox.api import Api
 from tap_leadintent.sandbox.control import Control
-from tap_leadintent.sandbox.faults.rules import FaultRules
-from tap_leadintent.sandbox.times import http_date
+from tap_leadintent.sandbox.endpoints import BY_PATH
+from tap_leadintent.sandbox.faults import Exchange, Fault, page_response
+from tap_leadintent.sandbox.query import Query
+from tap_leadintent.sandbox.times import SECOND
+from tap_leadintent.sandbox.world import World
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from tap_leadintent.sandbox.faults.rules import Fault
+    from tap_leadintent.sandbox.endpoints import Endpoint
     from tap_leadintent.sandbox.options import Options
 
-
-def create_app(options: Options, faults: Sequence[Fault] = ()) -> ASGIApp:
-    """Give the sandbox as an ASGI application, with faults until it is told others."""
-    api = Api(options)
-    api.faults = FaultRules(faults)
-    routes = [Mount("/_sandbox", routes=Control(api).routes), Mount("/", app=api)]
-    return _Dated(Starlette(routes=routes), api)
+_LOG_LENGTH = 20_000
+_CONTROL = "/_sandbox/"
 
 
-class _Dated:
-    """Gives each response a `Date` header from the sandbox's clock."""
+class RefusedError(Exception):
+    """A request that is refused, with status, explanation and headers."""
 
-    def __init__(self, app: ASGIApp, api: Api) -> None:
-        self._app = app
-        self._api = api
+
+class Logged(msgspec.Struct):
+    """A request to the API.
+
+    Attributes:
+        time: When it arrived, in seconds of the server's monotonic clock.
+        stream: The stream that its path belongs to, if any.
+        body: Its body, null unless it was JSON.
+        page: Number of the page in its chain, once known.
+        records: Number of records due on the page, once known.
+        fault: Kind of the fault that struck it, if any.
+        status: Status code of the response; null while none was sent.
+    """
+
+    time: float
+    stream: str | None = None
+    body: Any = None
+    page: int | None = None
+    records: int | None = None
+    fault: str | None = None
+    status: int | None = None
+
+
+class App:
+    """The sandbox as an ASGI application.
+
+    Attributes:
+        options: What the sandbox was told.
+        world: What there is to read.
+        log: The latest requests.
+    """
+
+    fault_type = Fault
+
+    def __init__(self, options: Options, faults: Sequence[Any] = ()) -> None:
+        """Start with a new world, with faults until it is told others."""
+        self.configure(options)
+        self.arm(faults)
+        self._control = Control(self)
+
+    def configure(self, options: Options) -> None:
+        """Start anew: world, log, and no faults."""
+        self.options = options
+        self.world = World(options)
+        self.log: deque[Logged] = deque(maxlen=_LOG_LENGTH)
+        self.arm()
+        # A token bucket, which holds one second's worth and is full at first.
+        self._tokens, self._checked = options.rate_limit or 0.0, time.monotonic()
+
+    def arm(self, faults: Sequence[Any] = ()) -> None:
+        """Put faults in force instead of all others; the first that matches strikes.
+
+        Raises:
+            msgspec.ValidationError: One of them is no fault.
+        """
+        self._faults = [msgspec.convert(each, self.fault_type) for each in faults]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        self.world.tick()
+        entry = Logged(time.monotonic())
+
         async def dated_send(message: Message) -> None:
             if message["type"] == "http.response.start":
+                entry.status = message["status"]
                 headers = MutableHeaders(scope=message)
-                headers.setdefault("Date", http_date(self._api.world.now))
+                date = formatdate(self.world.now // SECOND, usegmt=True)
+                headers.setdefault("Date", date)
             await send(message)
 
-        await self._app(scope, receive, dated_send)
+        response = await self._answer(Request(scope, receive), entry)
+        await response(scope, receive, dated_send)
+
+    async def _answer(self, request: Request, entry: Logged) -> ASGIApp:
+        status, headers = 400, {}
+        try:
+            if request.url.path.startswith(_CONTROL):
+                return await self._steer(request)
+            self.log.append(entry)
+            return await self._read(request, entry)
+        except RefusedError as refused:
+            status, message, headers = refused.args
+        except (TypeError, ValueError) as error:
+            message = str(error)
+        code = HTTPStatus(status).name.lower()
+        content = json.dumps({"error": {"code": code, "message": message}})
+        return Response(content, status, headers, "application/json")
+
+    async def _steer(self, request: Request) -> ASGIApp:
+        if "origin" in request.headers:
+            message = "web pages may not steer the sandbox; send no Origin header"
+            raise RefusedError(403, message, {})
+        route = request.url.path.removeprefix(_CONTROL)
+        handler = getattr(self._control, f"{request.method.lower()}_{route}", None)
+        if handler is None:
+            raise RefusedError(404, "there is no such route", {})
+        # The standard decoder also takes what stricter ones refuse: lone surrogates.
+        told = json.loads(await request.body() or b"{}")
+        arguments = inspect.signature(handler).bind(**request.query_params, **told)
+        content = msgspec.json.encode(handler(*arguments.args, **arguments.kwargs))
+        return Response(content, media_type="application/json")
+
+    async def _read(self, request: Request, entry: Logged) -> ASGIApp:
+        content = await request.body()
+        if latency := self.options.latency_seconds:
+            await asyncio.sleep(latency)
+        endpoint = self._admit(request)
+        entry.stream = endpoint.stream
+        entry.body = msgspec.json.decode(content)
+        self._throttle()
+        query = Query(endpoint, entry.body)
+        shelf = self.world.shelves[endpoint.stream]
+        page = query.read_page(shelf)
+        entry.page, entry.records = page.start.page, len(page.bodies)
+        exchange = Exchange(query, shelf, page, request.headers["authorization"])
+        for fault in self._faults:
+            if fault.strikes(exchange):
+                entry.fault = fault.kind
+                return fault.respond(exchange)
+        return page_response(page)
+
+    def _admit(self, request: Request) -> Endpoint:
+        """Check everything but the body (API description: "Authentication")."""
+        endpoint = BY_PATH.get(request.url.path)
+        if endpoint is None:
+            raise RefusedError(404, "there is no such path", {})
+        if request.method != "POST":
+            raise RefusedError(405, "the method must be POST", {"Allow": "POST"})
+        expected = f"Bearer {self.options.api_key}"
+        told = request.headers.get("authorization", "")
+        if not compare_digest(told.encode(), expected.encode()):
+            raise RefusedError(401, "the API key is missing or wrong", {})
+        kind = request.headers.get("content-type", "").partition(";")[0].strip()
+        if kind.lower() != "application/json":
+            raise RefusedError(415, "the content type must be application/json", {})
+        return endpoint
+
+    def _throttle(self) -> None:
+        limit, now = self.options.rate_limit, time.monotonic()
+        if limit is None:
+            return
+        earned = (now - self._checked) * limit
+        self._tokens, self._checked = min(limit, self._tokens + earned), now
+        if self._tokens < min(1, limit):
+            after = {"Retry-After": str(self.options.retry_after)}
+            raise RefusedError(429, "too many requests", after)
+        self._tokens -= 1
+
+
+class _Protocol(HttpToolsProtocol):
+    """HTTP as usual, with the transport at hand for faults of the connection."""
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self.scope["state"]["transport"] = self.transport
+
+
+def _leave(_signal: int, _frame: object) -> None:
+    raise SystemExit(0)
+
+
+def serve(app: App, host: str, port: int) -> None:
+    """Serve until SIGINT or SIGTERM; port 0 takes a free one."""
+    # The server handles both itself while it runs, and then raises them again.
+    signal.signal(signal.SIGINT, _leave)
+    signal.signal(signal.SIGTERM, _leave)
+    listener = socket.create_server((host, port))
+    host, port = listener.getsockname()[:2]
+    print(f"http://{host}:{port}", flush=True)
+    config = uvicorn.Config(
+        app,
+        http=_Protocol,
+        lifespan="off",
+        log_level="critical",
+        server_header=False,
+        date_header=False,
+        timeout_keep_alive=120,
+        timeout_graceful_shutdown=1,
+    )
+    uvicorn.Server(config).run(sockets=[listener])

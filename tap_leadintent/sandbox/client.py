@@ -37,10 +37,6 @@ class Sandbox:
         """Give the clock, as ISO 8601."""
         return str(self._call("GET", "clock")["now"])
 
-    def set_clock(self, now: str) -> str:
-        """Move the clock forward to an instant (ISO 8601); give the new time."""
-        return str(self._call("POST", "clock", {"now": now})["now"])
-
     def advance(self, seconds: float) -> str:
         """Move the clock forward; give the new time."""
         return str(self._call("POST", "clock", {"advance_seconds": seconds})["now"])
@@ -56,7 +52,7 @@ class Sandbox:
 
     def times(self, stream: str) -> dict[str, dict[str, str]]:
         """Give the times of a stream's records, by id (see `Endpoint.times`)."""
-        answer = self._call("GET", f"records?stream={stream}&times=1")
+        answer = self._call("GET", f"records?stream={stream}")
         return {times.pop("id"): times for times in answer["times"]}
 
     def insert(
@@ -103,11 +99,14 @@ class Sandbox:
 
 
 @contextmanager
-def running_sandbox(*arguments: str) -> Iterator[Sandbox]:
+def running_sandbox(
+    *arguments: str, module: str = "tap_leadintent.sandbox"
+) -> Iterator[Sandbox]:
     """Run a sandbox on a free port of this machine, until the context ends.
 
     Args:
         arguments: Of the command line, such as `"--leads", "5000"`.
+        module: What is run, with `python -m`.
 
     Yields:
         The sandbox, which already listens.
@@ -115,7 +114,7 @@ def running_sandbox(*arguments: str) -> Iterator[Sandbox]:
     Raises:
         RuntimeError: It did not start.
     """
-    command = [sys.executable, "-m", "tap_leadintent.sandbox", "--port", "0"]
+    command = [sys.executable, "-m", module, "--port", "0"]
     with subprocess.Popen(  # noqa: S603 - our own module
         [*command, *arguments], stdout=subprocess.PIPE, text=True
     ) as process:

@@ -2,157 +2,134 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+import json
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from starlette.responses import Response
-from starlette.routing import Route
 
-from tap_leadintent.sandbox.data.inserts import insert, read_insert
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
-from tap_leadintent.sandbox.faults.bodies import error_body
-from tap_leadintent.sandbox.faults.kinds import FaultKind
-from tap_leadintent.sandbox.faults.rules import FaultRules
+from tap_leadintent.sandbox.records import Entry
 from tap_leadintent.sandbox.times import SECOND, format_time, parse_time
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Sequence
 
-    from starlette.requests import Request
-
-    from tap_leadintent.sandbox.api import Api
-    from tap_leadintent.sandbox.data.shelf import Entry, Shelf
-
-_NO_PAGES = "web pages may not steer the sandbox; send no Origin header"
-
-
-class _Tick(msgspec.Struct, forbid_unknown_fields=True):
-    now: str | None = None
-    advance_seconds: float | None = None
-
-
-class _Removal(msgspec.Struct, forbid_unknown_fields=True):
-    stream: str
-    ids: list[str]
+    from tap_leadintent.sandbox.app import App
+    from tap_leadintent.sandbox.world import Shelf
 
 
 class Control:
-    """The control routes of one API."""
+    """What the routes do, each in the method of its name; arguments are JSON.
 
-    def __init__(self, api: Api) -> None:
-        """Steer the given API."""
-        self._api = api
-        self._base = api.world.options
+    Each method gives what is answered, and raises ValueError if it cannot be done.
+    """
 
-    @property
-    def routes(self) -> list[Route]:
-        """The routes, relative to `/_sandbox`."""
-        table = (
-            ("/clock", "GET", self._get_clock),
-            ("/clock", "POST", self._post_clock),
-            ("/configure", "POST", self._configure),
-            ("/records", "GET", self._get_records),
-            ("/records", "POST", self._post_records),
-            ("/records", "DELETE", self._delete_records),
-            ("/requests", "GET", self._get_requests),
-            ("/requests", "DELETE", self._delete_requests),
-            ("/faults", "POST", self._post_faults),
-            ("/faults", "DELETE", self._delete_faults),
-        )
-        return [
-            Route(path, _answering(handler), methods=[method])
-            for path, method, handler in table
-        ]
+    def __init__(self, app: App) -> None:
+        """Steer the given application."""
+        self._app = app
+        self._base = app.options
 
-    async def _get_clock(self, _request: Request) -> object:
-        return {"now": format_time(self._api.world.now)}
+    def get_clock(self) -> object:
+        """Give the clock."""
+        return {"now": format_time(self._app.world.now)}
 
-    async def _post_clock(self, request: Request) -> object:
-        tick = msgspec.json.decode(await request.body(), type=_Tick)
-        if (tick.now is None) == (tick.advance_seconds is None):
-            msg = "give either now or advance_seconds"
-            raise ValueError(msg)
-        world = self._api.world
-        if tick.now is not None:
-            world.advance(parse_time(tick.now))
-        else:
-            world.advance(world.now + (tick.advance_seconds or 0) * SECOND)
-        return {"now": format_time(world.now)}
+    def post_clock(self, advance_seconds: float) -> object:
+        """Move the clock forward."""
+        self._app.world.advance(msgspec.convert(advance_seconds, float) * SECOND)
+        return self.get_clock()
 
-    async def _configure(self, request: Request) -> object:
-        changes = msgspec.json.decode(await request.body(), type=dict[str, Any])
-        self._api.configure(self._base.changed(changes))
-        return {"now": format_time(self._api.world.now)}
+    def post_configure(self, **options: Any) -> object:
+        """Start anew."""
+        self._app.configure(self._base.changed(options))
+        return self.get_clock()
 
-    async def _get_records(self, request: Request) -> object:
-        shelf = self._shelf(request.query_params.get("stream", ""))
+    def get_records(self, stream: str) -> object:
+        """Give all records of a stream with their times."""
+        shelf = self._shelf(stream)
         entries = [entry for _, _, entry in shelf.rows(shelf.endpoint.order)]
-        bodies = b",".join(shelf.body(entry) for entry in entries)
-        answer: dict[str, Any] = {"records": msgspec.Raw(b"[%b]" % bodies)}
-        if request.query_params.get("times") == "1":
-            answer["times"] = [_times(shelf, entry) for entry in entries]
-        return answer
+        records = [msgspec.Raw(shelf.body(entry)) for entry in entries]
+        return {"records": records, "times": [_times(shelf, e) for e in entries]}
 
-    async def _post_records(self, request: Request) -> object:
-        wanted = read_insert(await request.body())
-        return {"ids": insert(self._shelf(wanted.stream), wanted, self._api.world.now)}
+    def post_records(
+        self,
+        stream: str,
+        records: Sequence[Any] = (),
+        texts: Sequence[str] = (),
+        **times: str,
+    ) -> object:
+        """Insert or replace records, given as any JSON or as texts of JSON.
 
-    async def _delete_records(self, request: Request) -> object:
-        wanted = msgspec.json.decode(await request.body(), type=_Removal)
-        shelf = self._shelf(wanted.stream)
-        return {"removed": [name for name in wanted.ids if shelf.remove(name)]}
+        A record replaces the one that has its `id` (an id that is not a string counts
+        by its JSON text); one without an id is always added. Times are `found_at`,
+        `observed_at` and `activity_at` (ISO 8601): when they appear, and the time of
+        their latest signal or activity. By default, that is what a record says of
+        itself, else what the replaced one had, else the clock.
+        """
+        shelf = self._shelf(stream)
+        if unknown := times.keys() - shelf.endpoint.times.values():
+            msg = f"records of {stream} have no {min(unknown)}"
+            raise ValueError(msg)
+        texts = [*map(json.dumps, records), *texts]
+        return {"ids": [self._insert(shelf, text, times) for text in texts]}
 
-    async def _get_requests(self, _request: Request) -> object:
-        return {"requests": list(self._api.log)}
+    def delete_records(self, stream: str, ids: Sequence[str]) -> object:
+        """Remove records."""
+        shelf = self._shelf(stream)
+        return {"removed": [name for name in ids if shelf.remove(name)]}
 
-    async def _delete_requests(self, _request: Request) -> object:
-        self._api.clear_log()
+    def get_requests(self) -> object:
+        """Give the log of requests."""
+        return {"requests": list(self._app.log)}
+
+    def delete_requests(self) -> object:
+        """Empty the log."""
+        self._app.log.clear()
         return {}
 
-    async def _post_faults(self, request: Request) -> object:
-        wanted = msgspec.json.decode(
-            await request.body(), type=dict[Literal["faults"], list[FaultKind]]
-        )
-        faults = wanted.get("faults", [])
-        self._api.faults = FaultRules(faults)
-        return {"faults": len(faults)}
-
-    async def _delete_faults(self, _request: Request) -> object:
-        self._api.faults = FaultRules()
+    def post_faults(self, faults: Sequence[Any]) -> object:
+        """Put faults in force instead of all others."""
+        self._app.arm(faults)
         return {}
 
     def _shelf(self, stream: str) -> Shelf:
         if stream not in ENDPOINTS:
             msg = f"unknown stream {stream!r}, known are {', '.join(ENDPOINTS)}"
             raise ValueError(msg)
-        return self._api.world.shelves[stream]
+        return self._app.world.shelves[stream]
+
+    def _insert(self, shelf: Shelf, text: str, told: dict[str, str]) -> str:
+        """Put a record into a stream; give the id that it can be removed by."""
+        record = json.loads(text)
+        fields = record if isinstance(record, dict) else {}
+        own = fields.get("id")
+        name = own if isinstance(own, str) else json.dumps(own)
+        if own is None:
+            name = f"without-id-{shelf.ticket()}"
+        times = {
+            "observed_at": _said(fields.get("signal"), "observed_at")
+            or _said(fields, "observed_at"),
+            "activity_at": _said(fields, "latest_activity_at"),
+            **{key: parse_time(time) for key, time in told.items()},
+        }
+        named = shelf.endpoint.times
+        known = shelf.entries.get(name)
+        found = times.get(named["found"]) or (
+            known.found if known else self._app.world.now
+        )
+        latest = times.get(named.get("latest", "")) or found
+        shelf.put(Entry(name, -1, found, latest, body=text.encode()))
+        return name
 
 
 def _times(shelf: Shelf, entry: Entry) -> dict[str, str]:
     times = {"found": entry.found, "latest": entry.latest}
-    named = {
-        name: format_time(times[axis]) for axis, name in shelf.endpoint.times.items()
-    }
-    return {"id": entry.id, **named}
+    named = shelf.endpoint.times.items()
+    return {"id": entry.id} | {name: format_time(times[axis]) for axis, name in named}
 
 
-def _answering(
-    handler: Callable[[Request], Awaitable[object]],
-) -> Callable[[Request], Awaitable[Response]]:
-    """Encode what a handler returns, and turn its complaints into a 400."""
-
-    async def answer(request: Request) -> Response:
-        status = 200
-        content: object
-        try:
-            if "origin" in request.headers:
-                status, content = 403, error_body("forbidden", _NO_PAGES)
-            else:
-                content = await handler(request)
-        except ValueError as error:
-            status, content = 400, error_body("invalid_request", str(error))
-        return Response(
-            msgspec.json.encode(content), status, media_type="application/json"
-        )
-
-    return answer
+def _said(record: object, field: str) -> int | None:
+    """Give a time that a record has of its own, if it is one."""
+    try:
+        return parse_time(record[field]) if isinstance(record, dict) else None
+    except (KeyError, TypeError, ValueError):
+        return None

@@ -9,7 +9,7 @@ Axis: TypeAlias = Literal["found", "latest"]
 """A time that records are ordered by: when one appeared, or last changed."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Endpoint:
     """One list endpoint (API description: "Endpoints") and how its records live.
 
@@ -18,11 +18,8 @@ class Endpoint:
         path: Path of the endpoint; the method is POST.
         prefix: What the records' ids begin with.
         size: Number of records that a new sandbox shows.
+        times: Names of the record's times, by axis; one that has a latest time moves.
         order: Time that records are ordered by when no range is given.
-        changes: What moves a known record's `latest` time, if anything.
-        leaves: Whether records may leave as the clock advances.
-        volatile: Whether records depend on the clock itself.
-        times: Names of the record's times, by axis.
         ranges: Axis of each time range in the request body.
         filters: Path in the record of each list filter in the request body.
     """
@@ -31,100 +28,82 @@ class Endpoint:
     path: str
     prefix: str
     size: int
-    order: Axis = "found"
-    changes: Literal["signals", "activity"] | None = None
-    leaves: bool = False
-    volatile: bool = False
     times: dict[Axis, str] = field(default_factory=lambda: {"found": "found_at"})
+    order: Axis = "found"
     ranges: dict[str, Axis] = field(default_factory=dict)
-    filters: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    filters: dict[str, str] = field(default_factory=dict)
 
+
+_BY_SIGNAL: dict[Axis, str] = {"found": "found_at", "latest": "observed_at"}
+_BY_ACTIVITY: dict[Axis, str] = {"found": "found_at", "latest": "activity_at"}
 
 _ENDPOINTS = (
     Endpoint(
-        stream="signal_agents",
-        path="/v1/signals/agents",
-        prefix="agt",
-        size=12,
-        volatile=True,
-        filters={"statuses": ("status",), "agent_ids": ("id",)},
+        "signal_agents",
+        "/v1/signals/agents",
+        "agt",
+        12,
+        filters={"statuses": "status", "agent_ids": "id"},
     ),
     Endpoint(
-        stream="leads",
-        path="/v1/signals/leads",
-        prefix="lead",
-        size=1000,
-        changes="signals",
-        times={"found": "found_at", "latest": "observed_at"},
+        "leads",
+        "/v1/signals/leads",
+        "lead",
+        1000,
+        _BY_SIGNAL,
         ranges={"date_found": "found", "latest_signal": "latest"},
         filters={
-            "signals": ("signal", "type"),
-            "sheet_ids": ("sheet", "id"),
-            "company_ids": ("company", "id"),
-            "lead_country_codes": ("country_code",),
-            "company_country_codes": ("company", "country_code"),
+            "signals": "signal.type",
+            "sheet_ids": "sheet.id",
+            "company_ids": "company.id",
+            "lead_country_codes": "country_code",
+            "company_country_codes": "company.country_code",
         },
     ),
     Endpoint(
-        stream="signal_accounts",
-        path="/v1/signals/accounts",
-        prefix="co",
-        size=300,
-        changes="signals",
-        times={"found": "found_at", "latest": "observed_at"},
+        "signal_accounts",
+        "/v1/signals/accounts",
+        "co",
+        300,
+        _BY_SIGNAL,
         ranges={"date_found": "found", "latest_signal": "latest"},
-        filters={
-            "signals": ("signal", "type"),
-            "sheet_ids": ("sheet", "id"),
-            "company_ids": ("id",),
-            "company_country_codes": ("country_code",),
-        },
     ),
     Endpoint(
-        stream="monitored_accounts",
-        path="/v1/monitor/accounts",
-        prefix="acc",
-        size=150,
+        "monitored_accounts",
+        "/v1/monitor/accounts",
+        "acc",
+        150,
+        _BY_ACTIVITY,
         order="latest",
-        changes="activity",
-        leaves=True,
-        times={"found": "found_at", "latest": "activity_at"},
         ranges={"latest_activity": "latest"},
         filters={
-            "account_ids": ("id",),
-            "signals": ("custom_signals", "id"),
-            "statuses": ("status",),
+            "account_ids": "id",
+            "signals": "custom_signals.id",
+            "statuses": "status",
         },
     ),
     Endpoint(
-        stream="observations",
-        path="/v1/monitor/signals",
-        prefix="obs",
-        size=600,
-        times={"found": "observed_at"},
+        "observations",
+        "/v1/monitor/signals",
+        "obs",
+        600,
+        {"found": "observed_at"},
         ranges={"observed_at": "found"},
         filters={
-            "account_ids": ("account_id",),
-            "signals": ("signal", "id"),
-            "statuses": ("status",),
+            "account_ids": "account_id",
+            "signals": "signal.id",
+            "statuses": "status",
         },
     ),
+    Endpoint("custom_signals", "/v1/monitor/custom-signals", "csig", 8),
     Endpoint(
-        stream="custom_signals",
-        path="/v1/monitor/custom-signals",
-        prefix="csig",
-        size=8,
-    ),
-    Endpoint(
-        stream="monitored_leads",
-        path="/v1/monitor/leads",
-        prefix="mlead",
-        size=200,
+        "monitored_leads",
+        "/v1/monitor/leads",
+        "mlead",
+        200,
+        _BY_ACTIVITY,
         order="latest",
-        changes="activity",
-        times={"found": "found_at", "latest": "activity_at"},
         ranges={"latest_activity": "latest"},
-        filters={"account_ids": ("account_id",)},
     ),
 )
 

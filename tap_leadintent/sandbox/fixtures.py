@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tap_leadintent.sandbox.client import Sandbox, running_sandbox
-from tap_leadintent.sandbox.options import Options
+from tap_leadintent.sandbox.options import Options, three_weeks_ago
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,8 +32,12 @@ def leadintent_server() -> Iterator[Sandbox]:
 
 @pytest.fixture
 def leadintent_sandbox(leadintent_server: Sandbox) -> Sandbox:
-    """A sandbox with its default data and clock, and without faults."""
-    leadintent_server.configure()
+    """A sandbox with its default data, without faults, at a clock that stands.
+
+    It stands three weeks ago, so that it can be moved: the tap reads nothing beyond
+    its own clock.
+    """
+    leadintent_server.configure(clock=three_weeks_ago())
     return leadintent_server
 
 

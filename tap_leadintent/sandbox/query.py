@@ -1,150 +1,200 @@
-"""Request bodies: what they may hold, and what they mean."""
+"""Request bodies: what they may hold, what they mean, and the page that they get."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from bisect import bisect_left
+from hashlib import blake2b
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from tap_leadintent.sandbox.endpoints import ENDPOINTS
 from tap_leadintent.sandbox.times import parse_time
 
 if TYPE_CHECKING:
-    from tap_leadintent.sandbox.endpoints import Axis, Endpoint
+    from collections.abc import Iterator
 
-DEFAULT_LIMIT = 25
-MAXIMUM_LIMIT = 100
+    from tap_leadintent.sandbox.endpoints import Endpoint
+    from tap_leadintent.sandbox.world import Shelf
 
-_RANGE = ("start_time", "end_time")
+EVER = (-(1 << 62), 1 << 62)
+"""The range of a request without one, in µs since 1970."""
+
+# Characters that break if a client decodes, escapes, trims or re-encodes a cursor.
+_HEAD = "c+"
+_TAIL = "/é%2B="
 
 
-class RefusedError(Exception):
-    """A request that the API refuses.
+class _Asked(msgspec.Struct, forbid_unknown_fields=True):
+    limit: Annotated[int, msgspec.Meta(ge=1, le=100)] = 25
+    after: str | UnsetType = UNSET
+
+
+class _Range(msgspec.Struct, forbid_unknown_fields=True):
+    start_time: str
+    end_time: str
+
+    def __post_init__(self) -> None:
+        if parse_time(self.start_time) > parse_time(self.end_time):
+            msg = "start_time is after end_time"
+            raise ValueError(msg)
+
+
+_BODIES = {
+    stream: msgspec.defstruct(
+        stream,
+        [
+            ("cursor", _Asked, msgspec.field(default_factory=_Asked)),
+            ("sort", Literal["newest", "oldest"], "newest"),
+            *((name, _Range | UnsetType, UNSET) for name in endpoint.ranges),
+            *((name, list[str], []) for name in endpoint.filters),
+        ],
+        forbid_unknown_fields=True,
+    )
+    for stream, endpoint in ENDPOINTS.items()
+}
+
+
+class Cursor(msgspec.Struct, frozen=True, array_like=True):
+    """Where a page starts.
 
     Attributes:
-        status: Status code of the response.
-        code: Machine-readable reason.
-        headers: Headers of the response.
+        page: Number of the page in its chain, from 1.
+        after: Time and id of the record before the page; None at the very start.
+        bound: Digest of these, and of the query that the cursor is for.
     """
 
-    def __init__(
-        self,
-        status: int,
-        code: str,
-        message: str,
-        headers: dict[str, str] | None = None,
-    ) -> None:
-        """Name status, reason and explanation."""
-        super().__init__(message)
-        self.status = status
-        self.code = code
-        self.headers = headers or {}
+    page: int
+    after: tuple[int, str] | None
+    bound: str
+
+    def token(self) -> str:
+        """Give the opaque text that clients see."""
+        return f"{_HEAD}{urlsafe_b64encode(msgspec.json.encode(self)).decode()}{_TAIL}"
 
 
-@dataclass(frozen=True, slots=True)
 class Query:
-    """A checked request body.
+    """A checked request body (API description: "Endpoints").
 
     Attributes:
-        endpoint: The endpoint asked.
         limit: Largest number of records wanted.
-        after: Cursor to continue from, as it was sent.
         newest: Whether the newest records come first.
         axis: Time that orders the records.
-        start: Begin of the time range, in µs since 1970; None without a range.
-        end: End of the time range.
-        filters: Wanted values of each list filter that restricts.
+        range: Begin and end of the time range, in µs since 1970; both belong to it.
+        filters: Wanted values of each list filter that restricts, by path.
+        cursor: Where the page starts.
     """
 
-    endpoint: Endpoint
-    limit: int
-    after: str | None
-    newest: bool
-    axis: Axis
-    start: int | None
-    end: int | None
-    filters: dict[str, frozenset[str]]
+    def __init__(self, endpoint: Endpoint, body: object) -> None:
+        """Read what a body asks for.
 
+        Raises:
+            ValueError: It breaks a rule.
+        """
+        asked: Any = msgspec.convert(body, _BODIES[endpoint.stream])
+        self.limit = asked.cursor.limit
+        self.newest = asked.sort == "newest"
+        self.axis, self.range = endpoint.order, EVER
+        ranges = [name for name in endpoint.ranges if getattr(asked, name) is not UNSET]
+        if len(ranges) > 1:
+            msg = f"give either {' or '.join(ranges)}, not both"
+            raise ValueError(msg)
+        for name in ranges:
+            told = getattr(asked, name)
+            self.axis = endpoint.ranges[name]
+            self.range = parse_time(told.start_time), parse_time(told.end_time)
+        self.filters = {
+            path: {*wanted}
+            for name, path in endpoint.filters.items()
+            if (wanted := getattr(asked, name))
+        }
+        filters = sorted((path, sorted(self.filters[path])) for path in self.filters)
+        self._bound = endpoint.stream, self.newest, self.axis, self.range, filters
+        self.cursor = self.cursor_at(1, None)
+        if asked.cursor.after is not UNSET:
+            self.cursor = self._read_cursor(asked.cursor.after)
 
-def read_query(endpoint: Endpoint, body: object, order: str) -> Query:
-    """Check a request body (API description: "Endpoints") and say what it asks for.
+    def cursor_at(self, page: int, after: tuple[int, str] | None) -> Cursor:
+        """Give a cursor, which is bound to endpoint, sort, filters and range."""
+        content = msgspec.json.encode((self._bound, page, after))
+        return Cursor(page, after, blake2b(content, digest_size=8).hexdigest())
 
-    Args:
-        endpoint: The endpoint asked.
-        body: The decoded body.
-        order: Sort to use when the body names none, `newest` or `oldest`.
-
-    Raises:
-        RefusedError: The body breaks a rule.
-    """
-    if not isinstance(body, dict):
-        _refuse("the body must be a JSON object")
-    known = {"cursor", "sort", *endpoint.filters, *endpoint.ranges}
-    if unknown := body.keys() - known:
-        _refuse(f"unknown field {min(unknown)!r}")
-    sort = body.get("sort", order)
-    if sort not in ("newest", "oldest"):
-        _refuse("sort must be 'newest' or 'oldest'")
-    limit, after = _read_cursor(body.get("cursor", {}))
-    ranges = [name for name in endpoint.ranges if name in body]
-    if len(ranges) > 1:
-        _refuse(f"give either {' or '.join(ranges)}, not both")
-    start = end = None
-    axis = endpoint.order
-    for name in ranges:
-        start, end = _read_range(name, body[name])
-        axis = endpoint.ranges[name]
-    filters = {
-        name: _read_values(name, body[name])
-        for name in endpoint.filters
-        if name in body
-    }
-    return Query(
-        endpoint=endpoint,
-        limit=limit,
-        after=after,
-        newest=sort == "newest",
-        axis=axis,
-        start=start,
-        end=end,
-        filters={name: values for name, values in filters.items() if values},
-    )
-
-
-def _refuse(message: str) -> NoReturn:
-    raise RefusedError(400, "invalid_request", message)
-
-
-def _read_cursor(cursor: object) -> tuple[int, str | None]:
-    if not isinstance(cursor, dict):
-        _refuse("cursor must be an object")
-    if unknown := cursor.keys() - {"limit", "after"}:
-        _refuse(f"unknown field 'cursor.{min(unknown)}'")
-    limit = cursor.get("limit", DEFAULT_LIMIT)
-    if type(limit) is not int or not 1 <= limit <= MAXIMUM_LIMIT:
-        _refuse(f"cursor.limit must be an integer from 1 to {MAXIMUM_LIMIT}")
-    after = cursor.get("after")
-    if "after" in cursor and not isinstance(after, str):
-        _refuse("cursor.after must be a string")
-    return limit, after
-
-
-def _read_range(name: str, value: object) -> tuple[int, int]:
-    if not isinstance(value, dict) or value.keys() != set(_RANGE):
-        _refuse(f"{name} must be an object with start_time and end_time")
-    instants = []
-    for key in _RANGE:
-        if not isinstance(value[key], str):
-            _refuse(f"{name}.{key} must be a string")
+    def _read_cursor(self, text: str) -> Cursor:
+        payload = text.removeprefix(_HEAD).removesuffix(_TAIL)
         try:
-            instants.append(parse_time(value[key]))
-        except ValueError as error:
-            _refuse(f"{name}.{key} is {error}")
-    start, end = instants
-    if start > end:
-        _refuse(f"{name}.start_time is after end_time")
-    return start, end
+            cursor = msgspec.json.decode(urlsafe_b64decode(payload), type=Cursor)
+        except ValueError:
+            cursor = None
+        if (
+            cursor is None
+            or cursor.token() != text
+            or cursor != self.cursor_at(cursor.page, cursor.after)
+        ):
+            msg = "the cursor was changed, or is of another sort, filter or range"
+            raise ValueError(msg)
+        return cursor
+
+    def read_page(self, shelf: Shelf) -> Page:
+        """Read the page that the cursor leads to."""
+        start, end = self.range
+        rows = shelf.rows(self.axis)
+        low, high = bisect_left(rows, (start,)), bisect_left(rows, (end + 1,))
+        if self.cursor.after is not None:
+            time, name = self.cursor.after
+            if self.newest:
+                high = bisect_left(rows, (time, name), low, high)
+            else:
+                low = bisect_left(rows, (time, name + "\0"), low, high)
+        order = range(high - 1, low - 1, -1) if self.newest else range(low, high)
+        shown = ((rows[place], shelf.body(rows[place][2])) for place in order)
+        found = list(islice(filter(self._matches, shown), self.limit + 1))
+        following = None
+        if len(found) > self.limit:
+            (time, name, _), _ = found[self.limit - 1]
+            following = self.cursor_at(self.cursor.page + 1, (time, name))
+        return Page([body for _, body in found[: self.limit]], self.cursor, following)
+
+    def _matches(self, shown: tuple[object, bytes]) -> bool:
+        if not self.filters:
+            return True
+        record = json.loads(shown[1])
+        return all(
+            wanted & set(_values(record, path.split(".")))
+            for path, wanted in self.filters.items()
+        )
 
 
-def _read_values(name: str, value: object) -> frozenset[str]:
-    if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
-        _refuse(f"{name} must be a list of strings")
-    return frozenset(value)
+def _values(record: object, path: list[str]) -> Iterator[str]:
+    """Give the texts at a path, through lists on the way."""
+    if isinstance(record, list):
+        for item in record:
+            yield from _values(item, path)
+    elif path and isinstance(record, dict):
+        yield from _values(record.get(path[0]), path[1:])
+    elif not path and isinstance(record, str):
+        yield record
+
+
+class Page(msgspec.Struct, frozen=True):
+    """A page before it is encoded.
+
+    Attributes:
+        bodies: Its records, encoded.
+        start: The cursor that leads to this page.
+        following: The cursor that leads to the next page, if there is one.
+    """
+
+    bodies: list[bytes]
+    start: Cursor
+    following: Cursor | None
+
+    def encode(self) -> bytes:
+        """Give the response body (API description: "Page envelope")."""
+        token = self.following.token() if self.following else ""
+        cursor = {"next": token, "has_more": bool(token)}
+        records = [msgspec.Raw(body) for body in self.bodies]
+        return msgspec.json.encode({"data": records, "cursor": cursor})

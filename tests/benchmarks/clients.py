@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from tap_leadintent.sandbox.options import Options
+from tap_leadintent.sandbox.options import Options, three_weeks_ago
 from tap_leadintent.sandbox.times import format_time
 
 from .environments import PEERS, build_peer, build_tap
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-_OPTIONS = Options()
+CLOCK = ("--clock", three_weeks_ago())
+"""Where the sandbox's clock stands, as no lead is to appear meanwhile."""
+
+_OPTIONS = Options(clock=CLOCK[1])
 _CONFIG = "config.json"
 
 

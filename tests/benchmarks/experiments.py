@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tap_leadintent.sandbox import running_sandbox
 
+from .clients import CLOCK
 from .measure import interleaved, own_peak_bytes, ratio, run, run_command
 from .table import Row
 
@@ -63,13 +64,13 @@ def measure_latency(clients: Clients, scale: Scale) -> Iterator[Row]:
         clients.airbyte(_THREADS): _THREADS,
         clients.dlt(_THREADS, files=False): _THREADS,
     }
-    with running_sandbox("--leads", "0") as empty:
+    with running_sandbox(*CLOCK, "--leads", "0") as empty:
         starts = interleaved(
             scale.rounds, {c: partial(run, c, empty.url, 0) for c in (*others, plain)}
         )
     leads = scale.leads
     latency = ("--latency", str(_LATENCY))
-    with running_sandbox("--leads", str(leads), *latency) as sandbox:
+    with running_sandbox(*CLOCK, "--leads", str(leads), *latency) as sandbox:
         runs = interleaved(
             scale.rounds, {c: partial(_counted, c, sandbox, leads) for c in others}
         )
@@ -105,7 +106,7 @@ def measure_histories(clients: Clients, scale: Scale) -> Iterator[Row]:
     latency = ("--latency", str(_LATENCY))
     for history in _HISTORIES:
         arguments = ("--leads", str(scale.leads), "--history", history, *latency)
-        with running_sandbox(*arguments) as sandbox:
+        with running_sandbox(*CLOCK, *arguments) as sandbox:
             counted = {c: partial(_counted, c, sandbox, scale.leads) for c in everyone}
             runs = interleaved(1, counted)
         for client, results in runs.items():
@@ -163,8 +164,8 @@ def measure_memory(clients: Clients, scale: Scale) -> Iterator[Row]:
     tap = clients.tap(_THREADS)
     few, many = scale.leads, 10 * scale.leads
     with (
-        running_sandbox("--leads", str(few)) as small,
-        running_sandbox("--leads", str(many)) as large,
+        running_sandbox(*CLOCK, "--leads", str(few)) as small,
+        running_sandbox(*CLOCK, "--leads", str(many)) as large,
     ):
         usages = interleaved(
             scale.rounds,
@@ -217,13 +218,12 @@ def measure_throttling(clients: Clients, scale: Scale) -> Iterator[Row]:
     """Count the refusals of a server that allows few requests a second."""
     below = 60 * (_RATE - 1)
     paced = clients.tap(_THREADS, max_requests_per_minute=below)
-    limit = {"requests_per_second": _RATE, "retry_after": 1}
-    with running_sandbox("--leads", str(scale.leads)) as sandbox:
+    with running_sandbox(*CLOCK, "--leads", str(scale.leads)) as sandbox:
         for client, setting, allowed in (
             (clients.tap(_THREADS), "", f"{_THREADS} in any second"),
             (paced, f", `max_requests_per_minute` {below}", "none"),
         ):
-            sandbox.configure(rate_limit=limit)
+            sandbox.configure(rate_limit=_RATE)
             usage = run(client, sandbox.url, scale.leads)
             log = sandbox.requests()
             refused = [entry["time"] for entry in log if entry["status"] == 429]
@@ -258,8 +258,8 @@ def _paces(
     rounds: int, clients: Sequence[Client], few: int, many: int
 ) -> dict[Client, list[_Pace]]:
     with (
-        running_sandbox("--leads", str(few)) as small,
-        running_sandbox("--leads", str(many)) as large,
+        running_sandbox(*CLOCK, "--leads", str(few)) as small,
+        running_sandbox(*CLOCK, "--leads", str(many)) as large,
     ):
         histories = {small.url: few, large.url: many}
         return interleaved(rounds, {c: partial(_step, c, histories) for c in clients})

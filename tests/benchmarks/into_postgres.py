@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tap_leadintent.demo.postgres import running_postgres
 from tap_leadintent.sandbox import running_sandbox
 
+from .clients import CLOCK
 from .loading import WORKERS, Loading
 from .measure import interleaved, ratio
 from .table import Row, markdown
@@ -32,7 +33,7 @@ def table(leads: int, rounds: int) -> Iterator[str]:
     """
     with (
         TemporaryDirectory() as name,
-        running_sandbox("--leads", str(leads)) as sandbox,
+        running_sandbox(*CLOCK, "--leads", str(leads)) as sandbox,
     ):
         folder = Path(name)
         # PostgreSQL has a user of its own when this one is root.

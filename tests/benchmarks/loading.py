@@ -16,7 +16,7 @@ from tap_leadintent.sandbox.times import format_time
 from tests.support.pipelines import Pipeline, PostgresWarehouse, install
 from tests.support.targets import settings_of
 
-from .clients import leads_only, slices
+from .clients import CLOCK, leads_only, slices
 from .environments import PEERS, build_peer, build_tap
 from .processes import watching
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 WORKERS = 4
 """What the tap reads at once by default; and dlt's workers."""
 
-_OPTIONS = Options()
+_OPTIONS = Options(clock=CLOCK[1])
 _LOADER = "target-postgres"
 _DLT = "dlt_postgres"
 _NAMES = {

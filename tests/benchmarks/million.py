@@ -15,24 +15,25 @@ from tempfile import TemporaryDirectory
 import psutil  # type: ignore[import-untyped]
 
 from tap_leadintent.sandbox import running_sandbox
-from tap_leadintent.sandbox.options import Options
+from tap_leadintent.sandbox.options import Options, three_weeks_ago
 from tap_leadintent.sandbox.times import format_time
 from tests.support.helpers import only
 from tests.support.scaling import Load
 
 LEADS, LATENCY, CONCURRENCY = 1_000_000, 0.1, 8
 _PARTS = 10
+CLOCK = three_weeks_ago()
 
 
 def main() -> None:
     """Run the tap once and print a line for each tenth of the leads."""
-    with TemporaryDirectory() as name, running_sandbox() as sandbox:
+    with TemporaryDirectory() as name, running_sandbox("--clock", CLOCK) as sandbox:
         folder = Path(name)
         sandbox.configure(sizes={"leads": LEADS}, latency_seconds=LATENCY)
         config = {
             "base_url": sandbox.url,
             "api_key": Options().api_key,
-            "start_date": format_time(Options().begin),
+            "start_date": format_time(Options(clock=CLOCK).begin),
             "concurrency": CONCURRENCY,
         }
         (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")

@@ -18,6 +18,7 @@ from tests.support.pages import ROOT
 from tests.support.pipelines import PostgresWarehouse, install
 from tests.support.postgres import tables_of, types_of
 from tests.support.processes import run_tap
+from tests.support.runs import CLOCK
 from tests.support.servers import make_certificate
 from tests.support.targets import run_target, settings_of
 
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from tests.support.postgres import Rows
 
 
+HOSTILE = "tests.support.hostile"
+
+
 @pytest.fixture(autouse=True)
 def _no_certificates() -> None:
     """Keep those of the environment: what is installed may come from afar."""
@@ -40,7 +44,7 @@ def _no_certificates() -> None:
 @pytest.fixture(scope="session")
 def server() -> Iterator[Sandbox]:
     """One sandbox process for all tests of this process."""
-    with running_sandbox() as sandbox:
+    with running_sandbox("--clock", CLOCK, module=HOSTILE) as sandbox:
         yield sandbox
 
 

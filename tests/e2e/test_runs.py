@@ -102,7 +102,8 @@ def settled(times: Mapping[str, Mapping[str, str]], *edges: datetime) -> set[str
 def test_the_newest_of_several_signals_comes_last(
     sandbox: Sandbox, config: dict[str, Any], tmp_path: Path
 ) -> None:
-    sandbox.configure(api_key=API_KEY, signals="each", sizes={"leads": 1000})
+    sandbox.configure(api_key=API_KEY, sizes={"leads": 1000})
+    sandbox.faults({"kind": "each_signal", "stream": "leads"})
     series = Series(tmp_path, sandbox, config, "leads")
     rows: dict[str, str] = {}
     for start in (LATER, LATEST, SINCE):

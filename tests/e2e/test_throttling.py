@@ -19,7 +19,7 @@ CONFIG = {"page_size": 5, "concurrency": THREADS}
 RISE = 0.05
 """By how much a response raises the requests that may be in flight."""
 REST = 3
-LIMIT = {"requests_per_second": 15, "retry_after": REST}
+LIMIT = {"rate_limit": 15, "retry_after": REST}
 SILENCE = REST - 0.5
 """Longer than any wait that the server did not ask for, and the rest, but for what was
 under way when it was asked for."""
@@ -28,7 +28,7 @@ under way when it was asked for."""
 @pytest.fixture
 def throttled(server: Sandbox) -> Sandbox:
     sizes = {"leads": LEADS}
-    server.configure(api_key=API_KEY, since=BEGIN, sizes=sizes, rate_limit=LIMIT)
+    server.configure(api_key=API_KEY, since=BEGIN, sizes=sizes, **LIMIT)
     return server
 
 

@@ -35,7 +35,7 @@ def test_plain_request(sandbox: Sandbox, stream: str) -> None:
     assert len(content["data"]) == min(25, ENDPOINTS[stream].size)
 
 
-@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH", "OPTIONS"])
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
 def test_method(sandbox: Sandbox, method: str) -> None:
     url = sandbox.url + LEADS
     response = requests.request(method, url, headers=HEADERS, timeout=30)
@@ -44,17 +44,11 @@ def test_method(sandbox: Sandbox, method: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path",
-    ["/", "/v1", "/v1/signals/leads/", "/v2/signals/leads", "/v1/signals//leads"],
+    "path", ["/v1/signals/leads/", "/v2/signals/leads", "/v1/signals/agents/agt_1"]
 )
 def test_path(sandbox: Sandbox, path: str) -> None:
     url = sandbox.url + path
     refused(requests.post(url, json={}, headers=HEADERS, timeout=30), 404)
-
-
-def test_announced_endpoint(sandbox: Sandbox) -> None:
-    url = f"{sandbox.url}/v1/signals/agents/agt_1"
-    refused(requests.get(url, headers=HEADERS, timeout=30), 404)
 
 
 @pytest.mark.parametrize(
@@ -72,17 +66,15 @@ def test_configured_key(sandbox: Sandbox) -> None:
     assert post(sandbox, "leads", headers=headers).status_code == 200
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded"])
-def test_content_type(sandbox: Sandbox, kind: str) -> None:
-    refused(post(sandbox, "leads", headers={**HEADERS, "Content-Type": kind}), 415)
-
-
-def test_content_type_with_charset(sandbox: Sandbox) -> None:
+def test_content_type(sandbox: Sandbox) -> None:
+    refused(
+        post(sandbox, "leads", headers={**HEADERS, "Content-Type": "text/plain"}), 415
+    )
     headers = {**HEADERS, "Content-Type": "application/json; charset=utf-8"}
     assert post(sandbox, "leads", headers=headers).status_code == 200
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b'{"a": "\xff"}', b"{}{}", b"nonsense"])
+@pytest.mark.parametrize("body", [b"", b"{", b'{"a": "\xff"}', b"{}{}"])
 def test_no_json(sandbox: Sandbox, body: bytes) -> None:
     url = sandbox.url + LEADS
     refused(requests.post(url, data=body, headers=HEADERS, timeout=30), 400)
@@ -95,42 +87,29 @@ RANGE = {"start_time": "2026-01-01T00:00:00Z", "end_time": "2026-02-01T00:00:00Z
     "body",
     [
         [],
-        "text",
-        7,
         {"unknown": 1},
-        {"Signals": []},
         {"account_ids": []},
         {"signals": "hiring_for_role"},
         {"signals": [1]},
         {"signals": None},
         {"sort": "sideways"},
-        {"sort": ["newest"]},
         {"cursor": None},
-        {"cursor": []},
         {"cursor": {"limit": 0}},
         {"cursor": {"limit": 101}},
-        {"cursor": {"limit": -1}},
         {"cursor": {"limit": "10"}},
         {"cursor": {"limit": 10.0}},
         {"cursor": {"limit": True}},
         {"cursor": {"limit": None}},
         {"cursor": {"limit": 10, "before": "x"}},
         {"cursor": {"after": None}},
-        {"cursor": {"after": 1}},
-        {"cursor": {"after": ""}},
         {"cursor": {"after": "nonsense"}},
         {"date_found": RANGE, "latest_signal": RANGE},
         {"date_found": None},
-        {"date_found": []},
-        {"date_found": {}},
         {"date_found": {"start_time": RANGE["start_time"]}},
-        {"date_found": {"end_time": RANGE["end_time"]}},
         {"date_found": {**RANGE, "zone": "UTC"}},
         {"date_found": {**RANGE, "start_time": 1767225600}},
-        {"date_found": {**RANGE, "start_time": None}},
         {"date_found": {**RANGE, "start_time": "2026-01-01"}},
         {"date_found": {**RANGE, "start_time": "2026-01-01T00:00:00"}},
-        {"date_found": {**RANGE, "start_time": "2026-01-01 00:00:00Z"}},
         {"date_found": {**RANGE, "start_time": "2026-02-30T00:00:00Z"}},
         {"date_found": {**RANGE, "start_time": "2026-01-01T00:00:00+0100"}},
         {"date_found": {**RANGE, "start_time": "2026-02-01T00:00:00.001Z"}},
@@ -158,11 +137,8 @@ def test_cursor_with_other_limit(sandbox: Sandbox) -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        {},
         {"sort": "oldest", "date_found": EVER, "sheet_ids": ["a", "b"]},
         {"date_found": EVER, "sheet_ids": ["a"]},
-        {"date_found": EVER, "sheet_ids": ["a", "b"], "signals": ["a"]},
-        {"date_found": EVER, "company_ids": ["a", "b"]},
         {"latest_signal": EVER, "sheet_ids": ["a", "b"]},
         {"date_found": RANGE, "sheet_ids": ["a", "b"]},
         {"sheet_ids": ["a", "b"]},
@@ -202,8 +178,8 @@ def test_cursor_needs_care(sandbox: Sandbox) -> None:
 
 
 def test_rate_limit(sandbox: Sandbox) -> None:
-    sandbox.configure(rate_limit={"requests_per_second": 0.001, "retry_after": "soon"})
+    sandbox.configure(rate_limit=0.001, retry_after=7)
     assert post(sandbox, "leads").status_code == 200
     response = post(sandbox, "leads")
     refused(response, 429)
-    assert response.headers["Retry-After"] == "soon"
+    assert response.headers["Retry-After"] == "7"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from tap_leadintent.sandbox.data.histories import SHAPES as SANDBOX_SHAPES
+from tap_leadintent.sandbox.world import SHAPES as SANDBOX_SHAPES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +38,9 @@ def shaped(count: int, shape: Callable[[float], float]) -> History:
 
 SHAPES: dict[str, Callable[[float], float]] = {
     "even": lambda share: share,
-    **SANDBOX_SHAPES,
+    **{name: shape for name, shape in SANDBOX_SHAPES.items() if name != "uniform"},
+    "fading": lambda share: 1 - (1 - share) ** 0.33,
+    "tail": lambda share: share / 4,
     "daily batches": lambda share: int(share * 365) / 365,
 }
 

@@ -1,1 +1,0 @@
-"""The records that the sandbox serves: drawn from a seed, placed in time."""

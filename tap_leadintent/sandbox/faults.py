@@ -1,0 +1,191 @@
+"""Ways in which the API can be made to misbehave, and when they apply."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import struct
+from random import Random
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import msgspec
+from starlette.responses import Response
+
+from tap_leadintent.sandbox.endpoints import ENDPOINTS
+from tap_leadintent.sandbox.query import Page
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from tap_leadintent.sandbox.query import Query
+    from tap_leadintent.sandbox.world import Shelf
+
+_JSON = "application/json"
+_GATEWAY_PAGE = (
+    "<!DOCTYPE html>\n<html><body><h1>Checking your browser</h1></body></html>"
+)
+
+
+class Exchange(msgspec.Struct):
+    """A valid request about to be answered.
+
+    Attributes:
+        query: What was asked.
+        shelf: The stream's records.
+        page: The page that would answer it.
+        authorization: The request's `Authorization` header.
+    """
+
+    query: Query
+    shelf: Shelf
+    page: Page
+    authorization: str
+
+
+class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True):
+    """What goes wrong, and when.
+
+    Attributes:
+        kind: What happens, one of `kinds`.
+        stream: Only requests to this stream's endpoint; every one when null.
+        pages: Only these pages of a cursor chain, counted from 1.
+        skip: How many matching requests pass first.
+        times: Largest number of requests struck; unlimited when null.
+        rate: Share of the matching requests that are struck.
+        seed: Seed of the draws for `rate`.
+        status: Status code, where the kind has one.
+        headers: More headers of the response, likewise.
+        body: Body of the response, likewise: text, or any other JSON.
+        seconds: How long it takes, likewise.
+    """
+
+    kind: str
+    stream: str | None = None
+    pages: Literal["first", "middle", "last"] | list[int] | None = None
+    skip: int = 0
+    times: int | None = None
+    rate: float = 1.0
+    seed: int = 1
+    status: int | None = None
+    headers: dict[str, str] = {}
+    body: Any = msgspec.UNSET
+    seconds: float = 60.0
+
+    kinds: ClassVar[dict[str, Any]] = {}
+    """What answers a request that each kind of fault strikes; filled below."""
+
+    def __post_init__(self) -> None:
+        """Check that the fault can strike at all."""
+        if self.kind not in self.kinds or self.stream not in (None, *ENDPOINTS):
+            msg = f"the fault's kind is not one of {', '.join(self.kinds)}, or its "
+            msg += f"stream not one of {', '.join(ENDPOINTS)}"
+            raise ValueError(msg)
+        self._random, self._seen, self._struck = Random(self.seed), 0, 0
+
+    def strikes(self, exchange: Exchange) -> bool:
+        """Say whether the fault strikes an exchange, and count it."""
+        if self._struck == self.times or not self._is_meant_for(exchange):
+            return False
+        self._seen += 1
+        if self._seen <= self.skip or self._random.random() >= self.rate:
+            return False
+        self._struck += 1
+        return True
+
+    def _is_meant_for(self, exchange: Exchange) -> bool:
+        number, is_last = exchange.page.start.page, exchange.page.following is None
+        if self.kind == "expire_cursor" and number == 1:
+            return False
+        if self.stream not in (None, exchange.shelf.endpoint.stream):
+            return False
+        if isinstance(self.pages, list):
+            return number in self.pages
+        is_middle = number > 1 and not is_last
+        places = {"first": number == 1, "middle": is_middle, "last": is_last}
+        return self.pages is None or places[self.pages]
+
+    def respond(self, exchange: Exchange) -> ASGIApp:
+        """Give what answers the exchange in the fault's own way."""
+        answer: ASGIApp = self.kinds[self.kind](self, exchange)
+        return answer
+
+
+def page_response(page: Page) -> Response:
+    """Answer with a page as it should be."""
+    return Response(page.encode(), media_type=_JSON)
+
+
+def respond_with(fault: Fault, status: int, body: object) -> Response:
+    """Answer with what a fault says, and this where it says nothing."""
+    told = body if fault.body is msgspec.UNSET else fault.body
+    content = told if isinstance(told, str) else json.dumps(told)
+    headers = {"Content-Type": _JSON, **fault.headers}
+    return Response(content, fault.status or status, headers)
+
+
+def _status(fault: Fault, _exchange: Exchange) -> ASGIApp:
+    return respond_with(fault, 500, {"error": "injected by the sandbox"})
+
+
+def _body(fault: Fault, _exchange: Exchange) -> ASGIApp:
+    return respond_with(fault, 200, "")
+
+
+def _html(_fault: Fault, _exchange: Exchange) -> ASGIApp:
+    return Response(_GATEWAY_PAGE, media_type="text/html")
+
+
+def _truncate(_fault: Fault, exchange: Exchange) -> ASGIApp:
+    content = exchange.page.encode()
+    return Response(content[: len(content) // 2], media_type=_JSON)
+
+
+def _expire_cursor(fault: Fault, _exchange: Exchange) -> ASGIApp:
+    return respond_with(fault, 410, {"error": "the cursor has expired"})
+
+
+def _empty_page(_fault: Fault, exchange: Exchange) -> ASGIApp:
+    start = exchange.page.start
+    following = exchange.query.cursor_at(start.page + 1, start.after)
+    return page_response(Page([], start, following))
+
+
+def _reset(_fault: Fault, _exchange: Exchange) -> ASGIApp:
+    async def reset(scope: Scope, receive: Receive, _send: Send) -> None:
+        transport: asyncio.Transport = scope["state"]["transport"]
+        # Lingering for 0 seconds makes closing discard what is unsent, and reset.
+        told = socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+        transport.get_extra_info("socket").setsockopt(*told)
+        transport.abort()
+        await disconnected(receive)
+
+    return reset
+
+
+def _hang(fault: Fault, exchange: Exchange) -> ASGIApp:
+    async def hang(scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await asyncio.wait_for(disconnected(receive), fault.seconds)
+        except TimeoutError:
+            await page_response(exchange.page)(scope, receive, send)
+
+    return hang
+
+
+async def disconnected(receive: Receive) -> None:
+    """Wait until the client has gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+Fault.kinds = {
+    "status": _status,
+    "body": _body,
+    "html": _html,
+    "truncate": _truncate,
+    "expire_cursor": _expire_cursor,
+    "empty_page": _empty_page,
+    "reset": _reset,
+    "hang": _hang,
+}

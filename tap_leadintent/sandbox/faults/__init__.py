@@ -1,1 +1,0 @@
-"""The ways in which the sandbox can be made to misbehave."""

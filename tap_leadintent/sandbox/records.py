@@ -1,0 +1,270 @@
+"""How each kind of record is made.
+
+Leads and agents have the fields of the API description ("Resources and their fields").
+Those of the other records are not shown there: they are the sandbox's choice, nested
+and uneven enough to be worth testing with. The words are those of `words.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from random import Random
+from typing import Any
+
+from tap_leadintent.sandbox.endpoints import ENDPOINTS
+from tap_leadintent.sandbox.times import DAY, HOUR, format_time
+
+_WORDS = json.loads(files(__package__).joinpath("words.json").read_text("utf-8"))
+_FAMILY_FIRST = {"JP", "CN", "KR"}
+"""Countries where the family name comes first, and no space after it."""
+
+# References point into the default sizes of the streams that they refer to. Leads
+# share so many companies that a filter by company finds several.
+_ACCOUNTS = ENDPOINTS["monitored_accounts"].size
+_CUSTOM_SIGNALS = ENDPOINTS["custom_signals"].size
+_COMPANIES = 400
+_FAR = 1_000_000  # monitored companies are others than those of leads
+_HIGH = 75
+_SCHEDULES = (("Every 6 hours", 6 * HOUR), ("Daily", DAY), ("Every Monday", 7 * DAY))
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """A record with its times, in microseconds since 1970.
+
+    Attributes:
+        id: The record's id.
+        index: Number in its stream; -1 if the record was put in by hand.
+        found: When it appeared.
+        latest: Time of its current signal or activity.
+        version: How often it has changed.
+        body: Its JSON, once that has been asked for.
+    """
+
+    id: str
+    index: int
+    found: int
+    latest: int
+    version: int = 0
+    body: bytes | None = None
+
+
+def draw_id(rng: Random, stream: str) -> str:
+    """Give a record's id, the first draw of `Random(f"{seed}:{stream}:{index}")`."""
+    return f"{ENDPOINTS[stream].prefix}_{rng.getrandbits(64):016x}"
+
+
+@lru_cache(maxsize=4096)
+def _id(seed: int, stream: str, index: int) -> str:
+    return draw_id(Random(f"{seed}:{stream}:{index}"), stream)
+
+
+def _sheet(seed: int, number: int) -> dict[str, Any]:
+    number %= len(_WORDS["sheets"])
+    return {"id": f"sht_{seed:03}{number:03}", "name": _WORDS["sheets"][number]}
+
+
+@lru_cache(maxsize=4096)
+def _company(seed: int, number: int) -> dict[str, Any]:
+    rng = Random(f"{seed}:companies:{number}")
+    first = rng.choice(_WORDS["companies"])
+    slug = f"{_slug(first)}-{number}"
+    made = {
+        "id": _id(seed, "signal_accounts", number),
+        "name": f"{first} {rng.choice(_WORDS['trades'])}",
+        "domain": f"{slug}.{rng.choice(_WORDS['domains'])}",
+        "country_code": rng.choice(_WORDS["people"])["country"],
+    }
+    if rng.randrange(10):
+        made["linkedin_url"] = f"https://www.linkedin.com/company/{slug}"
+    return made
+
+
+@lru_cache
+def _slug(name: str) -> str:
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return "".join(c for c in plain.lower() if c.isalnum()) or "x"
+
+
+# Composing a text takes longer than all else about a record, so there are so many.
+@lru_cache(maxsize=4096)
+def _text(number: int, most: int) -> str:
+    rng = Random(number)
+    chosen = rng.choices(_WORDS["sentences"], k=rng.randint(1, most))
+    text = "\n\n".join(" ".join(part) for part in (chosen[:8], chosen[8:]) if part)
+    return text.format(n=rng.randrange(2, 48), topic=rng.choice(_WORDS["topics"]))
+
+
+def _definition(seed: int, number: int) -> dict[str, Any]:
+    """Give id and name of a Custom Signal definition."""
+    further, which = divmod(number, len(_WORDS["custom_signals"]))
+    name = _WORDS["custom_signals"][which]["name"]
+    return {
+        "id": _id(seed, "custom_signals", number),
+        "name": f"{name} ({further + 1})" if further else name,
+    }
+
+
+class Draft:
+    """A record to be made, in the method that has its stream's name."""
+
+    def __init__(self, stream: str, seed: int, entry: Entry, now: int) -> None:
+        """Begin the choices that last, and those that each change makes anew."""
+        self.seed, self.entry, self.now = seed, entry, now
+        self.rng = Random(f"{seed}:{stream}:{entry.index}:")
+        self._passes = Random(f"{seed}:{stream}:{entry.index}:{entry.version}")
+        self.record = {"id": entry.id, **getattr(self, f"_{stream}")()}
+
+    def _signal_agents(self) -> dict[str, Any]:
+        schedule, interval = self.rng.choice(_SCHEDULES)
+        index, found = self.entry.index, self.entry.found
+        sheet = _sheet(self.seed, index)
+        made = {
+            "type": "intent_signals",
+            "name": f"{self.rng.choice(_WORDS['topics'])} · {sheet['name']}",
+            "status": "active" if index % 4 != 1 else "paused",
+            "schedule": schedule,
+            "sheet": sheet,
+        }
+        if made["status"] == "active":
+            checks = (self.now - found) // interval + 1
+            made["next_check_at"] = format_time(found + checks * interval)
+        return made
+
+    def _leads(self) -> dict[str, Any]:
+        employer = _company(self.seed, self.rng.randrange(_COMPANIES))
+        signal = self._signal()
+        value = self.rng.randrange(40, 100)
+        made = {
+            **self._person(),
+            "company": employer,
+            "sheet": _sheet(self.seed, self.rng.randrange(100)),
+            "signal": signal,
+            "qualification": {
+                "status": "qualified",
+                "reason": f"{employer['name']} {signal['summary']}",
+                "reasoning": self._text(40),
+                "references": [
+                    {
+                        "type": "evidence",
+                        "label": f"{kind.title()} of {employer['domain']}",
+                        "url": f"https://{employer['domain']}/{kind}?lang=é&n=1",
+                    }
+                    for kind in ("careers", "newsroom", "blog")[: self.rng.randrange(4)]
+                ],
+            },
+            "score": {
+                "value": value if self.rng.randrange(10) else value + 0.5,
+                "fit": "high" if value >= _HIGH else "medium",
+                "reasoning": self._text(5),
+            },
+        }
+        if self.rng.randrange(10):
+            made["title"] = self.rng.choice(_WORDS["titles"])
+        return made
+
+    def _signal_accounts(self) -> dict[str, Any]:
+        return {
+            **_company(self.seed, self.entry.index),
+            "employee_count": int(10 ** self.rng.uniform(1, 5)),
+            "sheet": _sheet(self.seed, self.rng.randrange(100)),
+            "signal": self._signal(),
+            "signals_count": self.entry.version + self.rng.randrange(1, 10),
+            "found_at": format_time(self.entry.found),
+        }
+
+    def _monitored_accounts(self) -> dict[str, Any]:
+        watched = _company(self.seed, _FAR + self.entry.index)
+        numbers = self.rng.sample(range(_CUSTOM_SIGNALS), self.rng.randrange(4))
+        return {
+            "name": watched["name"],
+            "domain": watched["domain"],
+            "status": "detected" if numbers else "monitoring",
+            "added_at": format_time(self.entry.found),
+            "latest_activity_at": format_time(self.entry.latest),
+            "custom_signals": [_definition(self.seed, number) for number in numbers],
+            "owner": {"name": self._person()["full_name"], "team": None},
+            "checks": self.entry.version + 1,
+        }
+
+    def _observations(self) -> dict[str, Any]:
+        number = self.rng.randrange(_ACCOUNTS)
+        watched = _company(self.seed, _FAR + number)
+        account = {name: watched[name] for name in ("name", "domain")}
+        account["id"] = _id(self.seed, "monitored_accounts", number)
+        made = {
+            "account_id": account["id"],
+            "account": account,
+            "signal": _definition(self.seed, self.rng.randrange(_CUSTOM_SIGNALS)),
+            "status": "detected",
+            "observed_at": format_time(self.entry.found),
+            "evidence": [
+                {
+                    "url": f"https://{watched['domain']}/news/{number}",
+                    "quote": self._text(4),
+                }
+                for number in range(self.rng.randrange(4))
+            ],
+            "confidence": self.rng.randrange(50, 101) / 100,
+        }
+        if not self.rng.randrange(3):
+            made["published_at"] = format_time(self.entry.found - 2 * HOUR)
+        return made
+
+    def _custom_signals(self) -> dict[str, Any]:
+        number = self.entry.index
+        known = _WORDS["custom_signals"]
+        return {
+            **_definition(self.seed, number),
+            "description": known[number % len(known)]["description"],
+            "created_at": format_time(self.entry.found),
+            "active": number % 5 != 1,
+        }
+
+    def _monitored_leads(self) -> dict[str, Any]:
+        number = self.rng.randrange(_ACCOUNTS)
+        mail = f"{self.entry.id[-8:]}@mail.example" if self.rng.randrange(4) else None
+        return {
+            **self._person(),
+            "title": self.rng.choice(_WORDS["titles"]),
+            "email": mail,
+            "account_id": _id(self.seed, "monitored_accounts", number),
+            "latest_activity_at": format_time(self.entry.latest),
+            "latest_activity": {
+                "kind": self._passes.choice(("post", "comment", "job_change")),
+                "text": f"{self._passes.choice(_WORDS['topics'])} 💬",
+            },
+            "activities_count": self.entry.version + 1,
+        }
+
+    def _signal(self) -> dict[str, Any]:
+        rng = self._passes
+        signal, topic = rng.choice(_WORDS["signals"]), rng.choice(_WORDS["topics"])
+        summary = signal["summary"].format(n=rng.randrange(2, 60), topic=topic)
+        made = {**signal, "summary": summary}
+        made["observed_at"] = format_time(self.entry.latest)
+        if rng.randrange(7):
+            made["reason"] = f"Matches the agent's condition about {topic}."
+        return made
+
+    def _person(self) -> dict[str, Any]:
+        rng = self.rng
+        person = rng.choice(_WORDS["people"])
+        names = [rng.choice(person["given"]), rng.choice(person["family"])]
+        is_reversed = person["country"] in _FAMILY_FIRST
+        handle = f"{_slug(names[0])}-{self.entry.id[-8:]}"
+        return {
+            "full_name": "".join(names[::-1]) if is_reversed else " ".join(names),
+            "country_code": person["country"],
+            "profile": {
+                "platform": "linkedin",
+                "url": f"https://www.linkedin.com/in/{handle}",
+            },
+        }
+
+    def _text(self, most: int) -> str:
+        return _text(self.rng.randrange(1024), most)
