@@ -23,7 +23,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from tap_leadintent.sandbox.control import Control
 from tap_leadintent.sandbox.endpoints import BY_PATH
-from tap_leadintent.sandbox.faults import Exchange, Fault, page_response
+from tap_leadintent.sandbox.faults import Fault, page_response
 from tap_leadintent.sandbox.query import Query
 from tap_leadintent.sandbox.times import SECOND
 from tap_leadintent.sandbox.world import World
@@ -153,15 +153,13 @@ class App:
         entry.stream = endpoint.stream
         entry.body = msgspec.json.decode(content)
         self._throttle()
-        query = Query(endpoint, entry.body)
-        shelf = self.world.shelves[endpoint.stream]
-        page = query.read_page(shelf)
-        entry.page, entry.records = page.start.page, len(page.bodies)
-        exchange = Exchange(query, shelf, page, request.headers["authorization"])
+        query = Query(self.world.shelves[endpoint.stream], entry.body)
+        page = query.page()
+        entry.page, entry.records = query.cursor.page, len(page.bodies)
         for fault in self._faults:
-            if fault.strikes(exchange):
+            if fault.strikes(query, page):
                 entry.fault = fault.kind
-                return fault.respond(exchange)
+                return fault.respond(query, page)
         return page_response(page)
 
     def _admit(self, request: Request) -> Endpoint:

@@ -47,8 +47,7 @@ class Sandbox:
 
     def records(self, stream: str) -> list[Any]:
         """Give all records of a stream that the API would show now."""
-        records: list[Any] = self._call("GET", f"records?stream={stream}")["records"]
-        return records
+        return list(self._call("GET", f"records?stream={stream}")["records"])
 
     def times(self, stream: str) -> dict[str, dict[str, str]]:
         """Give the times of a stream's records, by id (see `Endpoint.times`)."""
@@ -67,19 +66,16 @@ class Sandbox:
             times: `found_at`, `observed_at`, `activity_at` (ISO 8601), for all.
         """
         body = {"stream": stream, "records": records, "texts": texts, **times}
-        ids: list[str] = self._call("POST", "records", body)["ids"]
-        return ids
+        return list(self._call("POST", "records", body)["ids"])
 
     def remove(self, stream: str, *ids: str) -> list[str]:
         """Remove records by id; give the ids of those that were there."""
         body = {"stream": stream, "ids": ids}
-        removed: list[str] = self._call("DELETE", "records", body)["removed"]
-        return removed
+        return list(self._call("DELETE", "records", body)["removed"])
 
     def requests(self) -> list[dict[str, Any]]:
         """Give the log of requests to the API (see `Logged`)."""
-        log: list[dict[str, Any]] = self._call("GET", "requests")["requests"]
-        return log
+        return list(self._call("GET", "requests")["requests"])
 
     def clear_requests(self) -> None:
         """Empty the log."""

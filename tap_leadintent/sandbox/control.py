@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
     from tap_leadintent.sandbox.app import App
     from tap_leadintent.sandbox.world import Shelf
+
+_NUMBERS = count()
 
 
 class Control:
@@ -104,7 +107,7 @@ class Control:
         own = fields.get("id")
         name = own if isinstance(own, str) else json.dumps(own)
         if own is None:
-            name = f"without-id-{shelf.ticket()}"
+            name = f"without-id-{next(_NUMBERS)}"
         times = {
             "observed_at": _said(fields.get("signal"), "observed_at")
             or _said(fields, "observed_at"),

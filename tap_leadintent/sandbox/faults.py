@@ -19,28 +19,11 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from tap_leadintent.sandbox.query import Query
-    from tap_leadintent.sandbox.world import Shelf
 
 _JSON = "application/json"
 _GATEWAY_PAGE = (
     "<!DOCTYPE html>\n<html><body><h1>Checking your browser</h1></body></html>"
 )
-
-
-class Exchange(msgspec.Struct):
-    """A valid request about to be answered.
-
-    Attributes:
-        query: What was asked.
-        shelf: The stream's records.
-        page: The page that would answer it.
-        authorization: The request's `Authorization` header.
-    """
-
-    query: Query
-    shelf: Shelf
-    page: Page
-    authorization: str
 
 
 class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True):
@@ -83,9 +66,9 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
             raise ValueError(msg)
         self._random, self._seen, self._struck = Random(self.seed), 0, 0
 
-    def strikes(self, exchange: Exchange) -> bool:
-        """Say whether the fault strikes an exchange, and count it."""
-        if self._struck == self.times or not self._is_meant_for(exchange):
+    def strikes(self, query: Query, page: Page) -> bool:
+        """Say whether the fault strikes an answer, and count it."""
+        if self._struck == self.times or not self._is_meant_for(query, page):
             return False
         self._seen += 1
         if self._seen <= self.skip or self._random.random() >= self.rate:
@@ -93,11 +76,11 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
         self._struck += 1
         return True
 
-    def _is_meant_for(self, exchange: Exchange) -> bool:
-        number, is_last = exchange.page.start.page, exchange.page.following is None
+    def _is_meant_for(self, query: Query, page: Page) -> bool:
+        number, is_last = query.cursor.page, not page.next
         if self.kind == "expire_cursor" and number == 1:
             return False
-        if self.stream not in (None, exchange.shelf.endpoint.stream):
+        if self.stream not in (None, query.shelf.endpoint.stream):
             return False
         if isinstance(self.pages, list):
             return number in self.pages
@@ -105,9 +88,9 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
         places = {"first": number == 1, "middle": is_middle, "last": is_last}
         return self.pages is None or places[self.pages]
 
-    def respond(self, exchange: Exchange) -> ASGIApp:
-        """Give what answers the exchange in the fault's own way."""
-        answer: ASGIApp = self.kinds[self.kind](self, exchange)
+    def respond(self, query: Query, page: Page) -> ASGIApp:
+        """Give what answers a query in the fault's own way, instead of a page."""
+        answer: ASGIApp = self.kinds[self.kind](self, query, page)
         return answer
 
 
@@ -124,34 +107,33 @@ def respond_with(fault: Fault, status: int, body: object) -> Response:
     return Response(content, fault.status or status, headers)
 
 
-def _status(fault: Fault, _exchange: Exchange) -> ASGIApp:
+def _status(fault: Fault, _query: Query, _page: Page) -> ASGIApp:
     return respond_with(fault, 500, {"error": "injected by the sandbox"})
 
 
-def _body(fault: Fault, _exchange: Exchange) -> ASGIApp:
+def _body(fault: Fault, _query: Query, _page: Page) -> ASGIApp:
     return respond_with(fault, 200, "")
 
 
-def _html(_fault: Fault, _exchange: Exchange) -> ASGIApp:
+def _html(_fault: Fault, _query: Query, _page: Page) -> ASGIApp:
     return Response(_GATEWAY_PAGE, media_type="text/html")
 
 
-def _truncate(_fault: Fault, exchange: Exchange) -> ASGIApp:
-    content = exchange.page.encode()
+def _truncate(_fault: Fault, _query: Query, page: Page) -> ASGIApp:
+    content = page.encode()
     return Response(content[: len(content) // 2], media_type=_JSON)
 
 
-def _expire_cursor(fault: Fault, _exchange: Exchange) -> ASGIApp:
+def _expire_cursor(fault: Fault, _query: Query, _page: Page) -> ASGIApp:
     return respond_with(fault, 410, {"error": "the cursor has expired"})
 
 
-def _empty_page(_fault: Fault, exchange: Exchange) -> ASGIApp:
-    start = exchange.page.start
-    following = exchange.query.cursor_at(start.page + 1, start.after)
-    return page_response(Page([], start, following))
+def _empty_page(_fault: Fault, query: Query, _page: Page) -> ASGIApp:
+    following = query.cursor_at(query.cursor.page + 1, query.cursor.after)
+    return page_response(Page([], following.token()))
 
 
-def _reset(_fault: Fault, _exchange: Exchange) -> ASGIApp:
+def _reset(_fault: Fault, _query: Query, _page: Page) -> ASGIApp:
     async def reset(scope: Scope, receive: Receive, _send: Send) -> None:
         transport: asyncio.Transport = scope["state"]["transport"]
         # Lingering for 0 seconds makes closing discard what is unsent, and reset.
@@ -163,12 +145,12 @@ def _reset(_fault: Fault, _exchange: Exchange) -> ASGIApp:
     return reset
 
 
-def _hang(fault: Fault, exchange: Exchange) -> ASGIApp:
+def _hang(fault: Fault, _query: Query, page: Page) -> ASGIApp:
     async def hang(scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await asyncio.wait_for(disconnected(receive), fault.seconds)
         except TimeoutError:
-            await page_response(exchange.page)(scope, receive, send)
+            await page_response(page)(scope, receive, send)
 
     return hang
 

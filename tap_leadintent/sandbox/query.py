@@ -18,7 +18,6 @@ from tap_leadintent.sandbox.times import parse_time
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tap_leadintent.sandbox.endpoints import Endpoint
     from tap_leadintent.sandbox.world import Shelf
 
 EVER = (-(1 << 62), 1 << 62)
@@ -81,6 +80,7 @@ class Query:
     """A checked request body (API description: "Endpoints").
 
     Attributes:
+        shelf: The stream's records.
         limit: Largest number of records wanted.
         newest: Whether the newest records come first.
         axis: Time that orders the records.
@@ -89,12 +89,13 @@ class Query:
         cursor: Where the page starts.
     """
 
-    def __init__(self, endpoint: Endpoint, body: object) -> None:
+    def __init__(self, shelf: Shelf, body: object) -> None:
         """Read what a body asks for.
 
         Raises:
             ValueError: It breaks a rule.
         """
+        self.shelf, endpoint = shelf, shelf.endpoint
         asked: Any = msgspec.convert(body, _BODIES[endpoint.stream])
         self.limit = asked.cursor.limit
         self.newest = asked.sort == "newest"
@@ -138,10 +139,10 @@ class Query:
             raise ValueError(msg)
         return cursor
 
-    def read_page(self, shelf: Shelf) -> Page:
+    def page(self) -> Page:
         """Read the page that the cursor leads to."""
         start, end = self.range
-        rows = shelf.rows(self.axis)
+        rows = self.shelf.rows(self.axis)
         low, high = bisect_left(rows, (start,)), bisect_left(rows, (end + 1,))
         if self.cursor.after is not None:
             time, name = self.cursor.after
@@ -150,13 +151,13 @@ class Query:
             else:
                 low = bisect_left(rows, (time, name + "\0"), low, high)
         order = range(high - 1, low - 1, -1) if self.newest else range(low, high)
-        shown = ((rows[place], shelf.body(rows[place][2])) for place in order)
+        shown = ((rows[place], self.shelf.body(rows[place][2])) for place in order)
         found = list(islice(filter(self._matches, shown), self.limit + 1))
-        following = None
+        following = ""
         if len(found) > self.limit:
             (time, name, _), _ = found[self.limit - 1]
-            following = self.cursor_at(self.cursor.page + 1, (time, name))
-        return Page([body for _, body in found[: self.limit]], self.cursor, following)
+            following = self.cursor_at(self.cursor.page + 1, (time, name)).token()
+        return Page([body for _, body in found[: self.limit]], following)
 
     def _matches(self, shown: tuple[object, bytes]) -> bool:
         if not self.filters:
@@ -184,17 +185,14 @@ class Page(msgspec.Struct, frozen=True):
 
     Attributes:
         bodies: Its records, encoded.
-        start: The cursor that leads to this page.
-        following: The cursor that leads to the next page, if there is one.
+        next: The token of the cursor that leads to the next page, if there is one.
     """
 
     bodies: list[bytes]
-    start: Cursor
-    following: Cursor | None
+    next: str
 
     def encode(self) -> bytes:
         """Give the response body (API description: "Page envelope")."""
-        token = self.following.token() if self.following else ""
-        cursor = {"next": token, "has_more": bool(token)}
+        cursor = {"next": self.next, "has_more": bool(self.next)}
         records = [msgspec.Raw(body) for body in self.bodies]
         return msgspec.json.encode({"data": records, "cursor": cursor})

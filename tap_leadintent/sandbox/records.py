@@ -8,7 +8,6 @@ and uneven enough to be worth testing with. The words are those of `words.json`.
 from __future__ import annotations
 
 import json
-import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -19,8 +18,6 @@ from tap_leadintent.sandbox.endpoints import ENDPOINTS
 from tap_leadintent.sandbox.times import DAY, HOUR, format_time
 
 _WORDS = json.loads(files(__package__).joinpath("words.json").read_text("utf-8"))
-_FAMILY_FIRST = {"JP", "CN", "KR"}
-"""Countries where the family name comes first, and no space after it."""
 
 # References point into the default sizes of the streams that they refer to. Leads
 # share so many companies that a filter by company finds several.
@@ -68,26 +65,10 @@ def _sheet(seed: int, number: int) -> dict[str, Any]:
     return {"id": f"sht_{seed:03}{number:03}", "name": _WORDS["sheets"][number]}
 
 
-@lru_cache(maxsize=4096)
 def _company(seed: int, number: int) -> dict[str, Any]:
-    rng = Random(f"{seed}:companies:{number}")
-    first = rng.choice(_WORDS["companies"])
-    slug = f"{_slug(first)}-{number}"
-    made = {
-        "id": _id(seed, "signal_accounts", number),
-        "name": f"{first} {rng.choice(_WORDS['trades'])}",
-        "domain": f"{slug}.{rng.choice(_WORDS['domains'])}",
-        "country_code": rng.choice(_WORDS["people"])["country"],
-    }
-    if rng.randrange(10):
-        made["linkedin_url"] = f"https://www.linkedin.com/company/{slug}"
-    return made
-
-
-@lru_cache
-def _slug(name: str) -> str:
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    return "".join(c for c in plain.lower() if c.isalnum()) or "x"
+    made = _WORDS["companies"][number % len(_WORDS["companies"])]
+    domain = f"{number}.{made['domain']}"
+    return {**made, "id": _id(seed, "signal_accounts", number), "domain": domain}
 
 
 # Composing a text takes longer than all else about a record, so there are so many.
@@ -252,19 +233,9 @@ class Draft:
         return made
 
     def _person(self) -> dict[str, Any]:
-        rng = self.rng
-        person = rng.choice(_WORDS["people"])
-        names = [rng.choice(person["given"]), rng.choice(person["family"])]
-        is_reversed = person["country"] in _FAMILY_FIRST
-        handle = f"{_slug(names[0])}-{self.entry.id[-8:]}"
-        return {
-            "full_name": "".join(names[::-1]) if is_reversed else " ".join(names),
-            "country_code": person["country"],
-            "profile": {
-                "platform": "linkedin",
-                "url": f"https://www.linkedin.com/in/{handle}",
-            },
-        }
+        url = f"https://www.linkedin.com/in/{self.entry.id[-8:]}"
+        profile = {"platform": "linkedin", "url": url}
+        return {**self.rng.choice(_WORDS["people"]), "profile": profile}
 
     def _text(self, most: int) -> str:
         return _text(self.rng.randrange(1024), most)

@@ -104,9 +104,11 @@ class Shelf:
         self._is_by_signal = "latest_signal" in endpoint.ranges
         self._rows: dict[Axis, list[Row]] = {}
         self._tickets = count()
-        self._future: list[tuple[int, int, Entry, int | None]] = []
+        self._future: list[tuple[int, int, bool, Entry]] = []
         for index in range(self._size):
-            self._begin_with(index)
+            entry, changes = self.life(index)
+            self.entries[entry.id] = entry
+            self._follow(entry, changes)
         self._await_arrival(self._size)
 
     def life(self, index: int) -> tuple[Entry, Iterator[Change]]:
@@ -159,7 +161,7 @@ class Shelf:
 
     def put(self, entry: Entry) -> None:
         """Insert or replace a record, visible once the clock reaches `found`."""
-        self._schedule(entry.found, entry)
+        self._schedule(entry.found, entry, arrives=True)
         self.advance(self._now)
 
     def remove(self, name: str) -> bool:
@@ -167,52 +169,35 @@ class Shelf:
         self._rows.clear()
         return self.entries.pop(name, None) is not None
 
-    def ticket(self) -> int:
-        """Give a number that this shelf gives only once."""
-        return next(self._tickets)
-
     def advance(self, now: int) -> None:
         """Let everything happen until the given instant."""
         self._now = now
         while self._future and self._future[0][0] <= now:
             self._rows.clear()
-            _, _, entry, latest = heapq.heappop(self._future)
-            if latest is None:
+            _, _, arrives, entry = heapq.heappop(self._future)
+            if arrives:
                 self.entries[entry.id] = entry
                 if entry.index >= 0:
                     self._await_arrival(entry.index + 1)
-                    self._await_change(entry)
-            elif self.entries.get(entry.id) is entry:
-                _change(entry, latest)
-                self._await_change(entry)
-
-    def _begin_with(self, index: int) -> None:
-        entry, changes = self.life(index)
-        self.entries[entry.id] = entry
-        for shown, latest in changes:
-            if shown > self._start:
-                self._schedule(shown, entry, latest)
-                break
-            _change(entry, latest)
+            if entry.index >= 0 and self.entries.get(entry.id) is entry:
+                _, changes = self.life(entry.index)
+                self._follow(entry, islice(changes, entry.version, None))
 
     def _await_arrival(self, index: int) -> None:
         if self._interval < math.inf:
             entry, _ = self.life(index)
-            self._schedule(entry.found, entry)
+            self._schedule(entry.found, entry, arrives=True)
 
-    def _await_change(self, entry: Entry) -> None:
-        _, changes = self.life(entry.index)
-        for shown, latest in islice(changes, entry.version, entry.version + 1):
-            self._schedule(shown, entry, latest)
+    def _follow(self, entry: Entry, changes: Iterator[Change]) -> None:
+        """Let a record change until now, and schedule what comes next."""
+        for shown, latest in changes:
+            if shown > self._now:
+                self._schedule(shown, entry, arrives=False)
+                return
+            entry.version, entry.latest, entry.body = entry.version + 1, latest, None
 
-    def _schedule(self, instant: int, entry: Entry, latest: int | None = None) -> None:
-        heapq.heappush(self._future, (instant, self.ticket(), entry, latest))
-
-
-def _change(entry: Entry, latest: int) -> None:
-    entry.version += 1
-    entry.latest = latest
-    entry.body = None
+    def _schedule(self, instant: int, entry: Entry, *, arrives: bool) -> None:
+        heapq.heappush(self._future, (instant, next(self._tickets), arrives, entry))
 
 
 def _grained(instant: int, rng: Random) -> int:

@@ -104,7 +104,7 @@ REFUSED: dict[str, tuple[Rule, str]] = {
     "absent next": ({"kind": "no_next", "next": "absent"}, "carries no next cursor"),
     "huge": ({"kind": "huge", "bytes": 3_000_000}, "larger than 1 MiB"),
     "bomb": ({"kind": "bomb", "bytes": 3_000_000}, "larger than 1 MiB"),
-    "no id": ({"kind": "missing_id"}, "a record has no id"),
+    "no id": ({"kind": "missing_id"}, "record has no id|no record of the page has id"),
 }
 """What ends a stream, and what it then says."""
 

@@ -1,5 +1,7 @@
 """The sandbox with rarer faults: `python -m tests.support.hostile`."""
 
+# ruff: noqa: ARG001 - each kind of fault is called in the same way
+
 from __future__ import annotations
 
 import asyncio
@@ -8,7 +10,7 @@ import zlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import msgspec
+from starlette.datastructures import Headers
 from starlette.responses import Response, StreamingResponse
 
 from tap_leadintent.sandbox.__main__ import main
@@ -19,7 +21,7 @@ from tap_leadintent.sandbox.faults import (
     page_response,
     respond_with,
 )
-from tap_leadintent.sandbox.query import EVER
+from tap_leadintent.sandbox.query import EVER, Page
 from tap_leadintent.sandbox.world import Shelf
 
 if TYPE_CHECKING:
@@ -28,11 +30,10 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from tap_leadintent.sandbox.endpoints import Axis
-    from tap_leadintent.sandbox.faults import Exchange
     from tap_leadintent.sandbox.query import Query
     from tap_leadintent.sandbox.world import Row
 
-    Kind = Callable[["RareFault", Exchange], ASGIApp]
+    Kind = Callable[["RareFault", Query, Page], ASGIApp]
 
 _JSON = "application/json"
 _PADDED = b'{"data":[],"cursor":{"next":"","has_more":false},"padding":"'
@@ -54,92 +55,87 @@ def kind(strike: Kind) -> Kind:
     return strike
 
 
-def promising(exchange: Exchange, **cursor: str | None) -> Response:
+def promising(page: Page, **cursor: str | None) -> Response:
     """Answer with the page, and a promise of more."""
-    told = json.loads(exchange.page.encode())
+    told = json.loads(page.encode())
     return Response(json.dumps({**told, "cursor": {**cursor, "has_more": True}}))
 
 
-def altered(exchange: Exchange, **changes: Any) -> Response:
-    return page_response(msgspec.structs.replace(exchange.page, **changes))
-
-
-def asking(exchange: Exchange, query: Query) -> Response:
-    return page_response(query.read_page(exchange.shelf))
-
-
 @kind
-def empty_body(fault: RareFault, _: Exchange) -> ASGIApp:
+def empty_body(fault: RareFault, _: Query, __: Page) -> ASGIApp:
     return respond_with(fault, 200, "")
 
 
 @kind
-def error_in_200(fault: RareFault, _: Exchange) -> ASGIApp:
+def error_in_200(fault: RareFault, _: Query, __: Page) -> ASGIApp:
     return respond_with(fault, 200, {"error": {"message": "injected by the sandbox"}})
 
 
 @kind
-def undecodable(_: RareFault, exchange: Exchange) -> ASGIApp:
-    return Response(exchange.page.encode(), headers={"Content-Encoding": "gzip"})
+def undecodable(_: RareFault, query: Query, page: Page) -> ASGIApp:
+    return Response(page.encode(), headers={"Content-Encoding": "gzip"})
 
 
 @kind
-def redirect(fault: RareFault, _: Exchange) -> ASGIApp:
+def redirect(fault: RareFault, _: Query, __: Page) -> ASGIApp:
     return Response(None, fault.status or 302, {"Location": fault.location})
 
 
 @kind
-def echo_key(fault: RareFault, exchange: Exchange) -> ASGIApp:
-    fault.headers["X-Echo"] = exchange.authorization
-    told = {"error": {"message": f"cannot serve {exchange.authorization}"}}
-    return respond_with(fault, 400, told)
+def echo_key(fault: RareFault, query: Query, page: Page) -> ASGIApp:
+    async def echo(scope: Scope, receive: Receive, send: Send) -> None:
+        key = Headers(scope=scope)["authorization"]
+        fault.headers["X-Echo"] = key
+        told = {"error": {"message": f"cannot serve {key}"}}
+        await respond_with(fault, 400, told)(scope, receive, send)
+
+    return echo
 
 
 @kind
-def no_next(fault: RareFault, exchange: Exchange) -> ASGIApp:
+def no_next(fault: RareFault, query: Query, page: Page) -> ASGIApp:
     if fault.next == "absent":
-        return promising(exchange)
-    return promising(exchange, next=fault.next)
+        return promising(page)
+    return promising(page, next=fault.next)
 
 
 @kind
-def cycle(_: RareFault, exchange: Exchange) -> ASGIApp:
-    return promising(exchange, next=exchange.query.cursor_at(1, None).token())
+def cycle(_: RareFault, query: Query, page: Page) -> ASGIApp:
+    return promising(page, next=query.cursor_at(1, None).token())
 
 
 @kind
-def same_cursor(_: RareFault, exchange: Exchange) -> ASGIApp:
-    return promising(exchange, next=exchange.query.cursor.token())
+def same_cursor(_: RareFault, query: Query, page: Page) -> ASGIApp:
+    return promising(page, next=query.cursor.token())
 
 
 @kind
-def ignore_range(_: RareFault, exchange: Exchange) -> ASGIApp:
-    exchange.query.range = EVER
-    return asking(exchange, exchange.query)
+def ignore_range(_: RareFault, query: Query, page: Page) -> ASGIApp:
+    query.range = EVER
+    return page_response(query.page())
 
 
 @kind
-def duplicate(_: RareFault, exchange: Exchange) -> ASGIApp:
-    bodies = exchange.page.bodies
-    return altered(exchange, bodies=bodies + bodies[:1])
+def duplicate(_: RareFault, query: Query, page: Page) -> ASGIApp:
+    return page_response(Page(page.bodies + page.bodies[:1], page.next))
 
 
 @kind
-def missing_id(_: RareFault, exchange: Exchange) -> ASGIApp:
-    first, *others = exchange.page.bodies
-    record = json.loads(first)
+def missing_id(_: RareFault, query: Query, page: Page) -> ASGIApp:
+    """Put a record that has no id before the others."""
+    record = json.loads(page.bodies[0])
     del record["id"]
-    return altered(exchange, bodies=[json.dumps(record).encode(), *others])
+    return page_response(Page([json.dumps(record).encode(), *page.bodies], page.next))
 
 
 @kind
-def huge(fault: RareFault, _: Exchange) -> ASGIApp:
+def huge(fault: RareFault, _: Query, __: Page) -> ASGIApp:
     """Stream a page that is padded to so many bytes, without a length."""
     return StreamingResponse(padded(fault.bytes), media_type=_JSON)
 
 
 @kind
-def bomb(fault: RareFault, _: Exchange) -> ASGIApp:
+def bomb(fault: RareFault, _: Query, __: Page) -> ASGIApp:
     """Send a small gzip body that inflates to so many bytes."""
     headers = {"Content-Encoding": "gzip"}
     return StreamingResponse(squeezed(fault.bytes), 200, headers, _JSON)
@@ -161,9 +157,9 @@ async def squeezed(size: int) -> AsyncIterator[bytes]:
 
 
 @kind
-def drip(fault: RareFault, exchange: Exchange) -> ASGIApp:
+def drip(fault: RareFault, query: Query, page: Page) -> ASGIApp:
     """Send the right body, so many bytes at a time, with a pause after each."""
-    content = exchange.page.encode()
+    content = page.encode()
 
     async def drops() -> AsyncIterator[bytes]:
         for position in range(0, len(content), fault.bytes):
@@ -175,9 +171,9 @@ def drip(fault: RareFault, exchange: Exchange) -> ASGIApp:
 
 
 @kind
-def drop(_: RareFault, exchange: Exchange) -> ASGIApp:
+def drop(_: RareFault, query: Query, page: Page) -> ASGIApp:
     """Close the connection in the middle of the body."""
-    whole = page_response(exchange.page)
+    whole = page_response(page)
 
     async def half(scope: Scope, receive: Receive, send: Send) -> None:
         start = {"type": "http.response.start", "status": 200}
@@ -193,8 +189,8 @@ def drop(_: RareFault, exchange: Exchange) -> ASGIApp:
 class AtEachSignal(Shelf):
     """A shelf whose records are shown at each of their signals, in its range."""
 
-    def __init__(self, shelf: Shelf, query: Query) -> None:
-        vars(self).update(vars(shelf))
+    def __init__(self, query: Query) -> None:
+        vars(self).update(vars(query.shelf))
         self._range = query.range
 
     def rows(self, axis: Axis) -> list[Row]:
@@ -214,10 +210,10 @@ class AtEachSignal(Shelf):
 
 
 @kind
-def each_signal(_: RareFault, exchange: Exchange) -> ASGIApp:
+def each_signal(_: RareFault, query: Query, page: Page) -> ASGIApp:
     """Show each record at its last signal in the range that is asked for."""
-    shelf = AtEachSignal(exchange.shelf, exchange.query)
-    return page_response(exchange.query.read_page(shelf))
+    query.shelf = AtEachSignal(query)
+    return page_response(query.page())
 
 
 class Hostile(App):
