@@ -35,17 +35,13 @@ def test_status_and_first_match(sandbox: Sandbox) -> None:
     assert statuses(sandbox, 1) == [200]
 
 
-def test_skip_and_times(sandbox: Sandbox) -> None:
-    sandbox.faults({"kind": "status", "skip": 2, "times": 1})
-    assert statuses(sandbox, 5) == [200, 200, 500, 200, 200]
-
-
-def test_rate(sandbox: Sandbox) -> None:
+def test_rate_and_skip(sandbox: Sandbox) -> None:
     outcomes = []
     for seed in (1, 1, 2):
-        sandbox.faults({"kind": "status", "rate": 0.3, "seed": seed})
+        sandbox.faults({"kind": "status", "rate": 0.3, "seed": seed, "skip": 2})
         outcomes.append(statuses(sandbox, 60))
     assert outcomes[0] == outcomes[1] != outcomes[2]
+    assert outcomes[0][:2] == [200, 200]
     assert 5 <= outcomes[0].count(500) <= 35
 
 

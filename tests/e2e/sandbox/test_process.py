@@ -93,20 +93,6 @@ def test_wrong_options(arguments: tuple[str, ...], complaint: str) -> None:
         pass
 
 
-def test_without_its_extra_it_says_what_to_install() -> None:
-    program = (
-        "import runpy, sys; sys.modules['uvicorn'] = None; "
-        "runpy.run_module('tap_leadintent.sandbox', run_name='__main__')"
-    )
-    ended = subprocess.run(  # noqa: S603 - our own module
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
-    )
-    assert (ended.returncode, ended.stdout) == (1, "")
-    (line,) = ended.stderr.splitlines()
-    assert line.startswith("sandbox: uvicorn")
-    assert line.endswith("is not installed; run pip install 'tap-leadintent[sandbox]'")
-
-
 def test_same_in_another_process(sandbox: Sandbox) -> None:
     sandbox.configure(sizes=SIZES, clock=NOW)
     with running_sandbox("--clock", NOW) as other:
