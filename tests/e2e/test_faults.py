@@ -93,14 +93,6 @@ in_one_chain = pytest.mark.parametrize("concurrency", [1], indirect=True)
 each_position = pytest.mark.parametrize("pages", POSITIONS)
 
 
-def strikes_a_kept_connection(rule: Rule, pages: str) -> bool:
-    """Tell whether a fault looks as if a kept connection had been closed meanwhile.
-
-    Such a request is sent again at once, which does not count as a retry.
-    """
-    return rule == PASSING["reset"] and pages != "first"
-
-
 @pytest.mark.parametrize("plan", PLANS)
 def test_without_a_fault(sandbox: Sandbox, expected: set[str], plan: str) -> None:
     run = read_leads(sandbox, PLANS[plan])
@@ -129,11 +121,8 @@ def test_a_fault_that_passes(
         (page == 1) == (pages == "first") for page in positions
     )
     retries = run.log.count("; try ")
-    if strikes_a_kept_connection(rule, pages):
-        assert retries < times
-    else:
-        assert retries == (0 if rule in HARMLESS.values() else times)
-        assert f"{retries} retries" in run.log
+    assert retries == (0 if rule in HARMLESS.values() else times)
+    assert f"{retries} retries" in run.log
 
 
 @matrix(PASSING | HARMLESS)
@@ -175,7 +164,7 @@ def test_a_fault_that_does_not_pass(
     assert first.error.startswith("1 of 1 streams failed: leads: page ")
     assert "gave up after 2 tries: " in first.error
     assert len(first.error) < 600
-    assert len(struck(sandbox)) == 2 + strikes_a_kept_connection(rule, pages)
+    assert len(struck(sandbox)) == 2
     sandbox.faults()
     read_leads(sandbox, {}, first.state).whole(expected)
 
