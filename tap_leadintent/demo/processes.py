@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import FrameType
 
-_PATIENCE = 15
 _SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 
 
@@ -21,43 +21,23 @@ class DemoError(Exception):
     """A step failed; the message says which, and why."""
 
 
-class StoppedError(BaseException):
-    """A signal asks the demo to end; not an Exception, as KeyboardInterrupt is not."""
-
-    def __init__(self, number: int) -> None:
-        """Keep the signal's number."""
-        super().__init__(number)
-        self.number = number
-
-
 def stop_on_signals() -> None:
-    """Turn the signals that end a program into one `StoppedError`.
+    """Raise SystemExit at the first signal that ends a program.
 
-    Contexts are then left in order. Further signals are ignored meanwhile, so that
-    an impatient second Ctrl-C does not leave a server behind.
+    Its code is 128 and the signal's number. Contexts are then left in order. Further
+    signals are ignored meanwhile, so that an impatient second Ctrl-C does not leave
+    a server behind.
     """
     for number in _SIGNALS:
+        # `nohup` has SIGHUP ignored.
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _stop)
 
 
 def _stop(number: int, _frame: FrameType | None) -> NoReturn:
-    _ignore_signals()
-    raise StoppedError(number)
-
-
-def _ignore_signals() -> None:
-    for number in _SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
-
-
-@contextmanager
-def undisturbed_exit() -> Iterator[None]:
-    """Ignore signals once this context ends; to be entered after all others."""
-    try:
-        yield
-    finally:
-        _ignore_signals()
+    for each in _SIGNALS:
+        signal.signal(each, signal.SIG_IGN)
+    sys.exit(128 + number)
 
 
 @contextmanager
@@ -77,32 +57,21 @@ def child(
     Yields:
         The process.
     """
-    process = subprocess.Popen(command, start_new_session=True, **options)  # noqa: S603
+    options = {"stdin": subprocess.DEVNULL, "start_new_session": True, **options}
+    process = subprocess.Popen(command, **options)  # noqa: S603
     try:
         yield process
     finally:
-        _end(process, stop)
+        # The second round is for whatever the first left of the group; macOS refuses
+        # to signal a group of which only zombies are left.
+        for number in (stop, signal.SIGKILL):
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, number)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(15)
 
 
-def _end(process: subprocess.Popen[bytes], stop: signal.Signals) -> None:
-    # The second round is for whatever the first left of the group; macOS refuses to
-    # signal a group of which only zombies are left.
-    for number in (stop, signal.SIGKILL):
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, number)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(_PATIENCE)
-
-
-def last_lines(path: Path, count: int = 20) -> str:
-    """Give the end of a log.
-
-    Args:
-        path: A text file.
-        count: How many lines.
-
-    Returns:
-        The lines, indented.
-    """
+def last_lines(path: Path) -> str:
+    """Give the end of a log, indented."""
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    return "\n".join(f"    {line}" for line in lines[-count:])
+    return "\n".join(f"    {line}" for line in lines[-20:])

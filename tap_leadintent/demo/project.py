@@ -5,83 +5,44 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import subprocess
 import sysconfig
 import uuid
-from contextlib import contextmanager, suppress
 from importlib.metadata import distribution
 from pathlib import Path
-from textwrap import indent
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
+
+import yaml
 
 from tap_leadintent.definitions import FOLDER as DEFINITIONS
 from tap_leadintent.demo.processes import DemoError, child, last_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping
 
 _OTHER_RUNS = ("MELTANO_", "TAP_LEADINTENT_", "TARGET_POSTGRES_")
-_TICK = 0.2
-"""Seconds between two looks at how far a run has come. Fewer slow the run down; more
-make the picture jump."""
-
-_PROJECT = """\
-requires_meltano: '>=4,<5'
-project_id: {id}
-send_anonymous_usage_stats: false
-default_environment: dev
-environments:
-- name: dev
-# What the demo ran: the sandbox's year, in a schema of its own.
-- name: {schema}
-  config:
-    plugins:
-      extractors:
-      - name: tap-leadintent
-        config:
-          start_date: '{since}'
-      loaders:
-      - name: target-postgres
-        config:
-          default_target_schema: {schema}
-plugins:
-  extractors:
-{tap}  loaders:
-{target}"""
-
-_IGNORED = ".env\n.meltano/\nmeltano.log\noutput/\npostgres/\npostgres.log\n"
+_IGNORED = ".env\n.meltano/\nmeltano.log\npostgres/\npostgres.log\n"
 
 
-def write_project(folder: Path, schema: str, since: str) -> None:
-    """Write a project's files.
-
-    Args:
-        folder: The project, which is there.
-        schema: Name of the demo's environment, and of its schema in the database.
-        since: `start_date` of the demo's environment.
-    """
-    text = _PROJECT.format(
-        id=uuid.uuid4(),
-        schema=schema,
-        since=since,
-        tap=_plugin("tap-leadintent"),
-        target=_plugin("target-postgres"),
-    )
+def write_project(folder: Path) -> None:
+    """Write a project's files into a folder, which is there."""
+    tap, target = _plugin("tap-leadintent"), _plugin("target-postgres")
+    tap["pip_url"] = _source() or tap["pip_url"]
+    project = {
+        "project_id": str(uuid.uuid4()),
+        "send_anonymous_usage_stats": False,
+        "default_environment": "dev",
+        "environments": [{"name": "dev"}],
+        "plugins": {"extractors": [tap], "loaders": [target]},
+    }
+    text = yaml.safe_dump(project, sort_keys=False)
     (folder / "meltano.yml").write_text(text, encoding="utf-8")
     (folder / ".gitignore").write_text(_IGNORED, encoding="utf-8")
 
 
-def _plugin(name: str) -> str:
-    """Give a definition as an item of a list of plugins."""
-    definition = (DEFINITIONS / f"{name}.yaml").read_text(encoding="utf-8")
-    lines = [line for line in definition.splitlines() if not line.startswith("#")]
-    if name == "tap-leadintent" and (source := _source()):
-        lines = [
-            f"pip_url: {source}" if line.startswith("pip_url: ") else line
-            for line in lines
-        ]
-    return f"  - {indent(chr(10).join(lines), '    ')[4:]}\n"
+def _plugin(name: str) -> dict[str, Any]:
+    text = (DEFINITIONS / f"{name}.yaml").read_text(encoding="utf-8")
+    return dict(yaml.safe_load(text))
 
 
 def _source() -> str | None:
@@ -91,12 +52,17 @@ def _source() -> str | None:
         return None
     origin = json.loads(told)
     url = origin["url"]
-    if origin.get("dir_info", {}).get("editable"):
+    if "dir_info" in origin:
         return f"-e {shlex.quote(unquote(urlsplit(url).path))}"
     if version := origin.get("vcs_info"):
         url = f"{version['vcs']}+{url}@{version['commit_id']}"
     # Without spaces, at which Meltano would cut it.
     return f"tap-leadintent@{url}"
+
+
+def program(name: str) -> Path:
+    """Give the path of a program of this environment."""
+    return Path(sysconfig.get_path("scripts"), name)
 
 
 class Meltano:
@@ -112,47 +78,19 @@ class Meltano:
         """
         self.log = log
         self._project = project
-        self._env = {**_environment(), **settings}
+        inherited = {
+            n: v for n, v in os.environ.items() if not n.startswith(_OTHER_RUNS)
+        }
+        self._env = {**inherited, "NO_COLOR": "1", **settings}
 
-    def __call__(
-        self, *arguments: str, meanwhile: Callable[[], None] = lambda: None
-    ) -> None:
+    def __call__(self, *arguments: str) -> None:
         """Run a command to its end.
 
         Args:
             arguments: Those of the command line.
-            meanwhile: Is called several times a second.
 
         Raises:
             DemoError: It failed; the message ends with what it said last.
-        """
-        with self._running(arguments) as process:
-            while not _has_ended(process):
-                meanwhile()
-
-    def output(self, *arguments: str) -> bytes:
-        """Run a command to its end, and give what it printed.
-
-        Args:
-            arguments: Those of the command line.
-
-        Returns:
-            Its standard output.
-
-        Raises:
-            DemoError: It failed; the message ends with what the log says last.
-        """
-        with self._running(arguments, stdout=subprocess.PIPE) as process:
-            printed, _ = process.communicate()
-        return printed
-
-    @contextmanager
-    def _running(
-        self, arguments: Sequence[str], stdout: int | None = None
-    ) -> Iterator[subprocess.Popen[bytes]]:
-        """Run a command whose output goes to the log, unless `stdout` says otherwise.
-
-        The block waits for its end.
         """
         with (
             self.log.open("ab") as log,
@@ -160,43 +98,12 @@ class Meltano:
                 [program("meltano"), *arguments],
                 cwd=self._project,
                 env=self._env,
-                stdin=subprocess.DEVNULL,
-                stdout=log if stdout is None else stdout,
+                stdout=log,
                 stderr=log,
             ) as process,
         ):
-            yield process
-        if process.returncode:
-            msg = (
-                f"meltano {' '.join(arguments)} ended with exit code "
-                f"{process.returncode}; the end of {self.log}:\n{last_lines(self.log)}"
-            )
+            code = process.wait()
+        if code:
+            told = f"meltano {' '.join(arguments)} ended with exit code {code}"
+            msg = f"{told}; {self.log}:\n{last_lines(self.log)}"
             raise DemoError(msg)
-
-
-def program(name: str) -> Path:
-    """Give the path of a program of this environment."""
-    return Path(sysconfig.get_path("scripts"), name)
-
-
-def _has_ended(process: subprocess.Popen[bytes]) -> bool:
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(_TICK)
-    return process.returncode is not None
-
-
-def _environment() -> dict[str, str]:
-    env = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(_OTHER_RUNS)
-    }
-    # A proxy of the environment serves the installation, not the local sandbox.
-    direct = [env.get("NO_PROXY") or env.get("no_proxy"), "127.0.0.1"]
-    no_proxy = ",".join(filter(None, direct))
-    return env | {
-        "MELTANO_SEND_ANONYMOUS_USAGE_STATS": "false",
-        "NO_COLOR": "1",
-        "NO_PROXY": no_proxy,
-        "no_proxy": no_proxy,
-    }

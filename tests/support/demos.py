@@ -1,86 +1,84 @@
-"""The demo in a process of its own."""
+"""The demo in a process of its own; `python -m tests.support.demos` makes its picture.
+
+That is `docs/demo.svg`, what README shows.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
-import time
+import sys
 from contextlib import contextmanager
+from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import psutil  # type: ignore[import-untyped]
-import pytest
+
+from tests.support.pages import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+PICTURE = ROOT / "docs" / "demo.svg"
 PATIENCE = 120
-"""Seconds until a demo must have done what is awaited."""
+_HEAD = '<rect width="100%" height="100%" rx="8" fill="#1e1e1e"/>'
 
 
-class Demo:
-    """A demo in a process of its own, and all processes that belong to it."""
-
-    def __init__(
-        self, folder: Path, python: Path, *options: str, **variables: str
-    ) -> None:
-        own = {"COLUMNS": "100", "DEMO_UNDER_TEST": str(folder), **variables}
-        self.folder = folder
-        self.printed = ""
-        self.process = subprocess.Popen(  # noqa: S603
-            [python, "-m", "tap_leadintent.demo", folder, *options],
-            cwd=folder.parent,
-            env={**os.environ, **own},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-
-    def finish(self) -> str:
-        printed, _ = self.process.communicate(timeout=PATIENCE)
-        return printed
-
-    def wait_for(self, program: str) -> int:
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline and self.process.poll() is None:
-            if pids := running(program, self.folder):
-                return pids[0]
-            time.sleep(0.1)  # each look is at all processes
-        pytest.fail(f"the demo did not start {program}: {self.finish()}")
+def start(python: Path | str, folder: Path, **variables: str) -> subprocess.Popen[str]:
+    """Start a demo that makes a project in a folder."""
+    return subprocess.Popen(  # noqa: S603
+        [python, "-m", "tap_leadintent.demo", folder],
+        cwd=folder.parent,
+        env={**os.environ, "DEMO_UNDER_TEST": str(folder), **variables},
+        start_new_session=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
 
 
-def family(folder: Path) -> dict[int, list[str]]:
-    """Give the command line of each process of a demo, by its id."""
-    data = str(folder / "postgres")
-    found = {}
+def family(folder: Path) -> list[str]:
+    """Give the command lines of all processes of a demo."""
+    found = []
     for process in psutil.process_iter(["cmdline", "environ"]):
         command = process.info["cmdline"] or []
         environ = process.info["environ"] or {}
         # PostgreSQL's processes may overwrite their environment.
-        if environ.get("DEMO_UNDER_TEST") == str(folder) or data in command:
-            found[process.pid] = command
+        own = environ.get("DEMO_UNDER_TEST") == str(folder)
+        if own or str(folder / "postgres") in command:
+            found.append(" ".join(command))
     return found
-
-
-def running(program: str, folder: Path) -> list[int]:
-    """Give the ids of a demo's processes that run a program."""
-    return [
-        pid
-        for pid, command in family(folder).items()
-        if any(part.endswith(f"/bin/{program}") for part in command[:2])
-    ]
 
 
 @contextmanager
 def open_folder() -> Iterator[Path]:
-    """Make a folder that every user may enter.
+    """Make a folder that every user may enter, as PostgreSQL's is another than root.
 
-    Not one of pytest, which keeps closing their parent to all other users. PostgreSQL
-    is another one when the tests run as root.
+    Not one of pytest, which keeps closing their parent to all other users.
     """
     with TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         yield Path(folder).resolve()
+
+
+def picture(printed: str) -> str:
+    """Draw what a demo has printed, without what comes next."""
+    lines = printed.partition("\nTo go on")[0].splitlines()
+    texts = "".join(
+        f'<text x="16" y="{30 + 18 * n}">{escape(line)}</text>\n'
+        for n, line in enumerate(lines)
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="760" '
+        f'height="{40 + 18 * len(lines)}" font-family="monospace" font-size="14" '
+        f'fill="#ddd" xml:space="preserve">\n{_HEAD}\n{texts}</svg>\n'
+    )
+
+
+if __name__ == "__main__":
+    with open_folder() as made:
+        told, _ = start(sys.executable, made / "demo").communicate()
+    PICTURE.write_text(picture(told), encoding="utf-8")
