@@ -119,7 +119,7 @@ def test_the_lines_of_readme_fill_a_warehouse(
     # A definition of old: with a setting that is gone, and without one that is new.
     path = shell.project / "meltano.yml"
     text = path.read_text(encoding="utf-8")
-    older = text.replace("- name: lookback_minutes", "- name: lookback_hours")
+    older = text.replace("name: lookback_minutes", "name: lookback_hours")
     assert older != text
     path.write_text(older, encoding="utf-8")
     shell(UPGRADE)

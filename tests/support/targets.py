@@ -30,12 +30,11 @@ _LOADERS: dict[str, dict[str, Any]] = {
 
 def settings_of(loader: str) -> dict[str, Any]:
     """Give what `meltano.yml` sets, but for what Meltano works out."""
-    declared = {
+    return {
         setting["name"]: setting["value"]
         for setting in _LOADERS[loader]["settings"]
         if "value" in setting and not str(setting["value"]).startswith("$")
     }
-    return {**declared, **_LOADERS[loader].get("config", {})}
 
 
 def run_target(
