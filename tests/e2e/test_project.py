@@ -23,9 +23,14 @@ if TYPE_CHECKING:
     from tap_leadintent.demo.postgres import Postgres
     from tap_leadintent.sandbox import Sandbox
 
-BUILD, FIRST, UPGRADE = shell_blocks(section(README, "## In your project"))
 STATE = shell_blocks((ROOT / "docs/state.md").read_text(encoding="utf-8"))
 PLAN, FORGET = STATE[0], STATE[2]
+BUILD, FIRST, _SHARED, UPGRADE = shell_blocks(section(README, "## In your project"))
+TYPED, _ = shell_blocks(
+    section(ROOT / "docs/columns.md", "## Typed columns for undocumented streams")
+)
+(MASKED,) = shell_blocks(section(ROOT / "docs/columns.md", "## Masking"))
+(SELECTED,) = shell_blocks(section(ROOT / "docs/recipes.md", "## Only some streams"))
 SOURCES = ("LICENSE", "README.md", "meltano.yml", "plugin.yaml", "pyproject.toml")
 # A run without them would be one of another definition.
 SOME_DEFAULTS = {"load_method": "upsert", "use_copy": True, "validate_records": False}
@@ -102,7 +107,10 @@ def test_the_lines_of_readme_fill_a_warehouse(
     tables = tables_of(postgres, "tap_leadintent")
     assert {name: len(rows) for name, rows in tables.items()} == sizes
     assert_tables_hold(tables, sandbox)
-    set_there = {"base_url": "https://api.example.com", "start_date": "2026-01-01"}
+    set_there: dict[str, Any] = {
+        "base_url": "https://api.example.com",
+        "start_date": "2026-01-01",
+    }
     assert shell.plugin("extractors")["config"] == set_there
     loader = {s["name"]: s.get("value") for s in shell.plugin("loaders")["settings"]}
     assert loader.items() >= SOME_DEFAULTS.items()
@@ -115,6 +123,19 @@ def test_the_lines_of_readme_fill_a_warehouse(
     shell(FORGET)
     forgotten = "2026-05-03T00:00:00Z to 2026-05-04T00:00:00Z: missing"
     assert f"leads\n  date_found from {forgotten}" in shell(PLAN)
+
+    shell(TYPED)
+    inferred = shell.plugin("extractors")["schema"]
+    assert inferred.keys() == set(STREAMS) - {"signal_agents", "leads"}
+    assert inferred["observations"]["confidence"] == {"type": ["number", "null"]}
+    # One stream alone, masked.
+    shell(MASKED + SELECTED.replace(" leads ", " monitored_leads "))
+    done = shell("meltano run --full-refresh tap-leadintent target-postgres")
+    assert "1 stream, 30 records" in done
+    masked = tables_of(postgres, "tap_leadintent")["monitored_leads"].values()
+    assert {len(row["email"]) for row in masked if row["email"]} == {32}
+    assert not any("email" in row["additional_properties"] for row in masked)
+    set_there = shell.plugin("extractors")["config"]
 
     # A definition of old: with a setting that is gone, and without one that is new.
     path = shell.project / "meltano.yml"
