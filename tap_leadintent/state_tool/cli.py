@@ -26,7 +26,18 @@ _ASKING = (
 """The settings that say what a run reads, and the key, which is not shown."""
 
 
-def _instant(text: str) -> int:
+def instant(text: str) -> int:
+    """Read an option's value.
+
+    Args:
+        text: An ISO 8601 date or date-time; without an offset it is UTC.
+
+    Returns:
+        UTC seconds since 1970.
+
+    Raises:
+        click.BadParameter: It is neither.
+    """
     try:
         return parse_instant(text)
     except ValueError:
@@ -39,8 +50,8 @@ _CONFIG = click.option(
     "--config", default="ENV", help="Settings (JSON); by default the environment."
 )
 _STREAM = click.Choice([*states.RANGES])
-_FROM = click.option("--from", "start", type=_instant, help="Where it begins.")
-_TO = click.option("--to", "end", type=_instant, help="Where it ends.")
+_FROM = click.option("--from", "start", type=instant, help="Where it begins.")
+_TO = click.option("--to", "end", type=instant, help="Where it ends.")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -69,7 +80,7 @@ def show(state: str) -> None:
 @_CONFIG
 @click.option("--stream", type=_STREAM, help="Only this stream.")
 @click.option(
-    "--at", type=_instant, help="Say whether this instant is covered, or read."
+    "--at", type=instant, help="Say whether this instant is covered, or read."
 )
 def plan(state: str, config: str, stream: str | None, at: int | None) -> None:
     """Say what the next run reads of each stream and why; nothing is sent."""
