@@ -70,6 +70,7 @@ class Flattening:
             del columns[name]
         self._columns = {*columns}
         self._tree = self._plan(fields, ())
+        self._objects = [n for n in fields if isinstance(self._tree.get(n), dict)]
         unknown: dict[tuple[str, ...], bool] = {
             ("properties", name): False for name in hidden if name not in columns
         }
@@ -116,6 +117,12 @@ class Flattening:
         """
         nested, flat = {**record}, dict[str, Any]()
         told = nested.pop(ADDITIONAL_PROPERTIES, None)
+        if isinstance(told, dict):
+            # Of an object that contradicts its column, most fields have one now.
+            told = {**told}
+            for name in self._objects:
+                if isinstance(told.get(name), dict):
+                    nested[name] = told.pop(name)
         self._take(nested, self._tree, (), flat)
         shaped = self._shaper.shape_one(flat)
         rest = shaped.pop(ADDITIONAL_PROPERTIES) or {}

@@ -102,6 +102,24 @@ def test_what_was_kept_before_stays_as_it_is_beside_it() -> None:
     assert flat(COMPANY, record)["rest"] == {"company__new": 1, **kept}
 
 
+def test_of_an_object_that_contradicts_its_column_only_that_value_is_kept() -> None:
+    company = {"name": 5, "hq": HQ, "new": 1}
+    record = {"company": None, "additional_properties": {"company": company, "x": 1}}
+    assert flat(COMPANY, record, 2) == {
+        "id": None,
+        "company__name": None,
+        "company__hq__city": "c",
+        "rest": {
+            "company__name": 5,
+            "company__hq__zip": {"code": 1},
+            "company__new": 1,
+            "x": 1,
+        },
+    }
+    record["additional_properties"] = {"company": "text"}
+    assert flat(COMPANY, record)["rest"] == {"company": "text"}
+
+
 @pytest.mark.parametrize("company", [None, ..., {}, {"name": None}], ids=str)
 def test_an_object_that_is_null_leaves_nothing(company: object) -> None:
     record = {} if company is ... else {"company": company}

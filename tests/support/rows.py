@@ -83,10 +83,14 @@ def flattened(row: Row, columns: dict[str, Any], depth: int) -> Row:
     """Flatten a row; `columns` are the schemas of its columns before that."""
     flat: Row = {}
     rest: Row = {}
+    told = dict(row["additional_properties"] or {})
     for name, value in row.items():
         if name != "additional_properties":
-            _spread(flat, rest, (name,), columns.get(name, {"type": []}), value, depth)
-    rest |= row["additional_properties"] or {}
+            schema = columns.get(name, {"type": []})
+            if "properties" in schema and isinstance(told.get(name), dict):
+                value = told.pop(name)  # noqa: PLW2901 - part of it has a column
+            _spread(flat, rest, (name,), schema, value, depth)
+    rest |= told
     return {**flat, "additional_properties": rest or None}
 
 
@@ -104,7 +108,9 @@ def _spread(  # noqa: PLR0913, PLR0917 - it walks value and schema at once
     if schema and (fields is None or is_deep):
         is_time = schema.get("format") == "date-time" and isinstance(value, str)
         flat[column] = instant(value) if is_time else value
-        if is_time and flat[column] is None:
+        if "number" in schema["type"] and isinstance(value, str):
+            flat[column] = None
+        if flat[column] is None and value is not None:
             rest[column] = value
     elif schema or (isinstance(value, dict) and value and not is_deep):
         fields, value = fields or {}, value or {}
