@@ -63,17 +63,19 @@ def fit_for(schema: Schema) -> Fit:
     nests = kind in {"object", "array"}
     validator = Draft202012Validator(schema, format_checker=None if nests else _formats)
     quick = _quick_type(schema) if nests else None
-    first = _FITS[kind] if kind in {"number", "integer"} else None
+    first = _FITS.get(kind)
 
     def fit(value: object) -> object:
         if quick is not None and _is_quickly(value, quick):
             return value
         fitted = first(value) if first else value
+        # The schema's numbers are decimals, which do not go with doubles.
+        checked = Decimal(str(fitted)) if isinstance(fitted, float) else fitted
         try:
-            if validator.is_valid(fitted):
+            if validator.is_valid(checked):
                 return fitted
-        except ArithmeticError:
-            # `multipleOf` on a number with too many digits; a target fails on it too.
+        except (ArithmeticError, TypeError):
+            # `multipleOf` on a number with too many digits, or on nested doubles.
             pass
         raise ContradictionError
 
