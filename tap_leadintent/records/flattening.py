@@ -57,7 +57,7 @@ class Flattening:
         self._depth, self._separator = options.max_level, options.separator
         self._longest = options.max_key_length
         fields = dict(schema["properties"])
-        rest = fields.pop(ADDITIONAL_PROPERTIES, None)
+        fields.pop(ADDITIONAL_PROPERTIES, None)
         self.schema: Schema = flatten_schema(
             {**schema, "properties": fields},
             self._depth,
@@ -86,8 +86,9 @@ class Flattening:
             mask=SelectionMask(unknown),
             notes=notes,
         )
-        self._rest = rest and self._name(ADDITIONAL_PROPERTIES, ())
-        if rest is not None:
+        self._rest = self._name(ADDITIONAL_PROPERTIES, ())
+        self._has_rest = ADDITIONAL_PROPERTIES in schema["properties"]
+        if self._has_rest:
             columns[self._rest] = {"type": ["string", "null"]}
 
     def _name(self, name: str, above: tuple[str, ...]) -> str:
@@ -129,7 +130,7 @@ class Flattening:
         if told is None or isinstance(told, dict):
             rest |= told or {}
             told = serialize_json(rest) if rest else None
-        if self._rest is not None:
+        if self._has_rest:
             shaped[self._rest] = told
         return shaped
 

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
+from singer_sdk import mapper as sdk
 from singer_sdk.exceptions import MappingError
 from singer_sdk.helpers._catalog import get_selected_schema
 from singer_sdk.helpers._flattening import get_flattening_options
-from singer_sdk.mapper import (
-    MAPPER_SOURCE_OPTION,
-    CustomStreamMap,
-    PluginMapper,
-    SameRecordTransform,
-    StreamMap,
-)
 from typing_extensions import override
 
 from tap_leadintent.errors import ConfigError, StreamError
@@ -25,7 +19,7 @@ if TYPE_CHECKING:
     import logging
     from collections.abc import Mapping
 
-    from singer_sdk.helpers._flattening import FlatteningOptions, PluginFlatteningConfig
+    from singer_sdk.helpers._flattening import FlatteningOptions
     from singer_sdk.singerlib import Catalog
 
     from tap_leadintent.records.notes import RecordNotes
@@ -38,7 +32,7 @@ def build_mapper(
     catalog: Catalog,
     notes: Mapping[str, RecordNotes],
     logger: logging.Logger,
-) -> PluginMapper:
+) -> sdk.PluginMapper:
     """Build the mapper that maps and flattens records.
 
     Args:
@@ -53,11 +47,11 @@ def build_mapper(
     Raises:
         ConfigError: A map or the flattening cannot work.
     """
-    options = get_flattening_options(cast("PluginFlatteningConfig", config))
+    options = get_flattening_options(config)  # type: ignore[arg-type]
     # `Flattening` does it after the map, as the SDK would lose what has no column.
     unflattened = {**config, "flattening_enabled": False}
     try:
-        mapper = PluginMapper(plugin_config=unflattened, logger=logger)
+        mapper = sdk.PluginMapper(plugin_config=unflattened, logger=logger)
         for stream in notes:
             _register(mapper, stream, catalog)
     except (MappingError, NotImplementedError, ValueError) as error:
@@ -68,8 +62,8 @@ def build_mapper(
         definitions = _definitions(config.get("stream_maps", {}), stream)
         maps[:] = [
             _SafeMap(made, stream, definition, options, notes[stream])
-            if isinstance(made, CustomStreamMap)
-            or (isinstance(made, SameRecordTransform) and _flattens(options))
+            if isinstance(made, sdk.CustomStreamMap)
+            or (isinstance(made, sdk.SameRecordTransform) and _flattens(options))
             else made
             for made, definition in zip(maps, definitions, strict=True)
         ]
@@ -80,7 +74,7 @@ def _flattens(options: FlatteningOptions) -> bool:
     return options.enabled and options.max_level > 0
 
 
-def _register(mapper: PluginMapper, stream: str, catalog: Catalog) -> None:
+def _register(mapper: sdk.PluginMapper, stream: str, catalog: Catalog) -> None:
     entry = catalog.get_stream(stream)
     if entry is None:
         return
@@ -97,20 +91,20 @@ def _definitions(maps: Mapping[str, Any], stream: str) -> list[dict[str, Any]]:
     others: list[dict[str, Any]] = []
     for entry, definition in maps.items():
         sets = definition if isinstance(definition, dict) else {}
-        if fnmatchcase(stream, sets.get(MAPPER_SOURCE_OPTION, entry)):
-            if MAPPER_SOURCE_OPTION in sets:
+        if fnmatchcase(stream, sets.get(sdk.MAPPER_SOURCE_OPTION, entry)):
+            if sdk.MAPPER_SOURCE_OPTION in sets:
                 others.append(sets)
             else:
                 own = sets
     return [own, *others]
 
 
-class _SafeMap(StreamMap):
+class _SafeMap(sdk.StreamMap):
     """A map whose errors are explained; it hides before, and flattens after."""
 
     def __init__(
         self,
-        made: StreamMap,
+        made: sdk.StreamMap,
         stream: str,
         sets: Mapping[str, Any],
         options: FlatteningOptions,
@@ -120,7 +114,7 @@ class _SafeMap(StreamMap):
         self.transformed_key_properties = made.transformed_key_properties
         self.transformed_schema = made.transformed_schema
         self._stream = stream
-        self._map = made if isinstance(made, CustomStreamMap) else None
+        self._map = made if isinstance(made, sdk.CustomStreamMap) else None
         columns = made.transformed_schema["properties"]
         set_by_it = {name for name in sets if sets[name] not in (name, "self")}
         # `__else__` takes out columns that it does not name.
@@ -146,7 +140,7 @@ class _SafeMap(StreamMap):
     def get_filter_result(self, record: Record) -> bool:
         return self._map is None or self._map.get_filter_result(record)
 
-    def _mapped(self, record: Record, custom: CustomStreamMap) -> Record | None:
+    def _mapped(self, record: Record, custom: sdk.CustomStreamMap) -> Record | None:
         # Without a column it is there, or if it contradicts its column's type.
         rest = record.get(ADDITIONAL_PROPERTIES)
         if rest and not self._hidden.isdisjoint(rest):

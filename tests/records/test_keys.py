@@ -74,23 +74,6 @@ def test_record_key_without_an_id_is_this_digest(text: str, digest: str) -> None
 @pytest.mark.parametrize(
     ("text", "other"),
     [
-        ('{"a": 1}', '{"a": 1.0}'),
-        ('{"a": 1}', '{"a": 10e-1}'),
-        ('{"a": 100}', '{"a": 1E+2}'),
-        ('{"a": 0}', '{"a": -0.0}'),
-        ('{"a": 0.5}', '{"a": 50e-2}'),
-        ('{"a": 1e400}', '{"a": 0.1e401}'),
-        ('{"a": [{"b": 1, "c": 2}]}', '{"a": [{"c": 2, "b": 1}]}'),
-        ('{"a": "\\u00e9"}', '{"a":"é"}'),
-    ],
-)
-def test_spelling_does_not_change_the_digest(text: str, other: str) -> None:
-    assert record_key(exact_json(text)) == record_key(exact_json(other))
-
-
-@pytest.mark.parametrize(
-    ("text", "other"),
-    [
         ('{"a": 1}', '{"a": "1"}'),
         ('{"a": 1}', '{"a": true}'),
         ('{"a": 1}', '{"a": -1}'),

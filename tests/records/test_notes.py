@@ -15,49 +15,12 @@ from tests.support.helpers import STREAMS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import pytest
+
     from tap_leadintent.sandbox import Sandbox
     from tests.support.helpers import Run
 
 LOGGER = logging.getLogger("notes")
-
-
-@pytest.mark.parametrize(
-    ("documented", "level", "hint"),
-    [(True, "WARNING", "in the catalog"), (False, "INFO", "see infer_columns")],
-)
-def test_one_line_about_fields_without_a_column(
-    caplog: pytest.LogCaptureFixture, *, documented: bool, level: str, hint: str
-) -> None:
-    caplog.set_level("INFO")
-    notes = RecordNotes(LOGGER)
-    for _ in range(3):
-        notes.without_column(["b", "a"])
-    notes.log(documented=documented, show=str)
-    (record,) = caplog.records
-    assert record.levelname == level
-    text = "2 fields are only in additional_properties: 'a', 'b'; "
-    assert record.getMessage().startswith(text)
-    assert hint in record.getMessage()
-
-
-def test_one_warning_about_values_that_contradict_their_type(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    notes = RecordNotes(LOGGER)
-    for name in ("b", "a", "b"):
-        notes.contradicting(name)
-    notes.log(documented=False, show=str)
-    (record,) = caplog.records
-    assert record.levelname == "WARNING"
-    assert record.getMessage().endswith("'a' in 1 record, 'b' in 2 records")
-
-
-def test_no_line_where_there_is_nothing_to_say(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    caplog.set_level("DEBUG")
-    RecordNotes(LOGGER).log(documented=True, show=str)
-    assert not caplog.records
 
 
 def test_a_line_is_bounded_whatever_a_server_invents(
