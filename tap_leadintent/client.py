@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from tap_leadintent.interruption import Interruption
     from tap_leadintent.openapi import TapColumn
     from tap_leadintent.replication.plan import Asked
-    from tap_leadintent.replication.time_range import TimeRange
 
     Record = dict[str, Any]
 
@@ -68,7 +67,7 @@ class LeadIntentStream(SingerStream):
     made: tuple[TapColumn, ...] = ()
     """Columns that the stream makes itself."""
 
-    ranges: tuple[TimeRange, ...] = ()
+    ranges: tuple[str, ...] = ()
     """Time ranges of the endpoint. Runs with `end_date` read the first alone."""
 
     def __init__(
@@ -83,7 +82,7 @@ class LeadIntentStream(SingerStream):
             interruption: Ends the run after a signal.
         """
         super().__init__(tap)
-        self.asked = replace(asked, ranges=[each.name for each in self.ranges])
+        self.asked = replace(asked, ranges=self.ranges)
         """What the settings ask for of this stream."""
         self.shared = shared
         """What the requests of all streams share."""
@@ -214,7 +213,7 @@ class LeadIntentStream(SingerStream):
         """The newest covered instant of the stream's first range."""
         if not self.is_incremental:
             return None
-        newest = self.bookmark.coverage.newest(self.ranges[0].name)
+        newest = self.bookmark.coverage.newest(self.ranges[0])
         return None if newest is None else format_instant(newest)
 
     def begin_state(self) -> None:
@@ -276,7 +275,6 @@ class LeadIntentStream(SingerStream):
         bookmark.coverage = plan.coverage
         self._note_coverage(0)
         self.write_state()
-        ranges = {each.name: each for each in self.ranges}
         for step in plan.steps:
-            yield from self.reader.read(step, plan.coverage, ranges[step.name])
+            yield from self.reader.read(step, plan.coverage)
         plan.coverage.rechecked = plan.rechecked

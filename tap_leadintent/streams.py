@@ -12,7 +12,6 @@ from tap_leadintent.openapi import (
 )
 from tap_leadintent.records.keys import own_id_of
 from tap_leadintent.records.shaper import time_at
-from tap_leadintent.replication.time_range import TimeRange
 
 _TIME = {"type": ["string", "null"], "format": "date-time"}
 _OBSERVED_AT = ("signal", "observed_at")
@@ -66,10 +65,7 @@ class Leads(LeadIntentStream):
     schema = RecordSchema("Lead", *made)
     primary_keys = ("id",)
     replication_key = SIGNAL_OBSERVED_AT
-    ranges = (
-        TimeRange("date_found"),
-        TimeRange("latest_signal", time_of=_signal_time),
-    )
+    ranges = ("date_found", "latest_signal")
 
 
 class SignalAccounts(LeadIntentStream):
@@ -84,7 +80,7 @@ class SignalAccounts(LeadIntentStream):
     schema = RecordSchema("SignalAccount", *made)
     primary_keys = (RECORD_KEY,)
     replication_key = WINDOW_END
-    ranges = (TimeRange("date_found"), TimeRange("latest_signal"))
+    ranges = ("date_found", "latest_signal")
 
 
 class MonitoredAccounts(LeadIntentStream):
@@ -98,7 +94,7 @@ class MonitoredAccounts(LeadIntentStream):
     )
     schema = RecordSchema("MonitoredAccount", *made)
     primary_keys = (RECORD_KEY,)
-    ranges = (TimeRange("latest_activity"),)
+    ranges = ("latest_activity",)
 
 
 class Observations(LeadIntentStream):
@@ -110,7 +106,7 @@ class Observations(LeadIntentStream):
     schema = RecordSchema("Observation", *made)
     primary_keys = (RECORD_KEY,)
     replication_key = "observed_at"
-    ranges = (TimeRange("observed_at"),)
+    ranges = ("observed_at",)
 
 
 class CustomSignals(LeadIntentStream):
@@ -135,7 +131,7 @@ class MonitoredLeads(LeadIntentStream):
     schema = RecordSchema("MonitoredLead", *made)
     primary_keys = (RECORD_KEY,)
     replication_key = WINDOW_END
-    ranges = (TimeRange("latest_activity"),)
+    ranges = ("latest_activity",)
 
 
 STREAMS: tuple[type[LeadIntentStream], ...] = (

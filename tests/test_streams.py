@@ -68,4 +68,4 @@ def test_a_stream_declares_the_time_ranges_of_its_endpoint(name: str) -> None:
         for field, schema in request_fields(name).items()
         if "start_time" in schema.get("properties", {})
     }
-    assert {each.name for each in declared_stream(name).ranges} == documented
+    assert {*declared_stream(name).ranges} == documented

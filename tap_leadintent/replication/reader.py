@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,8 +13,7 @@ from tap_leadintent.api.chain import Chain
 from tap_leadintent.errors import IF_IT_GOES_ON, RefusedError, StreamError
 from tap_leadintent.replication.coordinator import Coordinator
 from tap_leadintent.replication.emitted import Emitted
-from tap_leadintent.replication.range_guard import RangeGuard
-from tap_leadintent.replication.range_requests import RangeRequests
+from tap_leadintent.replication.ranges import RangeChain, RangeGuard
 from tap_leadintent.replication.schedule import Schedule
 from tap_leadintent.replication.windows import Window, Windows
 from tap_leadintent.times import format_instant
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from tap_leadintent.progress import Progress
     from tap_leadintent.replication.coverage import Coverage
     from tap_leadintent.replication.plan import Step
-    from tap_leadintent.replication.time_range import TimeRange
 
     Fields = dict[str, Any]
     Row = dict[str, Any]
@@ -89,15 +88,12 @@ class Reader:
         """
         return _decode(self._first(self._unfiltered), 1)
 
-    def read(
-        self, step: Step, coverage: Coverage, time_range: TimeRange | None = None
-    ) -> Iterator[list[Row]]:
+    def read(self, step: Step, coverage: Coverage) -> Iterator[list[Row]]:
         """Read a step of a plan.
 
         Args:
             step: The step.
             coverage: Notes each window that has been read whole.
-            time_range: The step's range; not needed where it is unfiltered.
 
         Yields:
             The rows of each page, oldest window first, without rows that were emitted
@@ -109,10 +105,9 @@ class Reader:
         """
         begin: Callable[[Window], Chain] = self._unfiltered
         guard = None
-        if time_range is not None and not step.is_unfiltered:
-            requests = RangeRequests(step.name, self.logger)
-            begin = requests.begin
-            guard = RangeGuard(time_range, partial(self._is_ignored, begin))
+        if not step.is_unfiltered:
+            begin = partial(self._ranged, step.name)
+            guard = RangeGuard(step.name, partial(self._is_ignored, begin))
         readers = 1 if step.is_unfiltered else self.concurrency
         windows = Windows(
             step.stretches,
@@ -137,15 +132,22 @@ class Reader:
             # The first query is the earliest, so it decides what is complete.
             as_of = page.as_of if number == 1 else as_of
             records = _decode(page, number)
-            if guard is not None:
-                guard.check(window, number, records)
+            if guard is not None and number == 1:
+                guard.check(records)
             rows = self._new_rows(records, number, window.end if step.covers else None)
             emitted += len(rows)
             yield rows
             # After its last page, a window first counts as read.
             if page.cursor.has_more:
                 self.interruption.check()
-        self.widest = windows.widest
+        if not step.is_unfiltered and windows.widest < (self.widest or sys.maxsize):
+            self.widest = windows.widest
+            self.logger.warning(
+                "The API refused long windows of %s, so narrower ones were read; set "
+                "window_days to %.3g, which it accepts",
+                step.name,
+                windows.widest / 86400,
+            )
 
     def forget(self) -> None:
         """Forget what was emitted: the next stream needs the memory."""
@@ -189,6 +191,9 @@ class Reader:
 
     def _unfiltered(self, _: Window) -> Chain:
         return Chain({}, self.logger)
+
+    def _ranged(self, name: str, window: Window) -> Chain:
+        return RangeChain(name, window, self.logger)
 
     def _note(self, step: Step, window: Window, as_of: int, coverage: Coverage) -> None:
         end = min(window.end, as_of)

@@ -27,7 +27,7 @@ _FULL_TABLE = "full table; every run reads all of it"
 
 
 # From the classes, because the SDK creates streams only with a tap.
-RANGES = {vars(each)["name"]: [one.name for one in each.ranges] for each in STREAMS}
+RANGES = {vars(each)["name"]: [*each.ranges] for each in STREAMS}
 """The time ranges of each stream; runs with `end_date` read the first alone."""
 
 _INCREMENTAL = {vars(e)["name"] for e in STREAMS if "replication_key" in vars(e)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tap_leadintent.replication.range_requests import range_fields
+from tap_leadintent.replication.ranges import range_fields
 from tap_leadintent.replication.windows import Window
 
 

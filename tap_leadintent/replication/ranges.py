@@ -1,0 +1,157 @@
+"""Asks for the windows of a time range, and copes with servers that refuse them.
+
+API description: "POST /v1/signals/leads", "POST /v1/monitor/signals".
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from typing_extensions import override
+
+from tap_leadintent.api.chain import Chain
+from tap_leadintent.errors import RefusedError, StreamError, TooWideError
+from tap_leadintent.replication.windows import (
+    NARROWEST_SECONDS,
+    OVERLAP_SECONDS,
+    Window,
+)
+from tap_leadintent.times import EARLIEST, format_instant
+
+if TYPE_CHECKING:
+    import logging
+    from collections.abc import Callable
+
+    from tap_leadintent.api.page import Page, Records
+
+_RANGE_REFUSALS = frozenset({400, 409, 416, 422})
+"""Statuses with which a server may refuse a range that ends in its future."""
+
+_WIDTH_REFUSALS = frozenset({400, 413, 422})
+"""Statuses with which a server may refuse a range that is too wide for it."""
+
+_MOST_TRIES = 5
+"""More would repeat requests in vain; fewer might fail where several machines with
+clocks of their own answer in turn."""
+
+_MOST_ALIKE = 3
+"""Windows in a row that begin with the same records before the API is asked for a time
+without any. More would read more in vain; fewer would ask where nothing is wrong."""
+
+
+def range_fields(name: str, window: Window) -> dict[str, Any]:
+    """Ask for a window, from a second before it.
+
+    The API description does not show whether a range includes its ends.
+
+    Args:
+        name: The time range.
+        window: The window.
+
+    Returns:
+        The fields of the request's body.
+    """
+    earliest = 0 if window.start >= 0 else EARLIEST
+    start = max(earliest, window.start - OVERLAP_SECONDS)
+    ends = {"start_time": start, "end_time": window.end}
+    return {name: {end: format_instant(time) for end, time in ends.items()}}
+
+
+class RangeChain(Chain):
+    """The cursor chain of a window.
+
+    A server may refuse a range that ends in its future; the window is then requested
+    again, up to the server's own time. It may also refuse a range that is too wide,
+    which is then to be read in narrower windows.
+    """
+
+    def __init__(self, name: str, window: Window, logger: logging.Logger) -> None:
+        """Start before the first page.
+
+        Args:
+            name: The time range.
+            window: The window; what lies in the server's future may be left out.
+            logger: As for `Chain`.
+        """
+        super().__init__(range_fields(name, window), logger)
+        self._name = name
+        self._window = self._asked = window
+        self._tries = _MOST_TRIES
+
+    @override
+    def take(self, page: Page) -> Page | None:
+        super().take(page)
+        if self._asked.end <= self._window.start:
+            # All of it lies in the future: only the refusal was made sure of.
+            return None
+        # What was left out has not been read.
+        return replace(page, as_of=min(page.as_of, self._asked.end))
+
+    @override
+    def refuse(self, error: BaseException) -> None:
+        if self.has_begun or not isinstance(error, RefusedError):
+            super().refuse(error)
+            return
+        asked, now, self._tries = self._asked, error.as_of, self._tries - 1
+        may_be_ahead = error.status in _RANGE_REFUSALS and self._tries
+        if now is not None and now < asked.end and may_be_ahead:
+            self._asked = Window(min(asked.start, now - 1), now)
+            self.fields = range_fields(self._name, self._asked)
+        elif error.status not in _WIDTH_REFUSALS:
+            raise error
+        elif asked.end - asked.start > NARROWEST_SECONDS:
+            raise TooWideError(str(error), error.status)
+        else:
+            msg = (
+                f"{error} ({self._name} was asked for in windows of an hour at most; "
+                "if that is too wide, lower window_days)"
+            )
+            raise RefusedError(msg, error.status)
+
+
+class RangeGuard:
+    """Notices a server that ignores the time range it was asked for.
+
+    Everything would be read once for each window, and the windows would look alike.
+    """
+
+    def __init__(self, name: str, is_ignored: Callable[[], bool]) -> None:
+        """Start without a window.
+
+        Args:
+            name: The time range.
+            is_ignored: Requests a time that cannot have records, and tells whether the
+                server returns some.
+        """
+        self._name = name
+        self._is_ignored = is_ignored
+        self._is_trusted = False
+        self._last: int | None = None
+        self._alike = 1
+
+    def check(self, first_page: Records) -> None:
+        """Check the first page of a window.
+
+        Args:
+            first_page: Its records.
+
+        Raises:
+            StreamError: Three windows in a row began with the same records, and the
+                server returns records even for a time that cannot have any.
+        """
+        content = hash(tuple(map(bytes, first_page.raw))) if first_page.raw else None
+        is_alike = content is not None and content == self._last
+        self._alike = self._alike + 1 if is_alike else 1
+        self._last = content
+        if self._alike < _MOST_ALIKE or self._is_trusted:
+            return
+        if self._is_ignored():
+            msg = (
+                "the API returns the same records for different time ranges of "
+                f"{self._name}; it seems to ignore the range. The stream stops rather "
+                "than read everything once for each window. Report it to the API's "
+                "support."
+            )
+            raise StreamError(msg)
+        self._is_trusted = True
