@@ -42,5 +42,5 @@ def test_the_page_has_every_column_with_its_types(name: str) -> None:
     else:
         assert sorted(row for row in rows if row in expected) == sorted(expected)
         (row,) = (row for row in tables(told)[1] if row["Table"] == f"`{name}`")
-        ranges = ", ".join(f"`{each.name}`" for each in stream.ranges)
+        ranges = ", ".join(f"`{each}`" for each in stream.ranges)
         assert row["Time ranges"] == ranges
