@@ -38,6 +38,8 @@ _FARTHEST = 3653 * DAY
 _MOVING = 0.35
 _OLD = 0.05
 
+_GRAINS = (SECOND, SECOND, 1000, 1)
+
 _IN_BURSTS = 0.9
 _IMPORTED = 0.8
 
@@ -202,7 +204,7 @@ class Shelf:
 
 def _grained(instant: int, rng: Random) -> int:
     """Round down to whole seconds, milliseconds, or not at all."""
-    return instant - instant % rng.choice((SECOND, SECOND, 1000, 1))
+    return instant - instant % _GRAINS[int(rng.random() * 4)]
 
 
 class World:

@@ -116,36 +116,9 @@ def test_a_refusal_names_undocumented_filters(status: int) -> None:
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-@pytest.mark.parametrize(
-    ("location", "where"),
-    [
-        ("https://login.example.com/x?y", " to login.example.com"),
-        (
-            f"https://user:{API_KEY}@login.example.com:8443/",
-            " to login.example.com:8443",
-        ),
-        (f"https://{API_KEY}.example.com/", " to ***.example.com"),
-        ("//elsewhere.example/x", " to elsewhere.example"),
-        ("/v2", ""),
-        ("", ""),
-        ("https://[::1", ""),
-        ("https://a\u2100b/", ""),
-    ],
-)
-def test_a_redirect_shows_its_host(status: int, location: str, where: str) -> None:
-    told = refusal(answer(status, "moved", "Found", location))
-    expected = f"HTTP {status} Found: redirects{where} are not followed; check base_url"
-    assert told == expected
-
-
-@pytest.mark.parametrize("cut_at", "/?#@")
-def test_a_redirect_shows_no_part_of_a_key_that_its_address_is_cut_at(
-    cut_at: str,
-) -> None:
-    key = f"1st-part{cut_at}2nd-part"
-    moved = answer(302, location=f"https://{key}.example.com/x")
-    told = str(failure(moved, Secret(key)))
-    assert "to ***.example.com are" in told
+def test_a_redirect_is_refused(status: int) -> None:
+    told = refusal(answer(status, "moved", "Found", "https://elsewhere.example/x"))
+    assert told == (f"HTTP {status} Found: redirects are not followed; check base_url")
 
 
 @pytest.mark.parametrize(
@@ -169,27 +142,17 @@ def test_what_may_pass_shows_the_servers_own_words(status: int, advice: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "wrong"),
     [
-        ("<html>\n<b>wait</b>", f"an HTML page; {ROOT}: <html> <b>wait</b>"),
-        ("", f"empty; {ROOT}"),
-        (" \r\n", f"empty; {ROOT}"),
-        (
-            '{"error": "later"}',
-            f"other JSON ({NO_DATA}); {ROOT}: " + '{"error": "later"}',
-        ),
-        ("[]", f"other JSON (Expected `object`, got `array`); {ROOT}: []"),
-        (
-            '{"data": [',
-            f"invalid JSON ({CUT}); {SUPPORT}, or {ROOT}: " + '{"data": [',
-        ),
+        ("", "Input data was truncated"),
+        ('{"error": "later"}', NO_DATA),
+        ("[]", "Expected `object`, got `array`"),
+        ('{"data": [', CUT),
     ],
 )
-def test_a_200_without_a_page_says_what_it_is(body: str, told: str) -> None:
-    assert (
-        trouble(answer(200, body))
-        == f"the response is not a page of records but {told}"
-    )
+def test_a_200_without_a_page_says_what_is_wrong(body: str, wrong: str) -> None:
+    told = f"the response is not a page of records ({wrong}); {SUPPORT}, or {ROOT}"
+    assert trouble(answer(200, body)) == told + (f": {body}" if body else "")
 
 
 @pytest.mark.parametrize("status", [200, 400, 403, 429, 500])

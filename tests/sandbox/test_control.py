@@ -30,17 +30,6 @@ def test_log(sandbox: Sandbox) -> None:
     assert sandbox.requests() == []
 
 
-def test_configure_starts_anew(sandbox: Sandbox) -> None:
-    page(sandbox, "leads")
-    sandbox.faults({"kind": "html"})
-    sandbox.configure(sizes={"leads": 3}, clock="2020-02-29T12:00:00Z")
-    assert sandbox.requests() == []
-    assert sandbox.now() == "2020-02-29T12:00:00Z"
-    assert len(page(sandbox, "leads")["data"]) == 3
-    sandbox.configure()
-    assert len(sandbox.records("leads")) == 230
-
-
 @pytest.mark.parametrize(
     ("route", "body", "told"),
     [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -62,28 +61,6 @@ def test_pages(sandbox: Sandbox, where: Any, struck: list[int]) -> None:
     assert hit == struck
 
 
-@pytest.mark.parametrize(
-    ("fault", "begin"),
-    [
-        ({"kind": "body"}, ""),
-        ({"kind": "body", "body": "raw text"}, "raw text"),
-        ({"kind": "body", "body": None}, "null"),
-        ({"kind": "html"}, "<!DOCTYPE html>"),
-        ({"kind": "truncate"}, '{"data":[{"id":"lead_'),
-    ],
-)
-def test_a_200_that_is_no_page(
-    sandbox: Sandbox, fault: dict[str, Any], begin: str
-) -> None:
-    sandbox.faults(fault)
-    response = post(sandbox, "leads")
-    assert response.status_code == 200
-    assert response.text.startswith(begin)
-    if fault.get("body", "") is not None:
-        with pytest.raises(json.JSONDecodeError):
-            json.loads(response.text)
-
-
 @pytest.mark.parametrize("where", ["first", "middle", [1, 3]])
 def test_empty_page(sandbox: Sandbox, where: Any) -> None:
     expected = read(sandbox, "leads")
@@ -91,11 +68,3 @@ def test_empty_page(sandbox: Sandbox, where: Any) -> None:
     got = chain(sandbox, "leads")
     assert [] in got
     assert [record for records in got for record in records] == expected
-
-
-def test_expire_cursor(sandbox: Sandbox) -> None:
-    body = {"cursor": {"after": page(sandbox, "leads")["cursor"]["next"]}}
-    sandbox.faults({"kind": "expire_cursor", "times": 1})
-    assert statuses(sandbox, 1) == [200]
-    assert post(sandbox, "leads", body).status_code == 410
-    assert post(sandbox, "leads", body).status_code == 200

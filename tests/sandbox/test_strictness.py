@@ -18,12 +18,8 @@ RANGE = {"start_time": "2026-01-01T00:00:00Z", "end_time": "2026-02-01T00:00:00Z
 
 
 def ask(sandbox: Sandbox, **changes: Any) -> requests.Response:
-    asked: dict[str, Any] = {
-        "method": "POST",
-        "path": "/v1/signals/leads",
-        "data": "{}",
-    }
-    asked |= {"headers": HEADERS, **changes}
+    asked: dict[str, Any] = {"method": "POST", "path": "/v1/signals/leads"}
+    asked |= {"data": "{}", "headers": HEADERS, **changes}
     url = sandbox.url + asked.pop("path")
     return requests.request(url=url, timeout=30, **asked)
 

