@@ -12,6 +12,7 @@ from collections import deque
 from email.utils import formatdate
 from hmac import compare_digest
 from http import HTTPStatus
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -21,11 +22,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from tap_leadintent.sandbox.control import Control
-from tap_leadintent.sandbox.endpoints import BY_PATH
+from tap_leadintent.sandbox.endpoints import BY_PATH, ENDPOINTS
 from tap_leadintent.sandbox.faults import Fault, page_response
 from tap_leadintent.sandbox.query import Query
-from tap_leadintent.sandbox.times import SECOND
+from tap_leadintent.sandbox.records import Entry
+from tap_leadintent.sandbox.times import SECOND, format_time, parse_time
 from tap_leadintent.sandbox.world import World
 
 if TYPE_CHECKING:
@@ -35,9 +36,11 @@ if TYPE_CHECKING:
 
     from tap_leadintent.sandbox.endpoints import Endpoint
     from tap_leadintent.sandbox.options import Options
+    from tap_leadintent.sandbox.world import Shelf
 
 _LOG_LENGTH = 20_000
 _CONTROL = "/_sandbox/"
+_NUMBERS = count()
 
 
 class RefusedError(Exception):
@@ -79,9 +82,9 @@ class App:
 
     def __init__(self, options: Options, faults: Sequence[Any] = ()) -> None:
         """Start with a new world, with faults until it is told others."""
+        self._base = options
         self.configure(options)
         self.arm(faults)
-        self._control = Control(self)
 
     def configure(self, options: Options) -> None:
         """Start anew: world, log, and no faults."""
@@ -136,7 +139,7 @@ class App:
             message = "web pages may not steer the sandbox; send no Origin header"
             raise RefusedError(403, message, {})
         route = request.url.path.removeprefix(_CONTROL)
-        handler = getattr(self._control, f"{request.method.lower()}_{route}", None)
+        handler = getattr(self, f"_{request.method.lower()}_{route}", None)
         if handler is None:
             raise RefusedError(404, "there is no such route", {})
         # The standard decoder also takes what stricter ones refuse: lone surrogates.
@@ -144,6 +147,97 @@ class App:
         arguments = inspect.signature(handler).bind(**request.query_params, **told)
         content = msgspec.json.encode(handler(*arguments.args, **arguments.kwargs))
         return Response(content, media_type="application/json")
+
+    # The routes: arguments and answers are JSON, a ValueError is a refusal.
+
+    def _get_clock(self) -> object:
+        """Give the clock."""
+        return {"now": format_time(self.world.now)}
+
+    def _post_clock(self, advance_seconds: float) -> object:
+        """Move the clock forward."""
+        self.world.advance(msgspec.convert(advance_seconds, float) * SECOND)
+        return self._get_clock()
+
+    def _post_configure(self, **options: Any) -> object:
+        """Start anew."""
+        self.configure(self._base.changed(options))
+        return self._get_clock()
+
+    def _get_records(self, stream: str) -> object:
+        """Give all records of a stream with their times."""
+        shelf = self._shelf(stream)
+        entries = [entry for _, _, entry in shelf.rows(shelf.endpoint.order)]
+        records = [msgspec.Raw(shelf.body(entry)) for entry in entries]
+        return {"records": records, "times": [_times(shelf, e) for e in entries]}
+
+    def _post_records(
+        self,
+        stream: str,
+        records: Sequence[Any] = (),
+        texts: Sequence[str] = (),
+        **times: str,
+    ) -> object:
+        """Insert or replace records, given as any JSON or as texts of JSON.
+
+        A record replaces the one that has its `id` (an id that is not a string counts
+        by its JSON text); one without an id is always added. Times are `found_at`,
+        `observed_at` and `activity_at` (ISO 8601): when they appear, and the time of
+        their latest signal or activity. By default, that is what a record says of
+        itself, else what the replaced one had, else the clock.
+        """
+        shelf = self._shelf(stream)
+        if unknown := times.keys() - shelf.endpoint.times.values():
+            msg = f"records of {stream} have no {min(unknown)}"
+            raise ValueError(msg)
+        texts = [*map(json.dumps, records), *texts]
+        return {"ids": [self._insert(shelf, text, times) for text in texts]}
+
+    def _delete_records(self, stream: str, ids: Sequence[str]) -> object:
+        """Remove records."""
+        shelf = self._shelf(stream)
+        return {"removed": [name for name in ids if shelf.remove(name)]}
+
+    def _get_requests(self) -> object:
+        """Give the log of requests."""
+        return {"requests": list(self.log)}
+
+    def _delete_requests(self) -> object:
+        """Empty the log."""
+        self.log.clear()
+        return {}
+
+    def _post_faults(self, faults: Sequence[Any]) -> object:
+        """Put faults in force instead of all others."""
+        self.arm(faults)
+        return {}
+
+    def _shelf(self, stream: str) -> Shelf:
+        if stream not in ENDPOINTS:
+            msg = f"unknown stream {stream!r}, known are {', '.join(ENDPOINTS)}"
+            raise ValueError(msg)
+        return self.world.shelves[stream]
+
+    def _insert(self, shelf: Shelf, text: str, told: dict[str, str]) -> str:
+        """Put a record into a stream; give the id that it can be removed by."""
+        record = json.loads(text)
+        fields = record if isinstance(record, dict) else {}
+        own = fields.get("id")
+        name = own if isinstance(own, str) else json.dumps(own)
+        if own is None:
+            name = f"without-id-{next(_NUMBERS)}"
+        times = {
+            "observed_at": _said(fields.get("signal"), "observed_at")
+            or _said(fields, "observed_at"),
+            "activity_at": _said(fields, "latest_activity_at"),
+            **{key: parse_time(time) for key, time in told.items()},
+        }
+        named = shelf.endpoint.times
+        known = shelf.entries.get(name)
+        found = times.get(named["found"]) or (known.found if known else self.world.now)
+        latest = times.get(named.get("latest", "")) or found
+        shelf.put(Entry(name, -1, found, latest, body=text.encode()))
+        return name
 
     async def _read(self, request: Request, entry: Logged) -> ASGIApp:
         content = await request.body()
@@ -188,6 +282,20 @@ class App:
             after = {"Retry-After": str(self.options.retry_after)}
             raise RefusedError(429, "too many requests", after)
         self._tokens -= 1
+
+
+def _times(shelf: Shelf, entry: Entry) -> dict[str, str]:
+    times = {"found": entry.found, "latest": entry.latest}
+    named = shelf.endpoint.times.items()
+    return {"id": entry.id} | {name: format_time(times[axis]) for axis, name in named}
+
+
+def _said(record: object, field: str) -> int | None:
+    """Give a time that a record has of its own, if it is one."""
+    try:
+        return parse_time(record[field]) if isinstance(record, dict) else None
+    except (KeyError, TypeError, ValueError):
+        return None
 
 
 class _Protocol(HttpToolsProtocol):

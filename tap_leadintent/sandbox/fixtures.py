@@ -7,7 +7,6 @@ In the `conftest.py` at the top of the tests:
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,10 +16,6 @@ from tap_leadintent.sandbox.options import Options, three_weeks_ago
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-if not (find_spec("starlette") and find_spec("uvicorn")):
-    msg = "the sandbox is not installed; run pip install 'tap-leadintent[sandbox]'"
-    raise pytest.UsageError(msg)
 
 
 @pytest.fixture(scope="session")

@@ -65,10 +65,6 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         """Begin of the history, in microseconds since 1970."""
         return self.start - 365 * DAY if self.since is None else parse_time(self.since)
 
-    def size(self, stream: str) -> int:
-        """Give the number of records of a stream at the start."""
-        return self.sizes.get(stream, ENDPOINTS[stream].size)
-
     def changed(self, changes: dict[str, Any]) -> Options:
         """Give these options with some replaced; sizes are replaced one by one.
 

@@ -126,14 +126,10 @@ class Query:
 
     def _read_cursor(self, text: str) -> Cursor:
         payload = text.removeprefix(_HEAD).removesuffix(_TAIL)
-        try:
-            cursor = msgspec.json.decode(urlsafe_b64decode(payload), type=Cursor)
-        except ValueError:
-            cursor = None
-        if (
-            cursor is None
-            or cursor.token() != text
-            or cursor != self.cursor_at(cursor.page, cursor.after)
+        cursor = msgspec.json.decode(urlsafe_b64decode(payload), type=Cursor)
+        if (cursor, text) != (
+            self.cursor_at(cursor.page, cursor.after),
+            cursor.token(),
         ):
             msg = "the cursor was changed, or is of another sort, filter or range"
             raise ValueError(msg)

@@ -82,12 +82,8 @@ def _text(number: int, most: int) -> str:
 
 def _definition(seed: int, number: int) -> dict[str, Any]:
     """Give id and name of a Custom Signal definition."""
-    further, which = divmod(number, len(_WORDS["custom_signals"]))
-    name = _WORDS["custom_signals"][which]["name"]
-    return {
-        "id": _id(seed, "custom_signals", number),
-        "name": f"{name} ({further + 1})" if further else name,
-    }
+    known = _WORDS["custom_signals"][number % len(_WORDS["custom_signals"])]
+    return {"id": _id(seed, "custom_signals", number), "name": known["name"]}
 
 
 class Draft:
@@ -198,10 +194,8 @@ class Draft:
 
     def _custom_signals(self) -> dict[str, Any]:
         number = self.entry.index
-        known = _WORDS["custom_signals"]
         return {
-            **_definition(self.seed, number),
-            "description": known[number % len(known)]["description"],
+            **_WORDS["custom_signals"][number % len(_WORDS["custom_signals"])],
             "created_at": format_time(self.entry.found),
             "active": number % 5 != 1,
         }

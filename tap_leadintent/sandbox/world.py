@@ -99,7 +99,7 @@ class Shelf:
         self._seed, self._shape = options.seed, SHAPES[options.history]
         self._begin, self._start = options.begin, options.start
         self._now, self._span = self._start, self._start - self._begin
-        self._size = options.size(endpoint.stream)
+        self._size = options.sizes.get(endpoint.stream, endpoint.size)
         self._interval = self._span / self._size if self._size else math.inf
         if endpoint.stream == "leads":
             self._interval = min(DAY, self._interval)
