@@ -124,7 +124,7 @@ class Draft:
             "qualification": {
                 "status": "qualified",
                 "reason": f"{employer['name']} {signal['summary']}",
-                "reasoning": self._text(40),
+                "reasoning": self._text(27),
                 "references": [
                     {
                         "type": "evidence",
