@@ -18,7 +18,7 @@ from tap_leadintent.openapi import ADDITIONAL_PROPERTIES
 from tap_leadintent.records.shaper import RecordShaper
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from singer_sdk.helpers._flattening import FlatteningOptions
 
@@ -66,14 +66,12 @@ class Flattening:
         )
         """The JSON schema of the flat records."""
         columns = self.schema["properties"]
-        for name in columns.keys() & {*hidden} - fields.keys():
+        self._hidden = {*hidden}
+        for name in columns.keys() & self._hidden - fields.keys():
             del columns[name]
         self._columns = {*columns}
         self._tree = self._plan(fields, ())
         self._objects = [n for n in fields if isinstance(self._tree.get(n), dict)]
-        unknown: dict[tuple[str, ...], bool] = {
-            ("properties", name): False for name in hidden if name not in columns
-        }
         # What was a column before fits already, unless a map has changed it.
         made = {
             name: {"type": column["type"]}
@@ -83,7 +81,7 @@ class Flattening:
         }
         self._shaper = RecordShaper(
             columns={**made, ADDITIONAL_PROPERTIES: {"type": ["object", "null"]}},
-            mask=SelectionMask(unknown),
+            mask=SelectionMask(),
             notes=notes,
         )
         self._rest = self._name(ADDITIONAL_PROPERTIES, ())
@@ -91,7 +89,7 @@ class Flattening:
         if self._has_rest:
             columns[self._rest] = {"type": ["string", "null"]}
 
-    def _name(self, name: str, above: tuple[str, ...]) -> str:
+    def _name(self, name: str, above: Iterable[str]) -> str:
         return flatten_key(
             name, [*above], self._separator, max_key_length=self._longest
         )
@@ -144,10 +142,21 @@ class Flattening:
                 if isinstance(value, _NESTED):
                     value = serialize_json(value)  # noqa: PLW2901 - plainer
                 flat[place] = value
-            elif isinstance(value, dict) and value and len(above) < self._depth:
-                self._take(value, place or {}, (*above, name), flat)
+            elif isinstance(place, dict) and isinstance(value, dict):
+                self._take(value, place, (*above, name), flat)
             elif place is None or value:
-                column = self._name(name, above)
-                while column in flat or column in self._columns:
-                    column += "_"  # another field has this name
-                flat[column] = value
+                self._keep(value, (*above, name), flat)
+
+    def _keep(self, value: object, path: tuple[str, ...], flat: Record) -> None:
+        """Put what has no column under its flat name."""
+        *above, name = path
+        column = self._name(name, above)
+        if column in self._hidden:
+            return
+        if isinstance(value, dict) and value and len(above) < self._depth:
+            for inner, field in value.items():
+                self._keep(field, (*path, inner), flat)
+            return
+        while column in flat or column in self._columns:
+            column += "_"  # another field has this name
+        flat[column] = value
