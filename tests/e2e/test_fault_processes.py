@@ -145,23 +145,3 @@ def test_a_signal_during_a_long_wait(
     if reads_on:
         coverage = last_state(run)["bookmarks"]["leads"]["coverage"]
         assert [entry["range"] for entry in coverage] == ["date_found"]
-<<<<<<< HEAD
-=======
-
-
-def test_the_summary_of_a_run(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
-) -> None:
-    sandbox.faults({**PASSING["429"], "stream": "leads", "times": 2})
-    run = tap(config | PLANS["several windows"] | {"concurrency": 1}).succeeded()
-    lines = [line for line in run.stderr.splitlines() if " retries, " in line]
-    assert len(lines) == len(STREAMS)
-    records = sum(message["type"] == "RECORD" for message in run.messages)
-    counts = f"| {len(STREAMS)} streams, {records} records, "
-    assert counts in run.stderr.splitlines()[-1]
-    (line,) = (line for line in lines if "leads: 100 records" in line)
-    assert "leads: 100 records, 28 requests, 2 retries, 0.0 s waited, 2 war" in line
-    assert line.endswith(f"covered up to {CLOCK}, before this run nothing was")
-    assert "METRIC" not in run.stderr
-    assert "/v1/" not in run.stderr
->>>>>>> bdf42be (Keep a lead of the sandbox at the 2.4 kB that the pages reckon with)
