@@ -31,7 +31,7 @@ CONFIG = {
     "concurrency": 1,
 }
 DESIGN = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
-MOST = 27
+MOST = 23
 
 Step = tuple[str, str, bool]
 """A file, a function, and whether the function is called or is left."""
@@ -63,19 +63,7 @@ class Walk:
         middle = max(at for at, name in calls if name == via)
         start = max(at for at, name in calls if name == first and at < middle)
         end = min(at for at, name in calls if name == last and at > middle)
-        return without_waits(steps[start : end + 1])
-
-
-def without_waits(steps: list[Step]) -> list[Step]:
-    """Leave out how a page is waited for: whether it is, is up to the threads."""
-    kept, waits = [], False
-    for step in steps:
-        _, function, is_call = step
-        if function == "_await_page":
-            waits = is_call
-        elif not waits:
-            kept.append(step)
-    return kept
+        return steps[start : end + 1]
 
 
 @pytest.fixture
@@ -108,12 +96,15 @@ def test_the_way_of_a_page_changes_the_file_no_more_often(
         server.post(requests_mock.ANY, answers)
         walk: Walk = request.getfixturevalue("walk")
         tap.sync_all()
-    to_buffer = walk.between("reader 1", "parse_http_date", "of", "put")
-    to_record = walk.between("MainThread", "_pages", "shape_page", "write_message")
+    ways = [
+        walk.between("reader 1", "parse_http_date", "as_of", "of"),
+        walk.between("coordinator", "take", "advance", "done"),
+        walk.between("MainThread", "decode", "shape_page", "write_message"),
+    ]
     _, _, described = DESIGN.partition("\n## The way of a page\n")
     described = described.partition("\n## ")[0]
     changes = 0
-    for steps in (to_buffer, to_record):
+    for steps in ways:
         files = [file for file, _ in groupby(file for file, *_ in steps)]
         print(*files, sep="\n")  # noqa: T201 - shown when the test fails
         changes += len(files) - 1

@@ -5,14 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import requests
 
-from tap_leadintent.errors import RunError
-from tap_leadintent.streams import Leads
 from tests.support.helpers import STREAMS, each_reading_entry, only
-from tests.support.model import DAY, Api, steady
-from tests.support.model_runs import run
-from tests.support.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,21 +16,6 @@ if TYPE_CHECKING:
     from tests.support.helpers import Run
 
 UNHANDLED = "unhandled error"
-
-
-def test_an_error_of_requests_outside_a_request_is_one_streams_failure(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def refuse(*_: object) -> None:
-        msg = "no such header"
-        raise requests.exceptions.InvalidHeader(msg)
-
-    monkeypatch.setattr(Leads, "prepare_request_payload", refuse)
-    api, store = Api(now=2 * DAY, leads=steady(35)), Store()
-    with pytest.raises(RunError, match=r"^1 of 2 .*: leads: InvalidHeader: no such"):
-        run(api, store, {}, selected=("leads", "monitored_accounts"))
-    written = {message["stream"] for message in store.of_type("RECORD")}
-    assert written == {"monitored_accounts"}
 
 
 def test_batches_that_cannot_be_written_say_where(

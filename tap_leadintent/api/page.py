@@ -77,6 +77,9 @@ class Page:
     count: int
     """How many records it holds."""
 
+    size: int
+    """About how many bytes of memory it takes."""
+
     as_of: int
     """Up to which time it is complete, in UTC seconds since 1970; see `ServerClock`."""
 
@@ -95,12 +98,8 @@ class Page:
             ValueError: The body is not a page envelope; the message says why.
         """
         envelope = _decode_envelope(content) or _decode(content)[0]
-        return cls(content, envelope.cursor, len(envelope.data), as_of)
-
-    @property
-    def size(self) -> int:
-        """About how many bytes of memory it takes."""
-        return len(self.content) + _BYTES_OF_A_PAGE
+        size = len(content) + _BYTES_OF_A_PAGE
+        return cls(content, envelope.cursor, len(envelope.data), size, as_of)
 
     def decode(self) -> Records:
         """Decode the records.

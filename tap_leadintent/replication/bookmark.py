@@ -90,32 +90,29 @@ class Bookmark:
             The bookmark. If the state is malformed, or only the SDK's, nothing is
             covered and `problem` says why.
         """
-        problem = None
+        by_source: dict[Source, list[RawEntry]] = {}
+        keys: set[str] = set()
+        coverage, problem = Coverage(), None
         if COVERAGE not in state and "replication_key_value" in state:
             problem = (
                 "its state has a replication_key_value alone, which does not say what "
                 "was found when"
             )
         try:
-            entries = msgspec.convert(state.get(COVERAGE, []), list[dict[str, Any]])
-            by_source: dict[Source, list[RawEntry]] = {}
-            for entry in entries:
+            raw = msgspec.convert(state.get(COVERAGE, []), list[dict[str, Any]])
+            for entry in raw:
                 address = normalised(str(entry.get("source") or source.address))
                 its = Source(address, str(entry.get("filters", "")))
                 by_source.setdefault(its, []).append({**entry, "source": address})
-            own = by_source.pop(source, [])
-            coverage = _coverage(own)
+                if address == source.address and "key" in entry:
+                    keys.add(str(entry["key"]))
+            coverage = _coverage(by_source.get(source, []))
         except ValueError as error:
-            return cls(source, Coverage(), problem=str(error))
-        keys = [
-            str(entry["key"])
-            for its, found in [(source, own), *by_source.items()]
-            for entry in found
-            if its.address == source.address and "key" in entry
-        ]
+            problem = str(error)
+        own = by_source.pop(source, [])
+        key = next((str(entry["key"]) for entry in own if "key" in entry), "")
         others = [*chain(*[*by_source.values()][:MOST_OTHERS])]
-        own_key = next((str(entry["key"]) for entry in own if "key" in entry), "")
-        return cls(source, coverage, others, keys, own_key, problem)
+        return cls(source, coverage, others, keys, key, problem)
 
     @property
     def former(self) -> Source | None:

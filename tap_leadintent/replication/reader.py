@@ -103,11 +103,10 @@ class Reader:
             StreamError: The range cannot be read.
             SystemExit: A signal came.
         """
-        begin: Callable[[Window], Chain] = self._unfiltered
-        guard = None
-        if not step.is_unfiltered:
-            begin = partial(self._ranged, step.name)
-            guard = RangeGuard(step.name, partial(self._is_ignored, begin))
+        begin = (
+            self._unfiltered if step.is_unfiltered else partial(self._ranged, step.name)
+        )
+        guard = RangeGuard(step.name, partial(self._is_ignored, begin))
         readers = 1 if step.is_unfiltered else self.concurrency
         windows = Windows(
             step.stretches,
@@ -120,6 +119,7 @@ class Reader:
         self.progress.begin_range(
             step.name, [] if step.is_unfiltered else step.stretches
         )
+        shaper, window_end = self.shaper(), None
         number = emitted = as_of = 0
         for window, page in self._pages(windows, begin, readers):
             if page is None:
@@ -129,12 +129,16 @@ class Reader:
                 number = emitted = 0
                 continue
             number += 1
-            # The first query is the earliest, so it decides what is complete.
-            as_of = page.as_of if number == 1 else as_of
             records = _decode(page, number)
-            if guard is not None and number == 1:
+            if number == 1:
+                # The first query is the earliest, so it decides what is complete.
+                as_of = page.as_of
                 guard.check(records)
-            rows = self._new_rows(records, number, window.end if step.covers else None)
+                if step.covers:
+                    window_end = f"{format_instant(window.end)[:-1]}.000000Z"
+            if step.covers:
+                records = self._new(records, shaper)
+            rows = _shaped(shaper, records, window_end, number)
             emitted += len(rows)
             yield rows
             # After its last page, a window first counts as read.
@@ -209,19 +213,21 @@ class Reader:
             format_instant(window.end),
         )
 
-    def _new_rows(self, records: Records, number: int, end: int | None) -> list[Row]:
-        shaper, window_end = self.shaper(), None
-        if end is not None:
-            window_end = f"{format_instant(end)[:-1]}.000000Z"
-            contents = map(bytes, records.raw)
-            are_new = [*map(self._emitted.take, shaper.keys(records), contents)]
-            data = [*compress(records.data, are_new)]
-            records = records._replace(data=data)
-        try:
-            return shaper.shape_page(records, window_end)
-        except ValueError as error:
-            msg = f"page {number}: {error}"
-            raise StreamError(msg) from None
+    def _new(self, records: Records, shaper: Shaper) -> Records:
+        """Leave out what was emitted before as it is."""
+        contents = map(bytes, records.raw)
+        are_new = map(self._emitted.take, shaper.keys(records), contents)
+        return records._replace(data=[*compress(records.data, are_new)])
+
+
+def _shaped(
+    shaper: Shaper, records: Records, window_end: str | None, number: int
+) -> list[Row]:
+    try:
+        return shaper.shape_page(records, window_end)
+    except ValueError as error:
+        msg = f"page {number}: {error}"
+        raise StreamError(msg) from None
 
 
 def _decode(page: Page, number: int) -> Records:

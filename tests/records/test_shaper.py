@@ -284,7 +284,7 @@ def test_a_run_selects_and_types_without_the_sdk(
     one, other = rows["a"], rows["b"]
     assert not {"title"} & {*one, *other, *run.schema("leads")["properties"]}
     assert one["company"] == {"name": "Example", "size": Decimal("1.50")}
-    assert (one["flag"], str(one["ratio"])) == (False, "0.10")
+    assert (one["flag"], str(one["ratio"])) == (False, "0.1")
     assert one["found_at"] == "2026-02-28T19:15:00.000000Z"
     assert one["additional_properties"] is None
     columns = ("flag", "ratio", "found_at", "company")

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tap_leadintent.errors import ConfigError
-from tap_leadintent.times import parse_instant
 from tests.support.model import DAY, HOUR, Api, Lead, lead, second, steady
 from tests.support.model_runs import run
 from tests.support.store import Store
@@ -58,18 +55,3 @@ def test_a_start_date_that_is_days_away_cannot_be_meant() -> None:
     config = {**STRICT, "start_date": second(2 * DAY + 25 * HOUR)}
     with pytest.raises(ConfigError, match=r"^start_date: .* lies in the future$"):
         run(Api(now=2 * DAY), Store(), config)
-
-
-def test_a_start_date_is_read_once_for_all_streams(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    read: list[str] = []
-
-    def parse(text: str, **options: Any) -> int:
-        read.append(text)
-        return parse_instant(text, **options)
-
-    monkeypatch.setattr("tap_leadintent.replication.plan.parse_instant", parse)
-    api = Api(now=2 * DAY, leads=steady(20))
-    run(api, Store(), STRICT, selected=("leads", "observations", "monitored_leads"))
-    assert read == [STRICT["start_date"]]

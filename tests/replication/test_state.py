@@ -167,20 +167,6 @@ def test_a_state_of_the_future_is_cut_with_a_warning(
     }
 
 
-def test_names_that_there_are_not_are_told_and_kept(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    api, store = Api(now=2 * DAY, leads=steady(5)), Store()
-    store.state = state_of(("date_fond", 0, DAY))
-    store.state["bookmarks"]["lead"] = {"coverage": []}
-    run(api, store, STRICT)
-    unknown_range, unknown_stream = warnings(caplog)
-    assert "did you mean date_found?" in unknown_range
-    assert "did you mean leads?" in unknown_stream
-    assert store.state["bookmarks"]["lead"] == {"coverage": []}
-    assert len(store.rows) == 5
-
-
 @pytest.mark.parametrize("state", [{"leads": {}}, {"singer_state": {"bookmarks": {}}}])
 def test_a_state_of_another_form_is_told(
     caplog: pytest.LogCaptureFixture, state: dict[str, Any]

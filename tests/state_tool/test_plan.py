@@ -91,7 +91,7 @@ def test_settings_are_checked_as_the_tap_does(
 ) -> None:
     wrong = settings(base_url=f"https://x/{API_KEY}/v1", api_key=API_KEY)
     said = refused("plan", "--config", wrong, stdin=STATE)
-    assert said.startswith("base_url: must be given without /v1")
+    assert said.startswith("base_url: must be: Root of the API, without `/v1`")
     assert API_KEY not in said
     monkeypatch.delenv(f"{PREFIX}BASE_URL")
     said = refused("plan", stdin=STATE)
