@@ -125,6 +125,7 @@ def test_environments_beside_the_default_command_are_described() -> None:
         ("docs/recipes.md docs/scaling.md", 900),
         ("docs/versions.md", 200),
         ("docs/settings.md", 450),
+        ("docs/troubleshooting.md", 1200),
     ],
 )
 def test_a_page_is_short(pages: str, most: int) -> None:
