@@ -1,6 +1,6 @@
 """What a failed request says, with the real errors of real sockets.
 
-What the sandbox or a command line can bring about is in `tests/support/messages`.
+What the sandbox or a command line can bring about is in `test_messages.py`.
 """
 
 from __future__ import annotations
