@@ -172,7 +172,7 @@ GAVE_UP = {
     "HTTP 503 …: the API, or a gateway before it, is down or overloaded; lower concurrency, or try later: …": Case(
         fault=status(503)
     ),
-    "the response is not a page of records but an HTML page; check base_url, which is the root of the API without /v1: …": Case(
+    "the response is not a page of records…check base_url, which is the root of the API without /v1: …": Case(
         fault={"kind": "html"}
     ),
     "127.0.0.1:9 refuses connections; check host and port in base_url, and whether the API is up; base_url is …": Case(
@@ -191,7 +191,7 @@ GAVE_UP = {
 }
 
 OF_A_RUN = {
-    "leads: The API refused a window of date_found, so narrower ones are tried, down to an hour; set window_days to the most days that it allows: …": warned(
+    "leads: The API refused … of date_found, so narrower ones …; set window_days to …": warned(
         config={"start_date": "2025-01-01"}, fault=status(413, times=1)
     ),
     "leads: A record held U+0000 or a lone surrogate, which became U+FFFD": warned(
