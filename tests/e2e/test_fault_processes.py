@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from tests.support.helpers import Run
 
 HURRIED = "tests.support.hurried"
+FIRST, SECOND, *OTHERS = sorted(STREAMS)
 SIZES = {**dict.fromkeys(STREAMS, 12), "leads": 100}
 
 
@@ -36,20 +38,13 @@ def config(sandbox: Sandbox) -> dict[str, Any]:
     return {"base_url": sandbox.url, "api_key": API_KEY, "page_size": 10}
 
 
-# Faults, all streams
-
-
-@pytest.mark.parametrize("plan", PLANS)
 def test_all_faults_that_pass(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any], plan: str
+    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
 ) -> None:
     rate = 0.3 / len(PASSING)
-    rules = [
-        {**rule, "rate": rate, "seed": seed}
-        for seed, rule in enumerate(PASSING.values())
-    ]
-    sandbox.faults(*rules)
-    run = tap({**config, **PLANS[plan]}, module=HURRIED).succeeded()
+    rules = enumerate(PASSING.values())
+    sandbox.faults(*({**rule, "rate": rate, "seed": seed} for seed, rule in rules))
+    run = tap({**config, **PLANS["windows at once"]}, module=HURRIED).succeeded()
     for stream in STREAMS:
         there = {record["id"] for record in sandbox.records(stream)}
         assert {record["id"] for record in run.records(stream)} == there
@@ -72,15 +67,13 @@ def test_a_failure_does_not_cost_the_others(
     line = run.failed()
     assert line.startswith(f"2 of {len(STREAMS)} streams failed: leads: HTTP 403")
     assert "ask for access: not for you; observations: page 1: gave up after 2" in line
-    assert "HTTP 500 Internal Server Error: the API failed; if it goes on" in line
     assert line.endswith(": out of order")
+    kept, told = before.state["bookmarks"], run.state["bookmarks"]
     for name in ("leads", "observations"):
-        kept = before.state["bookmarks"][name]
-        assert run.state["bookmarks"][name] == kept
+        assert told[name] == kept[name]
         assert not run.records(name)
     for name in ("signal_accounts", "monitored_leads"):
-        kept = before.state["bookmarks"][name]
-        assert run.state["bookmarks"][name] != kept
+        assert told[name] != kept[name]
     for name in ("signal_agents", "monitored_accounts", "custom_signals"):
         assert len(run.records(name)) == len(sandbox.records(name))
     sandbox.faults()
@@ -98,21 +91,83 @@ def test_a_broken_stream_fails_the_sdks_suite(
         runner.sync_all()
 
 
-# The key
-
-
-@pytest.mark.parametrize("arguments", [[], ["--test"]], ids=["sync", "test"])
 def test_a_traceback_without_the_key(
-    tap: Callable[..., Run], config: dict[str, Any], arguments: list[str]
+    tap: Callable[..., Run], config: dict[str, Any]
 ) -> None:
-    run = tap(config, *arguments, module="tests.support.exploding")
+    run = tap(config, module="tests.support.exploding")
     assert run.code == 1
     assert "unhandled error occurred while syncing 'leads'" in run.stderr
     assert "'Authorization': 'Bearer ***'" in run.stderr
+    told = f"1 of {len(STREAMS)} streams failed: leads: ZeroDivisionError: "
+    assert final_error(run.stderr).startswith(told)
+    assert len(run.records("signal_accounts")) == SIZES["signal_accounts"]
+
+
+# A run that cannot succeed ends soon
+
+
+def ending(base_url: str, *not_tried: str) -> str:
+    """Give the end of the last line of a run that was ended."""
+    return f"; not tried after that: {', '.join(not_tried)}; base_url is {base_url}"
+
+
+@pytest.mark.parametrize("arguments", [[], ["--discover"]], ids=["sync", "discovery"])
+def test_an_api_that_is_down_is_given_up_once(
+    tap: Callable[..., Run], arguments: list[str]
+) -> None:
+    # No test machine serves port 9 (discard).
+    config: dict[str, Any] = {"base_url": "http://127.0.0.1:9", "api_key": API_KEY}
+    config |= {"max_retries": 4, "infer_columns": bool(arguments)}
+    run = tap(config, *arguments, module=HURRIED)
+    assert "gave up after 5 tries: " in run.failed()
+    assert run.stderr.count("; try ") == 4
     if not arguments:
-        told = f"1 of {len(STREAMS)} streams failed: leads: ZeroDivisionError: "
-        assert final_error(run.stderr).startswith(told)
-        assert len(run.records("signal_accounts")) == SIZES["signal_accounts"]
+        assert run.failed().endswith(ending(config["base_url"], SECOND, *OTHERS))
+
+
+def test_a_wrong_key_is_sent_once(
+    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+) -> None:
+    line = tap({**config, "api_key": "wrong-7c2e"}).failed()
+    assert line.startswith(f"1 of {len(STREAMS)} streams failed: {FIRST}: HTTP 401")
+    assert line.endswith(ending(sandbox.url, SECOND, *OTHERS))
+    assert len(sandbox.requests()) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "tries", "arguments"), [(503, 3, []), (404, 1, []), (503, 3, ["--test"])]
+)
+def test_two_streams_that_fail_alike_end_the_run(  # noqa: PLR0913, PLR0917 - fixtures
+    tap: Callable[..., Run],
+    sandbox: Sandbox,
+    config: dict[str, Any],
+    code: int,
+    tries: int,
+    arguments: list[str],
+) -> None:
+    sandbox.faults(status(code))
+    line = tap({**config, "max_retries": 2}, *arguments, module=HURRIED).failed()
+    assert line.startswith(f"2 of {len(STREAMS)} streams failed: {FIRST}")
+    assert line.endswith(ending(sandbox.url, *OTHERS))
+    sent = Counter(request["stream"] for request in sandbox.requests())
+    assert sent == {FIRST: tries, SECOND: 1}
+
+
+def test_once_a_page_has_come_each_stream_has_its_retries_and_its_chance(
+    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+) -> None:
+    """The second stream has one try for its first page, and more for its second."""
+    later = OTHERS[:2]
+    sandbox.faults(
+        {**status(503), "stream": FIRST},
+        {**status(503), "stream": SECOND, "skip": 1, "times": 2},
+        *({**status(401), "stream": stream} for stream in later),
+    )
+    run = tap({**config, "page_size": 8, "max_retries": 2}, module=HURRIED)
+    assert run.failed().startswith(f"3 of {len(STREAMS)} streams failed: {FIRST}: ")
+    assert "not tried" not in run.failed()
+    for stream in (SECOND, *OTHERS):
+        assert len(run.records(stream)) == (0 if stream in later else SIZES[stream])
 
 
 # The end of a run
@@ -134,7 +189,7 @@ def test_a_signal_during_a_long_wait(
     # Its first window is covered, yet not worth a STATE of its own; and what is
     # written until then fits into the pipe.
     sandbox.faults({**busy, "stream": "leads", "skip": 2})
-    config |= PLANS["several windows"] | {"concurrency": 1}
+    config |= PLANS["windows in turn"]
     process = TapProcess(tmp_path, config, catalog=only("leads"))
     poll(lambda: "; try 2 of 9 in 600.0 s" in process.stderr)
     process.read_until("RECORD", 10)

@@ -1,11 +1,13 @@
 """Under any fault, everything arrives or the run fails and the next one carries on.
 
-Most runs take place in this process, for speed; `test_fault_processes` has the ones
-that need a process of their own.
+These runs take place in this process, for speed; `test_fault_processes` has the ones
+that need a process of their own. Kinds of faults, positions in a chain and ways to read
+are combined in pairs.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -14,252 +16,201 @@ import pytest
 
 from tests.support.faults import (
     BEGIN,
-    CONFIG,
-    ECHOES,
-    HARMLESS,
     LEADS,
-    LOOPS,
-    LOST_CURSORS,
     PASSING,
     PLANS,
-    POSITIONS,
-    REFUSED,
     SLOW,
     read_leads,
+    status,
     struck,
 )
 from tests.support.helpers import API_KEY
-from tests.support.servers import answering, listening
+from tests.support.servers import answering, listening, response
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tap_leadintent.sandbox import Sandbox
     from tests.support.faults import Rule
 
-pytestmark = pytest.mark.usefixtures("_in_a_hurry", "concurrency")
+POSITIONS = ("first", "middle", "last")
 
-ALL_RULES: dict[str, Rule] = {
-    **PASSING,
-    **HARMLESS,
-    **{name: rule for name, (rule, _) in REFUSED.items()},
-    **{f"cursor {name}": rule for name, rule in LOST_CURSORS.items()},
-    **LOOPS,
+HARMLESS: dict[str, Rule] = {
+    "empty page": {"kind": "empty_page"},
+    "duplicate": {"kind": "duplicate"},
 }
+"""What is odd and no fault."""
+
+ELSEWHERE = {"kind": "redirect", "status": 307, "location": "https://a.example/b"}
+
+REFUSED: dict[str, tuple[Rule, str]] = {
+    "403": (status(403), "HTTP 403"),
+    "redirect": (ELSEWHERE, "redirects to a.example are not followed"),
+    "echo": ({"kind": "echo_key", "status": 403}, r"cannot serve Bearer \*\*\*"),
+    "no next": ({"kind": "no_next"}, "says has_more but carries no next cursor"),
+    "huge": ({"kind": "huge", "bytes": 3_000_000}, "larger than 1 MiB"),
+    "no id": ({"kind": "missing_id"}, "record has no id|no record of the page has id"),
+}
+"""What ends a stream, and what it then says."""
+
+LOST: dict[str, Rule] = {
+    str(code): {"kind": "expire_cursor", "status": code} for code in (400, 410)
+}
+"""What begins a chain again."""
+
+LOOPS: dict[str, Rule] = {
+    "cycle": {"kind": "cycle"},
+    "same cursor": {"kind": "same_cursor"},
+}
+"""What would never end."""
+
+TRIED_AGAIN = PASSING | SLOW
+ALL_RULES = [
+    *(PASSING | HARMLESS | LOST | LOOPS).values(),
+    *(rule for rule, _ in REFUSED.values()),
+]
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tap_leadintent.api.client.backoff", lambda _: 0.001)
     monkeypatch.setattr("tap_leadintent.api.session.LARGEST_BODY", 2**20)
 
 
-@pytest.fixture(params=[1, 8], ids="{} at once".format)
-def concurrency(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    """Read one window at a time, and several."""
-    monkeypatch.setitem(CONFIG, "concurrency", request.param)
-    return int(request.param)
-
-
 @pytest.fixture(scope="module")
-def _leads(server: Sandbox) -> None:
+def expected(server: Sandbox) -> set[str]:
+    """Let the sandbox show leads to all tests; give their ids."""
     server.configure(api_key=API_KEY, since=BEGIN, sizes={"leads": LEADS})
+    return {lead["id"] for lead in server.records("leads")}
 
 
 @pytest.fixture
-def sandbox(server: Sandbox, _leads: None) -> Sandbox:
+def sandbox(server: Sandbox, expected: set[str]) -> Sandbox:
     """Keep the leads from test to test, and nothing else."""
+    del expected
     server.faults()
     server.clear_requests()
     return server
 
 
-@pytest.fixture(scope="module")
-def expected(server: Sandbox, _leads: None) -> set[str]:
-    return {lead["id"] for lead in server.records("leads")}
-
-
-def matrix(rules: Any) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("rule", list(rules.values()), ids=list(rules))
-
-
-each_plan = pytest.mark.parametrize(
-    ("plan", "concurrency"),
-    [("one chain", 1), ("several windows", 1), ("several windows", 8)],
-    ids=["one chain", "windows in turn", "windows at once"],
-    indirect=["concurrency"],
-)
-"""One chain leaves nothing to read beside it, however many may be read at once."""
-
-in_one_chain = pytest.mark.parametrize("concurrency", [1], indirect=True)
-each_position = pytest.mark.parametrize("pages", POSITIONS)
+def in_pairs(
+    rules: Iterable[str], positions: tuple[str, ...] = POSITIONS
+) -> pytest.MarkDecorator:
+    """Try each rule at each position, and either with each plan."""
+    plans = list(PLANS)
+    cases = [
+        (name, position, plans[(number + place) % len(plans)])
+        for number, name in enumerate(rules)
+        for place, position in enumerate(positions)
+    ]
+    return pytest.mark.parametrize(("name", "pages", "plan"), cases)
 
 
 @pytest.mark.parametrize("plan", PLANS)
 def test_without_a_fault(sandbox: Sandbox, expected: set[str], plan: str) -> None:
     run = read_leads(sandbox, PLANS[plan])
-    run.whole(expected)
-    assert len(run.ids) == LEADS
+    assert (run.error, {*run.ids}, len(run.ids)) == (None, expected, LEADS)
     chains = [request for request in sandbox.requests() if request["page"] == 1]
     assert (len(chains) == 1) == (plan == "one chain")
 
 
-@matrix(PASSING | HARMLESS)
-@each_position
-@each_plan
+@in_pairs(TRIED_AGAIN | HARMLESS | LOST)
 def test_a_fault_that_passes(
-    sandbox: Sandbox, expected: set[str], plan: str, pages: str, rule: Rule
+    sandbox: Sandbox, expected: set[str], plan: str, pages: str, name: str
 ) -> None:
-    times = 3
-    sandbox.faults({**rule, "pages": pages, "times": times})
-    run = read_leads(sandbox, PLANS[plan])
-    run.whole(expected)
-    assert len(run.ids) == LEADS
+    rule = (TRIED_AGAIN | HARMLESS | LOST)[name]
+    sandbox.faults({**rule, "pages": pages, "times": 2})
+    seconds = 0.4 if name in SLOW else 5
+    run = read_leads(sandbox, {**PLANS[plan], "request_timeout_seconds": seconds})
+    assert (run.error, {*run.ids}, len(run.ids)) == (None, expected, LEADS)
     positions = struck(sandbox)
-    assert len(positions) == times or rule in HARMLESS.values()
-    assert positions
-    # The last page of a window may be its first, too.
-    assert pages == "last" or all(
-        (page == 1) == (pages == "first") for page in positions
-    )
-    retries = run.log.count("; try ")
-    assert retries == (0 if rule in HARMLESS.values() else times)
-    assert f"{retries} retries" in run.log
+    if name in TRIED_AGAIN:
+        assert len(positions) == 2
+        assert f"{run.log.count('; try ')} retries" in run.log
+        # The last page of a window may be its first, too.
+        assert pages == "last" or {(page == 1) for page in positions} == {
+            pages == "first"
+        }
+    elif name in LOST:
+        assert run.log.count("The API refused a cursor") == len(positions)
+    assert ("; try " in run.log) == (name in TRIED_AGAIN)
 
 
-@matrix(PASSING | HARMLESS)
-@pytest.mark.parametrize("plan", ["one chain", "windows as the tap likes"])
-def test_a_fault_now_and_then(
-    sandbox: Sandbox, expected: set[str], plan: str, rule: Rule
-) -> None:
-    sandbox.faults({**rule, "rate": 0.2, "seed": 7})
-    run = read_leads(sandbox, PLANS[plan])
-    run.whole(expected)
-    assert len(run.ids) == LEADS
-    assert struck(sandbox)
-
-
-@matrix(SLOW)
-@each_position
-@each_plan
-def test_a_server_that_takes_for_ever(
-    sandbox: Sandbox, expected: set[str], plan: str, pages: str, rule: Rule
-) -> None:
-    sandbox.faults({**rule, "pages": pages, "times": 1})
-    run = read_leads(sandbox, {**PLANS[plan], "request_timeout_seconds": 0.4})
-    run.whole(expected)
-    assert len(struck(sandbox)) == 1
-    assert "; try 2 of 9 in " in run.log
-
-
-@matrix(PASSING | SLOW)
-@each_position
-@in_one_chain
+@in_pairs(TRIED_AGAIN, ("first", "last"))
 def test_a_fault_that_does_not_pass(
-    sandbox: Sandbox, expected: set[str], pages: str, rule: Rule
+    sandbox: Sandbox, expected: set[str], plan: str, pages: str, name: str
 ) -> None:
-    sandbox.faults({**rule, "pages": pages})
-    config = {"max_retries": 1, "request_timeout_seconds": 0.4}
-    slow = rule in SLOW.values()
-    first = read_leads(sandbox, config if slow else {"max_retries": 1})
+    sandbox.faults({**TRIED_AGAIN[name], "pages": pages})
+    hurry = {"max_retries": 1, "request_timeout_seconds": 0.4 if name in SLOW else 5}
+    first = read_leads(sandbox, {**PLANS[plan], **hurry})
     assert first.error is not None
     assert first.error.startswith("1 of 1 streams failed: leads: page ")
     assert "gave up after 2 tries: " in first.error
     assert len(first.error) < 600
-    assert len(struck(sandbox)) == 2
     sandbox.faults()
-    read_leads(sandbox, {}, first.state).whole(expected)
+    second = read_leads(sandbox, PLANS[plan], first.state)
+    assert (second.error, {*first.ids, *second.ids}) == (None, expected)
 
 
-@pytest.mark.parametrize(("rule", "problem"), list(REFUSED.values()), ids=list(REFUSED))
-@each_position
-@each_plan
-def test_a_refusal(  # noqa: PLR0913, PLR0917 - fixtures and parameters
-    sandbox: Sandbox,
-    expected: set[str],
-    plan: str,
-    pages: str,
-    rule: Rule,
-    problem: str,
+@in_pairs(REFUSED)
+def test_a_refusal(
+    sandbox: Sandbox, expected: set[str], plan: str, pages: str, name: str
 ) -> None:
-    config = PLANS[plan]
+    rule, problem = REFUSED[name]
     sandbox.faults({**rule, "pages": pages, "times": 1})
-    first = read_leads(sandbox, config)
+    first = read_leads(sandbox, PLANS[plan])
     assert first.error is not None
     assert first.error.startswith("1 of 1 streams failed: leads: ")
     assert re.search(problem, first.error)
     assert len(struck(sandbox)) == 1
     assert "; try " not in first.log
-    assert set(first.ids) <= expected
-    second = read_leads(sandbox, config, first.state)
-    assert second.error is None
-    assert {*first.ids, *second.ids} == expected
-    # The next run may read all of it again, as its lookback; no run emits a lead twice.
-    assert max(len(first.ids), len(second.ids)) <= LEADS
+    second = read_leads(sandbox, PLANS[plan], first.state)
+    assert (second.error, {*first.ids, *second.ids}) == (None, expected)
 
 
-@matrix(LOST_CURSORS)
-@pytest.mark.parametrize("pages", ["middle", "last"])
-@each_plan
-def test_a_cursor_that_expires(
-    sandbox: Sandbox, expected: set[str], plan: str, pages: str, rule: Rule
-) -> None:
-    sandbox.faults({**rule, "pages": pages, "times": 2})
-    run = read_leads(sandbox, PLANS[plan])
-    run.whole(expected)
-    assert len(run.ids) == LEADS
-    assert run.log.count("The API refused a cursor") == 2
-
-
-@matrix(LOST_CURSORS)
-@each_plan
+@pytest.mark.parametrize("plan", PLANS)
 def test_a_cursor_that_always_expires(
-    sandbox: Sandbox, expected: set[str], plan: str, rule: Rule, concurrency: int
+    sandbox: Sandbox, expected: set[str], plan: str
 ) -> None:
-    sandbox.faults(rule)
+    sandbox.faults(LOST["410"])
     first = read_leads(sandbox, PLANS[plan])
-    assert f"HTTP {rule['status']}" in str(first.error)
-    assert 4 <= len(struck(sandbox)) <= 4 * concurrency
+    assert "HTTP 410" in str(first.error)
+    at_once = PLANS[plan].get("concurrency", 1)
+    assert 4 <= len(struck(sandbox)) <= 4 * at_once
     sandbox.faults()
     second = read_leads(sandbox, PLANS[plan], first.state)
     assert {*first.ids, *second.ids} == expected
 
 
-@matrix(LOOPS)
-@each_position
-@each_plan
-@pytest.mark.parametrize("times", [1, None])
-def test_a_chain_that_leads_back(  # noqa: PLR0913, PLR0917 - fixtures and parameters
-    sandbox: Sandbox,
-    expected: set[str],
-    plan: str,
-    pages: str,
-    rule: Rule,
-    times: int | None,
+@in_pairs(LOOPS)
+def test_a_chain_that_leads_back(
+    sandbox: Sandbox, expected: set[str], plan: str, pages: str, name: str
 ) -> None:
-    sandbox.faults({**rule, "pages": pages, "times": times})
+    sandbox.faults({**LOOPS[name], "pages": pages})
     run = read_leads(sandbox, PLANS[plan])
+    # Back to a page that the fault does not strike, the chain goes on.
     if run.error is None:
-        run.whole(expected)
+        assert {*run.ids} == expected
     else:
         assert "repeats a cursor that this chain has followed before" in run.error
     assert struck(sandbox)
     assert len(sandbox.requests()) < 60
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(9))
 def test_any_mixture_of_faults(sandbox: Sandbox, expected: set[str], seed: int) -> None:
     random = Random(seed)  # noqa: S311 - a test's choice
-    names = random.sample(list(ALL_RULES), 8)
     rules = [
         {
-            **ALL_RULES[name],
+            **rule,
             "rate": random.choice([0.05, 0.2]),
             "pages": random.choice([*POSITIONS, None]),
             "seed": random.randrange(10**6),
             "times": 6,
         }
-        for name in names
+        for rule in random.sample(ALL_RULES, 8)
     ]
-    config = PLANS[random.choice(list(PLANS))]
+    config = [*PLANS.values()][seed % len(PLANS)]
     sandbox.faults(*rules)
     found: set[str] = set()
     state: dict[str, Any] = {}
@@ -277,10 +228,28 @@ def test_any_mixture_of_faults(sandbox: Sandbox, expected: set[str], seed: int) 
     assert found == expected
 
 
+ECHOES: dict[str, bytes] = {
+    "json": response(json.dumps({"error": API_KEY}).encode(), status="401 No"),
+    "html": response(f"<p>Bearer {API_KEY}".encode()),
+    "header": response(b"", f"X-Echo: {API_KEY}", status=f"403 Not for {API_KEY}"),
+    "redirect": response(
+        b"", f"Location: https://{API_KEY}.example/{API_KEY}", status="302 Found"
+    ),
+    "rest": response(b"", f"Retry-After: {API_KEY}", status="429 Slow"),
+    "no http": API_KEY.encode() + b"\r\n\r\n",
+    "length": f"HTTP/1.1 200 OK\r\nContent-Length: {API_KEY}\r\n\r\n".encode(),
+    "chunk": f"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{API_KEY}".encode(),
+    "cursor": response(
+        json.dumps({"data": [], "cursor": {"next": API_KEY, "has_more": True}}).encode()
+    ),
+}
+"""Answers that repeat the key, wherever there is room."""
+
+
 @pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
 def test_a_server_that_repeats_the_key(sandbox: Sandbox, echo: bytes) -> None:
     with listening(answering(echo)) as (host, port):
-        config = {"max_retries": 1, "request_timeout_seconds": 0.5}
+        config = {"max_retries": 1, "request_timeout_seconds": 0.3}
         run = read_leads(sandbox, {"base_url": f"http://{host}:{port}", **config})
     assert run.error is not None
     assert run.error.startswith("1 of 1 streams failed: leads: ")

@@ -2,75 +2,37 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.faults import BEGIN, PLANS, read_leads
+from tests.support.faults import BEGIN, read_leads
 from tests.support.helpers import API_KEY
+from tests.support.runs import CLOCK
 
 if TYPE_CHECKING:
     from tap_leadintent.sandbox import Sandbox
 
-LEADS = 300
 THREADS = 8
-CONFIG = {"page_size": 5, "concurrency": THREADS}
-RISE = 0.05
-"""By how much a response raises the requests that may be in flight."""
-REST = 3
-LIMIT = {"rate_limit": 15, "retry_after": REST}
-SILENCE = REST - 0.5
-"""Longer than any wait that the server did not ask for, and the rest, but for what was
-under way when it was asked for."""
-
-
-@pytest.fixture
-def throttled(server: Sandbox) -> Sandbox:
-    sizes = {"leads": LEADS}
-    server.configure(api_key=API_KEY, since=BEGIN, sizes=sizes, **LIMIT)
-    return server
-
-
-def refusals(sandbox: Sandbox) -> list[tuple[int, int]]:
-    """Count the refusals before each silence, and after the last, with their limit.
-
-    The limit is how many requests may be in flight: half as many after each silence
-    that follows refusals, and more with each response after the first refusal.
-    """
-    log = sandbox.requests()
-    limit, counts = float(THREADS), [(0, THREADS)]
-    for before, request in pairwise([log[0], *log]):
-        count = counts[-1][0]
-        if request["time"] - before["time"] > SILENCE and count:
-            # What was under way may have raised it after it was halved.
-            limit, count = max(1.0, limit / 2) + RISE * THREADS, 0
-            counts.append((0, 0))
-        if request["status"] == 429:
-            count += 1
-        else:
-            limit = min(THREADS, limit + RISE)
-        counts[-1] = count, int(limit)
-    return counts
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("plan", ["several windows", "windows as the tap likes"])
-def test_a_refused_run_rests_as_long_as_asked_and_then_halves_its_requests(
-    throttled: Sandbox, plan: str
+@pytest.mark.parametrize(
+    ("settings", "most"),
+    # The requests in flight are halved at each rest: 8, 4, 2, and they rise slowly.
+    [({}, 3 * THREADS), ({"max_requests_per_minute": 14 * 60}, 0)],
+    ids=["as many as it can", "as many as are allowed"],
+)
+def test_a_server_that_limits_its_requests_refuses_few(
+    sandbox: Sandbox, settings: dict[str, Any], most: int
 ) -> None:
-    run = read_leads(throttled, {**CONFIG, **PLANS[plan]})
-    run.whole({lead["id"] for lead in throttled.records("leads")})
-    *before_silences, (last, _) = refusals(throttled)
-    assert last == 0
-    assert before_silences
-    assert all(count <= limit for count, limit in before_silences)
-
-
-@pytest.mark.long
-def test_requests_below_the_limit_are_not_refused(throttled: Sandbox) -> None:
-    slow = {"max_requests_per_minute": 14 * 60}
-    run = read_leads(throttled, {**CONFIG, **PLANS["several windows"], **slow})
-    run.whole({lead["id"] for lead in throttled.records("leads")})
-    assert len(throttled.requests()) > 60
-    assert refusals(throttled) == [(0, THREADS)]
+    sizes, limit = {"leads": 300}, {"rate_limit": 15, "retry_after": 1}
+    sandbox.configure(api_key=API_KEY, since=BEGIN, sizes=sizes, **limit)
+    config = {"start_date": BEGIN, "end_date": CLOCK, "page_size": 5, **settings}
+    run = read_leads(sandbox, {**config, "concurrency": THREADS})
+    assert run.error is None
+    assert {*run.ids} == {lead["id"] for lead in sandbox.records("leads")}
+    assert len(sandbox.requests()) > 60
+    refused = [each for each in sandbox.requests() if each["status"] == 429]
+    assert len(refused) <= most
+    assert bool(refused) == (not settings)
