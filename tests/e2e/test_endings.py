@@ -28,8 +28,7 @@ from tests.support.runs import (
     poll,
     wait_for_a_full_pipe,
 )
-from tests.support.servers import listening, read_request, response
-from tests.support.sockets import unanswered
+from tests.support.servers import listening, read_request, response, unanswered
 
 if TYPE_CHECKING:
     import socket

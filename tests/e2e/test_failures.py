@@ -5,23 +5,65 @@ What the sandbox or a command line can bring about is in `test_messages.py`.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
+import requests
 
-from tap_leadintent.api.failures import is_without_connection
+from tap_leadintent.api.failures import explain, is_without_connection
+from tap_leadintent.api.session import environment
+from tap_leadintent.log import Secret
 from tests.support.helpers import API_KEY
-from tests.support.servers import answering, listening, proxying, response
-from tests.support.sockets import fail, saying, stalling, told, unanswered
+from tests.support.servers import listening, read_request, response, unanswered
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
-    from pathlib import Path
-
-    import requests
 
     Handle = Callable[[socket.socket], None]
+
+SECONDS = 0.3
+
+
+def fail(session: requests.Session, url: str) -> Exception:
+    """Send a request that fails, as the tap does; give its error."""
+    with pytest.raises(requests.RequestException) as caught:
+        session.post(url, json={}, timeout=SECONDS, **environment(url))
+    return caught.value
+
+
+def told(session: requests.Session, url: str) -> str:
+    """Give what is said of a request that fails, in one line without details."""
+    text = explain(fail(session, url), url, SECONDS, Secret(API_KEY))
+    assert text.isprintable()
+    assert len(text) < 600
+    assert API_KEY not in text
+    assert not re.search(r" at 0x|Pool|Errno|\wError|object|exception|_ssl\.c", text)
+    return text
+
+
+def saying(*parts: bytes) -> Handle:
+    """Answer a request with these parts, and close."""
+
+    def handle(connection: socket.socket) -> None:
+        read_request(connection)
+        for part in parts:
+            connection.sendall(part)
+
+    return handle
+
+
+def stalling(part: bytes) -> Handle:
+    """Answer with this part, and wait for the client to go."""
+
+    def handle(connection: socket.socket) -> None:
+        read_request(connection)
+        connection.sendall(part)
+        connection.recv(1)
+
+    return handle
+
 
 SUPPORT = "if it goes on, ask the API's support"
 LATE = (
@@ -69,19 +111,6 @@ def test_an_answer_that_does_not_arrive(
 # Connections
 
 
-def test_a_network_that_is_down(
-    session: requests.Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def connect(*_: object) -> None:
-        raise OSError(101, "Network is unreachable")
-
-    monkeypatch.setattr("socket.socket.connect", connect)
-    assert told(session, "http://127.0.0.1:9/") == (
-        "127.0.0.1:9 cannot be reached (Network is unreachable); check base_url, and "
-        "this machine's network"
-    )
-
-
 def test_a_connection_that_is_not_taken(session: requests.Session) -> None:
     with unanswered() as host:
         assert told(session, f"https://{host}/") == (
@@ -114,18 +143,6 @@ def test_a_proxy_that_refuses(
             "ALL_PROXY, with user and password where the proxy wants them, and NO_PROXY"
         )
         assert is_without_connection(fail(session, API))
-
-
-def test_a_server_beyond_a_proxy(
-    session: requests.Session, by_proxy: Callable[[str], None], certificate: Path
-) -> None:
-    with (
-        listening(answering(response()), certificate) as (host, port),
-        listening(proxying([])) as (proxy, at),
-    ):
-        by_proxy(f"http://{proxy}:{at}")
-        said = told(session, f"https://{host}:{port}/")
-    assert f"({host}:{port} (through the proxy {proxy}:{at}): " in said
 
 
 @pytest.mark.parametrize("url", ["http://[::1", "http://user:pass", "socks5://a:1"])

@@ -5,9 +5,8 @@ from __future__ import annotations
 import gzip
 import socket
 import tracemalloc
-import zlib
 from threading import Event, Semaphore
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import requests
@@ -18,16 +17,12 @@ from tests.support.helpers import API_KEY
 from tests.support.servers import (
     CHUNKED,
     PAGE,
-    PAUSE,
     Counting,
     answering,
     listening,
     read_request,
     response,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LONG = PAGE * 3000
 """Longer than what is read at once."""
@@ -36,10 +31,8 @@ LONG = PAGE * 3000
 def post(
     session: requests.Session, address: tuple[str, int], **options: Any
 ) -> requests.Response:
-    scheme = "https" if "verify" in options else "http"
-    url = f"{scheme}://{address[0]}:{address[1]}/"
-    options = {"timeout": 60, "allow_redirects": False, **options}
-    return session.post(url, json={}, **options)
+    url = "http://{}:{}/".format(*address)
+    return session.post(url, json={}, **{"timeout": 60, **options})
 
 
 def chunks(body: bytes, size: int) -> bytes:
@@ -57,9 +50,8 @@ def chunks(body: bytes, size: int) -> bytes:
         response(LONG),
         CHUNKED + chunks(LONG, len(LONG)),
         response(gzip.compress(LONG), "Content-Encoding: gzip"),
-        response(zlib.compress(LONG), "Content-Encoding: deflate"),
     ],
-    ids=["plain", "chunked", "gzip", "deflate"],
+    ids=["plain", "chunked", "gzip"],
 )
 def test_sound_answers_arrive_over_one_connection(answer: bytes) -> None:
     serve, adapter = Counting(answering(answer[:7], answer[7:])), BoundedAdapter()
@@ -70,9 +62,8 @@ def test_sound_answers_arrive_over_one_connection(answer: bytes) -> None:
     assert serve.connections == 1
 
 
-@pytest.mark.parametrize("scheme", ["http", "https"])
 def test_a_kept_connection_that_the_server_closed_is_replaced(
-    session: requests.Session, certificate: Path, scheme: str
+    session: requests.Session,
 ) -> None:
     closed = Semaphore(0)
 
@@ -82,21 +73,12 @@ def test_a_kept_connection_that_the_server_closed_is_replaced(
         connection.shutdown(socket.SHUT_RDWR)
         closed.release()
 
-    serve, is_secure = Counting(answer_and_close), scheme == "https"
-    options = {"verify": str(certificate)} if is_secure else {}
-    with listening(serve, certificate if is_secure else None) as address:
+    serve = Counting(answer_and_close)
+    with listening(serve) as address:
         for _ in range(3):
-            assert post(session, address, **options).content == PAGE
+            assert post(session, address).content == PAGE
             closed.acquire()
     assert serve.connections == 3
-
-
-def test_a_redirect_to_an_invalid_address_is_an_answer(
-    session: requests.Session,
-) -> None:
-    answer = response(b"", "Location: http://[::1", status="302 Found")
-    with listening(answering(answer)) as address:
-        assert post(session, address).status_code == 302
 
 
 # Time and size
@@ -115,7 +97,7 @@ def test_a_body_that_drips_is_given_up(
         connection.sendall(head)
         while True:
             connection.sendall(part)
-            Event().wait(PAUSE)
+            Event().wait(0.02)
 
     with listening(drip) as address, pytest.raises(requests.ReadTimeout):
         post(session, address, timeout=0.2)
@@ -145,14 +127,6 @@ def test_what_is_too_large_takes_no_more_memory(
     assert peak < 10**6
 
 
-def test_the_largest_body_is_taken(
-    session: requests.Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tap_leadintent.api.session.LARGEST_BODY", len(LONG))
-    with listening(answering(response(LONG))) as address:
-        assert post(session, address).content == LONG
-
-
 # Nonsense
 
 
@@ -160,13 +134,10 @@ def test_the_largest_body_is_taken(
     "answer",
     [
         b"SSH-2.0-OpenSSH_9.6\r\n",
-        b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 1000 + b"\r\n",
         response(gzip.compress(PAGE), "Content-Encoding: gzip")[:-5],
-        response(b"no gzip", "Content-Encoding: gzip"),
         CHUNKED + b"zz\r\n",
-        CHUNKED + b"-5\r\n" + PAGE,
     ],
-    ids=["no HTTP", "many headers", "cut off", "no gzip", "no chunk", "negative"],
+    ids=["no HTTP", "cut off", "no chunk"],
 )
 def test_what_is_not_http_is_tried_again(
     monkeypatch: pytest.MonkeyPatch, answer: bytes

@@ -1,19 +1,22 @@
-"""What the pages say of changes to tables that exist, seen in PostgreSQL."""
+"""What the pages say of tables that exist, seen in PostgreSQL."""
 
 from __future__ import annotations
 
 import json
 import re
+import time
+from itertools import count
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import pytest
 import yaml
 
-from tests.support.helpers import entries, only, raw_records, select
+from tests.support.helpers import entries, only, raw_records
 from tests.support.in_process import run_in_process
 from tests.support.pages import ROOT, section
-from tests.support.postgres import rows_of, types_of, without_metadata
-from tests.support.rows import expected_row, instant, without
+from tests.support.postgres import rows_of, without_metadata
+from tests.support.rows import expected_row, without
 from tests.support.runs import DAY, SINCE, fill
 from tests.support.targets import run_target
 
@@ -24,13 +27,12 @@ if TYPE_CHECKING:
     from tap_leadintent.demo.postgres import Postgres
     from tap_leadintent.sandbox import Sandbox
     from tests.support.helpers import Run
-
-    Rows = dict[str, dict[str, Any]]
+    from tests.support.postgres import Rows
 
 PAGE = ROOT / "docs" / "warehouses.md"
 OF_COLUMNS = ROOT / "docs" / "columns.md"
+RECIPES = ROOT / "docs" / "recipes.md"
 FLAT = {"flattening_enabled": True, "flattening_max_depth": 1}
-NUMBER = {"type": ["number", "null"]}
 REFUSED = "Altering columns is not supported. Could not convert column '.*{}.*'"
 
 
@@ -43,27 +45,38 @@ class Table:
         self._folder = folder
         self._postgres = postgres
         self._config = {**config, "start_date": SINCE}
+        self._starts = count(int(time.time()))
         self.name = name
         self.schema = folder.name
         self.state: dict[str, Any] | None = None
 
-    def run(self, *, catalog: dict[str, Any] | None = None, **settings: Any) -> Run:
-        """Go on from the state, and load what the tap writes."""
+    def run(
+        self,
+        *,
+        catalog: dict[str, Any] | None = None,
+        target: dict[str, Any] | None = None,
+        **settings: Any,
+    ) -> Run:
+        """Go on from the state, and load what the tap writes, also if it fails."""
         catalog = catalog or only(self.name)
         config = {**self._config, **settings}
-        run = run_in_process(self._folder, config, catalog=catalog, state=self.state)
-        target = {
-            "sqlalchemy_url": self._postgres.url,
-            "default_target_schema": self.schema,
-        }
-        run_target(self._folder, "target-postgres", target, run.succeeded().stdout)
+        start = mock.patch("singer_sdk.plugin_base.time.time", self._starts.__next__)
+        # A second apart at least, as versions of a table are.
+        with start:
+            run = run_in_process(
+                self._folder, config, catalog=catalog, state=self.state
+            )
+        place = {"sqlalchemy_url": self._postgres.url}
+        place["default_target_schema"] = self.schema
+        loader = {**place, **(target or {})}
+        run_target(self._folder, "target-postgres", loader, run.stdout)
         self.state = run.state
         return run
 
     def refresh(self, **options: Any) -> Run:
         """Load everything anew, as `meltano run --full-refresh` does."""
         self.state = None
-        return self.run(**options)
+        return self.run(**options).succeeded()
 
     def discover(self) -> dict[str, Any]:
         """Give the catalog with inferred columns."""
@@ -71,16 +84,23 @@ class Table:
         run = run_in_process(self._folder, config, "--discover").succeeded()
         return only(self.name, of=json.loads(run.stdout))
 
+    def all_rows(self, name: str = "") -> list[dict[str, Any]]:
+        """Give the rows of the table, or of a view."""
+        return rows_of(self._postgres, self.schema, name or self.name)
+
     def rows(self, name: str = "") -> Rows:
-        """Give the rows of the table, or of a view, by id."""
-        rows = rows_of(self._postgres, self.schema, name or self.name)
+        """Give the rows by id, without what the target adds."""
+        rows = self.all_rows(name)
         found = {row["id"]: without_metadata(row) for row in rows}
         assert len(found) == len(rows)
         return found
 
-    def types(self) -> dict[str, str]:
-        """Give the types of the columns."""
-        return {n: kind for _, n, kind, _ in types_of(self._postgres, self.schema)}
+    def tell(self, statements: str) -> None:
+        """Run the statements of a page."""
+        with self._postgres.connect() as connection:
+            connection.execute(
+                statements.replace("tap_leadintent", self.schema).encode()
+            )
 
 
 @pytest.fixture
@@ -98,25 +118,15 @@ def expected(sandbox: Sandbox, stream: str, *columns: str) -> Rows:
         row = expected_row(stream, record)
         rest = dict(row["additional_properties"] or {})
         own = {name: rest.pop(name, None) for name in columns}
-        own |= {n: instant(own[n]) for n in columns if n.endswith("_at")}
         rows[record["id"]] = {**row, **own, "additional_properties": rest or None}
     return rows
 
 
-def with_confidence() -> dict[str, Any]:
-    catalog = only("observations")
-    columns = entries(catalog)["observations"]["schema"]["properties"]
-    columns["confidence"] = NUMBER
-    return catalog
+# Columns
 
 
-@pytest.mark.parametrize(
-    "change", [lambda _: with_confidence(), Table.discover], ids=["schema", "inferred"]
-)
 def test_a_new_column_is_null_in_old_rows_until_a_full_refresh(
-    table: Callable[[str], Table],
-    sandbox: Sandbox,
-    change: Callable[[Table], dict[str, Any]],
+    table: Callable[[str], Table], sandbox: Sandbox
 ) -> None:
     fill(sandbox, observations=100)
     observations = table("observations")
@@ -124,15 +134,14 @@ def test_a_new_column_is_null_in_old_rows_until_a_full_refresh(
     old = observations.rows()
     assert old == expected(sandbox, "observations")
 
-    catalog = change(observations)
+    catalog = only("observations")
     columns = entries(catalog)["observations"]["schema"]["properties"]
-    new = columns.keys() - old[min(old)].keys() - {"window_end"}
-    assert "confidence" in new
+    columns["confidence"] = {"type": ["number", "null"]}
     sandbox.advance(20 * DAY)
     run = observations.run(catalog=catalog)
     read = {record["id"] for record in run.records("observations")}
-    whole = expected(sandbox, "observations", *new)
-    before = {key: {**row, **dict.fromkeys(new)} for key, row in old.items()}
+    whole = expected(sandbox, "observations", "confidence")
+    before = {key: {**row, "confidence": None} for key, row in old.items()}
     assert observations.rows() == {
         key: whole[key] if key in read else before[key] for key in whole
     }
@@ -142,96 +151,49 @@ def test_a_new_column_is_null_in_old_rows_until_a_full_refresh(
     observations.refresh(catalog=catalog)
     assert observations.rows() == whole
 
-
-def test_a_column_that_is_taken_back_goes_stale(
-    table: Callable[[str], Table], sandbox: Sandbox
-) -> None:
-    fill(sandbox, observations=20)
-    observations = table("observations")
-    observations.run(catalog=with_confidence())
-    before = observations.rows()
-    first, second = (raw_records(sandbox, "observations")[n] for n in (0, 1))
-    changed = {**first, "confidence": 0.125, "observed_at": sandbox.now()}
-    new = {**second, "id": "new", "observed_at": sandbox.now()}
-    sandbox.insert(
-        "observations",
-        *(json.loads(json.dumps(r, default=float)) for r in (changed, new)),
-        observed_at=sandbox.now(),
-    )
-    for load in (observations.run, observations.refresh):
-        load()
-        rows = observations.rows()
-        row = rows[first["id"]]
-        assert row["confidence"] == before[first["id"]]["confidence"] != 0.125
-        assert row["additional_properties"]["confidence"] == 0.125
-        assert rows["new"]["confidence"] is None
-    assert {
-        key: {n: value for n, value in row.items() if n != "confidence"}
-        for key, row in rows.items()
-    } == expected(sandbox, "observations")
+    # A column that is taken back goes stale, also where rows are read again.
+    observations.refresh()
+    stale = expected(sandbox, "observations")
+    assert observations.rows() == {
+        key: {**row, "confidence": whole[key]["confidence"]}
+        for key, row in stale.items()
+    }
 
 
 def test_inferred_columns_follow_their_sample_until_they_are_frozen(
     table: Callable[[str], Table], sandbox: Sandbox
 ) -> None:
-    fill(sandbox, custom_signals=0)
+    fill(sandbox)
     signals = table("custom_signals")
     first = {"rank": 5, "active": True, "note": "x"}
     sandbox.insert("custom_signals", {"id": "a", **first})
     frozen = signals.discover()
     signals.run(catalog=frozen)
-    assert signals.rows()["a"] == {
-        **expected(sandbox, "custom_signals", *first)["a"],
-        **first,
-    }
+    whole = {**expected(sandbox, "custom_signals", *first)["a"], **first}
+    assert signals.rows()["a"] == whole
 
     # Another first page: a number has become text, and a text a number.
     sandbox.insert("custom_signals", {"id": "a", "rank": "high", "note": 5})
-    before = signals.rows()
     with pytest.raises(AssertionError, match=REFUSED.format("rank")):
         signals.run(catalog=signals.discover())
-    assert signals.rows() == before
+    assert signals.rows()["a"] == whole
 
     signals.run(catalog=frozen)
     row = signals.rows()["a"]
     assert (row["rank"], row["active"], row["note"]) == (None, None, None)
     assert row["additional_properties"] == {"rank": "high", "note": 5}
 
-    sandbox.insert("custom_signals", {"id": "a", "rank": 6, "note": 5})
-    signals.run(catalog=signals.discover())
-    assert signals.rows()["a"]["note"] == "5.0", "a text column takes it as text"
-
-
-def repair_flat_rows(leads: Table, postgres: Postgres) -> None:
-    """Give a row what an earlier version put there, and run the page's SQL."""
-    text = section(PAGE, "### Flattened rows from before")
-    _, _, repair = text.partition("```sql\n")
-    table = f"{leads.schema}.leads"
-    repair = repair.partition("```")[0].replace("tap_leadintent.leads", table)
-    before = '{"new": {"x": 1}, "company": {"industry": "i", "hq": {"x": 2}}}'
-    with postgres.connect() as connection:
-        connection.execute(
-            f"UPDATE {table} SET additional_properties = %s "  # noqa: S608 - a test
-            f"WHERE id = (SELECT min(id) FROM {table})",
-            (before,),
-        )
-        connection.execute(repair)
-    rows = leads.rows()
-    after = {"new": {"x": 1}, "company__industry": "i", "company__hq": {"x": 2}}
-    assert json.loads(rows[min(rows)].pop("additional_properties")) == after
-    assert not any(row.get("additional_properties") for row in rows.values())
-
 
 def test_flattening_needs_new_tables(
-    table: Callable[[str], Table], sandbox: Sandbox, postgres: Postgres
+    table: Callable[[str], Table], sandbox: Sandbox
 ) -> None:
     fill(sandbox, leads=5)
     leads = table("leads")
     leads.run()
-    nested, types = leads.rows(), leads.types()
+    nested = leads.rows()
     with pytest.raises(AssertionError, match=REFUSED.format("additional_properties")):
         leads.refresh(**FLAT)
-    assert (leads.rows(), leads.types()) == (nested, types)
+    assert leads.rows() == nested
 
     leads.schema += "_flat"
     leads.refresh(**FLAT)
@@ -240,56 +202,23 @@ def test_flattening_needs_new_tables(
         row["company"]["name"] for row in nested.values()
     }
     assert not {"company", "signal"} & flat[min(flat)].keys()
-    repair_flat_rows(leads, postgres)
 
-    # The way back is not refused: it is to be seen in columns that go stale.
-    lead = raw_records(sandbox, "leads")[0]["id"]
-    sandbox.insert("leads", {"id": lead, "company": {"name": "Other"}})
-    leads.refresh()
-    row = leads.rows()[lead]
-    assert row["company"] == {"name": "Other"}
-    assert row["company__name"] == flat[lead]["company__name"]
-    assert leads.types()["additional_properties"] == "text"
-
-
-def test_without_a_key_every_row_stays_and_a_view_gives_the_newest(
-    table: Callable[[str], Table], sandbox: Sandbox, postgres: Postgres
-) -> None:
-    view = re.search(
-        r"```sql\n(CREATE VIEW .*?);\n```", PAGE.read_text(encoding="utf-8"), re.DOTALL
+    # What an earlier version put into a row, the page's statement repairs.
+    before = '{"new": {"x": 1}, "company": {"industry": "i", "hq": {"x": 2}}}'
+    leads.tell(
+        f"UPDATE tap_leadintent.leads SET additional_properties = '{before}' "  # noqa: S608
+        f"WHERE id = '{min(flat)}'"
     )
-    assert view, "the page has the query"
-    fill(sandbox, leads=150)
-    leads = table("leads")
-    count = 0
-    with postgres.connect() as connection:
-        for days in (0, 1, 10):
-            sandbox.advance(days * DAY)
-            run = leads.run(stream_maps={"leads": {"__key_properties__": []}})
-            if not days:
-                query = view[1].replace("tap_leadintent", leads.schema)
-                connection.execute(query.encode())
-            count += len(run.records("leads"))
-            rows = rows_of(postgres, leads.schema, "leads")
-            assert len(rows) == count
-            assert leads.rows("newest_leads") == expected(sandbox, "leads")
-    assert count > len(leads.rows("newest_leads"))
-
-
-def test_a_column_that_is_deselected_keeps_its_values(
-    table: Callable[[str], Table], sandbox: Sandbox
-) -> None:
-    fill(sandbox, leads=5)
-    leads, catalog = table("leads"), only("leads")
-    leads.run()
-    select(catalog, "leads", "properties", "full_name", selected=False)
-    run = leads.refresh(catalog=catalog)
-    assert not any("full_name" in record for record in run.records("leads"))
-    assert leads.rows() == expected(sandbox, "leads")
+    text = section(PAGE, "### Flattened rows from before")
+    leads.tell(text.partition("```sql\n")[2].partition("```")[0])
+    rows = leads.rows()
+    after = {"new": {"x": 1}, "company__industry": "i", "company__hq": {"x": 2}}
+    assert json.loads(rows[min(rows)].pop("additional_properties")) == after
+    assert not any(row.get("additional_properties") for row in rows.values())
 
 
 def test_what_is_excluded_stays_in_the_table_until_the_pages_statements_remove_it(
-    table: Callable[[str], Table], sandbox: Sandbox, postgres: Postgres
+    table: Callable[[str], Table], sandbox: Sandbox
 ) -> None:
     told = section(OF_COLUMNS, "## Keeping names and personal data out")
     setting, removal, _ = re.findall(r"```(?:yaml|sql)\n(.*?)```", told, re.DOTALL)
@@ -310,18 +239,99 @@ def test_what_is_excluded_stays_in_the_table_until_the_pages_statements_remove_i
         kept = {key: {**whole[key], **row} for key, row in left[name].items()}
         assert changed.rows() == {**kept, gone: whole[gone]} != left[name]
 
-    def tell(statements: str) -> None:
-        with postgres.connect() as connection:
-            connection.execute(
-                statements.replace("tap_leadintent", table("leads").schema).encode()
-            )
-
-    tell(removal)
+    table("leads").tell(removal)
     nothing = {"leads": {"full_name": None}, "monitored_leads": {}}
     for name, rows in left.items():
         cleared = {key: {**row, **nothing[name]} for key, row in rows.items()}
         assert table(name).rows() == cleared
-    tell(drop)
+    table("leads").tell(drop)
     for name, rows in left.items():
         table(name).refresh(**config)
         assert table(name).rows() == rows
+
+
+# Rows
+
+
+def test_without_a_key_every_row_stays_and_a_view_gives_the_newest(
+    table: Callable[[str], Table], sandbox: Sandbox
+) -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    view = re.search(r"```sql\n(CREATE VIEW .*?);\n```", text, re.DOTALL)
+    assert view, "the page has the query"
+    fill(sandbox, leads=150)
+    leads = table("leads")
+    emitted = 0
+    for days in (0, 1, 10):
+        sandbox.advance(days * DAY)
+        run = leads.run(stream_maps={"leads": {"__key_properties__": []}})
+        if not days:
+            leads.tell(view[1])
+        emitted += len(run.records("leads"))
+        assert len(leads.all_rows()) == emitted
+        assert leads.rows("newest_leads") == expected(sandbox, "leads")
+    assert emitted > len(leads.rows("newest_leads"))
+
+
+def test_a_key_with_the_signals_time_keeps_every_signal_seen(
+    table: Callable[[str], Table], sandbox: Sandbox
+) -> None:
+    recipe = RECIPES.read_text(encoding="utf-8")
+    _, _, recipe = recipe.partition("\n## Every signal of a lead")
+    block = recipe.partition("```yaml\n")[2].partition("```")[0]
+    config = yaml.safe_load(block)["config"]
+    fill(sandbox, leads=300)
+    sandbox.insert("leads", {"id": "unobserved"}, found_at=SINCE)
+    leads = table("leads")
+    seen = {}
+    for days in (0, 5, 12):
+        sandbox.advance(days * DAY)
+        for row in expected(sandbox, "leads").values():
+            seen[row["id"], row["signal_observed_at"]] = row
+        leads.refresh(**config)
+
+    held = {}
+    for row in leads.all_rows():
+        observed = row["signal_observed_at"]
+        key = f"{observed:%FT%T.%fZ}" if observed else "none"
+        assert row.pop("signal_key") == key
+        held[row["id"], observed] = without_metadata(row)
+    assert held == seen
+    assert [lead for lead, observed in held if not observed] == ["unobserved"]
+    assert len(seen) > len({lead for lead, _ in seen}) + 5
+
+
+@pytest.mark.parametrize("hard", [False, True], ids=["marked", "deleted"])
+def test_accounts_that_left_the_queue_are_retired_by_a_whole_read_only(
+    table: Callable[[str], Table], sandbox: Sandbox, *, hard: bool
+) -> None:
+    fill(sandbox, monitored_accounts=250)
+    table_of_accounts = table("monitored_accounts")
+    told = expected(sandbox, "monitored_accounts")
+    options: dict[str, Any] = {"emit_activate_version_messages": True}
+    options["target"] = {"hard_delete": hard}
+
+    def held() -> dict[str, bool]:
+        """Give the accounts of the table, and whether they are marked deleted."""
+        rows = table_of_accounts.all_rows()
+        assert all(without_metadata(row) == told[row["id"]] for row in rows)
+        found = {row["record_key"]: row["_sdc_deleted_at"] is not None for row in rows}
+        assert len(found) == len(rows)
+        return found
+
+    table_of_accounts.refresh(**options)
+    everything = held()
+    assert everything == dict.fromkeys(told, False)
+
+    gone = sandbox.remove("monitored_accounts", *[*told][:3])
+    sandbox.faults({"kind": "status", "status": 400, "skip": 2})
+    broken = table_of_accounts.run(**options)
+    assert "HTTP 400" in broken.failed()
+    assert broken.records("monitored_accounts")
+    assert held() == everything
+
+    sandbox.faults()
+    table_of_accounts.refresh(**options)
+    assert held() == {
+        key: key in gone for key in everything if not (hard and key in gone)
+    }

@@ -79,43 +79,30 @@ def _pruned(value: Any, path: list[str]) -> Any:
     return {n: _pruned(v, inner) if n == name else v for n, v in value.items()}
 
 
-def flattened(row: Row, columns: dict[str, Any], depth: int) -> Row:
-    """Flatten a row; `columns` are the schemas of its columns before that."""
+def flattened(row: Row, columns: dict[str, Any]) -> Row:
+    """Flatten a row, one level deep; `columns` are the schemas of its columns."""
     flat: Row = {}
-    rest: Row = {}
-    told = dict(row["additional_properties"] or {})
+    rest = dict(row["additional_properties"] or {})
     for name, value in row.items():
-        if name != "additional_properties":
-            schema = columns.get(name, {"type": []})
-            if "properties" in schema and isinstance(told.get(name), dict):
-                value = told.pop(name)  # noqa: PLW2901 - part of it has a column
-            _spread(flat, rest, (name,), schema, value, depth)
-    rest |= told
+        fields = columns.get(name, {}).get("properties")
+        if fields is None:
+            flat[name] = value
+            continue
+        # Of an object that contradicts its column, a part may have a column.
+        told = rest.pop(name) if isinstance(rest.get(name), dict) else value or {}
+        for field in {**fields, **told}:
+            column, inner = f"{name}__{field}", told.get(field)
+            if field in fields:
+                flat[column] = _typed(fields[field], inner)
+            if (inner is not None and flat.get(column) is None) or field not in fields:
+                rest[column] = inner
     return {**flat, "additional_properties": rest or None}
 
 
-def _spread(  # noqa: PLR0913, PLR0917 - it walks value and schema at once
-    flat: Row,
-    rest: Row,
-    path: tuple[str, ...],
-    schema: dict[str, Any],
-    value: Any,
-    depth: int,
-) -> None:
-    """Put a value into its columns, and what no column holds into the rest."""
-    column, is_deep = "__".join(path), len(path) > depth
-    fields = schema.get("properties")
-    if schema and (fields is None or is_deep):
-        is_time = schema.get("format") == "date-time" and isinstance(value, str)
-        flat[column] = instant(value) if is_time else value
-        if "number" in schema["type"] and isinstance(value, str):
-            flat[column] = None
-        if flat[column] is None and value is not None:
-            rest[column] = value
-    elif schema or (isinstance(value, dict) and value and not is_deep):
-        fields, value = fields or {}, value or {}
-        for name in {**fields, **value}:
-            inner = fields.get(name, {})
-            _spread(flat, rest, (*path, name), inner, value.get(name), depth)
-    else:
-        rest[column] = value
+def _typed(schema: dict[str, Any], value: Any) -> Any:
+    """Give what a column holds of a value: nothing of one that contradicts it."""
+    if not isinstance(value, str):
+        return value
+    if schema.get("format") == "date-time":
+        return instant(value)
+    return None if "number" in schema["type"] else value

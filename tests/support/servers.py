@@ -6,22 +6,19 @@ import selectors
 import socket
 import ssl
 import subprocess
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from socketserver import BaseRequestHandler, ThreadingTCPServer
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     Handle = Callable[[socket.socket], None]
 
 PAGE = b'{"data": [{"id": "a"}], "cursor": {"next": "", "has_more": false}}'
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-
-PAUSE = 0.02
-"""Seconds between the parts of an answer that trickles in: slow only as a whole."""
 
 
 class _Server(ThreadingTCPServer):
@@ -97,11 +94,18 @@ def answering(*parts: bytes, pause: float = 0) -> Handle:
     return handle
 
 
-def answering_once(connection: socket.socket) -> None:
-    """Answer a connection's first request, and close it when the next has come."""
-    if read_request(connection):
-        connection.sendall(response())
-        read_request(connection)
+@contextmanager
+def unanswered() -> Iterator[str]:
+    """Give the host and port of what accepts no more connections, and refuses none."""
+    with ExitStack() as stack:
+        server = stack.enter_context(socket.socket())
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
+        for _ in range(4):
+            client = stack.enter_context(socket.socket())
+            client.setblocking(False)  # noqa: FBT003
+            client.connect_ex(server.getsockname())
+        yield "{}:{}".format(*server.getsockname())
 
 
 class Counting:
@@ -114,17 +118,6 @@ class Counting:
     def __call__(self, connection: socket.socket) -> None:
         self.connections += 1
         self._handle(connection)
-
-
-def bytewise(content: bytes) -> Iterable[bytes]:
-    """Cut into single bytes."""
-    return (content[i : i + 1] for i in range(len(content)))
-
-
-def trickle(content: bytes) -> list[bytes]:
-    """Cut into enough parts to outlast any short timeout, with pauses between."""
-    parts = list(bytewise(content))
-    return [*parts[:60], b"".join(parts[60:])]
 
 
 def proxying(seen: list[str]) -> Handle:
