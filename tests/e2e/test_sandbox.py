@@ -1,0 +1,147 @@
+"""The sandbox as a program, faults of the connection, fixtures for users' tests."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pytest
+import requests
+
+from tap_leadintent.sandbox import Sandbox, running_sandbox
+from tap_leadintent.sandbox.__main__ import main
+from tests.support.asking import HEADERS, NOW, SIZES, everything, post
+from tests.support.helpers import TIMEOUT
+from tests.support.pages import ROOT, shell_blocks
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DAY = 86_400
+PAGE = ROOT / "docs" / "sandbox.md"
+ON_PATH = {
+    **os.environ,
+    "PATH": f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}",
+}
+
+
+@pytest.fixture
+def sandbox(server: Sandbox) -> Sandbox:
+    server.configure(sizes=SIZES, clock=NOW)
+    return server
+
+
+def test_the_page_as_it_stands(tmp_path: Path) -> None:
+    """Run each of its commands, but for the port; the tap then meets the faults."""
+    start, *others = shell_blocks(PAGE.read_text(encoding="utf-8"))
+    program, *arguments = shlex.split(start.replace("8000", "0"))
+    assert program == "python"
+    with subprocess.Popen(  # noqa: S603 - our own module
+        [sys.executable, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout
+        url = process.stdout.readline().decode().strip()
+        lines = "\n".join((*others[1:], others[0]))
+        ran = subprocess.run(  # noqa: S603 - what the page says
+            ["/bin/bash", "-ec", lines.replace("http://127.0.0.1:8000", url)],
+            cwd=tmp_path,
+            env=ON_PATH,
+            capture_output=True,
+            check=False,
+            encoding="utf-8",
+            timeout=TIMEOUT,
+        )
+        assert ran.returncode == 0, ran.stderr
+        assert '"error"' not in ran.stdout
+        assert "try 2 of" in ran.stderr
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=TIMEOUT) == (b"", b"")
+        assert process.returncode == 0
+
+
+def test_options_and_the_same_records_in_another_process(sandbox: Sandbox) -> None:
+    with running_sandbox(
+        *("--leads", "3", "--size", "observations=5", "--seed", "9"),
+        *("--clock", "2025-01-01T00:00:00Z", "--latency", "0.01"),
+        *("--since", "2024-12-31T00:00:00Z", "--history", "office"),
+        *("--rate-limit", "0.5", "--retry-after", "3"),
+        *("--fault", '{"kind": "status", "status": 418, "times": 1}'),
+    ) as other:
+        assert other.now() == "2025-01-01T00:00:00Z"
+        sizes = {stream: len(shown) for stream, shown in everything(other).items()}
+        assert sizes | {"leads": 3, "observations": 5} == sizes
+        for times in other.times("leads").values():
+            assert times["found_at"].startswith("2024-12-31T")
+        assert [post(other, "leads").status_code for _ in range(2)] == [418, 429]
+
+        other.configure(sizes=SIZES, clock=NOW, seed=1, history="uniform", since=None)
+        sandbox.advance(30 * DAY)
+        for _ in range(30):
+            other.advance(DAY)
+        assert everything(other) == everything(sandbox)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--fault", '{"kind": "storm"}'], "the fault's kind is not one of status, "),
+        (["--rate-limit", "0"], "> 0"),
+        (["--size", "unknown=3"], "unknown stream 'unknown'"),
+        (["--leads", "-1"], ">= 0"),
+        (["--clock", "now"], "RFC 3339"),
+    ],
+)
+def test_wrong_options(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], complaint: str
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    assert complaint in capsys.readouterr().err
+
+
+def test_a_sandbox_that_does_not_start_is_told() -> None:
+    with pytest.raises(RuntimeError, match="exit code 2"), running_sandbox("--leads"):
+        pass
+
+
+def test_faults_of_the_connection(sandbox: Sandbox) -> None:
+    sandbox.faults({"kind": "reset", "times": 1})
+    with pytest.raises(requests.ConnectionError, match="reset by peer"):
+        post(sandbox, "leads")
+    assert post(sandbox, "leads").status_code == 200
+    assert [entry["status"] for entry in sandbox.requests()] == [None, 200]
+    sandbox.faults({"kind": "hang", "seconds": 30})
+    url = f"{sandbox.url}/v1/signals/leads"
+    with pytest.raises(requests.ReadTimeout):
+        requests.post(url, json={}, headers=HEADERS, timeout=0.2)
+
+
+def test_latency_overlaps(sandbox: Sandbox) -> None:
+    sandbox.configure(latency_seconds=1)
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: post(sandbox, "leads"), range(8)))
+    assert {answer.status_code for answer in answers} == {200}
+    arrived = [entry["time"] for entry in sandbox.requests()]
+    assert max(arrived) - min(arrived) < 1, "they waited at the same time"
+
+
+def test_the_example_of_tests_with_the_fixtures_holds(tmp_path: Path) -> None:
+    folder = shutil.copytree(ROOT / "docs/examples/pytest", tmp_path / "example")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        cwd=folder,
+        env=ON_PATH,
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        timeout=TIMEOUT,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "3 passed" in done.stdout
