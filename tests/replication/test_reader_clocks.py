@@ -6,18 +6,23 @@ import pytest
 
 from tap_leadintent.errors import RunError
 from tests.support.model import DAY, HOUR, Api, second, steady
-from tests.support.model_runs import CONFIG, run
+from tests.support.model_runs import run
 from tests.support.store import Store
+from tests.support.told import STRICT, entries
 
 pytestmark = pytest.mark.usefixtures("concurrency")
 
-STRICT = {**CONFIG, "lookback_minutes": 0}
+BOTH = ("date_found", "latest_signal")
 
 
-def covered(store: Store, name: str = "date_found") -> list[tuple[str, str]]:
-    """Give the intervals of a range in the last STATE."""
-    coverage = store.state["bookmarks"]["leads"]["coverage"]
-    return [(e["from"], e["to"]) for e in coverage if e["range"] == name]
+def covered(store: Store) -> list[tuple[str, str, str]]:
+    """Give what the last STATE covers, each interval with its range."""
+    return [(e["range"], e["from"], e["to"]) for e in entries(store)]
+
+
+def up_to(end: float) -> list[tuple[str, str, str]]:
+    """Give what it covers where nothing is missing."""
+    return [(name, second(0), second(end)) for name in BOTH]
 
 
 @pytest.mark.parametrize("ahead", [0, 90, 3 * HOUR, -3 * HOUR])
@@ -28,7 +33,7 @@ def test_what_appears_while_an_answer_is_on_its_way_is_read_by_the_next_run(
     store = Store()
     for _ in range(3):
         run(api, store, {**STRICT, "page_size": 100}, clock_ahead=ahead)
-        ((_, end),) = covered(store)
+        end = entries(store)[0]["to"]
         found = {one.id for one in api.leads if second(one.found_at) < end}
         assert found <= set(store.rows)
         api.now += HOUR / 2
@@ -45,24 +50,8 @@ def test_a_server_that_refuses_what_it_calls_the_future_is_asked_up_to_its_prese
     for days in (2, 3):
         api.now = days * DAY
         run(api, store, STRICT, clock_ahead=ahead)
-        for name in ("date_found", "latest_signal"):
-            (_, end), *_ = covered(store, name)
-            assert end == second(api.now)
+        assert covered(store) == up_to(api.now)
     assert len(store.rows) == 73
-
-
-def test_what_appears_between_a_refusal_and_the_answer_is_read_by_the_next_run() -> (
-    None
-):
-    api = Api(now=DAY, leads=steady(12_000, 10), refuses_the_future=True)
-    api.seconds_per_request = 90
-    store = Store()
-    config, stream = {**STRICT, "page_size": 100}, "monitored_leads"
-    for _ in range(3):
-        run(api, store, config, clock_ahead=3 * HOUR, selected=(stream,))
-        (entry,) = store.state["bookmarks"][stream]["coverage"]
-        found = {one.id for one in api.leads if second(one.found_at) < entry["to"]}
-        assert found <= set(store.rows)
 
 
 def test_a_server_that_refuses_a_range_for_another_reason_is_believed() -> None:
@@ -91,16 +80,11 @@ def test_one_machine_with_an_odd_clock_costs_no_rows_and_no_requests(
     # What its answers did not prove is read again.
     odder.odd_clocks = {}
     run(odder, store, STRICT)
-    for name in ("date_found", "latest_signal"):
-        assert covered(store, name) == [(second(0), second(2 * DAY))]
-
-
-def test_an_odd_clock_takes_nothing_back_of_what_was_covered() -> None:
-    api, store = Api(now=2 * DAY, leads=steady(48)), Store()
-    run(api, store, STRICT)
-    api.now, api.odd_clocks = 3 * DAY, dict.fromkeys(range(9), -700 * DAY)
-    run(api, store, STRICT)
-    assert covered(store) == [(second(0), second(2 * DAY))]
+    assert covered(store) == up_to(2 * DAY)
+    # They take nothing back of what was covered before.
+    odder.now, odder.odd_clocks = 3 * DAY, dict.fromkeys(range(9), -700 * DAY)
+    run(odder, store, STRICT)
+    assert covered(store) == up_to(2 * DAY)
 
 
 @pytest.mark.parametrize("ahead", [3 * HOUR, -3 * HOUR, 59])
@@ -109,8 +93,7 @@ def test_what_counts_as_covered_ends_at_the_earlier_of_two_clocks(
 ) -> None:
     api, store = Api(now=2 * DAY, leads=steady(48)), Store()
     run(api, store, STRICT, clock_ahead=ahead)
-    for name in ("date_found", "latest_signal"):
-        assert covered(store, name) == [(second(0), second(2 * DAY + min(0, ahead)))]
+    assert covered(store) == up_to(2 * DAY + min(0, ahead))
     told = f"By the server's clock it is {second(2 * DAY)}, 3:00:00 "
     told += "behind ours" if ahead > 0 else "ahead of ours"
     assert caplog.text.count(told) == caplog.text.count("By the server's")

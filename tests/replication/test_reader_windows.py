@@ -7,34 +7,17 @@ import json
 import pytest
 
 from tap_leadintent.errors import RunError
-from tests.support.model import (
-    DAY,
-    HOUR,
-    Api,
-    Lead,
-    Version,
-    lead,
-    second,
-    steady,
-    width_of,
-)
-from tests.support.model_runs import CONFIG, DAILY, catalog, run
+from tests.support.model import DAY, HOUR, Api, lead, second, steady, width_of
+from tests.support.model_runs import CONFIG, DAILY, run
 from tests.support.store import Store
+from tests.support.told import entries
 
 pytestmark = pytest.mark.usefixtures("concurrency")
 
 
 def covered_to(store: Store, name: str) -> str:
     """Give the end of a range's coverage."""
-    coverage = store.state["bookmarks"]["leads"]["coverage"]
-    ends: list[str] = [entry["to"] for entry in coverage if entry["range"] == name]
-    return max(ends)
-
-
-def versions_of(row: str, store: Store) -> list[int]:
-    """Give the versions of a row in the order in which they were emitted."""
-    records = [message["record"] for message in store.of_type("RECORD")]
-    return [r["additional_properties"]["version"] for r in records if r["id"] == row]
+    return max(entry["to"] for entry in entries(store) if entry["range"] == name)
 
 
 @pytest.mark.parametrize("holds_start", [True, False])
@@ -48,30 +31,6 @@ def test_rows_on_the_edges_of_windows_arrive_exactly_once(
     run(api, store, DAILY)
     ids = [message["record"]["id"] for message in store.of_type("RECORD")]
     assert sorted(ids) == [lead.id for lead in leads]
-
-
-def test_a_row_of_the_window_before_is_emitted_again_when_it_has_changed() -> None:
-    # Its time lies on the edge of two windows, and it changes between their requests.
-    edge = Lead("edge", DAY, [Version(0, 0), Version(2 * DAY + 1, 0)])
-    api = Api(now=2 * DAY, leads=[edge], seconds_per_request=2)
-    store = Store()
-    run(api, store, DAILY)
-    assert versions_of("edge", store)[-1] == 1
-
-
-def test_a_row_whose_signal_moves_while_signals_are_read_arrives() -> None:
-    # Found before `start_date`, it is only in the range that its time moves in.
-    now, late = 400 * DAY, 2 * HOUR
-    versions = [Version(DAY, 130 * DAY), Version(now + 5 * 60, now + 5 * 60 - late)]
-    times = [(n + 4) * DAY / 2 for n in range(790)]
-    others = [Lead(f"{t}", -DAY, [Version(t, t)]) for t in times]
-    api, store = Api(now=DAY, seconds_per_request=60), Store()
-    run(api, store, CONFIG)
-    api.now, api.leads = now, [*others, Lead("mover", -DAY, versions)]
-    run(api, store, CONFIG)
-    run(api, store, CONFIG)
-    assert store.rows["mover"] == 1
-    assert len(store.rows) == 791
 
 
 def test_windows_are_emitted_oldest_first() -> None:
@@ -155,32 +114,6 @@ def test_records_that_recur_in_all_windows_are_no_sign_of_that(
     assert len(starts) >= 9 * 4
 
 
-@pytest.mark.parametrize("key", [[], ["signal_observed_at"]], ids=["none", "not one"])
-def test_no_row_depends_on_the_key_that_a_catalog_declares(key: list[str]) -> None:
-    leads = [lead(n, n * HOUR, 0) for n in range(9 * 24)]
-    api, store = Api(now=9 * DAY, leads=leads), Store()
-    changed = catalog(key_properties=key)
-    for stream in changed["streams"]:
-        for entry in stream["metadata"]:
-            entry["metadata"].pop("table-key-properties", None)
-    run(api, store, CONFIG, catalog=changed)
-    ids = {message["record"]["id"] for message in store.of_type("RECORD")}
-    assert sorted(ids) == [lead.id for lead in leads]
-
-
-def test_strays_are_kept() -> None:
-    api, store = Api(now=2 * DAY, leads=steady(20)), Store()
-    run(api, store, CONFIG)
-    stray = lead(99, HOUR, HOUR, 3 * DAY)
-    # Served for its signal of day three, though it shows one of day thirty.
-    stray.versions[1] = Version(3 * DAY, 3 * DAY)
-    api.leads.append(stray)
-    api.leads.extend(lead(100 + n, 3 * DAY + n) for n in range(5))
-    api.now = 4 * DAY
-    run(api, store, CONFIG)
-    assert len(store.rows) == 26
-
-
 @pytest.mark.parametrize("status", [400, 413, 422])
 @pytest.mark.parametrize("widest", [7 * DAY, HOUR])
 def test_a_range_that_is_refused_is_asked_for_in_narrower_windows(
@@ -207,16 +140,7 @@ def test_a_server_that_refuses_every_range_is_soon_asked_no_more(
         run(api, store, config)
     assert len(api.refused) <= concurrency + 14
     assert width_of(api.refused[-1]["date_found"]) <= HOUR
-    coverage = store.state["bookmarks"]["leads"]["coverage"]
-    assert not [entry for entry in coverage if entry["range"] == "date_found"]
-
-
-def test_a_later_page_that_is_refused_narrows_nothing() -> None:
-    api = Api(now=2 * DAY, leads=steady(35, 0), refuses_cursors=99)
-    api.refuses_cursors_with = 413
-    with pytest.raises(RunError, match="413") as failed:
-        run(api, Store(), CONFIG)
-    assert "window_days" not in str(failed.value)
+    assert entries(store) == []
 
 
 def test_a_chain_without_a_range_is_not_cut(caplog: pytest.LogCaptureFixture) -> None:

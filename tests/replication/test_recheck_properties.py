@@ -9,9 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.support.model import DAY, HOUR, Api, Lead, Version, iso, steady
+from tap_leadintent.errors import RunError
+from tests.support.model import DAY, HOUR, Api, Lead, Version, iso, second, steady
 from tests.support.model_runs import run
 from tests.support.store import Store
+from tests.support.told import entries
 
 pytestmark = pytest.mark.usefixtures("_quiet")
 
@@ -35,13 +37,25 @@ def test_a_cycle_reads_the_rows_once_and_each_day_its_share() -> None:
     assert len(again) == pytest.approx(365 * 4, rel=0.15)
 
 
-def test_a_run_without_a_turn_costs_no_request_more() -> None:
-    api, store = Api(now=9 * DAY, leads=steady(200)), Store()
+@pytest.mark.parametrize("failing", range(3))
+def test_a_run_that_is_interrupted_keeps_the_mark_for_the_next(failing: int) -> None:
+    """It moves when all is read, which here are three requests."""
+
+    def marks() -> list[str]:
+        return [entry["rechecked"] for entry in entries(store) if "rechecked" in entry]
+
+    api, store = Api(now=30 * DAY, leads=steady(200)), Store()
     config = {"start_date": iso(0), "recheck_days": 30}
     run(api, store, config)
-    before = len(api.requests)
+    api.now += DAY
+    api.forbidden_at = len(api.requests) + failing
+    with pytest.raises(RunError, match="403"):
+        run(api, store, config)
+    assert marks() == [second(30 * DAY)]
+    asked = len(api.requests)
     run(api, store, config)
-    assert len(api.requests) - before == 2, "one for each range"
+    assert marks() == [second(31 * DAY)]
+    assert len(api.requests) - asked == 3
 
 
 instants = st.integers(-5 * 24, 12 * 24).map(lambda hours: hours * HOUR)

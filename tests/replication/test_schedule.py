@@ -96,23 +96,6 @@ def test_little_is_requested_beyond_a_failure(seed: int) -> None:
     assert len(begun) < 100
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_a_failure_of_a_window_read_ahead_comes_after_all_before_it(seed: int) -> None:
-    def send(reading: Reading) -> Page:
-        if reading.window.start > 390 * DAY:
-            raise TroubleError
-        return page(1, has_more=False)
-
-    told: Told = []
-    windows = Windows([(0, 400 * DAY)], page_size=1, readers=4)
-    with pytest.raises(TroubleError):
-        tell(in_one_thread(windows, send, seed), told)
-    starts = [start for start, _ in told]
-    assert starts == sorted(starts)
-    assert starts[0] == 0
-    assert len(starts) > 1
-
-
 def test_a_window_that_may_be_given_up_comes_whole_or_not_at_all() -> None:
     def send(reading: Reading) -> Page:
         number, seconds = number_of(reading), reading.window.end - reading.window.start

@@ -24,7 +24,7 @@ from tests.support.histories import (
     increment,
     shaped,
 )
-from tests.support.rounds import Played, Server, least, play, read
+from tests.support.rounds import Played, Server, least, read
 
 PLAIN, HALF = Server(), Server(served=PAGE // 2)
 UNEVEN, ENDS_EMPTY = Server(is_uneven=True), Server(ends_empty=True)
@@ -176,14 +176,6 @@ def test_the_oldest_window_comes_to_its_end_while_all_others_wait(
         *before, last = PLAIN.pages(front, times.held(front))
         if all(windows.goes_on(front, records=held) for held in before):
             windows.done(front, records=last)
-
-
-@pytest.mark.parametrize("readers", [1, 4])
-def test_several_stretches_are_read_oldest_first(readers: int) -> None:
-    stretches = [(0, DAY), (5 * DAY, 6 * DAY)]
-    windows = Windows(stretches, page_size=PAGE, readers=readers, quiet=True)
-    one = play(windows, shaped(20, SHAPES["even"]), readers)
-    assert [(window.start, window.end) for window in one.windows] == stretches
 
 
 def test_a_whole_stretch_is_one_window_that_is_never_given_up() -> None:
