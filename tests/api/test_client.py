@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 import ssl
-from email.utils import formatdate
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import requests
+import urllib3.exceptions as lower
 
-from tap_leadintent.errors import StreamError
+from tap_leadintent.api.limits import RateLimiter, Tally
+from tap_leadintent.errors import NoAccessError, StoppedError, StreamError
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import API_KEY, EPOCH, Waiter
+from tests.support.helpers import API_KEY, VALID, Waiter
 from tests.support.reading import read_chain
 
 if TYPE_CHECKING:
@@ -23,37 +23,49 @@ if TYPE_CHECKING:
 
     from tests.support.helpers import Clock
 
-BASE_URL = "https://api.example.com"
-AGENTS = f"{BASE_URL}/v1/signals/agents"
-SIGNALS = f"{BASE_URL}/v1/monitor/custom-signals"
+    Answer = dict[str, Any]
+
+AGENTS = f"{VALID['base_url']}/v1/signals/agents"
+SIGNALS = f"{VALID['base_url']}/v1/monitor/custom-signals"
 PAGE = {"data": [{"id": "a"}], "cursor": {"next": "", "has_more": False}}
 MORE = {"data": [{"id": "a"}], "cursor": {"next": "c", "has_more": True}}
 LOST = requests.exceptions
 
-PASSING: dict[str, dict[str, Any]] = {
-    **{
-        str(status): {"status_code": status}
-        for status in (408, 429, 500, 502, 503, 504, 520, 599)
-    },
+
+def failing(error: type[requests.RequestException], reason: Exception) -> Answer:
+    """Fail as `requests` does, which wraps urllib3's own error."""
+    pool: Any = None
+    return {"exc": error(lower.MaxRetryError(pool, "/", reason))}
+
+
+CONNECTION: Any = "api.example.com:443"
+NO_ACCESS = {
+    "refused": failing(
+        LOST.ConnectionError, lower.NewConnectionError(CONNECTION, "refused")
+    ),
+    "timeout": failing(LOST.ConnectTimeout, lower.ConnectTimeoutError("too slow")),
+    "proxy": failing(LOST.ProxyError, lower.ProxyError("no proxy", OSError())),
+    "handshake": failing(LOST.SSLError, lower.SSLError("unexpected end")),
+    "certificate": failing(LOST.SSLError, lower.SSLError("CERTIFICATE_VERIFY_FAILED")),
+}
+"""What would befall every stream of a run."""
+
+PASSING: dict[str, Answer] = {
+    **{str(n): {"status_code": n} for n in (408, 429, 500, 502, 503, 504, 520, 599)},
     "html": {"text": "<html>Checking your browser</html>"},
     "empty": {"text": ""},
     "error in 200": {"json": {"error": "later"}},
     "half a page": {"text": '{"data": [{"id": "a"'},
-    "no cursor": {"json": {"data": []}},
-    "connection": {"exc": LOST.ConnectionError("refused")},
-    "connect timeout": {"exc": LOST.ConnectTimeout("no answer")},
+    "reset": {"exc": LOST.ConnectionError(lower.ProtocolError("aborted"))},
     "read timeout": {"exc": LOST.ReadTimeout("too slow")},
     "chunk": {"exc": LOST.ChunkedEncodingError("cut off")},
     "encoding": {"exc": LOST.ContentDecodingError("not gzip")},
-    "handshake": {"exc": LOST.SSLError("unexpected end")},
 }
+"""What may befall one stream alone, and pass."""
 
-REFUSED: dict[str, dict[str, Any]] = {
-    **{
-        str(status): {"status_code": status}
-        for status in (201, 204, 304, 400, 401, 402, 403, 404, 405, 409, 410, 415, 422)
-    },
-    **{str(status): {"status_code": status} for status in (501, 505)},
+STATUSES = (201, 204, 304, 400, 401, 402, 403, 404, 405, 409, 410, 415, 422, 501, 505)
+REFUSED: dict[str, Answer] = {
+    **{str(status): {"status_code": status} for status in STATUSES},
     **{
         str(status): {"status_code": status, "headers": {"Location": AGENTS}}
         for status in (301, 302, 303, 307, 308)
@@ -72,7 +84,7 @@ def _backoff(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def tap(**config: Any) -> TapLeadIntent:
-    return TapLeadIntent(config={"base_url": BASE_URL, "api_key": API_KEY, **config})
+    return TapLeadIntent(config={**VALID, **config})
 
 
 def pages(tap: TapLeadIntent, stream: str = "signal_agents") -> Iterator[Any]:
@@ -89,7 +101,7 @@ def test_what_passes_is_tried_again(
     requests_mock: requests_mock.Mocker,
     caplog: pytest.LogCaptureFixture,
     clock: Clock,
-    answer: dict[str, Any],
+    answer: Answer,
 ) -> None:
     requests_mock.post(AGENTS, [answer, answer, {"json": PAGE}])
     (page,) = pages(tap())
@@ -103,26 +115,22 @@ def test_what_passes_is_tried_again(
 
 @pytest.mark.parametrize("answer", REFUSED.values(), ids=REFUSED)
 def test_what_would_be_refused_again_is_not_tried_again(
-    requests_mock: requests_mock.Mocker,
-    caplog: pytest.LogCaptureFixture,
-    clock: Clock,
-    answer: dict[str, Any],
+    requests_mock: requests_mock.Mocker, clock: Clock, answer: Answer
 ) -> None:
     requests_mock.post(AGENTS, [answer, {"json": PAGE}])
     with pytest.raises(StreamError):
         list(pages(tap()))
     assert requests_mock.call_count == 1
     assert clock.now == 1000
-    assert waits(caplog) == []
 
 
-@pytest.mark.parametrize("retries", [0, 1, 3])
+@pytest.mark.parametrize("retries", [0, 3])
 def test_tries_are_counted_for_each_request(
     requests_mock: requests_mock.Mocker,
     caplog: pytest.LogCaptureFixture,
     retries: int,
 ) -> None:
-    down: dict[str, Any] = {"status_code": 500, "text": "out of order"}
+    down: Answer = {"status_code": 500, "text": "out of order"}
     requests_mock.post(AGENTS, [*[down] * retries, {"json": MORE}, down])
     read = pages(tap(max_retries=retries))
     assert next(read).decode().data == [{"id": "a"}]
@@ -134,66 +142,79 @@ def test_tries_are_counted_for_each_request(
     assert len(waits(caplog)) == 2 * retries
 
 
-@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize("answers", [[], [{"json": MORE}]], ids=["first", "later"])
+@pytest.mark.parametrize("answer", NO_ACCESS.values(), ids=NO_ACCESS)
+def test_no_access_is_told_from_a_failure(
+    requests_mock: requests_mock.Mocker, answer: Answer, answers: list[Answer]
+) -> None:
+    requests_mock.post(AGENTS, [*answers, answer])
+    with pytest.raises(NoAccessError, match="^page 2: " if answers else "^(?!page)"):
+        list(pages(tap(max_retries=2)))
+
+
+@pytest.mark.parametrize("answers", [[], [{"json": MORE}]], ids=["first", "later"])
+@pytest.mark.parametrize("name", ["500", "reset", "read timeout", "html", "401", "403"])
+def test_what_may_befall_one_stream_is_a_failure_of_it_alone(
+    requests_mock: requests_mock.Mocker, name: str, answers: list[Answer]
+) -> None:
+    requests_mock.post(AGENTS, [*answers, {**PASSING, **REFUSED}[name]])
+    with pytest.raises(StreamError) as caught:
+        list(pages(tap(max_retries=2)))
+    assert not isinstance(caught.value, NoAccessError)
+
+
 @pytest.mark.parametrize(
-    ("header", "seconds", "line"),
+    ("status", "header", "line"),
     [
-        ("0.5", 0.5, "in 0.5 s (the server asked for 0.5 s)"),
+        (429, "0.5", "0.5 s (the server asked for 0.5 s)"),
         (
+            503,
             "Fri, 02 Jan 2026 00:00:40 GMT",
-            40,
-            "in 40.0 s (the server asked for 40.0 s)",
+            "40.0 s (the server asked for 40.0 s)",
         ),
         (
+            503,
             "7200",
-            600,
-            "in 600.0 s (the server asked for 7200.0 s, which is shortened)",
+            "600.0 s (the server asked for 7200.0 s, which is shortened)",
         ),
-        ("-20", 3, "in 3.0 s"),
-        (None, 3, "in 3.0 s"),
+        (429, "-20", "3.0 s"),
+        (503, "", "3.0 s"),
+        (500, "20", "3.0 s"),
     ],
 )
-def test_retry_after(  # noqa: PLR0913, PLR0917 - fixtures and parameters
+def test_retry_after_counts_where_the_server_wants_rest(  # noqa: PLR0913, PLR0917
     requests_mock: requests_mock.Mocker,
     caplog: pytest.LogCaptureFixture,
     clock: Clock,
     status: int,
-    header: str | None,
-    seconds: float,
+    header: str,
     line: str,
 ) -> None:
-    headers = {"Date": "Fri, 02 Jan 2026 00:00:00 GMT"}
-    if header is not None:
-        headers["Retry-After"] = header
-    busy: dict[str, Any] = {"status_code": status, "headers": headers}
+    headers = {"Date": "Fri, 02 Jan 2026 00:00:00 GMT", "Retry-After": header}
+    busy: Answer = {"status_code": status, "headers": headers}
     requests_mock.post(AGENTS, [busy, {"json": PAGE}])
     list(pages(tap()))
-    assert clock.now == pytest.approx(1000 + seconds)
+    assert clock.now == pytest.approx(1000 + float(line.split(maxsplit=1)[0]))
     (told,) = waits(caplog)
     assert told.startswith(f"signal_agents: HTTP {status}: ")
-    assert told.endswith(f"; try 2 of 9 {line}")
+    assert told.endswith(f"; try 2 of 9 in {line}")
 
 
-def test_retry_after_counts_only_where_the_server_wants_rest(
-    requests_mock: requests_mock.Mocker, clock: Clock
+def test_a_rest_begins_before_the_refused_request_leaves_its_place(
+    requests_mock: requests_mock.Mocker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    down: dict[str, Any] = {"status_code": 500, "headers": {"Retry-After": "20"}}
-    requests_mock.post(AGENTS, [down, {"json": PAGE}])
-    list(pages(tap()))
-    assert clock.now == pytest.approx(1003)
+    requests_mock.post(AGENTS, [{"status_code": 429}, {"json": PAGE}])
+    rests = []
 
+    def rest(limiter: RateLimiter, seconds: float) -> None:
+        stopped: Any = Waiter(seconds=1)
+        with pytest.raises(StoppedError), limiter.turn(stopped, Tally()):
+            """Never entered."""
+        rests.append(seconds)
 
-def test_the_rest_that_one_stream_is_told_holds_the_others(
-    requests_mock: requests_mock.Mocker, clock: Clock
-) -> None:
-    busy: dict[str, Any] = {"status_code": 429, "headers": {"Retry-After": "20"}}
-    requests_mock.post(AGENTS, **busy)
-    requests_mock.post(SIGNALS, json=PAGE)
-    one_tap = tap(max_retries=0)
-    with pytest.raises(StreamError, match="429"):
-        list(pages(one_tap))
-    list(pages(one_tap, "custom_signals"))
-    assert clock.now == pytest.approx(1020)
+    monkeypatch.setattr(RateLimiter, "rest", rest)
+    assert len(list(pages(tap(concurrency=1)))) == 1
+    assert len(rests) == 1
 
 
 def test_a_ceiling_is_kept_across_streams_and_tries(
@@ -218,7 +239,7 @@ def test_a_ceiling_is_kept_across_streams_and_tries(
 def test_what_a_stream_came_to(
     requests_mock: requests_mock.Mocker, clock: Clock
 ) -> None:
-    busy: dict[str, Any] = {"status_code": 429, "headers": {"Retry-After": "20"}}
+    busy: Answer = {"status_code": 429, "headers": {"Retry-After": "20"}}
     requests_mock.post(AGENTS, [busy, {"status_code": 500}, {"json": PAGE}])
     stream: Any = tap().streams["signal_agents"]
     assert [record["id"] for record in stream.get_records(None)] == ["a"]
@@ -228,38 +249,5 @@ def test_what_a_stream_came_to(
     assert tally.seconds_waited == pytest.approx(clock.now - 1000)
 
 
-@pytest.mark.parametrize(
-    ("date", "as_of"),
-    [
-        (formatdate(EPOCH + 1005, usegmt=True), 998),
-        (formatdate(EPOCH + 1007, usegmt=True), 1000),
-        ("yesterday", 1000),
-        (None, 1000),
-    ],
-)
-def test_an_answer_is_complete_up_to_when_its_query_began(
-    requests_mock: requests_mock.Mocker, clock: Clock, date: str | None, as_of: int
-) -> None:
-    def slow(*_: object) -> dict[str, Any]:
-        clock.now += 7.5
-        return PAGE
-
-    requests_mock.post(AGENTS, json=slow, headers={"Date": date} if date else {})
-    (page,) = pages(tap())
-    assert page.as_of == EPOCH + as_of
-
-
-def test_no_request_is_worth_a_line(
-    requests_mock: requests_mock.Mocker, caplog: pytest.LogCaptureFixture
-) -> None:
-    requests_mock.post(AGENTS, [{"json": MORE}, {"json": PAGE}])
-    with caplog.at_level(logging.INFO):
-        one_tap = tap()
-        caplog.clear()
-        list(pages(one_tap))
-    assert caplog.messages == []
-
-
 def test_its_repr_does_not_show_the_key() -> None:
-    stream: Any = tap().streams["leads"]
-    assert API_KEY not in repr(stream.client)
+    assert API_KEY not in repr(tap().streams["leads"].client)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, suppress
-from email.utils import formatdate
 from itertools import pairwise
 from typing import Any
 from unittest import mock
@@ -20,7 +19,7 @@ from tap_leadintent.api.limits import (
     retry_after,
 )
 from tap_leadintent.errors import StoppedError
-from tests.support.helpers import EPOCH, Clock, Waiter
+from tests.support.helpers import Clock, Waiter
 
 
 def turn(limiter: RateLimiter, *, within: float = float("inf")) -> float:
@@ -40,39 +39,21 @@ NOON = "Sun, 06 Nov 1994 12:00:00 GMT"
         ("7", 7),
         (" 7 ", 7),
         ("0.25", 0.25),
-        ("86400", 86400),
-        ("1e9", 1e9),
         ("0", None),
-        ("-5", None),
         ("nan", None),
         ("inf", None),
-        ("soon", None),
         ("7 s", None),
         ("", None),
         ("Sun, 06 Nov 1994 12:00:30 GMT", 30),
         ("Sunday, 06-Nov-94 12:00:30 GMT", 30),
         ("Sun Nov  6 12:00:30 1994", 30),
         ("Sun, 06 Nov 1994 14:00:30 +0200", 30),
-        ("Sun, 06 Nov 1994 12:00:00 GMT", None),
         ("Sun, 06 Nov 1994 11:59:59 GMT", None),
         ("Sun, 99 Nov 1994 12:00:30 GMT", None),
     ],
 )
 def test_retry_after(text: str, seconds: float | None) -> None:
     assert retry_after({"Retry-After": text, "Date": NOON}) == seconds
-
-
-def test_no_retry_after() -> None:
-    assert retry_after({}) is None
-
-
-@pytest.mark.parametrize("date", [{}, {"Date": "the other day"}], ids=str)
-def test_a_date_is_counted_from_here_where_the_server_tells_no_time(
-    clock: Clock, date: dict[str, str]
-) -> None:
-    clock.now = 0
-    then = formatdate(EPOCH + 90, usegmt=True)
-    assert retry_after({"Retry-After": then, **date}) == 90
 
 
 @given(st.text() | st.from_regex(r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}"))
@@ -89,24 +70,13 @@ def test_backoff_is_jittered_over_its_whole_range_and_bounded(attempt: int) -> N
     assert uniform.call_args == mock.call(0, longest)
 
 
-def test_backoff_differs() -> None:
-    assert len({backoff(4) for _ in range(20)}) > 1
-
-
 def test_a_rest_holds_everyone(clock: Clock) -> None:
     limiter = RateLimiter()
     limiter.rest(30)
-    assert turn(limiter) == pytest.approx(30)
-    assert turn(limiter) == 0
-    assert clock.now == pytest.approx(1030)
-
-
-def test_a_shorter_rest_does_not_shorten_a_longer_one(clock: Clock) -> None:
-    limiter = RateLimiter()
-    limiter.rest(30)
     clock.now += 1
-    limiter.rest(2)
+    limiter.rest(2)  # It does not shorten the longer one.
     assert turn(limiter) == pytest.approx(29)
+    assert turn(limiter) == 0
 
 
 @pytest.mark.parametrize(("limit", "gap"), [(1, 60), (60, 1), (7, 8.572), (600, 0.1)])
@@ -136,10 +106,6 @@ def test_what_nobody_wants_any_more_ends_its_wait(wait: str) -> None:
         waits.get(wait, lambda: turn(limiter, within=10))()
 
 
-class BlockedError(Exception):
-    """Fails a request."""
-
-
 def places(limiter: RateLimiter) -> int:
     """Count how many requests may be under way together."""
     number, now = 0, Clock.current.now
@@ -153,18 +119,14 @@ def places(limiter: RateLimiter) -> int:
     return number
 
 
-def answers(limiter: RateLimiter, number: int) -> None:
+def answer(limiter: RateLimiter, number: int) -> None:
     for _ in range(number):
         turn(limiter)
 
 
-def test_so_many_requests_may_be_in_flight(clock: Clock) -> None:
-    del clock
-    assert places(RateLimiter(at_once=8)) == 8
-
-
 def test_a_rest_halves_the_requests_in_flight(clock: Clock) -> None:
     limiter = RateLimiter(at_once=8)
+    assert places(limiter) == 8
     for expected in (4, 2, 1, 1):
         limiter.rest(5)
         clock.now += 5
@@ -186,11 +148,11 @@ def test_answers_raise_the_requests_in_flight_slowly_and_only_so_far(
     limiter = RateLimiter(at_once=8)
     limiter.rest(5)
     clock.now += 5
-    answers(limiter, 10)
+    answer(limiter, 10)
     assert places(limiter) == 4
-    answers(limiter, 30)
+    answer(limiter, 30)
     assert places(limiter) in {5, 6}
-    answers(limiter, 1000)
+    answer(limiter, 1000)
     assert places(limiter) == 8
 
 
@@ -203,14 +165,3 @@ def test_after_a_failed_stream_one_request_is_sent_until_one_succeeds(
     assert places(limiter) == 1
     turn(limiter)
     assert places(limiter) == 8
-
-
-def test_a_request_that_fails_raises_nothing_and_leaves_its_place(clock: Clock) -> None:
-    limiter = RateLimiter(at_once=2)
-    limiter.rest(5)
-    clock.now += 5
-    waiter: Any = Waiter()
-    for _ in range(100):
-        with pytest.raises(BlockedError), limiter.turn(waiter, Tally()):
-            raise BlockedError
-    assert places(limiter) == 1

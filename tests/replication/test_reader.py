@@ -99,7 +99,7 @@ def test_a_page_is_written_before_the_next_is_waited_for(
     records.close()
 
 
-def test_too_few_threads_are_worth_a_warning_and_read_everything(
+def test_too_few_threads_are_worth_a_warning(
     api: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     start = Thread.start
