@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tap_leadintent.replication.bookmark import MOST_OTHERS, Bookmark
 from tap_leadintent.replication.coverage import Coverage
-from tap_leadintent.replication.source import Source, filters_hash
+from tap_leadintent.replication.source import Source
 
 DAY = 86400
 HERE = Source("https://api.example.com", "")
@@ -27,15 +27,6 @@ def entry(**more: Any) -> dict[str, Any]:
 
 def read(entries: object, source: Source = HERE) -> Bookmark:
     return Bookmark.read({"coverage": entries}, source)
-
-
-def test_a_state_is_one_list_that_people_can_read() -> None:
-    coverage = Coverage([("date_found", (DAY, 2 * DAY))], rechecked=2 * DAY)
-    about = {"source": HERE.address, "key": "89abcdef"}
-    assert Bookmark(HERE, coverage).to_state("89abcdef") == [
-        entry(**about),
-        {"rechecked": "1970-01-03T00:00:00Z", **about},
-    ]
 
 
 @given(
@@ -59,11 +50,16 @@ def test_a_state_is_read_back_as_it_was_written(
     assert foreign.to_state() == state
 
 
-def test_ordinary_states_stay_small() -> None:
-    source = Source("https://api.example.com", filters_hash({"sheet_ids": ["a"]}))
-    ranges = ("date_found", "latest_signal")
-    coverage = Coverage(((name, (0, DAY)) for name in ranges), rechecked=DAY)
-    assert len(json.dumps(Bookmark(source, coverage).to_state("89abcdef"))) < 512
+def test_a_state_is_one_short_list_that_people_can_read() -> None:
+    pieces = [(name, (DAY, 2 * DAY)) for name in ("date_found", "latest_signal")]
+    state = Bookmark(FILTERED, Coverage(pieces, rechecked=DAY)).to_state("89abcdef")
+    about = {"source": HERE.address, "filters": "0123456789ab", "key": "89abcdef"}
+    assert state == [
+        entry(**about),
+        entry(**about, range="latest_signal"),
+        {"rechecked": "1970-01-02T00:00:00Z", **about},
+    ]
+    assert len(json.dumps(state)) < 512
 
 
 # Whose it is

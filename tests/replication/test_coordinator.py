@@ -13,7 +13,6 @@ from tap_leadintent.errors import StreamError
 from tests.support.reading import (
     PATIENCE,
     Told,
-    TroubleError,
     number_of,
     page,
     read,
@@ -40,19 +39,6 @@ def test_so_many_windows_are_read_at_once_and_handed_over_in_order() -> None:
     told: Told = []
     tell(read(seconds(8), send), told)
     assert told == [(start, 1) for start in range(8)]
-
-
-@pytest.mark.parametrize("failing", [0, 9])
-def test_a_failure_comes_after_all_that_lies_before_it(failing: int) -> None:
-    def send(reading: Reading) -> Page:
-        if reading.window.start == failing:
-            raise TroubleError
-        return page(1, has_more=False)
-
-    told: Told = []
-    with pytest.raises(TroubleError):
-        tell(read(seconds(10), send), told)
-    assert told == [(start, 1) for start in range(failing)]
 
 
 def test_a_signal_ends_the_wait_for_a_page_and_a_request_is_not_waited_for() -> None:

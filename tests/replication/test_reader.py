@@ -52,10 +52,6 @@ def test_no_thread_outlives_a_sync_or_a_target_that_is_gone(
     assert run(api, Store(), CONFIG, killed_after=messages) == (messages is None)
 
 
-def test_no_thread_outlives_a_connection_test(api: Api) -> None:
-    assert leads_of(api)._tap.run_connection_test()  # noqa: SLF001
-
-
 @pytest.mark.parametrize("start", [{}, {"start_date": iso(0), "window_days": 40}])
 def test_a_signal_ends_the_run_after_a_page(api: Api, start: dict[str, Any]) -> None:
     """Also if more pages wait, so that there is nothing to wait for."""

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-import pytest
-
-from tap_leadintent.errors import RunError
 from tap_leadintent.replication.source import key_mark
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.model import DAY, HOUR, Api, second, steady
+from tests.support.model import DAY, Api, second, steady
 from tests.support.model_runs import DEFAULTS, run
 from tests.support.store import Store
 from tests.support.told import STRICT, asked, entries, warnings
+
+if TYPE_CHECKING:
+    import pytest
 
 HERE = "https://api.example.com"
 THERE = "https://api.example.org"
@@ -56,19 +56,6 @@ def test_another_address_is_read_whole_and_coming_back_reads_what_is_new(
     assert starts(api) == {second(2 * DAY - 1)}
     assert warnings(caplog) == []
     assert [entry["source"] for entry in entries(store)] == [*[HERE] * 2, *[THERE] * 2]
-
-
-def test_a_mistyped_address_erases_nothing() -> None:
-    api, store = Api(now=2 * DAY, leads=steady(20)), Store()
-    run(api, store, STRICT)
-    for slip in range(5):
-        wrong = Api(now=2 * DAY, forbidden_at=0)
-        with pytest.raises(RunError, match="403"):
-            run(wrong, store, {**STRICT, "base_url": f"https://{slip}.example.com"})
-    asked(api)
-    api.now = 3 * DAY
-    run(api, store, STRICT)
-    assert starts(api) == {second(2 * DAY - 1)}
 
 
 def test_other_filters_are_read_whole_and_going_back_reads_what_is_new(
@@ -130,24 +117,3 @@ def test_a_state_of_a_former_release_goes_on_and_one_of_the_future_is_cut(
     assert line.startswith("leads: Its state covers a time in the future, up to ")
     assert second(400 * DAY) in line
     assert store.rows.keys() == {f"lead-{n:04}" for n in range(48, 60)}
-
-
-@pytest.mark.parametrize("state", [{"leads": {}}, {"singer_state": {"bookmarks": {}}}])
-def test_a_state_of_another_form_is_told(
-    caplog: pytest.LogCaptureFixture, state: dict[str, Any]
-) -> None:
-    store = Store()
-    store.state = state
-    run(Api(now=DAY), store, STRICT)
-    (line,) = warnings(caplog)
-    assert line == f"The state has no bookmarks; ignored in it: {next(iter(state))!r}"
-
-
-def test_a_thousand_holes_are_read_each_on_its_own() -> None:
-    now = 1000 * HOUR
-    api, store = Api(now=now, leads=steady(1000)), Store()
-    holes = [("date_found", n * HOUR + HOUR / 2, n * HOUR + HOUR) for n in range(1000)]
-    store.state = state_of(*holes, ("latest_signal", now, now))
-    run(api, store, STRICT)
-    assert len(store.rows) == 1000
-    assert len(entries(store)) == 2

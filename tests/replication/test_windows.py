@@ -111,19 +111,6 @@ def test_an_increment_costs_little_more_than_a_plain_chain(
                     assert one.requests == chain
 
 
-@pytest.mark.parametrize("days", [1, 29])
-def test_a_quiet_stretch_is_looked_at_whole_with_nothing_beside_it(days: int) -> None:
-    windows = Windows([(0, days * DAY)], page_size=PAGE, readers=8, quiet=True)
-    look = windows.next()
-    assert look is not None
-    assert look[:2] == (0, days * DAY)
-    assert windows.next() is None
-    assert windows.goes_on(look, records=PAGE)
-    assert windows.next() is None
-    windows.done(look, records=1)
-    assert windows.finished
-
-
 # Whatever comes
 
 

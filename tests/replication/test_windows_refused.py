@@ -31,7 +31,6 @@ def refuse(windows: Windows, *, wider_than: float) -> tuple[list[Window], list[W
 
 
 KINDS: dict[str, dict[str, Any]] = {
-    "trial": {"readers": 1},
     "quiet": {"readers": 4, "quiet": True},
     "probes": {"readers": 8},
     "bounded": {"readers": 8, "widest": 90 * DAY},
