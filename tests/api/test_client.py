@@ -250,4 +250,5 @@ def test_what_a_stream_came_to(
 
 
 def test_its_repr_does_not_show_the_key() -> None:
-    assert API_KEY not in repr(tap().streams["leads"].client)
+    stream: Any = tap().streams["leads"]
+    assert API_KEY not in repr(stream.client)

@@ -140,8 +140,10 @@ def test_values_that_kill_pipelines(
     made["fitting"] = {name: value for name, (_, value) in FITTING.items()}
     told: dict[str, Any] = {"fitting": None}
     for case in ("killers", "beyond"):
-        values = cases[case].items()
-        told[case] = {n.replace(r"\u0000", "\ufffd"): value for n, (_, value) in values}
+        told[case] = {
+            name.replace(r"\u0000", "\ufffd"): value
+            for name, (_, value) in cases[case].items()
+        }
     for name, row in rows.items():
         assert row["additional_properties"] == told[name]
         assert {column: row[column] for column in TYPED} == made[name]

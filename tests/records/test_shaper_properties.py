@@ -36,10 +36,6 @@ LOGGER.disabled = True
 
 def digits_of(value: Any) -> Any:
     """Replace each number by the double that stands for it, but no flag."""
-    if isinstance(value, bool) or not isinstance(
-        value, int | float | Decimal | list | dict
-    ):
-        return value
     if isinstance(value, dict):
         return {key: digits_of(item) for key, item in value.items()}
     if isinstance(value, list):

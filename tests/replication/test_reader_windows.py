@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("concurrency")
 
 def covered_to(store: Store, name: str) -> str:
     """Give the end of a range's coverage."""
-    return max(entry["to"] for entry in entries(store) if entry["range"] == name)
+    return str(max(e["to"] for e in entries(store) if e["range"] == name))
 
 
 @pytest.mark.parametrize("holds_start", [True, False])
