@@ -6,11 +6,7 @@ import pytest
 
 from tap_leadintent.errors import ConfigError
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import (
-    VALID,
-    entries,
-    only,
-)
+from tests.support.helpers import VALID, entries, only
 
 KEY = "cannot be left out: it is part of the stream's key"
 MADE = "cannot be left out: the stream's key record_key is made from it"
@@ -23,8 +19,6 @@ MADE = "cannot be left out: the stream's key record_key is made from it"
         ("leads", ["company.industry", "company.size", "new", "new.er", "title.x"]),
         ("leads", ["signal", "signal.observed_at", "additional_properties"]),
         ("signal_accounts", ["signal.observed_at", "domain", "name", "account_id"]),
-        ("monitored_leads", ["full_name", "email", "latest_activity.text"]),
-        ("monitored_accounts", ["window_end"]),
     ],
 )
 def test_what_may_be_meant_is_accepted(stream: str, names: list[str]) -> None:
@@ -36,7 +30,6 @@ def test_what_may_be_meant_is_accepted(stream: str, names: list[str]) -> None:
     ("key", "names", "line"),
     [
         (["id", "title"], ["title"], f"title {KEY}"),
-        (["id", "signal_observed_at"], ["signal_observed_at"], "signal_observed_at"),
         (
             ["id", "signal_observed_at"],
             ["signal"],

