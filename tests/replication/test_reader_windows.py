@@ -17,7 +17,8 @@ pytestmark = pytest.mark.usefixtures("concurrency")
 
 def covered_to(store: Store, name: str) -> str:
     """Give the end of a range's coverage."""
-    return str(max(e["to"] for e in entries(store) if e["range"] == name))
+    ends: list[str] = [e["to"] for e in entries(store) if e["range"] == name]
+    return max(ends)
 
 
 @pytest.mark.parametrize("holds_start", [True, False])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tap_leadintent.errors import ConfigError, RunError
+from tap_leadintent.errors import RunError
 from tests.support.model import DAY, HOUR, Api, iso, lead, second, steady
 from tests.support.model_runs import CONFIG, catalog, run
 from tests.support.store import Store
@@ -45,10 +45,9 @@ def test_the_first_state_of_a_full_refresh_takes_back_all_coverage() -> None:
     api, store = Api(now=2 * DAY, leads=steady(20)), Store()
     streams = ("leads", "observations", "signal_agents")
     run(api, store, CONFIG, selected=streams)
-    nothing: dict[str, Any] = {
-        name: {"coverage": []} for name in ("leads", "observations")
+    assert store.of_type("STATE")[0]["value"] == {
+        "bookmarks": {"leads": {"coverage": []}, "observations": {"coverage": []}}
     }
-    assert store.of_type("STATE")[0]["value"] == {"bookmarks": nothing}
 
 
 def test_a_window_that_fails_midway_is_not_covered() -> None:
@@ -93,12 +92,6 @@ def test_a_full_table_is_one_chain_without_ranges_and_without_bookmark() -> None
     assert all(set(body) == {"cursor"} for body in api.requests)
     assert store.state["bookmarks"]["leads"] == {}
     assert not store.of_type("ACTIVATE_VERSION")
-
-
-def test_an_impossible_replication_method_is_an_error() -> None:
-    log_based = catalog(replication_method="LOG_BASED")
-    with pytest.raises(ConfigError, match="LOG_BASED"):
-        run(Api(), Store(), CONFIG, catalog=log_based)
 
 
 def test_a_key_over_id_and_signal_time_keeps_every_signal() -> None:
