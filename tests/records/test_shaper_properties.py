@@ -42,7 +42,7 @@ def digits_of(value: Any) -> Any:
         return [digits_of(item) for item in value]
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return value
-    return float(value) if abs(value) < 1e308 else str(value)
+    return float(value) if abs(float(value)) < 1e308 else str(value)
 
 
 def same(one: Any, other: Any) -> bool:
