@@ -55,7 +55,7 @@ class TapLeadIntent(Tap):
     def discover_streams(self) -> list[LeadIntentStream]:
         readers = self.config["concurrency"]
         shared = Shared(
-            session=new_session(BoundedAdapter(pool_maxsize=readers)),
+            session=new_session(BoundedAdapter(pool_maxsize=2 * readers)),
             limiter=RateLimiter(
                 at_once=readers,
                 requests_per_minute=self.config.get("max_requests_per_minute"),
