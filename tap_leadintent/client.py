@@ -249,8 +249,7 @@ class LeadIntentStream(SingerStream):
 
     def _read_all(self) -> Generator[list[Record]]:
         step = Step("", [(SINCE_EVER, self._now)], covers=(), is_unfiltered=True)
-        with self.new_version(self._now):
-            yield from self.reader.read(step, Coverage())
+        yield from self.reader.read(step, Coverage())
 
     def _note_coverage(self, records: int) -> None:
         """Take the new coverage into the state; see `checkpoint`."""

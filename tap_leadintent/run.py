@@ -163,7 +163,6 @@ def _ends_run(error: Exception, kind: object, limiter: RateLimiter) -> bool:
 
 def _sync(stream: LeadIntentStream) -> None:
     stream.sync()
-    stream.finalize_state_progress_markers()
 
 
 def doubts_about_state(selected: Sequence[LeadIntentStream], now: int) -> Iterator[str]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-import os
 import select
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from singer_sdk.contrib.msgspec import MsgSpecWriter
@@ -72,17 +70,10 @@ class Writer(MsgSpecWriter):
                 del self._block[:written]
                 self.pieces += 1
         except OSError as error:
-            _let_go_of_stdout()
             msg = f"standard output cannot be written: {error.strerror}"
             if isinstance(error, BrokenPipeError):
                 msg = "the target stopped reading; its own log says why"
             raise OutputError(msg) from None
-
-
-def _let_go_of_stdout() -> None:
-    # Python writes its buffer at exit; that must not fail again.
-    with suppress(OSError):  # It may not be a file.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def flush(writer: object) -> None:

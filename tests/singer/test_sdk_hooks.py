@@ -19,18 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 OVERRIDDEN: list[tuple[type, type, str]] = [
-    (SingerStream, Stream, "_sync_batches"),
-    (SingerStream, Stream, "_increment_stream_state"),
-    (SingerStream, Stream, "_write_starting_replication_value"),
-    (SingerStream, Stream, "_generate_record_messages"),
-    (SingerStream, Stream, "_write_state_message"),
+    (SingerStream, Stream, "_sync_records"),
     (TapLeadIntent, Tap, "_validate_config"),
     (TapLeadIntent, Tap, "_handle_termination"),
     (TapLeadIntent, Tap, "sync_all"),
 ]
 
 USED: list[tuple[Any, str, list[str]]] = [
-    (Stream, "_write_state_message", ["self"]),
+    (Stream, "_check_max_record_limit", ["self", "current_record_index"]),
     (Stream, "_write_activate_version_message", ["self", "full_table_version"]),
     (Stream, "_generate_record_messages", ["self", "record"]),
     (
