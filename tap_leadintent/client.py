@@ -247,6 +247,22 @@ class LeadIntentStream(SingerStream):
                 show=self.shared.secret.summarize,
             )
 
+    def check(self) -> bool:
+        """Read a page of all records, and map its first, but write nothing.
+
+        Returns:
+            Whether the page has a record.
+
+        Raises:
+            StreamError: It cannot be read.
+            SystemExit: A signal came.
+        """
+        with naming(self.name):
+            rows = self.reader.first_rows()
+            for row in rows[:1]:
+                list(self._generate_record_messages(row))
+        return bool(rows)
+
     def _read_all(self) -> Generator[list[Record]]:
         step = Step("", [(SINCE_EVER, self._now)], covers=(), is_unfiltered=True)
         yield from self.reader.read(step, Coverage())

@@ -27,19 +27,14 @@ from tap_leadintent.interruption import Interruption
 from tap_leadintent.openapi import is_documented
 from tap_leadintent.records.maps import build_mapper
 from tap_leadintent.replication.plan import Asked
-from tap_leadintent.run import (
-    check_streams,
-    doubts_about_state,
-    raise_failures,
-    sync_streams,
-)
+from tap_leadintent.run import check_streams, doubts_about_state, sync_streams
 from tap_leadintent.singer.writer import Writer, flush
 from tap_leadintent.streams import STREAMS
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from singer_sdk.plugin_base import SingerCommand, _ConfigInput
+    from singer_sdk.plugin_base import SingerCommand
 
     from tap_leadintent.client import LeadIntentStream
 
@@ -103,28 +98,12 @@ class TapLeadIntent(Tap):
             self.logger.warning("%s", line)
         try:
             self._write_state()
-            outcome = sync_streams(selected, self.logger, self._write_state)
+            sync_streams(selected, self.logger, self._write_state, self._secret)
         except SystemExit:
             # The signal may have ended the target first.
             with suppress(OutputError):
                 self._write_state()
             raise
-        raise_failures(outcome, self._secret)
-
-    def check_streams(self) -> None:
-        """Read one record of each selected stream, and log which can be read.
-
-        Raises:
-            ConfigError: The catalog cannot work.
-            RunError: Streams cannot be read.
-            SystemExit: A signal came.
-        """
-        outcome = check_streams(
-            self._selected_streams(),
-            self.logger,
-            lambda stream: self.run_sync_dry_run(streams=[stream]),
-        )
-        raise_failures(outcome, self._secret)
 
     @override
     def load_state(self, state: dict[str, Any]) -> None:
@@ -163,28 +142,13 @@ class TapLeadIntent(Tap):
         # a line that may be half written, and exit with code 0.
         self._interruption.signal(signum)
 
-    @property
-    def _schema(self) -> dict[str, Any]:
-        self.append_builtin_config(self.config_jsonschema)
-        return self.config_jsonschema
-
-    @property
-    @override
-    def _env_var_config(self) -> dict[str, Any]:
-        # Private, as there is no public hook: the SDK's property reads fractions as
-        # text and any text as a boolean, and raises a traceback at invalid JSON.
-        return files.read_environment(self._schema, self._env_var_prefix, self.logger)
-
     @override
     def _validate_config(self, *, raise_errors: bool = True) -> list[str]:
         # Private, as there is no public hook: the SDK does not validate for
         # `--discover`, has no cross-field rules, and quotes values, even the key.
         log.keep_out_of_logs(self._secret)
-        errors = validation.validate(
-            self._config,
-            self._schema,
-            complete=raise_errors,
-        )
+        self.append_builtin_config(schema := self.config_jsonschema)
+        errors = validation.validate(self._config, schema, complete=raise_errors)
         if errors:
             raise ConfigError([self._secret.summarize(error) for error in errors])
         for field in validation.undocumented_filters(self._config["filters"]):
@@ -234,49 +198,46 @@ class TapLeadIntent(Tap):
             if option.name in {"state", "catalog"}:
                 # `invoke` opens them: these would stay open where settings are refused.
                 option.type = click.Path(allow_dash=True)
-            if option.name == "test":
-                # Its callback runs before the catalog is read; `invoke` tests instead.
+            if option.name in {"config", "discover", "test"}:
+                # Their callbacks run before all options are read, outside of what the
+                # SDK does about errors.
                 option.callback, option.expose_value = None, True
-        # Sends errors through the log, which redacts the key. The SDK sets the hook
-        # too, but too late for `--discover` and `--test`.
-        sys.excepthook = command.excepthook
         return command
-
-    @classmethod
-    @override
-    def cb_config(
-        cls, ctx: click.Context, param: click.Option, value: tuple[str, ...]
-    ) -> _ConfigInput:
-        merged = super().cb_config(ctx, param, ())
-        for path in value:
-            if path == "ENV":
-                merged.parse_env = True
-            else:
-                merged.config |= files.read_config(path)
-        return merged
 
     @classmethod
     @override
     def invoke(  # type: ignore[override]
         cls,
         *,
+        config: tuple[str, ...] = (),
+        discover: bool = False,
         test: str = CliTestOptionValue.Disabled.value,
         state: str | None = None,
         catalog: str | None = None,
         **options: Any,
     ) -> None:
-        given: _ConfigInput | None = options.get("config")
+        super(Tap, cls).invoke(**options)
+        given: dict[str, Any] = {}
+        for path in config:
+            if path != "ENV":
+                given |= files.read_config(path)
+        if "ENV" in config:
+            cls.append_builtin_config(schema := cls.config_jsonschema)
+            given |= files.read_environment(schema, cls._env_var_prefix, cls.logger)
         states = files.checked("--state", state, files.StateFile)
         streams = files.checked("--catalog", catalog, files.CatalogFile)
-        if test == CliTestOptionValue.Disabled.value:
-            super().invoke(state=states, catalog=streams, **options)
-            return
         tap = cls(
-            config=given.config if given else {},
-            parse_env_config=given.parse_env if given else False,
-            catalog=None if streams is None else json.load(streams),
+            config=given,
+            state=json.load(states) if states else None,
+            catalog=json.load(streams) if streams and not discover else None,
+            validate_config=not discover,
+            setup_mapper=not discover,
         )
-        if test == CliTestOptionValue.Schema.value:
+        if discover:
+            tap.run_discovery()
+        elif test == CliTestOptionValue.Schema.value:
             tap.write_schemas()
+        elif test == CliTestOptionValue.All.value:
+            check_streams(tap._selected_streams(), tap._secret)
         else:
-            tap.check_streams()
+            tap.sync_all()

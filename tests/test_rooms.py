@@ -8,7 +8,7 @@ from grimp import Layer
 LAYERS = (
     Layer("tap"),
     Layer(
-        *("discovery", "run", "state_tool", "streams", "summary"),
+        *("discovery", "run", "state_tool", "streams"),
         independent=False,
     ),
     Layer("client"),

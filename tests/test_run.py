@@ -1,12 +1,19 @@
-"""A whole run: what fails with one stream, and what ends it."""
+"""A whole run: what fails with one stream, and what is said in the end."""
 
 from __future__ import annotations
 
+import logging
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tap_leadintent.errors import RunError
+from tap_leadintent.streams import Leads
 from tests.support.helpers import STREAMS, each_reading_entry, only
+from tests.support.model import DAY, HOUR, Api, Lead, Version, steady
+from tests.support.model_runs import CONFIG, run
+from tests.support.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,6 +23,22 @@ if TYPE_CHECKING:
     from tests.support.helpers import Run
 
 UNHANDLED = "unhandled error"
+
+
+def test_an_unexpected_error_is_one_streams_failure(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(*_: object) -> None:
+        msg = "no such header"
+        raise LookupError(msg)
+
+    monkeypatch.setattr(Leads, "get_records", refuse)
+    api, store = Api(now=2 * DAY, leads=steady(35)), Store()
+    with pytest.raises(RunError, match=r"^1 of 2 .*: leads: LookupError: no such"):
+        run(api, store, {}, selected=("leads", "monitored_accounts"))
+    written = {message["stream"] for message in store.of_type("RECORD")}
+    assert written == {"monitored_accounts"}
+    assert "leads: an unexpected error, which is a bug of the tap" in caplog.messages
 
 
 def test_batches_that_cannot_be_written_say_where(
@@ -34,11 +57,7 @@ def test_batches_that_cannot_be_written_say_where(
     assert reason.startswith("batches cannot be written ([Errno 20] Not a directory: ")
     assert reason.endswith(f"'{folder}'); see batch_config")
     assert f"| leads: {reason}" in ended.stderr
-    assert UNHANDLED not in ended.stderr
     assert ended.state["bookmarks"]["leads"]["coverage"] == []
-
-
-# What is logged of a failure: the reason, and nothing that hides it
 
 
 @each_reading_entry
@@ -58,12 +77,6 @@ def test_what_the_tap_reports_is_handled(
     assert UNHANDLED not in run.stderr
 
 
-def test_the_end_of_a_test_is_not_a_failure(
-    tap: Callable[..., Run], config: dict[str, Any]
-) -> None:
-    assert "ERROR" not in tap(config, "--test").succeeded().stderr
-
-
 def test_a_reason_is_logged_at_once(
     tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
 ) -> None:
@@ -75,4 +88,45 @@ def test_a_reason_is_logged_at_once(
     assert len(told) == 2
     assert "| ERROR    | tap-leadintent.leads " in told[0]
     after = run.stderr.partition(told[0])[2]
+    assert re.search("leads: 0 records.*; nothing is covered yet", after)
     assert "monitored_accounts: 3 records" in after
+
+
+def test_a_run_ends_with_a_line_for_each_stream(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """It says what the windows of the records were, of all ranges."""
+    found = [HOUR * n + HOUR / 2 for n in range(24 * 9)]
+    leads = [Lead(f"lead-{at:.0f}", at, [Version(at, at)]) for at in found]
+    api, store = Api(now=8 * DAY, leads=leads), Store()
+    config = {**CONFIG, "window_days": 0.5, "recheck_days": 2, "lookback_minutes": 60}
+
+    def told() -> list[str]:
+        caplog.clear()
+        run(api, store, config)
+        return [line for line in caplog.messages if " requests, " in line]
+
+    caplog.set_level(logging.INFO)
+    line, total = told()
+    assert re.fullmatch(
+        r"leads: 192 records \(192 new\), \d+ requests, 0 retries, 0\.0 s waited, "
+        r"1 warning; \d+\.\d s, [\d,]+ records a second; "
+        r"covered up to 2026-03-09T00:00:00Z, before this run nothing was",
+        line,
+    )
+    assert re.fullmatch(
+        r"1 stream, 192 records, \d+ requests, 1 warning in \d+\.\d s", total
+    )
+    api.now = 8 * DAY + 4 * HOUR
+    line, _ = told()
+    read = re.search(r"(\d+) records \((\d+) new or lookback, (\d+) recheck\)", line)
+    assert read, line
+    both, new, again = map(int, read.groups())
+    assert (both, new) == (new + again, 5)
+    assert line.endswith(
+        "; covered up to 2026-03-09T04:00:00Z, before this run up to "
+        "2026-03-09T00:00:00Z"
+    )
+    config["end_date"] = "2026-03-01"
+    line, _ = told()
+    assert line.endswith("; covered up to 2026-03-09T04:00:00Z, as before")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tap_leadintent.api.chain import Chain
 from tap_leadintent.errors import IF_IT_GOES_ON, RefusedError, StreamError
+from tap_leadintent.replication import intervals
 from tap_leadintent.replication.coordinator import Coordinator
 from tap_leadintent.replication.emitted import Emitted
 from tap_leadintent.replication.ranges import RangeChain, RangeGuard
@@ -74,6 +76,9 @@ class Reader:
     widest: int | None
     """The most seconds of a window; less once the API has refused some as too wide."""
 
+    kinds: Counter[str] = field(init=False, default_factory=Counter)
+    """Records of time ranges that were handed over, by what their windows were."""
+
     _emitted: Emitted = field(init=False, default_factory=Emitted)
 
     def first_page(self) -> Records:
@@ -87,6 +92,18 @@ class Reader:
             SystemExit: A signal came.
         """
         return _decode(self._first(self._unfiltered), 1)
+
+    def first_rows(self) -> list[Row]:
+        """Read the first page of all records, and shape it.
+
+        Returns:
+            Its rows.
+
+        Raises:
+            StreamError: It cannot be read.
+            SystemExit: A signal came.
+        """
+        return _shaped(self.shaper(), self.first_page(), None, 1)
 
     def read(self, step: Step, coverage: Coverage) -> Iterator[list[Row]]:
         """Read a step of a plan.
@@ -140,6 +157,8 @@ class Reader:
                 records = self._new(records, shaper)
             rows = _shaped(shaper, records, window_end, number)
             emitted += len(rows)
+            if step.covers and rows:
+                self.kinds[_kind(step, window, coverage)] += len(rows)
             yield rows
             # After its last page, a window first counts as read.
             if page.cursor.has_more:
@@ -228,6 +247,18 @@ def _shaped(
     except ValueError as error:
         msg = f"page {number}: {error}"
         raise StreamError(msg) from None
+
+
+def _kind(step: Step, window: Window, coverage: Coverage) -> str:
+    """Tell what is read with a window, which may begin in the lookback."""
+    if step.is_recheck:
+        return "recheck"
+    whole = window.start, window.end
+    left = intervals.missing(whole, coverage.pieces(step.name))
+    kinds = ["new"] if left else []
+    if left != [whole]:
+        kinds.append("lookback")
+    return " or ".join(kinds)
 
 
 def _decode(page: Page, number: int) -> Records:

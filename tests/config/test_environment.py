@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tap_leadintent.config.files import read_environment
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import (
     API_KEY,
@@ -65,7 +66,9 @@ def read(
     with pytest.MonkeyPatch.context() as patch:
         for name, text in prefixed(variables).items():
             patch.setenv(name, text)
-        tap = TapLeadIntent(config=config, parse_env_config=True, setup_mapper=False)
+        TapLeadIntent.append_builtin_config(schema := TapLeadIntent.config_jsonschema)
+        given = read_environment(schema, PREFIX, TapLeadIntent.logger)
+        tap = TapLeadIntent(config={**(config or {}), **given}, setup_mapper=False)
         return dict(tap.config)
 
 

@@ -28,6 +28,8 @@ def test_all_is_well(
 ) -> None:
     sandbox.configure(api_key=API_KEY, sizes={**dict.fromkeys(STREAMS, 3), "leads": 0})
     run = tap(config, "--test").succeeded()
+    assert run.stdout == ""
+    assert len(sandbox.requests()) == len(STREAMS)
     empty = ", but there is no record to read"
     assert said(run) == [
         f"INFO {stream}: ok{empty if stream == 'leads' else ''}"

@@ -96,7 +96,7 @@ def test_a_traceback_without_the_key(
 ) -> None:
     run = tap(config, module="tests.support.exploding")
     assert run.code == 1
-    assert "unhandled error occurred while syncing 'leads'" in run.stderr
+    assert "leads: an unexpected error, which is a bug of the tap" in run.stderr
     assert "'Authorization': 'Bearer ***'" in run.stderr
     told = f"1 of {len(STREAMS)} streams failed: leads: ZeroDivisionError: "
     assert final_error(run.stderr).startswith(told)

@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.batching import batch_config
-from tests.support.helpers import (
-    TIMEOUT,
-    each_reading_entry,
-    final_error,
-    only,
-    options,
-)
+from tests.support.helpers import TIMEOUT, final_error, only, options
 from tests.support.runs import fill
 
 if TYPE_CHECKING:
@@ -24,14 +18,13 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
-@each_reading_entry
 def test_a_full_disk_behind_stdout_ends_the_run(
-    config: dict[str, Any], tmp_path: Path, arguments: list[str]
+    config: dict[str, Any], tmp_path: Path
 ) -> None:
     given = options(tmp_path, config=config)
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(  # noqa: S603 - our own module
-            [sys.executable, "-m", "tap_leadintent", *given, *arguments],
+            [sys.executable, "-m", "tap_leadintent", *given],
             stdout=full,
             stderr=subprocess.PIPE,
             check=False,

@@ -62,20 +62,6 @@ def test_a_private_method_in_use_takes_what_it_is_given(
     assert parameters(getattr(owner, name)) == expected
 
 
-def test_the_sdk_takes_the_environment_from_where_the_tap_gives_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    given = {"page_size": 7}
-    monkeypatch.setattr(TapLeadIntent, "_env_var_config", given)
-    config = {
-        "base_url": "https://api.example.com",
-        "api_key": "some-key",
-        "page_size": 8,
-    }
-    tap = TapLeadIntent(config=config, parse_env_config=True)
-    assert tap.config["page_size"] == 7
-
-
 def test_the_sdk_keeps_no_bookmark_of_its_own() -> None:
     store = Store()
     run(Api(now=86400), store, {"start_date": "2026-03-01"})
