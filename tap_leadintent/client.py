@@ -64,6 +64,9 @@ class LeadIntentStream(SingerStream):
     path: str
     """Where the endpoint is, after `base_url`."""
 
+    schema: dict[str, Any]
+    """The stream's schema, before a catalog changes it."""
+
     made: tuple[TapColumn, ...] = ()
     """Columns that the stream makes itself."""
 
@@ -93,7 +96,7 @@ class LeadIntentStream(SingerStream):
         self.notes = RecordNotes(self.logger)
         """Collects what to log about the records."""
         if self.exclusion:
-            self.declare(self.exclusion.schema(self.schema))
+            self.schema = self.exclusion.schema(self.schema)
         if tap.input_catalog is None:
             self._refuse_excluded_keys()
 
@@ -171,15 +174,6 @@ class LeadIntentStream(SingerStream):
             notes=self.notes,
             exclusion=self.exclusion,
         )
-
-    def declare(self, schema: dict[str, Any]) -> None:
-        """Replace the stream's schema.
-
-        Args:
-            schema: The schema, before a catalog changes it.
-        """
-        # The class has a descriptor; an instance's own value comes before it.
-        vars(self)["schema"] = schema
 
     def stop_reading(self) -> None:
         """Forget what was emitted: the next stream needs the memory."""

@@ -73,7 +73,7 @@ def infer_columns(stream: LeadIntentStream) -> None:
             stream.shared.secret.summarize(names, _MOST_OF_NAMES),
         )
     properties = {**schema["properties"], **columns}
-    stream.declare({**schema, "properties": properties})
+    stream.schema = {**schema, "properties": properties}
 
 
 def _sample(stream: LeadIntentStream) -> list[Record]:

@@ -6,13 +6,10 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from singer_sdk import OpenAPISchema, StreamSchema
-from typing_extensions import override
+from singer_sdk import OpenAPISchema
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from singer_sdk.streams import Stream
 
 API = OpenAPISchema[str](resources.files("tap_leadintent") / "openapi.json")
 
@@ -46,39 +43,22 @@ _REST = {
 }
 
 
-class RecordSchema(StreamSchema[str]):
-    """A stream's schema: the fields of the API's record and columns of the tap.
+def record_schema(name: str, *columns: TapColumn) -> dict[str, Any]:
+    """Make a stream's schema: the fields of the API's record and columns of the tap.
 
-    `additional_properties` is always among them. The schema is normalised once, because
-    the SDK would do it again for every record. The key is the only column that is not
-    nullable: `record_key` if the stream has it, else `id`.
+    Args:
+        name: Name of the record's schema in `openapi.json`.
+        columns: The columns that the stream makes itself.
+
+    Returns:
+        A JSON schema with `additional_properties`. The key is the only column that is
+        not nullable: `record_key` if the stream has it, else `id`.
     """
-
-    def __init__(self, key: str, *columns: TapColumn) -> None:
-        """Declare the schema.
-
-        Args:
-            key: Name of the record's schema in `openapi.json`.
-            columns: The columns that the stream makes itself.
-        """
-        super().__init__(API, key=key)
-        self._key = key
-        self._columns = {column.name: column.schema for column in columns}
-        self._schema: dict[str, Any] | None = None
-
-    @override
-    def get_stream_schema(
-        self, stream: Stream | None, stream_class: type[Stream]
-    ) -> dict[str, Any]:
-        if self._schema is None:
-            key = RECORD_KEY if RECORD_KEY in self._columns else "id"
-            record = API.get_schema(self._key, key_properties=[key])
-            columns = {**self._columns, ADDITIONAL_PROPERTIES: _REST}
-            self._schema = {
-                "type": "object",
-                "properties": {**record["properties"], **columns},
-            }
-        return self._schema
+    made = {column.name: column.schema for column in columns}
+    key = RECORD_KEY if RECORD_KEY in made else "id"
+    record = API.get_schema(name, key_properties=[key])
+    properties = {**record["properties"], **made, ADDITIONAL_PROPERTIES: _REST}
+    return {"type": "object", "properties": properties}
 
 
 def request_fields(stream_name: str) -> dict[str, dict[str, Any]]:

@@ -7,8 +7,8 @@ from tap_leadintent.openapi import (
     RECORD_KEY,
     SIGNAL_OBSERVED_AT,
     WINDOW_END,
-    RecordSchema,
     TapColumn,
+    record_schema,
 )
 from tap_leadintent.records.keys import own_id_of
 from tap_leadintent.records.shaper import time_at
@@ -52,7 +52,7 @@ class SignalAgents(LeadIntentStream):
 
     name = "signal_agents"
     path = "/v1/signals/agents"
-    schema = RecordSchema("SignalAgent")
+    schema = record_schema("SignalAgent")
     primary_keys = ("id",)
 
 
@@ -62,7 +62,7 @@ class Leads(LeadIntentStream):
     name = "leads"
     path = "/v1/signals/leads"
     made = (_SIGNAL_OBSERVED_AT,)
-    schema = RecordSchema("Lead", *made)
+    schema = record_schema("Lead", *made)
     primary_keys = ("id",)
     replication_key = SIGNAL_OBSERVED_AT
     ranges = ("date_found", "latest_signal")
@@ -77,7 +77,7 @@ class SignalAccounts(LeadIntentStream):
         _record_key("account"),
         _WINDOW_END,
     )
-    schema = RecordSchema("SignalAccount", *made)
+    schema = record_schema("SignalAccount", *made)
     primary_keys = (RECORD_KEY,)
     replication_key = WINDOW_END
     ranges = ("date_found", "latest_signal")
@@ -92,7 +92,7 @@ class MonitoredAccounts(LeadIntentStream):
         _record_key("account"),
         _WINDOW_END,
     )
-    schema = RecordSchema("MonitoredAccount", *made)
+    schema = record_schema("MonitoredAccount", *made)
     primary_keys = (RECORD_KEY,)
     ranges = ("latest_activity",)
 
@@ -103,7 +103,7 @@ class Observations(LeadIntentStream):
     name = "observations"
     path = "/v1/monitor/signals"
     made = (_record_key("observation"),)
-    schema = RecordSchema("Observation", *made)
+    schema = record_schema("Observation", *made)
     primary_keys = (RECORD_KEY,)
     replication_key = "observed_at"
     ranges = ("observed_at",)
@@ -115,7 +115,7 @@ class CustomSignals(LeadIntentStream):
     name = "custom_signals"
     path = "/v1/monitor/custom-signals"
     made = (_record_key("signal"),)
-    schema = RecordSchema("CustomSignal", *made)
+    schema = record_schema("CustomSignal", *made)
     primary_keys = (RECORD_KEY,)
 
 
@@ -128,7 +128,7 @@ class MonitoredLeads(LeadIntentStream):
         _record_key("lead"),
         _WINDOW_END,
     )
-    schema = RecordSchema("MonitoredLead", *made)
+    schema = record_schema("MonitoredLead", *made)
     primary_keys = (RECORD_KEY,)
     replication_key = WINDOW_END
     ranges = ("latest_activity",)
