@@ -32,6 +32,7 @@ from tap_leadintent.singer.writer import Writer, flush
 from tap_leadintent.streams import STREAMS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from types import FrameType
 
     from singer_sdk.plugin_base import SingerCommand
@@ -64,20 +65,13 @@ class TapLeadIntent(Tap):
             for stream in STREAMS
         ]
         log.name_streams(streams)
-        if self._infers_columns:
+        # A catalog already has the columns; without address and key nothing is read.
+        is_ready = {"base_url", "api_key"} <= self.config.keys()
+        if self.config.get("infer_columns") and is_ready and not self.input_catalog:
             for stream in streams:
                 if not is_documented(stream.name):
                     infer_columns(stream)
         return streams
-
-    @property
-    def _infers_columns(self) -> bool:
-        # A catalog already has the columns; without address and key nothing is read.
-        return (
-            self.input_catalog is None
-            and bool(self.config.get("infer_columns"))
-            and {"base_url", "api_key"} <= self.config.keys()
-        )
 
     @override  # type: ignore[misc]
     def sync_all(self) -> None:
@@ -128,9 +122,12 @@ class TapLeadIntent(Tap):
             self.logger.warning("Ignored in the catalog: there is no stream %s", told)
         known = [self._ours[name] for name in self.catalog if name in self.streams]
         selected = [stream for stream in known if stream.selected]
-        if problems := [*names.catalog_problems(selected)]:
-            raise ConfigError([*map(self._secret.summarize, problems)])
+        self._refuse(names.catalog_problems(selected))
         return selected
+
+    def _refuse(self, problems: Iterable[str]) -> None:
+        if lines := [*map(self._secret.summarize, problems)]:
+            raise ConfigError(lines)
 
     @cached_property
     def _interruption(self) -> Interruption:
@@ -148,14 +145,12 @@ class TapLeadIntent(Tap):
         # `--discover`, has no cross-field rules, and quotes values, even the key.
         log.keep_out_of_logs(self._secret)
         self.append_builtin_config(schema := self.config_jsonschema)
-        errors = validation.validate(self._config, schema, complete=raise_errors)
-        if errors:
-            raise ConfigError([self._secret.summarize(error) for error in errors])
+        self._refuse(validation.validate(self._config, schema, complete=raise_errors))
         for field in validation.undocumented_filters(self._config["filters"]):
             self.logger.warning(
                 "%s is passed on, though the API description does not show it", field
             )
-        return errors
+        return []
 
     @override
     def setup_mapper(self) -> None:
@@ -164,7 +159,7 @@ class TapLeadIntent(Tap):
         try:
             self.mapper = build_mapper(self.config, self.catalog, notes, self.logger)
         except ConfigError as error:
-            raise ConfigError([*map(self._secret.summarize, error.errors)]) from None
+            self._refuse(error.errors)
 
     @cached_property
     def _secret(self) -> log.Secret:

@@ -162,16 +162,6 @@ def test_a_failing_sample_is_a_clear_error(
     assert run.stdout == ""
 
 
-def test_an_empty_stream_keeps_its_columns(
-    tap: Callable[..., Run],
-    sandbox: Sandbox,
-    inferring: dict[str, Any],
-    declared: dict[str, Any],
-) -> None:
-    sandbox.configure(api_key=inferring["api_key"], sizes=dict.fromkeys(STREAMS, 0))
-    assert catalog_of(tap(inferring, "--discover")) == declared
-
-
 def test_one_warning_names_what_stays_out(
     tap: Callable[..., Run], sandbox: Sandbox, inferring: dict[str, Any]
 ) -> None:

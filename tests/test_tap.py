@@ -150,35 +150,3 @@ def test_a_column_whose_schema_holds_fractions(
     assert {price: prices[price] for price in found} == found
     column = run.schema("custom_signals")["properties"]["price"]
     assert column["multipleOf"] == Decimal("0.01")
-
-
-def test_stream_maps(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
-) -> None:
-    stream_map = {
-        "full_name": None,
-        "shouted": "title.upper() if title else None",
-        "__alias__": "people",
-        "__filter__": "id != 'left out'",
-    }
-    sandbox.insert("leads", {"id": "left out"}, {"id": "x", "title": "cto"})
-    run = tap({**config, "stream_maps": {"leads": stream_map}}).succeeded()
-    records = {record["id"]: record for record in run.records("people")}
-    assert len(records) == 4
-    assert "left out" not in records
-    assert records["x"]["shouted"] == "CTO"
-    assert all("full_name" not in record for record in records.values())
-    assert "full_name" not in run.schema("people")["properties"]
-    assert run.records("leads") == []
-
-
-def test_flattening(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
-) -> None:
-    flat = {"flattening_enabled": True, "flattening_max_depth": 1}
-    run = tap({**config, **flat}).succeeded()
-    assert {"signal__type", "score__value"} <= run.schema("leads")["properties"].keys()
-    types = {record["id"]: record["signal__type"] for record in run.records("leads")}
-    assert types == {
-        record["id"]: record["signal"]["type"] for record in sandbox.records("leads")
-    }
