@@ -79,7 +79,7 @@ class Clients:
         """
         self.tap_environment = build_tap(folder / "tap")
         self._plain = build_peer("plain_sdk", folder / "plain_sdk")
-        self._dlt = build_peer("dlt_rest_api", folder / "dlt_rest_api")
+        self._dlt = build_peer("dlt_leads", folder / "dlt")
         self._airbyte = build_peer("airbyte", folder / "airbyte")
         self.tap_program = self.tap_environment.programs / "tap-leadintent"
         self._bare = (self.tap_environment.python, PEERS / "bare.py", _CONFIG)
@@ -131,11 +131,10 @@ class Clients:
     def dlt(self, threads: int = 1, *, files: bool) -> Client:
         """Give dlt, with a pipeline that makes files or its source alone."""
         kind = "extract and normalize" if files else "source alone"
-        settings = {"files": "files"} if files else {}
         return Client(
             f"dlt rest_api, {kind}" + _threads(threads),
-            (self._dlt.python, PEERS / "dlt_rest_api.py", _CONFIG),
-            _sliced(threads) | settings,
+            (self._dlt.python, PEERS / "dlt_leads.py", _CONFIG),
+            {**_sliced(threads), "files": files},
         )
 
     def airbyte(self, threads: int = 1) -> Client:

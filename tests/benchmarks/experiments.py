@@ -17,12 +17,9 @@ from .measure import interleaved, own_peak_bytes, ratio, run, run_command
 from .table import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from tap_leadintent.sandbox import Sandbox
+    from collections.abc import Iterable, Iterator
 
     from .clients import Client, Clients
-    from .measure import Usage
 
 _LATENCY = 0.2
 _HISTORIES = ("growing", "office", "head", "bursts", "import")
@@ -56,7 +53,6 @@ class _Pace(NamedTuple):
 
 def measure_latency(clients: Clients, scale: Scale) -> Iterator[Row]:
     """Measure wall time where each request takes 200 ms."""
-    plain = clients.plain_sdk()
     taps = {clients.tap(n): n for n in (_THREADS, 2 * _THREADS)}
     others = {
         **taps,
@@ -64,26 +60,20 @@ def measure_latency(clients: Clients, scale: Scale) -> Iterator[Row]:
         clients.airbyte(_THREADS): _THREADS,
         clients.dlt(_THREADS, files=False): _THREADS,
     }
+    plain = {clients.plain_sdk(): 1}
     with running_sandbox(*CLOCK, "--leads", "0") as empty:
         starts = interleaved(
-            scale.rounds, {c: partial(run, c, empty.url, 0) for c in (*others, plain)}
+            scale.rounds,
+            {c: partial(run, c, empty.url, 0) for c in (*others, *plain)},
         )
-    leads = scale.leads
-    latency = ("--latency", str(_LATENCY))
-    with running_sandbox(*CLOCK, "--leads", str(leads), *latency) as sandbox:
-        runs = interleaved(
-            scale.rounds, {c: partial(_counted, c, sandbox, leads) for c in others}
-        )
-        runs[plain] = [_counted(plain, sandbox, leads)]
-    for client, results in runs.items():
-        threads = others.get(client, 1)
-        ideal = math.ceil(leads / 100) / threads * _LATENCY
+    runs = _slowly(others, scale) | _slowly(plain, scale._replace(rounds=1))
+    for client, threads in (others | plain).items():
+        ideal = math.ceil(scale.leads / 100) / threads * _LATENCY
         start = median(usage.seconds for usage in starts[client])
-        seconds = [usage.seconds for usage, _ in results]
-        requests = median(requests for _, requests in results)
+        seconds, requests = runs[client]
         target = "; target: at most 1.2" if client in taps else ""
         yield Row(
-            measure=f"Seconds for {leads:,} leads, 200 ms a request",
+            measure=f"Seconds for {scale.leads:,} leads, 200 ms a request",
             client=client.name,
             values=seconds,
             ratio=f"{(median(seconds) - start) / ideal:.2f} x ideal after start-up",
@@ -97,21 +87,12 @@ def measure_histories(clients: Clients, scale: Scale) -> Iterator[Row]:
 
     The others read eight equal slices, as they know no more about the history.
     """
-    everyone = [
-        clients.tap(_THREADS),
-        clients.airbyte(_THREADS),
-        clients.dlt(_THREADS, files=False),
-    ]
+    dlt = clients.dlt(_THREADS, files=False)
+    everyone = [clients.tap(_THREADS), clients.airbyte(_THREADS), dlt]
     ideal = math.ceil(scale.leads / 100) / _THREADS * _LATENCY
-    latency = ("--latency", str(_LATENCY))
     for history in _HISTORIES:
-        arguments = ("--leads", str(scale.leads), "--history", history, *latency)
-        with running_sandbox(*CLOCK, *arguments) as sandbox:
-            counted = {c: partial(_counted, c, sandbox, scale.leads) for c in everyone}
-            runs = interleaved(1, counted)
-        for client, results in runs.items():
-            seconds = [usage.seconds for usage, _ in results]
-            requests = median(requests for _, requests in results)
+        runs = _slowly(everyone, scale._replace(rounds=1), "--history", history)
+        for client, (seconds, requests) in runs.items():
             yield Row(
                 measure=f"Seconds for {scale.leads:,} leads, history: {history}",
                 client=client.name,
@@ -123,33 +104,31 @@ def measure_histories(clients: Clients, scale: Scale) -> Iterator[Row]:
 
 def measure_work(clients: Clients, scale: Scale) -> Iterator[Row]:
     """Measure processor time for each lead where requests take none."""
-    bare, tap, windowed = clients.bare(), clients.tap(1), clients.tap(_THREADS)
+    bare, tap, unread = clients.bare(), clients.tap(1), clients.undecoded(2)
     notes = {
         bare: "the reference",
         tap: "target: at most 2.5",
-        windowed: "target: at most 3",
+        clients.tap(_THREADS): "target: at most 3",
+        clients.plain_sdk(): "target: at least 5",
+        clients.dlt(files=True): "target: at least 5",
+        clients.dlt(files=False): "target: at least 5",
+        clients.airbyte(): "target: at least 5",
     }
-    # Far apart and often, as the difference of two runs has the noise of both.
-    paces = _paces(4 * scale.rounds, [*notes], scale.leads, 5 * scale.leads)
-    for client, note in notes.items():
-        yield _work(client, note, paces, bare)
-
-
-def measure_peers(clients: Clients, scale: Scale) -> Iterator[Row]:
-    """Measure what others take for the same, and what the sandbox can serve."""
-    bare, tap, unread = clients.bare(), clients.tap(1), clients.undecoded(2)
-    peers = [
-        clients.plain_sdk(),
-        clients.dlt(files=True),
-        clients.dlt(files=False),
-        clients.airbyte(),
-    ]
-    everyone = [bare, tap, *peers, unread]
-    paces = _paces(scale.rounds, everyone, scale.leads, 2 * scale.leads)
-    for peer in peers:
-        yield _work(peer, "target: at least 5", paces, tap)
+    paces = _paces(scale.rounds, [*notes, unread], scale.leads)
     speeds = {c: median(pace.a_second for pace in paces[c]) for c in paces}
-    fastest = max(speeds[client] for client in (tap, *peers))
+    for number, (client, note) in enumerate(notes.items()):
+        reference = bare if number < 3 else tap
+        times, others = (
+            [p.microseconds for p in paces[c]] for c in (client, reference)
+        )
+        yield Row(
+            measure="Microseconds of processor time a lead, no latency",
+            client=client.name,
+            values=times,
+            ratio=f"{ratio(times, others):.2f} x {reference.name}",
+            notes=f"{note}; {speeds[client]:,.0f} leads a second",
+        )
+    fastest = max(speeds[client] for client in notes if client is not bare)
     yield Row(
         measure="Leads a second that the sandbox can serve",
         client=unread.name,
@@ -191,9 +170,10 @@ def measure_memory(clients: Clients, scale: Scale) -> Iterator[Row]:
 def measure_start(clients: Clients, scale: Scale) -> Iterator[Row]:
     """Measure what the tap takes to say anything."""
     tap = str(clients.tap_program)
-    bare = 'python -c "import singer_sdk"'
+    python, code = str(clients.tap_environment.python), "import singer_sdk"
+    bare = f'python -c "{code}"'
     commands = {
-        bare: [str(clients.tap_environment.python), "-c", "import singer_sdk"],
+        bare: [python, "-c", code],
         "tap-leadintent --version": [tap, "--version"],
         "tap-leadintent --help": [tap, "--help"],
     }
@@ -237,47 +217,43 @@ def measure_throttling(clients: Clients, scale: Scale) -> Iterator[Row]:
             )
 
 
-def _counted(client: Client, sandbox: Sandbox, leads: int) -> tuple[Usage, int]:
-    """Run a client; give its usage and the number of its requests."""
-    sandbox.clear_requests()
-    usage = run(client, sandbox.url, leads)
-    return usage, len(sandbox.requests())
+def _slowly(
+    clients: Iterable[Client], scale: Scale, *arguments: str
+) -> dict[Client, tuple[list[float], float]]:
+    """Give the seconds of each round, and the requests, at 200 ms a request."""
+    leads = str(scale.leads)
+    latency = ("--latency", str(_LATENCY))
+    with running_sandbox(*CLOCK, "--leads", leads, *latency, *arguments) as sandbox:
 
+        def once(client: Client) -> tuple[float, int]:
+            sandbox.clear_requests()
+            seconds = run(client, sandbox.url, scale.leads).seconds
+            return seconds, len(sandbox.requests())
 
-def _step(client: Client, histories: Mapping[str, int]) -> _Pace:
-    """Read two histories; in the difference of what they take, the start cancels."""
-    first, second = (run(client, url, leads) for url, leads in histories.items())
-    few, many = histories.values()
-    return _Pace(
-        (second.cpu_seconds - first.cpu_seconds) / (many - few) * 1e6,
-        many / second.seconds,
-    )
+        runs = interleaved(scale.rounds, {c: partial(once, c) for c in clients})
+    return {
+        client: ([s for s, _ in results], median(n for _, n in results))
+        for client, results in runs.items()
+    }
 
 
 def _paces(
-    rounds: int, clients: Sequence[Client], few: int, many: int
+    rounds: int, clients: Iterable[Client], few: int
 ) -> dict[Client, list[_Pace]]:
+    """Read two histories; in the difference of what they take, the start cancels."""
+    # Far apart, as the difference of two runs has the noise of both.
+    many = 5 * few
     with (
         running_sandbox(*CLOCK, "--leads", str(few)) as small,
         running_sandbox(*CLOCK, "--leads", str(many)) as large,
     ):
-        histories = {small.url: few, large.url: many}
-        return interleaved(rounds, {c: partial(_step, c, histories) for c in clients})
 
+        def once(client: Client) -> _Pace:
+            first, second = run(client, small.url, few), run(client, large.url, many)
+            more = second.cpu_seconds - first.cpu_seconds
+            return _Pace(more / (many - few) * 1e6, many / second.seconds)
 
-def _work(
-    client: Client, note: str, paces: Mapping[Client, list[_Pace]], reference: Client
-) -> Row:
-    times = [pace.microseconds for pace in paces[client]]
-    others = [pace.microseconds for pace in paces[reference]]
-    speed = median(pace.a_second for pace in paces[client])
-    return Row(
-        measure="Microseconds of processor time a lead, no latency",
-        client=client.name,
-        values=times,
-        ratio=f"{ratio(times, others):.2f} x {reference.name}",
-        notes=f"{note}; {speed:,.0f} leads a second",
-    )
+        return interleaved(rounds, {c: partial(once, c) for c in clients})
 
 
 def _most_in_a_second(times: list[float]) -> int:

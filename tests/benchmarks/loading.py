@@ -34,7 +34,7 @@ WORKERS = 4
 
 _OPTIONS = Options(clock=CLOCK[1])
 _LOADER = "target-postgres"
-_DLT = "dlt_postgres"
+_DLT = "dlt_leads"
 _NAMES = {
     "tap-leadintent": "tap",
     _LOADER: "target",

@@ -51,54 +51,47 @@ def watching(names: Mapping[str, str]) -> Iterator[dict[str, Program]]:
     Yields:
         What each program took, by what it is called; complete after the context.
     """
-    watch = _Watch(names)
-    thread = Thread(target=watch.run, daemon=True)
+    before = {process.pid: _cpu(process) for process in _started()}
+    programs: dict[str, Program] = defaultdict(Program)
+    over = Event()
+
+    def watch() -> None:
+        is_over = False
+        while not is_over:
+            is_over = over.wait(_PAUSE)
+            _look(names, before, programs)
+
+    thread = Thread(target=watch, daemon=True)
     thread.start()
     try:
-        yield watch.programs
+        yield programs
     finally:
-        watch.over.set()
+        over.set()
         thread.join()
 
 
-class _Watch:
-    def __init__(self, names: Mapping[str, str]) -> None:
-        self._names = names
-        self._before = {process.pid: _cpu(process) for process in _started()}
-        self.programs: dict[str, Program] = defaultdict(Program)
-        self.over = Event()
-
-    def run(self) -> None:
-        while not self.over.wait(_PAUSE):
-            self._look()
-        self._look()
-
-    def _look(self) -> None:
-        called = {os.getpid(): ""}
-        memory: dict[str, int] = defaultdict(int)
-        # Parents come before their children.
-        for process in _started():
-            with suppress(psutil.Error):
-                name = self._name(process) or called.get(process.ppid(), "")
-                called[process.pid] = name
-                if name:
-                    memory[name] += process.memory_info().rss
-                    self._note(name, process)
-        for name, held in memory.items():
-            program = self.programs[name]
-            program.peak_bytes = max(program.peak_bytes, held)
-
-    def _name(self, process: psutil.Process) -> str:
-        # The second word is the program where the first is an interpreter.
-        words = [Path(word).name for word in process.cmdline()[:2]]
-        return next((self._names[word] for word in words if word in self._names), "")
-
-    def _note(self, name: str, process: psutil.Process) -> None:
-        # A child begins with its parent's command line.
-        for program in self.programs.values():
-            program.cpu_by_process.pop(process.pid, None)
-        taken = _cpu(process) - self._before.get(process.pid, 0)
-        self.programs[name].cpu_by_process[process.pid] = taken
+def _look(
+    names: Mapping[str, str], before: Mapping[int, float], programs: dict[str, Program]
+) -> None:
+    called = {os.getpid(): ""}
+    memory: dict[str, int] = defaultdict(int)
+    # Parents come before their children.
+    for process in _started():
+        with suppress(psutil.Error):
+            # The second word is the program where the first is an interpreter.
+            words = [Path(word).name for word in process.cmdline()[:2]]
+            above = called.get(process.ppid(), "")
+            name = next((names[word] for word in words if word in names), above)
+            called[process.pid] = name
+            if name:
+                memory[name] += process.memory_info().rss
+                # A child begins with its parent's command line.
+                for program in programs.values():
+                    program.cpu_by_process.pop(process.pid, None)
+                taken = _cpu(process) - before.get(process.pid, 0)
+                programs[name].cpu_by_process[process.pid] = taken
+    for name, held in memory.items():
+        programs[name].peak_bytes = max(programs[name].peak_bytes, held)
 
 
 def _started() -> list[psutil.Process]:

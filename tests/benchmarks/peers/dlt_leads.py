@@ -1,6 +1,9 @@
-"""dlt's `rest_api` source into PostgreSQL: nested data as JSON, merged by key.
+"""dlt's `rest_api` source, in three ways; each thread reads a part of the history.
 
-Each of several threads reads a part of the history into the same table.
+As it is, the source is read without a pipeline, so dlt infers no schema, and each lead
+is printed. With `files` in the configuration, a pipeline extracts and normalizes into
+JSONL files in that folder, not compressed and ready to be loaded. With `database`, it
+loads into a PostgreSQL, merged by key. Nested data stays whole.
 """
 
 from __future__ import annotations
@@ -12,12 +15,15 @@ from typing import Any
 
 import dlt
 import orjson
-from dlt.destinations import postgres
+from dlt.destinations import filesystem, postgres
 from dlt.sources.rest_api import rest_api_source
 
 
-def _resource(number: int, text: str) -> dict[str, Any]:
-    start, end = text.split("/")
+def _resource(number: int, text: str | None) -> dict[str, Any]:
+    body: dict[str, Any] = {"cursor": {"limit": 100}}
+    if text is not None:
+        start, end = text.split("/")
+        body["date_found"] = {"start_time": start, "end_time": end}
     return {
         "name": f"leads_{number}",
         "table_name": "leads",
@@ -26,25 +32,17 @@ def _resource(number: int, text: str) -> dict[str, Any]:
         "endpoint": {
             "path": "/v1/signals/leads",
             "method": "POST",
-            "json": {
-                "cursor": {"limit": 100},
-                "date_found": {"start_time": start, "end_time": end},
-            },
+            "json": body,
             "data_selector": "data",
-            "paginator": {
-                "type": "cursor",
-                "cursor_path": "cursor.next",
-                "cursor_body_path": "cursor.after",
-                "has_more_path": "cursor.has_more",
-            },
         },
     }
 
 
 def main(path: str) -> None:
-    """Load all leads."""
+    """Read or load all leads."""
     config = orjson.loads(Path(path).read_bytes())
-    workers = str(len(config["slices"]))
+    slices: list[str | None] = config.get("slices") or [None]
+    workers = str(len(slices))
     os.environ |= {
         "EXTRACT__WORKERS": workers,
         "LOAD__WORKERS": workers,
@@ -53,20 +51,38 @@ def main(path: str) -> None:
     client = {
         "base_url": config["base_url"],
         "auth": {"type": "bearer", "token": config["api_key"]},
+        "paginator": {
+            "type": "cursor",
+            "cursor_path": "cursor.next",
+            "cursor_body_path": "cursor.after",
+            "has_more_path": "cursor.has_more",
+        },
     }
-    resources = [_resource(n, text) for n, text in enumerate(config["slices"])]
+    resources = [_resource(number, text) for number, text in enumerate(slices)]
     source = rest_api_source(
         {"client": client, "resources": resources},
-        parallelized=True,
+        parallelized=len(slices) > 1,
         max_table_nesting=0,
     )
-    pipeline = dlt.pipeline(
-        "leads",
-        pipelines_dir=str(Path(path).with_suffix("")),
-        destination=postgres(config["database"]),
-        dataset_name=config["schema"],
-    )
-    pipeline.run(source).raise_on_failed_jobs()
+    folder = str(Path(path).with_suffix(""))
+    if "database" in config:
+        dlt.pipeline(
+            "leads",
+            pipelines_dir=folder,
+            destination=postgres(config["database"]),
+            dataset_name=config["schema"],
+        ).run(source).raise_on_failed_jobs()
+    elif config.get("files"):
+        os.environ["NORMALIZE__DATA_WRITER__DISABLE_COMPRESSION"] = "true"
+        pipeline = dlt.pipeline(
+            "leads", pipelines_dir=folder, destination=filesystem(folder)
+        )
+        pipeline.extract(source, loader_file_format="jsonl")
+        pipeline.normalize()
+    else:
+        for lead in source:
+            line = orjson.dumps(lead, option=orjson.OPT_APPEND_NEWLINE)
+            sys.stdout.buffer.write(line)
 
 
 if __name__ == "__main__":

@@ -18,8 +18,16 @@ if TYPE_CHECKING:
     from singer_sdk.streams.rest import HTTPRequest, PageContext
 
 
-def _texts(*names: str) -> list[th.Property[Any]]:
-    return [th.Property(name, th.StringType) for name in names]
+def _texts(names: str) -> list[th.Property[Any]]:
+    return [th.Property(name, th.StringType) for name in names.split()]
+
+
+def _object(name: str, texts: str, **others: Any) -> th.Property[Any]:
+    made = [th.Property(field, kind) for field, kind in others.items()]
+    return th.Property(name, th.ObjectType(*_texts(texts), *made))
+
+
+_REFERENCES = th.ArrayType(th.ObjectType(*_texts("type label url")))
 
 
 class Leads(RESTStream[str]):
@@ -32,38 +40,13 @@ class Leads(RESTStream[str]):
     records_jsonpath = "$.data[*]"
     schema = th.PropertiesList(
         th.Property("id", th.StringType, required=True),
-        *_texts("full_name", "title", "country_code"),
-        th.Property("profile", th.ObjectType(*_texts("platform", "url"))),
-        th.Property(
-            "company",
-            th.ObjectType(
-                *_texts("id", "name", "domain", "linkedin_url", "country_code")
-            ),
-        ),
-        th.Property("sheet", th.ObjectType(*_texts("id", "name"))),
-        th.Property(
-            "signal",
-            th.ObjectType(
-                *_texts("type", "name", "summary", "reason"),
-                th.Property("observed_at", th.DateTimeType),
-            ),
-        ),
-        th.Property(
-            "qualification",
-            th.ObjectType(
-                *_texts("status", "reason", "reasoning"),
-                th.Property(
-                    "references",
-                    th.ArrayType(th.ObjectType(*_texts("type", "label", "url"))),
-                ),
-            ),
-        ),
-        th.Property(
-            "score",
-            th.ObjectType(
-                th.Property("value", th.NumberType), *_texts("fit", "reasoning")
-            ),
-        ),
+        *_texts("full_name title country_code"),
+        _object("profile", "platform url"),
+        _object("company", "id name domain linkedin_url country_code"),
+        _object("sheet", "id name"),
+        _object("signal", "type name summary reason", observed_at=th.DateTimeType),
+        _object("qualification", "status reason reasoning", references=_REFERENCES),
+        _object("score", "fit reasoning", value=th.NumberType),
     ).to_dict()
 
     @property
