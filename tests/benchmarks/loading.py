@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import time
-from contextlib import ExitStack
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -174,25 +174,17 @@ class Loading:
     def _load(self, schema: str, *commands: Sequence[Path | str]) -> Loaded:
         """Run commands, the output of each the input of the next."""
         log = self._folder / "log.txt"
-        processes: list[subprocess.Popen[bytes]] = []
+        line = " | ".join(shlex.join(map(str, command)) for command in commands)
+        shell = ("bash", "-o", "pipefail", "-c", line)
         began = time.perf_counter()
-        with watching(_NAMES) as programs, ExitStack() as stack:
-            errors = stack.enter_context(log.open("wb"))
-            for command in commands:
-                process = subprocess.Popen(
-                    command,
-                    stdin=processes[-1].stdout if processes else subprocess.DEVNULL,
-                    stdout=subprocess.PIPE if command is not commands[-1] else errors,
-                    stderr=errors,
-                )
-                if processes and (output := processes[-1].stdout):
-                    output.close()
-                processes.append(process)
-            codes = [process.wait() for process in processes]
+        with watching(_NAMES) as programs, log.open("wb") as told:
+            code = subprocess.call(
+                shell, stdin=subprocess.DEVNULL, stdout=told, stderr=told
+            )
             seconds = time.perf_counter() - began
-        if any(codes):
-            told = log.read_text(encoding="utf-8", errors="replace")[-2000:]
-            msg = f"exit codes {codes}\n{told}"
+        if code:
+            end = log.read_text(encoding="utf-8", errors="replace")[-2000:]
+            msg = f"exit code {code}\n{end}"
             raise RuntimeError(msg)
         return self._checked(schema, Loaded(seconds, programs))
 

@@ -51,7 +51,10 @@ def watching(names: Mapping[str, str]) -> Iterator[dict[str, Program]]:
     Yields:
         What each program took, by what it is called; complete after the context.
     """
-    before = {process.pid: _cpu(process) for process in _started()}
+    before: dict[int, float] = {}
+    for process in _started():
+        with suppress(psutil.Error):
+            before[process.pid] = _cpu(process)
     programs: dict[str, Program] = defaultdict(Program)
     over = Event()
 
@@ -85,10 +88,10 @@ def _look(
             called[process.pid] = name
             if name:
                 memory[name] += process.memory_info().rss
+                taken = _cpu(process) - before.get(process.pid, 0)
                 # A child begins with its parent's command line.
                 for program in programs.values():
                     program.cpu_by_process.pop(process.pid, None)
-                taken = _cpu(process) - before.get(process.pid, 0)
                 programs[name].cpu_by_process[process.pid] = taken
     for name, held in memory.items():
         programs[name].peak_bytes = max(programs[name].peak_bytes, held)
@@ -99,7 +102,5 @@ def _started() -> list[psutil.Process]:
 
 
 def _cpu(process: psutil.Process) -> float:
-    with suppress(psutil.Error):
-        times = process.cpu_times()
-        return float(times.user + times.system)
-    return 0
+    times = process.cpu_times()
+    return float(times.user + times.system)
