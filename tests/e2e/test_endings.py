@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 # Longer than these tests wait for anything.
 PATIENT = {"api_key": API_KEY, "request_timeout_seconds": 1000, "start_date": SINCE}
-SILENCE = {"kind": "hang", "seconds": 900}
 
 NOTHING: Any = {"bookmarks": {"leads": {"coverage": []}}}
 """The state of a run that has read nothing."""
@@ -124,22 +123,6 @@ def test_a_signal_does_not_wait(
     assert last_state(run) == (None if arguments else NOTHING)
 
 
-def test_a_signal_does_not_wait_for_the_answers_of_many_readers(
-    sandbox: Sandbox, config: dict[str, Any], tmp_path: Path
-) -> None:
-    fill(sandbox, leads=10_000)
-    # The page before fits into the pipe, and leaves its window to be read on.
-    sandbox.faults({**SILENCE, "skip": 1})
-    config |= {**PATIENT, "page_size": 10, "window_days": 5, "concurrency": 8}
-    process = TapProcess(tmp_path, config, catalog=catalog("leads"))
-    poll(lambda: len(sandbox.requests()) == 9)
-    run = process.end(signal.SIGTERM)
-
-    assert_ended_cleanly(run, signal.SIGTERM)
-    assert_states_are_true(run, sandbox)
-    assert len(sandbox.requests()) == 9
-
-
 def test_a_run_that_failed_does_not_wait_for_other_answers(tmp_path: Path) -> None:
     others_wait = Event()
 
@@ -184,7 +167,7 @@ def test_a_second_signal_ends_at_once(
     poll(lambda: "looks up an address" in process.stderr)
     process.process.send_signal(signal.SIGINT)
     # Which of them comes first is up to the system.
-    assert process.finish(signal.SIGTERM).code in SIGNALS.values()
+    assert process.end(signal.SIGTERM).code in SIGNALS.values()
 
 
 # Before the run

@@ -72,24 +72,12 @@ LATE = (
 )
 CUT = f"HOST broke off its answer; {SUPPORT}, or lower page_size"
 
-INFLATING = "decompressing data: incorrect header check"
-
 ANSWERS: dict[str, tuple[Handle, str]] = {
-    "silent": (stalling(b""), LATE),
     "half a body": (stalling(response()[:-1]), LATE),
-    "closed": (saying(), CUT),
     "cut": (saying(response()[:-5]), CUT),
     "TLS": (
         saying(b"\x15\x03\x01\x00\x02\x02\x46\r\n"),
         "HOST speaks TLS; base_url must begin with https://",
-    ),
-    "no gzip": (
-        saying(response(b"no gzip", "Content-Encoding: gzip")),
-        f"the request to HOST failed (Error -3 while {INFLATING}); {SUPPORT}",
-    ),
-    "no HTTP": (
-        saying(b"SSH-2.0-\x1b[2J\x9b\r\n"),
-        f"the request to HOST failed (SSH-2.0-\\x1b[2J\\x9b); {SUPPORT}",
     ),
     "the key, and no HTTP": (
         saying(f"{API_KEY}{'x' * 60_000}\r\n".encode()),

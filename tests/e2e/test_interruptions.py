@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import psutil  # type: ignore[import-untyped]
 import pytest
 
+from tests.support.batching import batch_config
 from tests.support.runs import (
     CLOCK,
     SINCE,
@@ -136,43 +137,29 @@ def test_a_signal_into_a_full_pipe_leaves_whole_lines_and_true_states(  # noqa: 
     assert covered(last_state(run), "leads", "date_found")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, None], ids=["signal", "failure"])
-def test_a_batch_run_that_ends_early_covers_only_what_is_in_files(
-    sandbox: Sandbox,
-    load: dict[str, Any],
-    tmp_path: Path,
-    number: signal.Signals | None,
+def test_a_batch_run_that_a_signal_ends_covers_only_what_is_in_files(
+    sandbox: Sandbox, load: dict[str, Any], tmp_path: Path
 ) -> None:
     fill(sandbox, leads=LEADS, latency=0.02)
-    load["end_date"] = CLOCK
     (tmp_path / "files").mkdir()
-    load["batch_config"] = {
-        "encoding": {"format": "jsonl", "compression": "gzip"},
-        "storage": {"root": (tmp_path / "files").as_uri()},
-        "batch_size": 400,
-    }
-    if number is None:
-        sandbox.faults({"kind": "status", "status": 400, "skip": 234})
+    load |= {"end_date": CLOCK, "batch_config": batch_config(tmp_path / "files", 400)}
     process = TapProcess(tmp_path, load, catalog=catalog("leads"))
-    if number is not None:
-        process.read_until("BATCH", 4)
-        # Enough for a window that is in no file yet.
-        pages = len(sandbox.requests()) + 15
-        poll(lambda: len(sandbox.requests()) >= pages)
-    first = process.finish(number)
+    process.read_until("BATCH", 4)
+    # Enough for a window that is in no file yet.
+    pages = len(sandbox.requests()) + 15
+    poll(lambda: len(sandbox.requests()) >= pages)
+    first = process.finish(signal.SIGTERM)
     fill(sandbox, leads=LEADS)
     state = last_state(first)
-    second = TapProcess(tmp_path, load, catalog=catalog("leads"), state=state)
-    both = (first, second.finish().succeeded())
+    second = TapProcess(tmp_path, load, catalog=catalog("leads"), state=state).finish()
 
-    if number is None:
-        first.failed()
-    else:
-        assert_ended_cleanly(first, number)
+    assert_ended_cleanly(first, signal.SIGTERM)
     assert covered(state, "leads", "date_found")
-    assert not any(run.records("leads") for run in both)
+    assert not any(run.records("leads") for run in (first, second.succeeded()))
     assert_states_are_true(first, sandbox)
-    written = [list(checkpoints(run, "leads"))[-1].written for run in both]
-    assert len(written[0]) < LEADS / 2
-    assert written[0] | written[1] == sandbox.times("leads").keys()
-    assert len(written[0]) + len(written[1]) < LEADS + OPEN
+    before, after = (
+        list(checkpoints(run, "leads"))[-1].written for run in (first, second)
+    )
+    assert len(before) < LEADS / 2
+    assert before | after == sandbox.times("leads").keys()
+    assert len(before) + len(after) < LEADS + OPEN

@@ -141,8 +141,8 @@ def test_values_that_kill_pipelines(
     told: dict[str, Any] = {"fitting": None}
     for case in ("killers", "beyond"):
         told[case] = {
-            name.replace(r"\u0000", "\ufffd"): value
-            for name, (_, value) in cases[case].items()
+            field.replace(r"\u0000", "\ufffd"): value
+            for field, (_, value) in cases[case].items()
         }
     for name, row in rows.items():
         assert row["additional_properties"] == told[name]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.support.helpers import TIMEOUT
+from tests.support.rows import instant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,12 +58,29 @@ def dbt_build(
     return done.stdout
 
 
-def opened(record: Mapping[str, Any], within: str = "") -> dict[str, Any]:
+def assert_opened(
+    rows: list[dict[str, Any]], records: list[dict[str, Any]], key: str
+) -> None:
+    """Assert that a staging model holds the fields of records in columns."""
+    held = {row[key]: row for row in rows}
+    assert held.keys() == {record["id"] for record in records}
+    for record in records:
+        fields = _opened(record)
+        del fields["id"]  # under the name of the key
+        told = {
+            name: instant(value) if name.endswith("_at") else value
+            for name, value in fields.items()
+        }
+        row = held[record["id"]]
+        assert {name: row[name] for name in told} == told
+
+
+def _opened(record: Mapping[str, Any], within: str = "") -> dict[str, Any]:
     """Give a record's fields by the names that the staging models give them."""
     fields: dict[str, Any] = {}
     for name, value in record.items():
         if isinstance(value, dict):
-            fields |= opened(value, f"{within}{name}_")
+            fields |= _opened(value, f"{within}{name}_")
         else:
             fields[f"{within}{name}"] = value
     return fields

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.dbt import ALL_IS_WELL, REQUIREMENTS, dbt_build, opened
+from tests.support.dbt import ALL_IS_WELL, REQUIREMENTS, assert_opened, dbt_build
 from tests.support.environments import build
 from tests.support.helpers import API_KEY, STREAMS, raw_records
 from tests.support.postgres import rows_of
-from tests.support.rows import instant
 from tests.support.targets import run_target
 
 if TYPE_CHECKING:
@@ -84,18 +83,7 @@ def test_staging_models_open_every_field_of_the_sandbox(
     assert ALL_IS_WELL in said, said[-3000:]
     for stream in STREAMS:
         rows = rows_of(postgres, "leadintent_staging", f"stg_{stream}")
-        held = {row[KEYS[stream]]: row for row in rows}
-        records = raw_records(sandbox, stream)
-        assert held.keys() == {record["id"] for record in records}
-        for record in records:
-            fields = opened(record)
-            del fields["id"]  # under the name of the key
-            told = {
-                name: instant(value) if name.endswith("_at") else value
-                for name, value in fields.items()
-            }
-            row = held[record["id"]]
-            assert {name: row[name] for name in told} == told
+        assert_opened(rows, raw_records(sandbox, stream), KEYS[stream])
 
 
 def test_a_column_without_a_value_in_any_row_fails(

@@ -118,15 +118,8 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SnowflakeWar
     environment = build(_HERE / "requirements.txt", folder / "environment")
     key = folder / "key.p8"
     # As docs/warehouses.md says.
-    make = [
-        "openssl",
-        "genpkey",
-        "-algorithm",
-        "RSA",
-        "-pkeyopt",
-        "rsa_keygen_bits:2048",
-    ]
-    subprocess.run([*make, "-out", key], check=True, capture_output=True)  # noqa: S603
+    make = "openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out"
+    subprocess.run([*make.split(), key], check=True, capture_output=True)  # noqa: S603
     system = install(folder / "meltano", _TARGET)
     with _serving(environment) as port:
         credentials = {"TARGET_SNOWFLAKE_PRIVATE_KEY_PATH": str(key)}
