@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.entering import TEXT, run
 from tests.support.helpers import (
     API_KEY,
     VALID,
+    assert_keeps_secret,
     each_entry,
     each_reading_entry,
+    enter,
     only,
+    refusal,
 )
 
 if TYPE_CHECKING:
@@ -26,6 +28,17 @@ if TYPE_CHECKING:
 
     from tap_leadintent.sandbox import Sandbox
     from tests.support.helpers import Run
+
+TEXT = json.dumps(VALID)
+
+
+def run(*arguments: str) -> str:
+    """Enter the tap; give the one line with which it fails."""
+    result = enter(*arguments)
+    assert_keeps_secret(API_KEY, result.output)
+    (line,) = refusal(result)
+    return line
+
 
 CONFIGS = {
     "empty": "",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -16,8 +15,7 @@ from tests.support.environments import uv
 from tests.support.pages import ROOT
 from tests.support.pipelines import PostgresWarehouse, install
 from tests.support.postgres import tables_of, types_of
-from tests.support.processes import run_tap
-from tests.support.runs import CLOCK
+from tests.support.runs import CLOCK, TapProcess
 from tests.support.servers import make_certificate
 from tests.support.targets import run_target, settings_of
 
@@ -49,8 +47,8 @@ def server() -> Iterator[Sandbox]:
 
 @pytest.fixture
 def tap(tmp_path: Path) -> Callable[..., Run]:
-    """Run the tap as a process; see `run_tap`."""
-    return partial(run_tap, tmp_path)
+    """Run the tap as a process, to its end."""
+    return lambda *given, **options: TapProcess(tmp_path, *given, **options).finish()
 
 
 @pytest.fixture

@@ -49,7 +49,6 @@ REFUSED: dict[str, tuple[Rule, str]] = {
     "echo": ({"kind": "echo_key", "status": 403}, r"cannot serve Bearer \*\*\*"),
     "no next": ({"kind": "no_next"}, "says has_more but carries no next cursor"),
     "huge": ({"kind": "huge", "bytes": 3_000_000}, "larger than 1 MiB"),
-    "no id": ({"kind": "missing_id"}, "record has no id|no record of the page has id"),
 }
 """What ends a stream, and what it then says."""
 

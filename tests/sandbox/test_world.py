@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tap_leadintent.sandbox.times import DAY, SECOND, format_time, parse_time
-from tests.support.asking import EVER, NOW, everything, read
+from tests.support.asking import NOW, everything, read
 
 if TYPE_CHECKING:
     from tap_leadintent.sandbox import Sandbox
@@ -75,17 +75,6 @@ def test_signals_move(sandbox: Sandbox) -> None:
         assert old["observed_at"] < new["observed_at"] <= now
         assert latest[name]["signal"] == new
         assert before[name]["full_name"] == after[name]["full_name"]
-
-
-def test_each_signal_is_shown_if_asked(sandbox: Sandbox) -> None:
-    sandbox.faults({"kind": "each_signal"})
-    before = by_id(sandbox.records("leads"))
-    sandbox.advance(MONTH)
-    earlier = read(sandbox, "leads", latest_signal={**EVER, "end_time": NOW})
-    known = {lead["id"]: lead["signal"] for lead in earlier if lead["id"] in before}
-    assert known == {name: lead["signal"] for name, lead in before.items()}
-    shown = read(sandbox, "leads", latest_signal=EVER)
-    assert by_id(shown) == by_id(sandbox.records("leads"))
 
 
 def test_accounts_and_people_move_and_observations_are_only_added(

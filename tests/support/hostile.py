@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import zlib
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from starlette.datastructures import Headers
@@ -21,17 +19,14 @@ from tap_leadintent.sandbox.faults import (
     page_response,
     respond_with,
 )
-from tap_leadintent.sandbox.query import EVER, Page
-from tap_leadintent.sandbox.world import Shelf
+from tap_leadintent.sandbox.query import Page
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from tap_leadintent.sandbox.endpoints import Axis
     from tap_leadintent.sandbox.query import Query
-    from tap_leadintent.sandbox.world import Row
 
     Kind = Callable[["RareFault", Query, Page], ASGIApp]
 
@@ -59,16 +54,6 @@ def promising(page: Page, **cursor: str | None) -> Response:
     """Answer with the page, and a promise of more."""
     told = json.loads(page.encode())
     return Response(json.dumps({**told, "cursor": {**cursor, "has_more": True}}))
-
-
-@kind
-def empty_body(fault: RareFault, _: Query, __: Page) -> ASGIApp:
-    return respond_with(fault, 200, "")
-
-
-@kind
-def error_in_200(fault: RareFault, _: Query, __: Page) -> ASGIApp:
-    return respond_with(fault, 200, {"error": {"message": "injected by the sandbox"}})
 
 
 @kind
@@ -110,22 +95,8 @@ def same_cursor(_: RareFault, query: Query, page: Page) -> ASGIApp:
 
 
 @kind
-def ignore_range(_: RareFault, query: Query, page: Page) -> ASGIApp:
-    query.range = EVER
-    return page_response(query.page())
-
-
-@kind
 def duplicate(_: RareFault, query: Query, page: Page) -> ASGIApp:
     return page_response(Page(page.bodies + page.bodies[:1], page.next))
-
-
-@kind
-def missing_id(_: RareFault, query: Query, page: Page) -> ASGIApp:
-    """Put a record that has no id before the others."""
-    record = json.loads(page.bodies[0])
-    del record["id"]
-    return page_response(Page([json.dumps(record).encode(), *page.bodies], page.next))
 
 
 @kind
@@ -134,26 +105,12 @@ def huge(fault: RareFault, _: Query, __: Page) -> ASGIApp:
     return StreamingResponse(padded(fault.bytes), media_type=_JSON)
 
 
-@kind
-def bomb(fault: RareFault, _: Query, __: Page) -> ASGIApp:
-    """Send a small gzip body that inflates to so many bytes."""
-    headers = {"Content-Encoding": "gzip"}
-    return StreamingResponse(squeezed(fault.bytes), 200, headers, _JSON)
-
-
 async def padded(size: int) -> AsyncIterator[bytes]:
     yield _PADDED
     left = size - len(_PADDED) - 2
     for begin in range(0, left, 1 << 16):
         yield b"x" * min(left - begin, 1 << 16)
     yield b'"}'
-
-
-async def squeezed(size: int) -> AsyncIterator[bytes]:
-    gzip = zlib.compressobj(wbits=31)
-    async for block in padded(size):
-        yield gzip.compress(block)
-    yield gzip.flush()
 
 
 @kind
@@ -184,36 +141,6 @@ def drop(_: RareFault, query: Query, page: Page) -> ASGIApp:
         await disconnected(receive)
 
     return half
-
-
-class AtEachSignal(Shelf):
-    """A shelf whose records are shown at each of their signals, in its range."""
-
-    def __init__(self, query: Query) -> None:
-        vars(self).update(vars(query.shelf))
-        self._range = query.range
-
-    def rows(self, axis: Axis) -> list[Row]:
-        if axis == "found":
-            return super().rows(axis)
-        start, end = self._range
-        shown = {}
-        for entry in self.entries.values():
-            known, changes = self.life(entry.index)
-            for version in range(entry.version + 1):
-                if version:
-                    _, latest = next(changes)
-                    known = replace(known, version=version, latest=latest)
-                if start <= known.latest <= end:
-                    shown[known.id] = known
-        return sorted((known.latest, known.id, known) for known in shown.values())
-
-
-@kind
-def each_signal(_: RareFault, query: Query, page: Page) -> ASGIApp:
-    """Show each record at its last signal in the range that is asked for."""
-    query.shelf = AtEachSignal(query)
-    return page_response(query.page())
 
 
 class Hostile(App):

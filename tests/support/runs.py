@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
+from threading import Timer
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -99,6 +100,7 @@ class TapProcess:
         module: str = "tap_leadintent",
     ) -> None:
         self._lines: list[bytes] = []
+        self._key = config.get("api_key")
         self._stderr = folder / "stderr.txt"
         given = options(folder, config=config, catalog=catalog, state=state)
         with self._stderr.open("wb") as stderr:
@@ -127,6 +129,8 @@ class TapProcess:
     ) -> Run:
         """Send a signal, if any; then read to the end, unless the target is gone."""
         assert self.process.stdout
+        hangs = Timer(TIMEOUT, self.process.kill)
+        hangs.start()
         with self.process.stdout as stdout:
             if not reads_on:
                 stdout.close()
@@ -134,10 +138,11 @@ class TapProcess:
                 self.process.send_signal(number)
             rest = stdout.read() if reads_on else b""
         code = self.process.wait()
+        hangs.cancel()
         # A process that is killed may have written a part of a character.
         torn = "replace" if number == signal.SIGKILL else "strict"
         output = b"".join([*self._lines, rest]).decode(errors=torn)
-        assert_keeps_secret(API_KEY, output, self.stderr)
+        assert_keeps_secret(self._key, output, self.stderr)
         return Run(code, output, self.stderr)
 
     def end(self, number: signal.Signals) -> Run:
