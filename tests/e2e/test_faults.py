@@ -57,15 +57,10 @@ LOST: dict[str, Rule] = {
 }
 """What begins a chain again."""
 
-LOOPS: dict[str, Rule] = {
-    "cycle": {"kind": "cycle"},
-    "same cursor": {"kind": "same_cursor"},
-}
-"""What would never end."""
 
 TRIED_AGAIN = PASSING | SLOW
 ALL_RULES = [
-    *(PASSING | HARMLESS | LOST | LOOPS).values(),
+    *(PASSING | HARMLESS | LOST).values(),
     *(rule for rule, _ in REFUSED.values()),
 ]
 
@@ -165,35 +160,6 @@ def test_a_refusal(
     assert "; try " not in first.log
     second = read_leads(sandbox, PLANS[plan], first.state)
     assert (second.error, {*first.ids, *second.ids}) == (None, expected)
-
-
-@pytest.mark.parametrize("plan", PLANS)
-def test_a_cursor_that_always_expires(
-    sandbox: Sandbox, expected: set[str], plan: str
-) -> None:
-    sandbox.faults(LOST["410"])
-    first = read_leads(sandbox, PLANS[plan])
-    assert "HTTP 410" in str(first.error)
-    at_once = PLANS[plan].get("concurrency", 1)
-    assert 4 <= len(struck(sandbox)) <= 4 * at_once
-    sandbox.faults()
-    second = read_leads(sandbox, PLANS[plan], first.state)
-    assert {*first.ids, *second.ids} == expected
-
-
-@in_pairs(LOOPS)
-def test_a_chain_that_leads_back(
-    sandbox: Sandbox, expected: set[str], plan: str, pages: str, name: str
-) -> None:
-    sandbox.faults({**LOOPS[name], "pages": pages})
-    run = read_leads(sandbox, PLANS[plan])
-    # Back to a page that the fault does not strike, the chain goes on.
-    if run.error is None:
-        assert {*run.ids} == expected
-    else:
-        assert "repeats a cursor that this chain has followed before" in run.error
-    assert struck(sandbox)
-    assert len(sandbox.requests()) < 60
 
 
 @pytest.mark.parametrize("seed", range(9))

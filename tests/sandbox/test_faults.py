@@ -1,4 +1,4 @@
-"""Each fault does what it says; those of the connection see tests/e2e/sandbox."""
+"""Each fault does what it says; those of the connection see tests/e2e/test_sandbox.py."""
 
 from __future__ import annotations
 

@@ -90,26 +90,6 @@ def test_files_of_parquet_hold_what_the_api_holds(sandbox: Sandbox, lake: Lake) 
     assert len(lake.ask(everything)) > len(raw_records(sandbox, "leads"))
 
 
-def test_files_of_lines_hold_nested_objects(sandbox: Sandbox, lake: Lake) -> None:
-    fill(sandbox, leads=250)
-    pipeline = Pipeline(
-        lake,
-        sandbox,
-        "lines",
-        TARGET_S3_PREFIX="lines",
-        TARGET_S3_FORMAT_FORMAT_TYPE="jsonl",
-        TAP_LEADINTENT__SELECT='["leads.*"]',
-    )
-    pipeline.run()
-    query = "SELECT json FROM read_json_objects('s3://lake/lines/leads/**/*.gz')"
-    held = {row["json"]["id"]: row["json"] for row in lake.ask(query)}
-    records = {record["id"]: record for record in raw_records(sandbox, "leads")}
-    assert held.keys() == records.keys()
-    for id_, row in held.items():
-        told = {n: v for n, v in row.items() if v is not None and n in records[id_]}
-        assert told == records[id_]
-
-
 def test_parquet_without_flattening_fails(sandbox: Sandbox, lake: Lake) -> None:
     fill(sandbox, leads=3)
     select = {"TAP_LEADINTENT__SELECT": '["leads.*"]'}
