@@ -1,4 +1,4 @@
-"""Sending and reading over real sockets: connections, sizes, time, nonsense."""
+"""Sending and reading over real sockets: connections, sizes, time."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ import pytest
 import requests
 
 from tap_leadintent.api.session import BodyTooLargeError, BoundedAdapter, new_session
-from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import API_KEY
 from tests.support.servers import (
     CHUNKED,
     PAGE,
@@ -125,31 +123,3 @@ def test_what_is_too_large_takes_no_more_memory(
         finally:
             tracemalloc.stop()
     assert peak < 10**6
-
-
-# Nonsense
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        b"SSH-2.0-OpenSSH_9.6\r\n",
-        response(gzip.compress(PAGE), "Content-Encoding: gzip")[:-5],
-        CHUNKED + b"zz\r\n",
-    ],
-    ids=["no HTTP", "cut off", "no chunk"],
-)
-def test_what_is_not_http_is_tried_again(
-    monkeypatch: pytest.MonkeyPatch, answer: bytes
-) -> None:
-    def handle(connection: socket.socket) -> None:
-        read_request(connection)
-        connection.sendall(response() if serve.connections > 1 else answer)
-
-    serve = Counting(handle)
-    monkeypatch.setattr("tap_leadintent.api.client.backoff", lambda _: 0.0)
-    with listening(serve) as (host, port):
-        config = {"api_key": API_KEY, "base_url": f"http://{host}:{port}"}
-        stream: Any = TapLeadIntent(config=config).streams["custom_signals"]
-        assert [record["id"] for record in stream.get_records(None)] == ["a"]
-    assert serve.connections == 2

@@ -1,4 +1,4 @@
-"""Each fault does what it says; those of the connection see tests/e2e/test_sandbox.py."""
+"""Each fault does what it says; those of the connection are in `tests/e2e`."""
 
 from __future__ import annotations
 
