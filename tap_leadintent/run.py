@@ -213,8 +213,8 @@ def _summary(
 ) -> str:
     tally = stream.tally
     records = counted(tally.records, "record")
-    if kinds := stream.reader.kinds:
-        told = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
+    kinds = stream.reader.kinds
+    if told := ", ".join(f"{n:,} {kind}" for kind, n in kinds.items() if kind and n):
         records += f" ({told})"
     requests = counted(tally.requests, "request")
     retries = counted(tally.retries, "retry", "retries")

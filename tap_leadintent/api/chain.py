@@ -5,8 +5,10 @@ API description: "Pagination and ordering".
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from tap_leadintent.api.page import Cursor
 from tap_leadintent.api.pagination import CursorPaginator
 from tap_leadintent.errors import NoAccessError, RefusedError, StreamError
 
@@ -41,6 +43,8 @@ class Chain:
         """
         self.fields = fields
         """What to ask for, besides the cursor."""
+        self.ends_early = False
+        """Whether it ends after its first page."""
         self._logger = logger
         self._paginator = CursorPaginator()
         self._restarts = 0
@@ -76,7 +80,7 @@ class Chain:
                 self._empty,
             )
         self._paginator.advance(page)
-        return page
+        return replace(page, cursor=Cursor(has_more=False)) if self.ends_early else page
 
     def refuse(self, error: BaseException) -> None:
         """Learn that the request failed; begin again if a cursor may have expired.

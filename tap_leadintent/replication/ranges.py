@@ -81,12 +81,12 @@ class RangeChain(Chain):
 
     @override
     def take(self, page: Page) -> Page | None:
-        super().take(page)
+        shown = super().take(page)
         if self._asked.end <= self._window.start:
             # All of it lies in the future: only the refusal was made sure of.
             return None
         # What was left out has not been read.
-        return replace(page, as_of=min(page.as_of, self._asked.end))
+        return shown and replace(shown, as_of=min(page.as_of, self._asked.end))
 
     @override
     def refuse(self, error: BaseException) -> None:

@@ -136,7 +136,7 @@ class Reader:
         self.progress.begin_range(
             step.name, [] if step.is_unfiltered else step.stretches
         )
-        shaper, window_end = self.shaper(), None
+        shaper, window_end, kind = self.shaper(), None, ""
         number = emitted = as_of = 0
         for window, page in self._pages(windows, begin, readers):
             if page is None:
@@ -153,12 +153,12 @@ class Reader:
                 guard.check(records)
                 if step.covers:
                     window_end = f"{format_instant(window.end)[:-1]}.000000Z"
+                    kind = _kind(step, window, coverage)
             if step.covers:
                 records = self._new(records, shaper)
             rows = _shaped(shaper, records, window_end, number)
             emitted += len(rows)
-            if step.covers and rows:
-                self.kinds[_kind(step, window, coverage)] += len(rows)
+            self.kinds[kind] += len(rows)
             yield rows
             # After its last page, a window first counts as read.
             if page.cursor.has_more:
@@ -198,8 +198,14 @@ class Reader:
 
     def _first(self, begin: Callable[[Window], Chain]) -> Page:
         """Read the first page of a time that cannot have records, or of all."""
+
+        def begin_short(window: Window) -> Chain:
+            chain = begin(window)
+            chain.ends_early = True
+            return chain
+
         windows = Windows([(0, 1)], page_size=self.page_size, whole=True)
-        with closing(self._pages(windows, begin, 1)) as pages:
+        with closing(self._pages(windows, begin_short, 1)) as pages:
             for _, page in pages:
                 if page is not None:
                     return page

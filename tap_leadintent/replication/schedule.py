@@ -112,7 +112,7 @@ class Schedule:
             return
         if shown is not None:
             self._add(reading, shown)
-        if shown is None or not page.cursor.has_more:
+        if shown is None or not shown.cursor.has_more:
             self._end(reading, None, records=page.count)
         elif not self._windows.goes_on(reading.window, records=page.count):
             # What it held is read again in others.
