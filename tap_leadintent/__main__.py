@@ -32,7 +32,8 @@ def main() -> NoReturn:
     if isinstance(code, str):
         sys.stderr.write(f"{code}\n")
         code = 1
-    sys.stdout.flush()
+    with suppress(OSError):  # Nobody may read it any more.
+        sys.stdout.flush()
     logging.shutdown()
     os._exit(code or 0)
 

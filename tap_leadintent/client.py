@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tap_leadintent.api.client import Shared
     from tap_leadintent.interruption import Interruption
     from tap_leadintent.openapi import TapColumn
-    from tap_leadintent.replication.plan import Asked
+    from tap_leadintent.replication.plan import Scope
 
     Record = dict[str, Any]
 
@@ -74,18 +74,18 @@ class LeadIntentStream(SingerStream):
     """Time ranges of the endpoint. Runs with `end_date` read the first alone."""
 
     def __init__(
-        self, tap: Tap, *, asked: Asked, shared: Shared, interruption: Interruption
+        self, tap: Tap, *, scope: Scope, shared: Shared, interruption: Interruption
     ) -> None:
         """Create the stream for a run.
 
         Args:
             tap: The tap, with its settings and state.
-            asked: What the settings ask for, of any stream.
+            scope: What the settings ask for, of any stream.
             shared: What the requests of all streams share.
             interruption: Ends the run after a signal.
         """
         super().__init__(tap)
-        self.asked = replace(asked, ranges=self.ranges)
+        self.scope = replace(scope, ranges=self.ranges)
         """What the settings ask for of this stream."""
         self.shared = shared
         """What the requests of all streams share."""
@@ -280,7 +280,7 @@ class LeadIntentStream(SingerStream):
                 format_instant(newest),
                 format_instant(self._now),
             )
-        plan = make_plan(self.asked, bookmark.coverage, self._now)
+        plan = make_plan(self.scope, bookmark.coverage, self._now)
         bookmark.coverage = plan.coverage
         self._note_coverage(0)
         self.write_state()

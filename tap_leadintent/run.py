@@ -249,6 +249,6 @@ def doubts_about_state(selected: Sequence[LeadIntentStream], now: int) -> Iterat
         bookmarks = {stream.name: stream.bookmark for stream in reading}
         filters = {stream.name: stream.filters for stream in reading}
         yield from changes(bookmarks, filters, reading[0].key_mark)
-        if reading[0].asked.since > now:
+        if reading[0].scope.since > now:
             told = ", ".join(bookmarks)
             yield f"start_date lies in the future; nothing is read of {told}"

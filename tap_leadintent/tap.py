@@ -26,7 +26,7 @@ from tap_leadintent.errors import ConfigError, OutputError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.openapi import is_documented
 from tap_leadintent.records.maps import build_mapper
-from tap_leadintent.replication.plan import Asked
+from tap_leadintent.replication.plan import Scope
 from tap_leadintent.run import check_streams, doubts_about_state, sync_streams
 from tap_leadintent.singer.writer import Writer, flush
 from tap_leadintent.streams import STREAMS
@@ -59,9 +59,9 @@ class TapLeadIntent(Tap):
             clock=ServerClock(self.logger),
             secret=self._secret,
         )
-        asked, stop = Asked.by(self.config), self._interruption
+        scope, stop = Scope.of(self.config), self._interruption
         streams = [
-            stream(self, asked=asked, shared=shared, interruption=stop)
+            stream(self, scope=scope, shared=shared, interruption=stop)
             for stream in STREAMS
         ]
         log.name_streams(streams)

@@ -27,7 +27,7 @@ would cut increments."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Scope:
     """What the settings ask for; instants are in UTC seconds since 1970."""
 
     ranges: Sequence[str] = ()
@@ -46,7 +46,7 @@ class Asked:
     """`recheck_days`, in seconds."""
 
     @classmethod
-    def by(cls, config: Mapping[str, Any], ranges: Sequence[str] = ()) -> Asked:
+    def of(cls, config: Mapping[str, Any], ranges: Sequence[str] = ()) -> Scope:
         """Read the settings.
 
         Args:
@@ -110,40 +110,40 @@ class Plan(NamedTuple):
     """What `coverage.rechecked` becomes when all of it has been read."""
 
 
-def make_plan(asked: Asked, covered: Coverage, now: int) -> Plan:
+def make_plan(scope: Scope, covered: Coverage, now: int) -> Plan:
     """Plan a run.
 
     Args:
-        asked: What the settings ask for.
+        scope: What the settings ask for.
         covered: What the state covers; of it, the future does not count.
         now: When the run begins by our clock, in UTC seconds since 1970.
 
     Returns:
         The plan.
     """
-    first, *others = asked.ranges
-    past = _past(asked, covered, now)
+    first, *others = scope.ranges
+    past = _past(scope, covered, now)
     left = {**past}
-    until = now if asked.end is None else min(now, asked.end)
-    left[first], stretches = _to_read(past[first], (asked.since, until), asked.lookback)
-    steps, since = [_step(first, stretches, past)], asked.since
-    if asked.start is None and stretches and stretches[0][0] == SINCE_EVER:
+    until = now if scope.end is None else min(now, scope.end)
+    left[first], stretches = _to_read(past[first], (scope.since, until), scope.lookback)
+    steps, since = [_step(first, stretches, past)], scope.since
+    if scope.start is None and stretches and stretches[0][0] == SINCE_EVER:
         # What begins there shows each record as it is by now: it counts for all ranges.
         since = stretches[0][1]
-        is_unfiltered = asked.end is None and since == now
-        whole = Step(first, stretches[:1], asked.ranges, is_unfiltered=is_unfiltered)
+        is_unfiltered = scope.end is None and since == now
+        whole = Step(first, stretches[:1], scope.ranges, is_unfiltered=is_unfiltered)
         steps = [whole, _step(first, stretches[1:], past)]
-    mark = rechecked = covered.rechecked if asked.recheck else None
-    if asked.end is None:
+    mark = rechecked = covered.rechecked if scope.recheck else None
+    if scope.end is None:
         for name in others:
-            left[name], stretches = _to_read(past[name], (since, now), asked.lookback)
+            left[name], stretches = _to_read(past[name], (since, now), scope.lookback)
             # The API may show a record in the window of each of its signals, and the
             # newest must come last: all is read again from the oldest that is missing.
             stretches = [(start, now) for start, _ in stretches[:1]]
             steps.append(_step(name, stretches, past)._replace(is_in_order=True))
-        if asked.recheck:
+        if scope.recheck:
             mark = now if mark is None else min(mark, now)
-            swept = _swept(asked.since, mark, now, asked.recheck)
+            swept = _swept(scope.since, mark, now, scope.recheck)
             read = [s for step in steps if step.name == first for s in step.stretches]
             again = [piece for each in swept for piece in intervals.missing(each, read)]
             steps.append(_step(first, again, past)._replace(is_recheck=True))
@@ -160,15 +160,15 @@ def _step(
     return Step(name, stretches, [name], is_quiet=is_short and bool(past[name]))
 
 
-def _past(asked: Asked, covered: Coverage, now: int) -> dict[str, list[Interval]]:
+def _past(scope: Scope, covered: Coverage, now: int) -> dict[str, list[Interval]]:
     """Give what counts as covered of each range, oldest first."""
     past = {
         name: intervals.overlap(covered.pieces(name), (EARLIEST, now))
-        for name in asked.ranges
+        for name in scope.ranges
     }
-    first, *others = asked.ranges
+    first, *others = scope.ranges
     begun = past[first][:1]
-    if asked.start is None and begun and begun[0][0] <= SINCE_EVER:
+    if scope.start is None and begun and begun[0][0] <= SINCE_EVER:
         # In states of earlier versions, the other ranges begin with the first load,
         # which had read all records as they were by then.
         for name in others:

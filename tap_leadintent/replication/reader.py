@@ -14,7 +14,7 @@ from tap_leadintent.api.chain import Chain
 from tap_leadintent.errors import IF_IT_GOES_ON, RefusedError, StreamError
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.coordinator import Coordinator
-from tap_leadintent.replication.emitted import Emitted
+from tap_leadintent.replication.deduplicator import Deduplicator
 from tap_leadintent.replication.ranges import RangeChain, RangeGuard
 from tap_leadintent.replication.schedule import Schedule
 from tap_leadintent.replication.windows import Window, Windows
@@ -79,7 +79,7 @@ class Reader:
     kinds: Counter[str] = field(init=False, default_factory=Counter)
     """Records of time ranges that were handed over, by what their windows were."""
 
-    _emitted: Emitted = field(init=False, default_factory=Emitted)
+    _deduplicator: Deduplicator = field(init=False, default_factory=Deduplicator)
 
     def first_page(self) -> Records:
         """Read the first page of all records.
@@ -174,7 +174,7 @@ class Reader:
 
     def forget(self) -> None:
         """Forget what was emitted: the next stream needs the memory."""
-        self._emitted = Emitted()
+        self._deduplicator = Deduplicator()
 
     def _pages(
         self, windows: Windows, begin: Callable[[Window], Chain], readers: int
@@ -241,7 +241,7 @@ class Reader:
     def _new(self, records: Records, shaper: Shaper) -> Records:
         """Leave out what was emitted before as it is."""
         contents = map(bytes, records.raw)
-        are_new = map(self._emitted.take, shaper.keys(records), contents)
+        are_new = map(self._deduplicator.take, shaper.keys(records), contents)
         return records._replace(data=[*compress(records.data, are_new)])
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
 from tap_leadintent.replication.coverage import Coverage
-from tap_leadintent.replication.plan import Asked, make_plan
+from tap_leadintent.replication.plan import Scope, make_plan
 from tap_leadintent.replication.source import Source
 from tap_leadintent.state_tool.document import RawState, StateError
 from tap_leadintent.streams import STREAMS
@@ -110,25 +110,27 @@ def describe_plan(
     if _is_full_table(stream, state):
         yield f"{stream}: {_FULL_TABLE}"
         return
-    asked = Asked.by(config, RANGES[stream])
+    scope = Scope.of(config, RANGES[stream])
     source = Source.of(config, config["filters"].get(stream, {}))
     bookmark = Bookmark.read(state, source)
-    plan = make_plan(asked, bookmark.coverage, now)
+    plan = make_plan(scope, bookmark.coverage, now)
     first = f"first load{_problem(bookmark)}"
     if bookmark.former:
         first += f"; the state is about {_about(bookmark.former)}"
     if at is None:
         yield stream
     for name in RANGES[stream]:
-        read = [*_read(plan, name, asked.lookback, first)]
+        read = [*_read(plan, name, scope.lookback, first)]
         if at is not None:
-            told = _at(at, plan.coverage.pieces(name), read, _scope(asked, name, now))
+            told = _at(
+                at, plan.coverage.pieces(name), read, _told_scope(scope, name, now)
+            )
             yield f"{stream}: {name} at {format_instant(at)}: {told}"
             continue
         for piece, why in read:
             yield f"  {name} {_stretch(piece)}: {why}"
         if not read:
-            yield f"  {name}: nothing; {_scope(asked, name, now)}"
+            yield f"  {name}: nothing; {_told_scope(scope, name, now)}"
 
 
 def _at(
@@ -142,12 +144,12 @@ def _at(
     return f"{told}; the next run does not read it{'' if inside else f': {scope}'}"
 
 
-def _scope(asked: Asked, name: str, now: int) -> str:
-    first = asked.ranges[0]
-    if asked.end is not None and name != first:
+def _told_scope(scope: Scope, name: str, now: int) -> str:
+    first = scope.ranges[0]
+    if scope.end is not None and name != first:
         return f"a run with end_date reads {first} alone"
-    until = now if asked.end is None else min(now, asked.end)
-    return f"it is asked for all {_stretch((asked.since, until))}"
+    until = now if scope.end is None else min(now, scope.end)
+    return f"it is asked for all {_stretch((scope.since, until))}"
 
 
 def _read(

@@ -156,6 +156,11 @@ def test_a_malformed_state_covers_nothing(entries: object, why: str) -> None:
     assert bookmark.former is None
 
 
+def test_what_is_wrong_with_ours_costs_the_others_nothing() -> None:
+    foreign = entry(source=THERE.address)
+    assert read([foreign, {"range": "a"}]).to_state() == [foreign]
+
+
 def test_instants_outside_of_the_calendar_are_cut() -> None:
     ends = {"from": "0001-01-01T00:00:00+14:00", "to": "9999-12-31T23:59:59-14:00"}
     (written,) = read([entry(**ends)]).to_state()

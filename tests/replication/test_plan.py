@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tap_leadintent.replication.coverage import Coverage
-from tap_leadintent.replication.plan import SINCE_EVER, Asked, Plan, make_plan
+from tap_leadintent.replication.plan import SINCE_EVER, Plan, Scope, make_plan
 from tap_leadintent.times import EARLIEST
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ def plan(*covered: Covered, now: int = NOW, **asked: Any) -> Plan:
     settings = {"ranges": LEADS, "start": 0, **asked}
     coverage = Coverage(covered)
     before = [*coverage]
-    made = make_plan(Asked(**settings), coverage, now)
+    made = make_plan(Scope(**settings), coverage, now)
     made.coverage.add("date_found", (0, now))
     assert [*coverage] == before, "to plan changes nothing"
-    return make_plan(Asked(**settings), coverage, now)
+    return make_plan(Scope(**settings), coverage, now)
 
 
 def both(*pieces: Interval) -> list[Covered]:

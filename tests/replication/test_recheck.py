@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tap_leadintent.replication.coverage import Coverage
-from tap_leadintent.replication.plan import Asked, Plan, make_plan
+from tap_leadintent.replication.plan import Plan, Scope, make_plan
 
 if TYPE_CHECKING:
     from tap_leadintent.replication.intervals import Interval
@@ -20,7 +20,7 @@ PERIOD = 100
 def plan(mark: int | None, now: int, covered: int = 0, **asked: Any) -> Plan:
     settings = {"ranges": [NAME], "start": 0, "recheck": PERIOD, **asked}
     coverage = Coverage([(NAME, (0, covered or now))], rechecked=mark)
-    return make_plan(Asked(**settings), coverage, now)
+    return make_plan(Scope(**settings), coverage, now)
 
 
 def again(made: Plan) -> list[Interval]:

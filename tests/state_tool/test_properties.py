@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.coverage import Coverage
 from tap_leadintent.replication.intervals import union
-from tap_leadintent.replication.plan import Asked, make_plan
+from tap_leadintent.replication.plan import Scope, make_plan
 from tap_leadintent.replication.source import Source
 from tap_leadintent.state_tool import states
 from tap_leadintent.state_tool.document import StateError
@@ -69,7 +69,7 @@ def test_what_is_forgotten_is_read_again(
         assert not any(gone.values())
         return
     since = None if start is None else start * HOUR
-    asked = Asked(ranges=RANGES, start=since, lookback=lookback * HOUR)
+    asked = Scope(ranges=RANGES, start=since, lookback=lookback * HOUR)
     steps = make_plan(asked, left, SPAN * HOUR).steps
     for name in RANGES:
         assert inside(left.pieces(name)) == inside(whole.pieces(name)) - gone[name]
@@ -88,7 +88,7 @@ def test_each_stretch_of_a_plan_is_told_once(
         "lookback_minutes": lookback * 60,
         "recheck_days": recheck,
     }
-    asked = Asked.by(config, RANGES)
+    asked = Scope.of(config, RANGES)
     steps = make_plan(asked, in_seconds(pieces), SPAN * HOUR).steps
     lines = [*states.describe_plan("leads", config, state_of(pieces), SPAN * HOUR)]
     for name in RANGES:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tap_leadintent.replication.emitted import Emitted
+from tap_leadintent.replication.deduplicator import Deduplicator
 
 
 def test_a_record_is_emitted_unless_the_same_was_emitted_last() -> None:
-    emitted = Emitted()
+    emitted = Deduplicator()
     shown = [(1, b"a"), (1, b"a"), (2, b"a"), (1, b"b"), (1, b"a"), (2, b"a")]
     assert [emitted.take(*each) for each in shown] == [
         *(True, False, True),
@@ -15,7 +15,7 @@ def test_a_record_is_emitted_unless_the_same_was_emitted_last() -> None:
 
 
 def test_it_remembers_the_first_130_000_and_keeps_up_with_their_changes() -> None:
-    emitted = Emitted()
+    emitted = Deduplicator()
     for number in range(130_001):
         assert emitted.take(number, b"a")
     assert [emitted.take(number, b"a") for number in (0, 129_999)] == [False, False]

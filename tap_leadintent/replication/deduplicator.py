@@ -12,7 +12,7 @@ _MOST_KEYS = 130_000
 first load emits up to two versions that may be the same."""
 
 
-class Emitted:
+class Deduplicator:
     """What was emitted last of each record, for the first 130,000 keys of a run.
 
     Two hashes of 64 bits are kept of each: a record would be left out by mistake only
