@@ -15,7 +15,7 @@ from tap_leadintent.demo.postgres import running_postgres
 from tap_leadintent.demo.processes import DemoError
 from tap_leadintent.demo.project import Meltano, program, write_project
 from tap_leadintent.sandbox import running_sandbox
-from tap_leadintent.sandbox.options import Options
+from tap_leadintent.sandbox.options import Options, three_weeks_ago
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,10 @@ def demonstrate(folder: Path) -> None:
         raise DemoError(msg)
     write_project(folder)
     with (
-        running_sandbox("--leads", str(_LEADS)) as sandbox,
+        # The tap reads nothing beyond its own clock, so days must have room to pass.
+        running_sandbox(
+            "--leads", str(_LEADS), "--clock", three_weeks_ago()
+        ) as sandbox,
         running_postgres(folder / "postgres") as postgres,
         postgres.connect() as connection,
     ):

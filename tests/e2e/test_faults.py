@@ -45,7 +45,7 @@ ELSEWHERE = {"kind": "redirect", "status": 307, "location": "https://a.example/b
 
 REFUSED: dict[str, tuple[Rule, str]] = {
     "403": (status(403), "HTTP 403"),
-    "redirect": (ELSEWHERE, "redirects to a.example are not followed"),
+    "redirect": (ELSEWHERE, "redirects are not followed"),
     "echo": ({"kind": "echo_key", "status": 403}, r"cannot serve Bearer \*\*\*"),
     "no next": ({"kind": "no_next"}, "says has_more but carries no next cursor"),
     "huge": ({"kind": "huge", "bytes": 3_000_000}, "larger than 1 MiB"),
