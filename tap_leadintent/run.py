@@ -18,6 +18,7 @@ from tap_leadintent.replication.state_check import changes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from tap_leadintent.api.limits import RateLimiter
     from tap_leadintent.client import LeadIntentStream
     from tap_leadintent.log import Secret
 
@@ -64,7 +65,10 @@ class Attempts:
                 raise
             except SingerSDKError as error:
                 self.failures[stream.name] = str(error)
-                if _ends_run(stream, error):
+                kind, limiter = getattr(error, "kind", None), stream.shared.limiter
+                ends_run = _ends_run(error, kind, limiter)
+                limiter.failure = kind or limiter.failure
+                if ends_run:
                     self._base_url = stream.config["base_url"]
                     self._not_tried = [other.name for other in self._streams[number:]]
                 else:
@@ -107,7 +111,7 @@ class Attempts:
             raise RunError(secret.summarize(line, _MOST_OF_FAILURES))
 
 
-def _ends_run(stream: LeadIntentStream, error: Exception) -> bool:
+def _ends_run(error: Exception, kind: object, limiter: RateLimiter) -> bool:
     """Tell whether a stream's failure shows that no other stream can be read.
 
     It does if no connection can be made. While no request of the run has succeeded, it
@@ -116,13 +120,11 @@ def _ends_run(stream: LeadIntentStream, error: Exception) -> bool:
     such as with 404, say nothing about the others. Neither does 403 at any time, which
     is about one endpoint.
     """
-    limiter, kind = stream.shared.limiter, getattr(error, "kind", None)
-    is_alike = kind in {HTTPStatus.UNAUTHORIZED, limiter.failure}
-    limiter.failure = kind or limiter.failure
     if isinstance(error, NoAccessError):
         return True
     if kind in {None, HTTPStatus.FORBIDDEN}:
         return False
+    is_alike = kind in {HTTPStatus.UNAUTHORIZED, limiter.failure}
     return is_alike and not limiter.has_succeeded
 
 

@@ -170,7 +170,7 @@ class Schedule:
         left = self._windows.oldest_left
         if left is None or (self._failed is not None and left > self._failed):
             return None
-        if self._bytes >= MOST_BYTES and self._oldest() is not None:
+        if not self._is_room(None):
             return None
         while window := self._windows.next():
             if self._failed is None or window.start < self._failed:
@@ -187,17 +187,16 @@ class Schedule:
         first, left = self._readings[0], self._windows.oldest_left
         return first if left is None or first.window.start < left else None
 
-    def _is_room(self, reading: Reading) -> bool:
+    def _is_room(self, reading: Reading | None) -> bool:
+        """Tell whether a page may be asked for, of a window or of a new one."""
         if self._bytes < MOST_BYTES:
             return True
+        if self._bytes_handed_over:
+            # There will be room when the main thread has taken it.
+            return False
+        # The others wait for the oldest, which may be begun only after they came back.
         oldest = self._oldest()
-        if oldest is None:
-            # What lies before may be begun only after these have come back.
-            return True
-        # The others wait for the oldest, which waits for what it has handed over.
-        return reading is oldest and not (
-            reading.window.is_kept and self._bytes_handed_over
-        )
+        return oldest is None or reading is oldest
 
     def _add(self, reading: Reading, page: Page) -> None:
         reading.pages.append(page)

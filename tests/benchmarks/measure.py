@@ -58,7 +58,8 @@ def run(client: Client, url: str, leads: int) -> Usage:
         command = client.prepare(folder, url)
         usage = run_command(command, folder)
         count, different = _count(folder)
-        if not count == different == leads:
+        # Beyond 130,000 leads, the tap emits those on the edges of windows twice.
+        if different != leads or count > leads * 1.001:
             msg = f"{client.name} gave {different} of {leads} leads in {count} lines"
             raise RuntimeError(msg)
     return usage

@@ -149,3 +149,20 @@ def test_without_room_for_a_page_everything_is_read_all_the_same(
             assert count == max(1, ceil(history.held(window) / 10))
             covered, count = window.end, 0
     assert covered == YEAR
+
+
+def test_pages_that_nobody_takes_stop_the_requests_and_no_others_do() -> None:
+    schedule, waiting, taken = schedule_of(seconds(50)), [], 0
+    with mock.patch.object(module, "MOST_BYTES", 100_000):
+        while not schedule.is_finished:
+            while asking := [*schedule.requests()]:
+                for reading in asking:
+                    schedule.take(reading, page(1, has_more=False, padding=40_000))
+                handed = [one for _, one in schedule.handed_over() if one is not None]
+                waiting += handed
+            # Each of four readers may have one more under way.
+            assert 0 < len(waiting) <= 100_000 / 40_000 + 4
+            while waiting:
+                schedule.make_room(waiting.pop().size)
+                taken += 1
+    assert taken == 50
