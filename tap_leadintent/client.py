@@ -175,8 +175,9 @@ class LeadIntentStream(SingerStream):
             exclusion=self.exclusion,
         )
 
-    def stop_reading(self) -> None:
-        """Forget what was emitted: the next stream needs the memory."""
+    def end(self) -> None:
+        """End the stream: put what is covered into the state, and free its memory."""
+        self.note_state()
         if "reader" in vars(self):
             self.reader.forget()
 

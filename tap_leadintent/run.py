@@ -80,9 +80,7 @@ class Attempts:
                     "an unexpected error, which is a bug of the tap"
                 )
             finally:
-                # A traceback may keep the reader alive, and with it its threads.
-                stream.stop_reading()
-                stream.note_state()
+                stream.end()
             yield stream
             if self._base_url:
                 return

@@ -100,7 +100,8 @@ class RateLimiter:
         self._changed = Condition()
         self._rest_until = 0.0
         self._most = self._at_once = float(at_once)
-        self._in_flight = 0
+        self._in_flight: list[Event] = []
+        """For each request, what is set when it is not wanted any more."""
         self.has_succeeded = False
         """Whether any request of the run has got a page."""
         self.failure: object = None
@@ -145,7 +146,7 @@ class RateLimiter:
                     raise StoppedError
                 self._changed.wait(left)
             now = time.monotonic()
-            self._in_flight += 1
+            self._in_flight.append(stopped)
             self._next_slot = now + self._interval
             tally.requests += 1
             tally.seconds_waited += now - begun
@@ -156,7 +157,7 @@ class RateLimiter:
             self.has_succeeded = True
         finally:
             with self._changed:
-                self._in_flight -= 1
+                self._in_flight.remove(stopped)
                 self._most = min(self._at_once, self._most + rise)
                 self._changed.notify_all()
 
@@ -178,6 +179,8 @@ class RateLimiter:
             raise StoppedError
 
     def _seconds_left(self) -> float:
-        if self._in_flight >= (1 if self.is_on_trial else int(self._most)):
+        # Those of a stream that has failed may hang; the next one must not wait for it.
+        wanted = sum(not stopped.is_set() for stopped in self._in_flight)
+        if wanted >= (1 if self.is_on_trial else int(self._most)):
             return _UNTIL_ANOTHER_ENDS
         return max(self._rest_until, self._next_slot) - time.monotonic()

@@ -38,11 +38,6 @@ class Cursor(msgspec.Struct):
     has_more: bool
     next: str | None = None
 
-    @property
-    def following(self) -> str | None:
-        """Cursor of the next page, or None after the last."""
-        return self.next if self.has_more else None
-
 
 class Records(NamedTuple):
     """What a page holds."""

@@ -86,10 +86,10 @@ def new_session(adapter: HTTPAdapter) -> requests.Session:
     """Open a session.
 
     Args:
-        adapter: Keeps the connections; other threads' sessions may share it.
+        adapter: Keeps the connections.
 
     Returns:
-        The session, for one thread.
+        The session; threads may share it, as it is not asked to prepare requests.
     """
     # At WARNING, urllib3 logs a traceback for each response with a malformed header.
     logging.getLogger("urllib3.connection").setLevel(logging.ERROR)

@@ -23,7 +23,7 @@ _OPTIONS = (
 
 
 def map_problems(maps: Mapping[str, Any]) -> Iterator[str]:
-    """Check the names of streams, options and fields that are to be removed.
+    """Check the names of streams, options and removed fields, and what they are set to.
 
     Args:
         maps: The setting, valid by its schema.
@@ -40,6 +40,10 @@ def map_problems(maps: Mapping[str, Any]) -> Iterator[str]:
         if not matching(streams, source):
             hint = did_you_mean(source, [*streams, mapper.MAPPER_ELSE_OPTION])
             yield f".{entry}: there is no stream {source}{hint}"
+        for name, value in sets.items():
+            is_list = name == mapper.MAPPER_KEY_PROPERTIES_OPTION
+            if not (value is None or is_list or isinstance(value, str)):
+                yield f".{entry}.{name}: must be an expression, or null"
         fields = record_fields(source) if source in streams else {}
         for name in sets.keys() - {*_OPTIONS, *fields}:
             near = did_you_mean(name, fields)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class Coordinator:
     """Threads that read a schedule for the thread that iterates over it.
 
-    They share nothing but queues. None of them is waited for in the end: a request may
-    hang for as long as its timeout.
+    They share nothing but queues. In the end, none of them is waited for: its request
+    may hang for as long as the timeout.
     """
 
     def __init__(
@@ -51,8 +51,8 @@ class Coordinator:
         self.stopped = Event()
         """Set when nobody wants pages any more."""
         self._to_send: SimpleQueue[Reading | None] = SimpleQueue()
-        self._news: SimpleQueue[Any] = SimpleQueue()
-        """What came of a request, the size of a page that was taken, None to end."""
+        self._events: SimpleQueue[Any] = SimpleQueue()
+        """A reading with its page or error, the size of a page taken, None to end."""
         self._pages: SimpleQueue[Any] = SimpleQueue()
         """What `Schedule.handed_over` gives, an error, None at the end."""
         self.readers = 0
@@ -66,7 +66,7 @@ class Coordinator:
             self.stop()
             msg = "the system allows no thread to read with; raise its limit of threads"
             raise StreamError(msg)
-        self._news.put(0)
+        self._events.put(0)
 
     def __iter__(self) -> Generator[tuple[Window, Page | None]]:
         """Give pages in order; see `Schedule.handed_over`.
@@ -84,14 +84,14 @@ class Coordinator:
                     raise item
                 yield item
                 if (page := item[1]) is not None:
-                    self._news.put(page.size)
+                    self._events.put(page.size)
         finally:
             self.stop()
 
     def stop(self) -> None:
         """End all reading; what waits is not handed over."""
         self.stopped.set()
-        self._news.put(None)
+        self._events.put(None)
 
     def _next_item(self) -> Any:  # noqa: ANN401 - see `_pages`
         try:
@@ -103,13 +103,13 @@ class Coordinator:
     def _decide(self) -> None:
         schedule = self._schedule
         try:
-            while (news := self._news.get()) is not None:
-                if isinstance(news, int):
-                    schedule.make_room(news)
-                elif isinstance(news[1], BaseException):
-                    schedule.fail(*news)
+            while (event := self._events.get()) is not None:
+                if isinstance(event, int):
+                    schedule.make_room(event)
+                elif isinstance(event[1], BaseException):
+                    schedule.fail(*event)
                 else:
-                    schedule.take(*news)
+                    schedule.take(*event)
                 for item in schedule.handed_over():
                     self._pages.put(item)
                 for reading in schedule.requests():
@@ -125,9 +125,9 @@ class Coordinator:
     def _read(self) -> None:
         while (reading := self._to_send.get()) is not None:
             try:
-                self._news.put((reading, self._send(reading, self.stopped)))
+                self._events.put((reading, self._send(reading, self.stopped)))
             except BaseException as error:  # noqa: BLE001 - raised at its place
-                self._news.put((reading, error))
+                self._events.put((reading, error))
 
 
 def _start(target: Callable[[], None], name: str) -> None:

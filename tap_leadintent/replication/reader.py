@@ -77,7 +77,7 @@ class Reader:
     """The most seconds of a window; less once the API has refused some as too wide."""
 
     kinds: Counter[str] = field(init=False, default_factory=Counter)
-    """Records of time ranges that were handed over, by what their windows were."""
+    """How many rows were emitted, by why their window was read; see `_kind`."""
 
     _deduplicator: Deduplicator = field(init=False, default_factory=Deduplicator)
 
@@ -136,12 +136,31 @@ class Reader:
         self.progress.begin_range(
             step.name, [] if step.is_unfiltered else step.stretches
         )
+        with closing(self._pages(windows, begin, readers)) as pages:
+            yield from self._rows(step, pages, guard, coverage)
+        if not step.is_unfiltered and windows.widest < (self.widest or sys.maxsize):
+            self.widest = windows.widest
+            self.logger.warning(
+                "The API refused long windows of %s, so narrower ones were read; set "
+                "window_days to %.3g, which it accepts",
+                step.name,
+                windows.widest / 86400,
+            )
+
+    def _rows(
+        self,
+        step: Step,
+        pages: Iterable[tuple[Window, Page | None]],
+        guard: RangeGuard,
+        coverage: Coverage,
+    ) -> Iterator[list[Row]]:
         shaper, window_end, kind = self.shaper(), None, ""
         number = emitted = as_of = 0
-        for window, page in self._pages(windows, begin, readers):
+        for window, page in pages:
             if page is None:
-                self._note(step, window, as_of if number else window.start, coverage)
                 if step.covers:
+                    read_to = as_of if number else window.start
+                    self._note(step, window, read_to, coverage)
                     self.window_done(emitted)
                 number = emitted = 0
                 continue
@@ -163,14 +182,6 @@ class Reader:
             # After its last page, a window first counts as read.
             if page.cursor.has_more:
                 self.interruption.check()
-        if not step.is_unfiltered and windows.widest < (self.widest or sys.maxsize):
-            self.widest = windows.widest
-            self.logger.warning(
-                "The API refused long windows of %s, so narrower ones were read; set "
-                "window_days to %.3g, which it accepts",
-                step.name,
-                windows.widest / 86400,
-            )
 
     def forget(self) -> None:
         """Forget what was emitted: the next stream needs the memory."""
@@ -256,7 +267,7 @@ def _shaped(
 
 
 def _kind(step: Step, window: Window, coverage: Coverage) -> str:
-    """Tell what is read with a window, which may begin in the lookback."""
+    """Tell why a window is read: a window that covers both has "new or lookback"."""
     if step.is_recheck:
         return "recheck"
     whole = window.start, window.end

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, suppress
+from email.utils import formatdate
 from itertools import pairwise
 from typing import Any
 from unittest import mock
@@ -19,7 +20,7 @@ from tap_leadintent.api.limits import (
     retry_after,
 )
 from tap_leadintent.errors import StoppedError
-from tests.support.helpers import Clock, Waiter
+from tests.support.helpers import EPOCH, Clock, Waiter
 
 
 def turn(limiter: RateLimiter, *, within: float = float("inf")) -> float:
@@ -122,6 +123,36 @@ def places(limiter: RateLimiter) -> int:
 def answer(limiter: RateLimiter, number: int) -> None:
     for _ in range(number):
         turn(limiter)
+
+
+@pytest.mark.parametrize("date", [{}, {"Date": "the other day"}], ids=str)
+def test_a_date_is_counted_from_here_where_the_server_tells_no_time(
+    clock: Clock, date: dict[str, str]
+) -> None:
+    clock.now = 0
+    then = formatdate(EPOCH + 90, usegmt=True)
+    assert retry_after({"Retry-After": then, **date}) == 90
+
+
+def test_a_request_that_fails_raises_nothing_and_leaves_its_place(clock: Clock) -> None:
+    limiter = RateLimiter(at_once=2)
+    limiter.rest(5)
+    clock.now += 5
+    waiter: Any = Waiter()
+    for _ in range(100):
+        with pytest.raises(LookupError), limiter.turn(waiter, Tally()):
+            raise LookupError
+    assert places(limiter) == 1
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_request_that_hangs_and_is_not_wanted_any_more_takes_no_place() -> None:
+    limiter, stopped = RateLimiter(at_once=1), Waiter()
+    of_failed_stream: Any = stopped
+    with limiter.turn(of_failed_stream, Tally()):
+        assert places(limiter) == 0
+        stopped.set()
+        assert places(limiter) == 1
 
 
 def test_a_rest_halves_the_requests_in_flight(clock: Clock) -> None:

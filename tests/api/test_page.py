@@ -112,6 +112,13 @@ json_values = st.recursive(
 )  # fmt: skip
 
 
+def test_the_json_of_a_record_stays_as_the_api_spelled_it() -> None:
+    """A record whose page came in another way must not look changed."""
+    text = rb'{"x": "\u00e9\u0000", "y" : 1.50}'
+    page = Page.of(b'{"data": [' + text + b'], "cursor": {"has_more": false}}')
+    assert [bytes(raw) for raw in page.decode().raw] == [text]
+
+
 @given(json_values)
 def test_whatever_is_decoded_can_be_encoded(value: Any) -> None:
     """Python's own encoder writes what is hard: NaN, infinities, lone surrogates."""

@@ -25,6 +25,9 @@ MISSPELT: list[tuple[dict[str, Any], str]] = [
         {"leads": {"ful_name": None, "email": None}},
         ".leads.ful_name: there is no such field; did you mean full_name?",
     ),
+    ({"leads": {"email": ["a"]}}, ".leads.email: must be an expression, or null"),
+    ({"leads": {"__alias__": 5}}, ".leads.__alias__: must be an expression, or null"),
+    ({"leads": {"__filter__": {}}}, ".leads.__filter__: must be an expression, or nu"),
 ]
 BROKEN: list[tuple[dict[str, Any], str]] = [
     ({"leads": {"x": "1 +"}}, ": Failed to parse expression 1 +."),

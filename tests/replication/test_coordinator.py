@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gc
+import threading
 from threading import Barrier, Event, Thread
 from typing import TYPE_CHECKING
+from weakref import ReferenceType, ref
 
 import pytest
 
 from tap_leadintent.errors import StreamError
+from tests.support.helpers import readers_alive
 from tests.support.reading import (
     PATIENCE,
     Told,
@@ -54,15 +58,27 @@ def test_a_signal_ends_the_wait_for_a_page_and_a_request_is_not_waited_for() -> 
     is_over.set()
 
 
-def test_whoever_wants_no_more_stops_the_requests() -> None:
+def test_closing_stops_the_requests_and_forgets_the_pages() -> None:
+    pages: list[ReferenceType[Page]] = []
+
     def send(reading: Reading) -> Page:
-        return page(number_of(reading), has_more=True)
+        one = page(number_of(reading), has_more=True)
+        pages.append(ref(one))
+        return one
 
     all_read = read(seconds(9), send)
     items = iter(all_read)
     assert [next(items)[0].start for _ in range(3)] == [0, 0, 0]
     items.close()
     assert all_read.stopped.is_set()
+    assert readers_alive() == []
+    for thread in threading.enumerate():
+        if thread.name == "coordinator":
+            thread.join(PATIENCE)
+    del all_read, items
+    gc.collect()
+    assert len(pages) >= 3
+    assert not any(one() for one in pages)
 
 
 @pytest.mark.parametrize("most", [0, 1])
