@@ -24,8 +24,8 @@ _MOST_CHARACTERS = 300
 """Fewer would cut a server's explanation; more would make lines hard to read."""
 
 _LONG_RUN = re.compile(r"[A-Za-z0-9+/=_.%-]{20,}")
-"""What a key looks like in a spelling that nobody thought of. Shorter ones would hide
-words; quotes, commas, colons and brackets end one, so JSON stays readable."""
+"""What a key may look like in any other spelling. Shorter ones would hide words;
+quotes, commas, colons and brackets end one, so JSON stays readable."""
 
 
 class Secret:

@@ -32,7 +32,7 @@ they have read; more would leave it open for longer why a run does not end."""
 
 
 class Chain:
-    """A cursor chain, page by page; whoever uses it sends the requests."""
+    """A cursor chain, page by page. It says what to ask for, and sends nothing."""
 
     def __init__(self, fields: Fields, logger: logging.Logger) -> None:
         """Start before the first page.

@@ -1,4 +1,4 @@
-"""Stream maps: the SDK maps the records, and what a map sets comes back nowhere."""
+"""Stream maps: the SDK maps records; `additional_properties` keeps nothing it sets."""
 
 from __future__ import annotations
 

@@ -37,8 +37,8 @@ class Coordinator:
 
         Args:
             schedule: What to read; nothing else may use it from here on.
-            send: Sends what a reading asks for next; the event is set when nobody wants
-                the page any more.
+            send: Sends what a reading asks for next; the event is set when the page is
+                not wanted any more.
             readers: How many requests are sent at once.
             waiting: Gives a context for the wait for a page, which a signal may end.
 
@@ -49,7 +49,7 @@ class Coordinator:
         self._send = send
         self._waiting = waiting
         self.stopped = Event()
-        """Set when nobody wants pages any more."""
+        """Set when no page is wanted any more."""
         self._to_send: SimpleQueue[Reading | None] = SimpleQueue()
         self._events: SimpleQueue[Any] = SimpleQueue()
         """A reading with its page or error, the size of a page taken, None to end."""

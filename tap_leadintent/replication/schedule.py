@@ -66,7 +66,7 @@ class Schedule:
         self._readings: list[Reading] = []
         """Sorted by where their windows begin."""
         self._bytes = 0
-        """What all pages take that nobody has taken yet."""
+        """What all pages take that the main thread has not finished with."""
         self._bytes_handed_over = 0
         """What of that has been handed over."""
         self._failed: int | None = None

@@ -73,7 +73,7 @@ class Batches:
 
     def _written(self, stream: str, rows: list[Row]) -> list[list[str]]:
         batcher = Batcher(self._tap, stream, self._config)
-        # The files and new folders are for nobody else on this machine.
+        # Other users of this machine may not read the files and new folders.
         before = os.umask(0o077)
         try:
             return [*batcher.get_batches(iter(rows))]
