@@ -144,7 +144,7 @@ class Flattening:
                 flat[place] = value
             elif isinstance(place, dict) and isinstance(value, dict):
                 self._take(value, place, (*above, name), flat)
-            elif place is None or value:
+            elif place is None or value is not None:
                 self._keep(value, (*above, name), flat)
 
     def _keep(self, value: object, path: tuple[str, ...], flat: Record) -> None:

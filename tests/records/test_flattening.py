@@ -121,6 +121,12 @@ def test_an_object_that_is_null_leaves_nothing(company: object) -> None:
     assert flat(COMPANY, record) == dict.fromkeys(columns)
 
 
+@pytest.mark.parametrize("value", ["Acme", "", 0, False, ["Acme"], []], ids=repr)
+def test_what_is_no_object_where_the_schema_has_one_is_kept(value: object) -> None:
+    found = flat({"company": opened(name=TEXT)}, {"company": value})
+    assert found == {"company__name": None, "rest": {"company": value}}
+
+
 def test_a_column_that_cannot_be_null_is_absent_instead() -> None:
     plain = {"company": opened(name={"type": "string"})}
     assert flat(plain, {"company": None}) == {"rest": None}
