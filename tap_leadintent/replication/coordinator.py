@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from tap_leadintent.replication.schedule import Reading, Schedule
     from tap_leadintent.replication.windows import Window
 
+_WAIT_SECONDS = 0.5
+"""The longest wait for a page in one piece. A signal that comes in the instant before a
+wait begins is only handled when it ends, so more would end a run later; less would wake
+the thread more often."""
+
 
 class Coordinator:
     """Threads that read a schedule for the thread that iterates over it.
@@ -98,7 +103,9 @@ class Coordinator:
             return self._pages.get_nowait()
         except Empty:
             with self._waiting():
-                return self._pages.get()
+                while True:
+                    with suppress(Empty):
+                        return self._pages.get(timeout=_WAIT_SECONDS)
 
     def _decide(self) -> None:
         schedule = self._schedule
