@@ -26,7 +26,7 @@ THREADS = 8
 def test_a_server_that_limits_its_requests_refuses_few(
     sandbox: Sandbox, settings: dict[str, Any], most: int
 ) -> None:
-    sizes, limit = {"leads": 300}, {"rate_limit": 15, "retry_after": 1}
+    sizes, limit = {"leads": 300}, {"rate_limit": 15}
     sandbox.configure(api_key=API_KEY, since=BEGIN, sizes=sizes, **limit)
     config = {"start_date": BEGIN, "end_date": CLOCK, "page_size": 5, **settings}
     run = read_leads(sandbox, {**config, "concurrency": THREADS})
