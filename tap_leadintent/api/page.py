@@ -66,6 +66,9 @@ class Page:
     cursor: Cursor
     """Says where the next page is."""
 
+    count: int
+    """How many records it holds."""
+
     size: int
     """About how many bytes of memory it takes."""
 
@@ -91,16 +94,12 @@ class Page:
         """
         repairs: set[str] = set()
         envelope = _decode(_envelope_decoder, content, repairs)
-        if repairs and _REPLACEMENT in (envelope.cursor.next or ""):
+        raw, cursor = envelope.data, envelope.cursor
+        if repairs and _REPLACEMENT in (cursor.next or ""):
             msg = "its cursor is no valid text"
             raise ValueError(msg)
         size = len(content) + _BYTES_OF_A_PAGE
-        return cls(envelope.data, envelope.cursor, size, as_of, frozenset(repairs))
-
-    @property
-    def count(self) -> int:
-        """How many records it holds."""
-        return len(self.raw)
+        return cls(raw, cursor, len(raw), size, as_of, frozenset(repairs))
 
     def decode(self) -> Records:
         """Decode the records.

@@ -68,7 +68,7 @@ def test_a_failure_does_not_cost_the_others(
     run = tap(config, state=before.state, module=HURRIED)
     line = run.failed()
     assert line.startswith(f"2 of {len(STREAMS)} streams failed: leads: HTTP 403")
-    assert "ask for access: not for you; observations: page 1: gave up after 2" in line
+    assert "ask for access: not for you; observations: gave up after 2" in line
     assert line.endswith(": out of order")
     kept, told = before.state["bookmarks"], run.state["bookmarks"]
     for name in ("leads", "observations"):
