@@ -134,7 +134,7 @@ OF_LEADS = {
         fault=status(402)
     ),
     "HTTP 403 …: this key may not read this endpoint; deselect the stream, or ask for access: …***…": Case(
-        fault={"kind": "echo_key", "status": 403}
+        fault=status(403, body=f"not for {API_KEY}")
     ),
     "HTTP 404 …: nothing answers at this address as the API does; check base_url, which is the root of the API without /v1: …": Case(
         fault=status(404)
@@ -143,7 +143,7 @@ OF_LEADS = {
         config={"start_date": "2025-01-01"}, fault=status(422)
     ),
     "page 1 says has_more but carries no next cursor; the stream stops rather than miss records. Report it to the API's support.": Case(
-        fault={"kind": "no_next"}
+        fault={"kind": "body", "body": {"data": [], "cursor": {"has_more": True}}}
     ),
 }
 

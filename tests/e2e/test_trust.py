@@ -9,7 +9,7 @@ import pytest
 from tap_leadintent.api.session import environment
 from tap_leadintent.errors import NoAccessError
 from tests.support.helpers import API_KEY, only
-from tests.support.servers import Counting, answering, listening, proxying, response
+from tests.support.servers import answering, listening, proxying, response
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,17 +45,6 @@ def test_a_variable_can_name_certificates_to_trust(
     told = f"^{name} names no file of certificates: there is no /nowhere/bundle.pem$"
     with pytest.raises(NoAccessError, match=told):
         environment("https://api.example.com")
-
-
-def test_the_key_follows_no_redirect(tap: Callable[..., Run]) -> None:
-    elsewhere = Counting(answering(response()))
-    with listening(elsewhere) as there:
-        location = "Location: http://{}:{}/v1/monitor/custom-signals".format(*there)
-        moved = response(b"", location, status="307 Temporary Redirect")
-        with listening(answering(moved)) as here:
-            config = {"api_key": API_KEY, "base_url": "http://{}:{}".format(*here)}
-            assert "are not followed" in tap(config, catalog=CATALOG).failed()
-    assert not elsewhere.connections
 
 
 @pytest.fixture
