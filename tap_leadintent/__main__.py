@@ -6,8 +6,9 @@ import logging
 import os
 import signal
 import sys
+import traceback
 from contextlib import suppress
-from typing import NoReturn
+from typing import Any, NoReturn
 
 
 def main() -> NoReturn:
@@ -15,11 +16,10 @@ def main() -> NoReturn:
 
     No thread is waited for: it may hang in a look-up or a request.
     """
-    if sys.stdout is None:
-        sys.exit("Error: standard output is closed; the tap writes its messages there")
+    # Until the run sets its own. A container's first process has none by default.
     for signum in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(signum, _end_at_once)
-    code: str | int | None = 1
+        signal.signal(signum, lambda number, _: os._exit(128 + number))
+    code: Any = 1
     try:
         # Imported late: importing takes a while, and a signal may come meanwhile.
         from tap_leadintent.tap import TapLeadIntent  # noqa: PLC0415
@@ -27,22 +27,12 @@ def main() -> NoReturn:
         TapLeadIntent.cli()
     except SystemExit as end:
         code = end.code
-    except BaseException as error:  # noqa: BLE001 - as Python ends any program
-        sys.excepthook(type(error), error, error.__traceback__)
-    if isinstance(code, str):
-        sys.stderr.write(f"{code}\n")
-        code = 1
+    except BaseException:  # noqa: BLE001 - as Python ends any program
+        traceback.print_exc()
     with suppress(OSError):  # Nobody may read it any more.
         sys.stdout.flush()
     logging.shutdown()
     os._exit(code or 0)
-
-
-def _end_at_once(signum: int, _frame: object) -> None:
-    # The run has not set its own handlers yet.
-    with suppress(OSError):
-        os.write(2, f"Error: {signal.Signals(signum).name} before the run\n".encode())
-    os._exit(128 + signum)
 
 
 if __name__ == "__main__":

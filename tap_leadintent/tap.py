@@ -131,7 +131,7 @@ class TapLeadIntent(Tap):
 
     @cached_property
     def _interruption(self) -> Interruption:
-        return Interruption(lambda: getattr(self.message_writer, "pieces", 0))
+        return Interruption()
 
     @override
     def _handle_termination(self, signum: int, frame: FrameType | None) -> None:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def test_a_redirect_is_not_followed(
     tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
 ) -> None:
-    location = f"{sandbox.url}/v1/monitor/custom-signals"
-    sandbox.faults({"kind": "redirect", "location": location, "status": 307})
+    location = {"Location": f"{sandbox.url}/v1/monitor/custom-signals"}
+    sandbox.faults({"kind": "status", "status": 307, "headers": location})
     line = tap(config, catalog=only("signal_agents")).failed()
     assert "signal_agents: HTTP 307 " in line
     assert {request["stream"] for request in sandbox.requests()} == {"signal_agents"}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from singer_sdk.exceptions import RetriableAPIError
 
 from tap_leadintent.api import responses
 from tap_leadintent.api.failures import explain, is_distrust, is_without_connection
-from tap_leadintent.api.limits import LONGEST_RETRY_AFTER, backoff, retry_after
+from tap_leadintent.api.limits import backoff, retry_after
 from tap_leadintent.api.page import Page
 from tap_leadintent.api.session import environment
 from tap_leadintent.errors import NoAccessError, RefusedError, StreamError
@@ -36,13 +35,7 @@ if TYPE_CHECKING:
 
 _REST_FOR_ALL = frozenset({429, 503})
 
-_PASSING = (
-    RetriableAPIError,
-    requests.exceptions.ChunkedEncodingError,
-    requests.exceptions.ConnectionError,
-    requests.exceptions.ContentDecodingError,
-    requests.exceptions.Timeout,
-)
+_PASSING = (RetriableAPIError, requests.ConnectionError, requests.Timeout)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,22 +106,17 @@ class Client:
             StreamError: All retries failed, or a retry would not help.
             StoppedError: The page is not wanted any more.
         """
-        limiter = self.shared.limiter
+        limiter, pause = self.shared.limiter, None
         for attempt in count(1):
-            try:
-                with limiter.turn(stopped, self.tally):
-                    try:
-                        return self._send(self._request(fields, after))
-                    except _PASSING as error:
-                        # The rest begins before another request can take this place.
-                        seconds, told = self._plan_wait(error, attempt)
-                        raise
-            except _PASSING as error:
-                again = self._again(error, attempt)
-                self.logger.warning("%s in %s", again, told)
-                limiter.wait(seconds, stopped, self.tally)
-            except requests.RequestException as error:
-                raise StreamError(self._explain(error), _kind(error)) from None
+            with limiter.turn(stopped, self.tally, pause):
+                try:
+                    page = self._send(self._request(fields, after))
+                except (RetriableAPIError, requests.RequestException) as error:
+                    # A rest begins before another request can take this place.
+                    pause = self._plan_retry(error, attempt)
+                else:
+                    limiter.succeed()
+                    return page
         raise AssertionError  # count() has no end
 
     def _request(self, fields: Fields, after: str | None) -> requests.PreparedRequest:
@@ -139,30 +127,13 @@ class Client:
         request = requests.Request("POST", self.url, headers=self.headers, json=body)
         return request.prepare()
 
-    def _again(self, error: Exception, attempt: int) -> str:
-        """Say which try comes next; raise where there is none."""
-        failure = NoAccessError if is_without_connection(error) else StreamError
-        reason = self._explain(error)
-        if is_distrust(error):
-            raise failure(reason) from None
-        most = 0 if self.shared.limiter.is_on_trial else self.retries
-        if attempt > most:
-            msg = f"gave up after {counted(attempt, 'try', 'tries')}: {reason}"
-            raise failure(msg, _kind(error)) from None
-        return f"{reason}; try {attempt + 1} of {most + 1}"
-
-    def _explain(self, error: Exception) -> str:
-        if isinstance(error, RetriableAPIError):
-            return str(error)
-        return explain(error, self.url, self.timeout, self.shared.secret)
-
     def _send(self, prepared: requests.PreparedRequest) -> Page:
         sent_at, began = time.time(), time.monotonic()
         response = self.shared.session.send(
             prepared,
             timeout=self.timeout,
             allow_redirects=False,
-            **self._environment,
+            **environment(self.url),
         )
         seconds = time.monotonic() - began
         date = parse_http_date(response.headers.get("Date", ""))
@@ -177,25 +148,29 @@ class Client:
         except ValueError as error:
             raise responses.not_a_page(response, error, self.shared.secret) from None
 
-    @cached_property
-    def _environment(self) -> dict[str, Any]:
-        return environment(self.url)
+    def _plan_retry(
+        self, error: RetriableAPIError | requests.RequestException, attempt: int
+    ) -> float:
+        """Choose the wait before another try; raise where there is none.
 
-    def _plan_wait(self, error: Exception, attempt: int) -> tuple[float, str]:
-        """Choose the wait before a retry; 429 and 503 make all requests wait."""
-        seconds = backoff(attempt)
-        told = f"{seconds:.1f} s"
-        response = getattr(error, "response", None)
+        After 429 and 503, all requests wait.
+        """
+        limiter, response = self.shared.limiter, error.response
+        kind: object = type(error) if response is None else response.status_code
+        reason = str(error)
+        if isinstance(error, requests.RequestException):
+            reason = explain(error, self.url, self.timeout, self.shared.secret)
+        failure = NoAccessError if is_without_connection(error) else StreamError
+        if not isinstance(error, _PASSING) or is_distrust(error):
+            raise failure(reason, kind) from None
+        most = 1 if limiter.is_on_trial else 1 + self.retries
+        if attempt >= most:
+            msg = f"gave up after {counted(attempt, 'try', 'tries')}: {reason}"
+            raise failure(msg, kind) from None
+        pause = backoff(attempt)
         if response is not None and response.status_code in _REST_FOR_ALL:
-            if (wanted := retry_after(response.headers)) is not None:
-                seconds = min(wanted, LONGEST_RETRY_AFTER)
-                cut = ", which is shortened" if wanted > seconds else ""
-                told = f"{seconds:.1f} s (the server asked for {wanted:.1f} s{cut})"
-            self.shared.limiter.rest(seconds)
-        return seconds, told
-
-
-def _kind(error: Exception) -> object:
-    """Give the HTTP status of the response, or else the type of the error."""
-    response = getattr(error, "response", None)
-    return type(error) if response is None else response.status_code
+            pause = retry_after(response.headers) or pause
+            limiter.rest(pause)
+        told = f"try {attempt + 1} of {most} in {pause:.1f} s"
+        self.logger.warning("%s; %s", reason, told)
+        return pause

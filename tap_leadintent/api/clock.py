@@ -5,7 +5,6 @@ The API description says nothing about clocks; HTTP has the `Date` of a response
 
 from __future__ import annotations
 
-from datetime import timedelta
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -47,15 +46,14 @@ class ServerClock:
         """
         if date is None:
             return int(sent_at)
-        ahead = max(date - sent_at - seconds, 0) or min(date - sent_at, 0)
+        is_alike = -_SKEW <= date - sent_at <= seconds + _SKEW
         # Threads share the counter: it says which of them is the first.
-        if abs(ahead) > _SKEW and next(self._differences) == 0:
+        if not is_alike and next(self._differences) == 0:
             self._logger.warning(
-                "By the server's clock it is %s, %s %s ours. What is read counts as "
+                "By the server's clock it is %s, by ours %s. What is read counts as "
                 "covered up to the earlier of the two, and the next run reads on from "
                 "there; set the clock that is wrong",
                 format_instant(date),
-                timedelta(seconds=round(abs(ahead))),
-                "ahead of" if ahead > 0 else "behind",
+                format_instant(int(sent_at)),
             )
         return min(int(sent_at), date - int(seconds))

@@ -62,21 +62,17 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         headers: The headers of a response.
 
     Returns:
-        Seconds from now, not shortened; None without the header, or when it is
-        malformed or in the past.
+        Seconds from now, at most `LONGEST_RETRY_AFTER`; None without the header, or
+        when it is malformed or in the past.
     """
     text = headers.get("Retry-After", "").strip()
     try:
         seconds = float(text)
     except ValueError:
-        seconds = _seconds_until(text, headers.get("Date", ""))
-    return seconds if 0 < seconds < float("inf") else None
-
-
-def _seconds_until(text: str, now: str) -> float:
-    # By the server's clock, which may differ from ours.
-    then, present = parse_http_date(text), parse_http_date(now)
-    return 0.0 if then is None else then - (time.time() if present is None else present)
+        # By the server's clock, which may differ from ours.
+        then, now = (parse_http_date(each) for each in (text, headers.get("Date", "")))
+        seconds = 0.0 if then is None or now is None else then - now
+    return min(seconds, LONGEST_RETRY_AFTER) if 0 < seconds < float("inf") else None
 
 
 class RateLimiter:
@@ -128,18 +124,28 @@ class RateLimiter:
                 self._most = max(1.0, self._most / 2)
             self._rest_until = max(self._rest_until, now + seconds)
 
+    def succeed(self) -> None:
+        """Learn that a request has got a page."""
+        with self._changed:
+            self.has_succeeded = True
+            self._most = min(self._at_once, self._most + _RISE)
+
     @contextmanager
-    def turn(self, stopped: Event, tally: Tally) -> Iterator[None]:
+    def turn(
+        self, stopped: Event, tally: Tally, pause: float | None = None
+    ) -> Iterator[None]:
         """Wait until a request may be sent; send it inside this context.
 
         Args:
             stopped: Set when the request is not wanted any more.
             tally: Counts the request, and how long it waited.
+            pause: How long a retry waits at least, in seconds; None for a first try.
 
         Raises:
             StoppedError: The request is not wanted any more.
         """
         begun = time.monotonic()
+        stopped.wait(pause or 0)
         with self._changed:
             while (left := self._seconds_left()) > 0 or stopped.is_set():
                 if stopped.is_set():
@@ -149,34 +155,14 @@ class RateLimiter:
             self._in_flight.append(stopped)
             self._next_slot = now + self._interval
             tally.requests += 1
+            tally.retries += pause is not None
             tally.seconds_waited += now - begun
-        rise = 0.0
         try:
             yield
-            rise = _RISE
-            self.has_succeeded = True
         finally:
             with self._changed:
                 self._in_flight.remove(stopped)
-                self._most = min(self._at_once, self._most + rise)
                 self._changed.notify_all()
-
-    def wait(self, seconds: float, stopped: Event, tally: Tally) -> None:
-        """Wait before a retry.
-
-        Args:
-            seconds: How long.
-            stopped: Set when the request is not wanted any more.
-            tally: Counts the retry, and the wait.
-
-        Raises:
-            StoppedError: The request is not wanted any more.
-        """
-        with self._changed:
-            tally.retries += 1
-            tally.seconds_waited += seconds
-        if stopped.wait(seconds):
-            raise StoppedError
 
     def _seconds_left(self) -> float:
         # Those of a stream that has failed may hang; the next one must not wait for it.

@@ -11,21 +11,19 @@ import json
 import math
 import re
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
+
+T = TypeVar("T")
 
 TEXT_REPAIRED = "U+0000 or a lone surrogate, which became U+FFFD"
 NO_NUMBER = "NaN or an infinity, which became null"
 HUGE_NUMBER = "a number that no warehouse can hold, which became its text"
 
-# A regular expression finds it faster than `in` does.
 _ESCAPED_NULL = re.compile(rb"\\u0000")
 _UNFIT = re.compile("[\0\ud800-\udfff]")
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-
-# Python's JSON decoder, which many targets use, refuses integers of more digits.
-_MOST_DIGITS = 4_300
 
 _BYTES_OF_A_PAGE = 4_096
 """Estimate of what a page's objects take besides its body. A larger one lets fewer
@@ -54,17 +52,16 @@ class _Envelope(msgspec.Struct):
     cursor: Cursor
 
 
-class _Whole(msgspec.Struct):
-    data: list[dict[str, Any]]
-    cursor: Cursor
+_envelope_decoder = msgspec.json.Decoder(_Envelope)
+_record_decoder = msgspec.json.Decoder(dict[str, Any])
 
 
 @dataclass(frozen=True, eq=False)
 class Page:
     """One response. Its records are decoded only when they are needed."""
 
-    content: bytes
-    """The body."""
+    raw: list[msgspec.Raw]
+    """The JSON of each record."""
 
     cursor: Cursor
     """Says where the next page is."""
@@ -77,6 +74,9 @@ class Page:
 
     as_of: int
     """Up to which time it is complete, in UTC seconds since 1970; see `ServerClock`."""
+
+    repairs: frozenset[str]
+    """What had to be replaced before the envelope could be decoded."""
 
     @classmethod
     def of(cls, content: bytes, as_of: int = 0) -> Page:
@@ -92,9 +92,14 @@ class Page:
         Raises:
             ValueError: The body is not a page envelope; the message says why.
         """
-        envelope = _decode_envelope(content) or _decode(content)[0]
+        repairs: set[str] = set()
+        envelope = _decode(_envelope_decoder, content, repairs)
+        raw, cursor = envelope.data, envelope.cursor
+        if repairs and _REPLACEMENT in (cursor.next or ""):
+            msg = "its cursor is no valid text"
+            raise ValueError(msg)
         size = len(content) + _BYTES_OF_A_PAGE
-        return cls(content, envelope.cursor, len(envelope.data), size, as_of)
+        return cls(raw, cursor, len(raw), size, as_of, frozenset(repairs))
 
     def decode(self) -> Records:
         """Decode the records.
@@ -105,42 +110,30 @@ class Page:
         Raises:
             ValueError: A record is not valid JSON; the message says where.
         """
-        whole, repairs = _decode(self.content)
-        if envelope := _decode_envelope(self.content):
-            return Records(whole.data, envelope.data, repairs)
-        raw = [msgspec.Raw(msgspec.json.encode(record)) for record in whole.data]
-        return Records(whole.data, raw, repairs)
+        repairs = {*self.repairs}
+        data = []
+        for raw in self.raw:
+            record = _decode(_record_decoder, raw, repairs)
+            # A regular expression finds it faster than `in` does.
+            if _ESCAPED_NULL.search(raw):
+                record = _fit(record, repairs)
+            data.append(record)
+        return Records(data, self.raw, tuple(sorted(repairs)))
 
 
-def _decode_envelope(content: bytes) -> _Envelope | None:
-    """Decode the envelope alone; None where this decoder is too strict for it."""
-    try:
-        return _envelope_decoder.decode(content)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _decode(content: bytes) -> tuple[_Whole, tuple[str, ...]]:
+def _decode(decoder: msgspec.json.Decoder[T], content: bytes, repairs: set[str]) -> T:
     try:
         try:
-            whole = _whole_decoder.decode(content)
+            return decoder.decode(content)
         except ValueError as refusal:
-            return _decode_leniently(content, refusal)
-        return _repaired(whole, set()) if _ESCAPED_NULL.search(content) else (whole, ())
+            return decoder.decode(_mended(content, refusal, repairs))
     except RecursionError as error:
         msg = "JSON is nested too deeply"
         raise ValueError(msg) from error
 
 
-_envelope_decoder = msgspec.json.Decoder(_Envelope)
-_whole_decoder = msgspec.json.Decoder(_Whole)
-
-
-def _decode_leniently(
-    content: bytes, refusal: ValueError
-) -> tuple[_Whole, tuple[str, ...]]:
-    """Decode a body in which single values are invalid, and replace those."""
-    repairs: set[str] = set()
+def _mended(content: bytes, refusal: ValueError, repairs: set[str]) -> bytes:
+    """Replace single values that are invalid; raise the refusal if others are."""
 
     def number(text: str) -> float | str:
         if math.isfinite(number := float(text)):
@@ -148,27 +141,15 @@ def _decode_leniently(
         repairs.add(HUGE_NUMBER)
         return text
 
-    def integer(text: str) -> int | str:
-        if len(text.lstrip("-")) <= _MOST_DIGITS:
-            return int(text)
-        repairs.add(HUGE_NUMBER)
-        return text
-
     try:
         decoded = json.loads(
-            content.decode("utf-8", "surrogatepass"),
+            bytes(content).decode("utf-8", "surrogatepass"),
             parse_float=number,
-            parse_int=integer,
             parse_constant=lambda _: repairs.add(NO_NUMBER),
         )
-        return _repaired(msgspec.convert(decoded, _Whole), repairs)
     except ValueError:
         raise refusal from None
-
-
-def _repaired(whole: _Whole, repairs: set[str]) -> tuple[_Whole, tuple[str, ...]]:
-    data = [_fit(record, repairs) for record in whole.data]
-    return _Whole(data, whole.cursor), tuple(sorted(repairs))
+    return msgspec.json.encode(_fit(decoded, repairs))
 
 
 def _fit(value: Any, repairs: set[str]) -> Any:  # noqa: ANN401 - any JSON

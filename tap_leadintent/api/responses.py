@@ -28,28 +28,21 @@ _MOST_BYTES = 2**20
 nothing more; fewer might hide a part of the server's message."""
 
 _ROOT = "check base_url, which is the root of the API without /v1"
-_OVERLOADED = (
-    "the API, or a gateway before it, is down or overloaded; lower concurrency, or try "
-    "later"
-)
+_NOT_ACCEPTED = "the API does not accept the request"
+_NO_API = f"nothing answers at this address as the API does; {_ROOT}"
 
 _ADVICE = {
-    400: "the API does not accept the request",
+    400: _NOT_ACCEPTED,
     401: "the API refused the key; set api_key to a valid key, made in the dashboard "
     "under Developer -> API Keys",
     402: "the organization's plan does not include this; ask its administrator",
     403: "this key may not read this endpoint; deselect the stream, or ask for access",
-    404: f"nothing answers at this address; {_ROOT}",
-    405: "the address does not accept POST requests; check base_url",
-    408: f"the request did not reach the API in time; {IF_IT_GOES_ON}",
-    413: "the request is too large for the API; shorten the lists in filters",
-    415: "the address does not accept JSON; check base_url",
-    422: "the API does not accept the request",
+    404: _NO_API,
+    405: _NO_API,
+    415: _NO_API,
+    422: _NOT_ACCEPTED,
     429: "the API wants fewer requests; set max_requests_per_minute, or lower it",
-    501: "the address does not accept POST requests; check base_url",
-    502: _OVERLOADED,
-    503: _OVERLOADED,
-    504: _OVERLOADED,
+    501: _NO_API,
 }
 
 
@@ -70,9 +63,6 @@ def failure(
     """
     status = response.status_code
     told = f"HTTP {status} {secret.quote(response.reason or '')}".rstrip()
-    if response.is_redirect:
-        told = f"{told}: redirects are not followed; check base_url"
-        return RefusedError(told, status)
     told = f"{told}: {_ADVICE.get(status) or _advice_for_others(status)}"
     if status in _INVALID and doubtful:
         names = secret.summarize(", ".join(doubtful))
@@ -105,10 +95,13 @@ def not_a_page(
 
 def _advice_for_others(status: int) -> str:
     if status >= requests.codes.server_error:
-        return f"the API failed; {IF_IT_GOES_ON}"
+        return (
+            "the API, or a gateway before it, is down or overloaded; lower "
+            f"concurrency, or try later; {IF_IT_GOES_ON}"
+        )
     if status >= requests.codes.bad_request:
         return f"the API refused the request; {IF_IT_GOES_ON}"
-    return f"this status is not expected; {_ROOT}"
+    return f"this is no page, and redirects are not followed; {_ROOT}"
 
 
 def _with_words(told: str, response: requests.Response, secret: Secret) -> str:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import io
 import logging
 import os
-import ssl
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import requests
 from requests.adapters import HTTPAdapter
+from requests.utils import get_environ_proxies
 from typing_extensions import override
 from urllib3.exceptions import HTTPError
+
+from tap_leadintent.errors import NoAccessError, StreamError
 
 if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse
@@ -28,14 +31,6 @@ longer."""
 _TRUST = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
 
 
-class BodyTooLargeError(requests.RequestException):
-    """A response is larger than a page may be."""
-
-
-class TrustError(requests.RequestException):
-    """The environment names certificates that cannot be read."""
-
-
 class BoundedAdapter(HTTPAdapter):
     """Reads whole responses, and gives up on bodies that are too slow or too large."""
 
@@ -43,19 +38,13 @@ class BoundedAdapter(HTTPAdapter):
     def send(self, request: requests.PreparedRequest, *_: Any, **options: Any) -> Any:
         end = time.monotonic() + options["timeout"]
         response = super().send(request, **{**options, "stream": True})
-        response.raw = _whole(response.raw, end)
+        # Read by `requests`, it would be copied from pieces.
+        response._content = _whole(response.raw, end)  # noqa: SLF001
         return response
 
 
-class _Body(io.BytesIO):
-    """A body that `requests` takes in one piece, instead of copying small ones."""
-
-    def stream(self, *_args: object, **_kwargs: object) -> list[bytes]:
-        return [self.getvalue()]
-
-
-def _whole(raw: BaseHTTPResponse, end: float) -> _Body:
-    body = _Body()
+def _whole(raw: BaseHTTPResponse, end: float) -> bytes:
+    body = io.BytesIO()
     try:
         # Other ways to read go on as long as bytes come, or keep each chunk of a
         # chunked body as an object until the end.
@@ -64,14 +53,14 @@ def _whole(raw: BaseHTTPResponse, end: float) -> _Body:
             if body.tell() > LARGEST_BODY:
                 most = f"{LARGEST_BODY >> 20} MiB"
                 msg = f"the response is larger than {most}; lower page_size"
-                raise BodyTooLargeError(msg)
+                raise StreamError(msg, "too large")
             if time.monotonic() > end:
                 raise requests.ReadTimeout
     except HTTPError as error:
-        raise requests.exceptions.ChunkedEncodingError(error) from error
+        raise requests.ConnectionError(error) from error
     finally:
         raw.close()
-    return body
+    return body.getvalue()
 
 
 class _Session(requests.Session):
@@ -112,23 +101,14 @@ def environment(url: str) -> dict[str, Any]:
         Arguments for `Session.send`.
 
     Raises:
-        TrustError: A variable names a path without certificates.
+        NoAccessError: A variable names a path that does not exist.
     """
+    if not url.lower().startswith("https:"):
+        # A proxy could read the key. Plain HTTP is allowed for loopback only.
+        return {"proxies": {}}
     name = next(filter(os.environ.get, _TRUST), "")
-    path = os.environ.get(name) or None
-    is_secure = url.lower().startswith("https:")
-    if path and is_secure:
-        try:
-            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(
-                **{"capath" if os.path.isdir(path) else "cafile": path}  # noqa: PTH112
-            )
-        except OSError as error:
-            why = error.strerror or "it holds no certificate"
-            msg = (
-                f"{name} names no readable file of certificates, {path} ({why}); set "
-                "it to a file in PEM format"
-            )
-            raise TrustError(msg) from error
-    found = requests.Session().merge_environment_settings(url, {}, None, path, None)
-    # A proxy could read the key. Plain HTTP is allowed for loopback only.
-    return {**found, "proxies": found["proxies"] if is_secure else {}}
+    path = os.environ.get(name)
+    if path and not Path(path).exists():
+        msg = f"{name} names no file of certificates: there is no {path}"
+        raise NoAccessError(msg)
+    return {"proxies": get_environ_proxies(url), "verify": path or True}

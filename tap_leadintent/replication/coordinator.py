@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -11,16 +11,14 @@ from tap_leadintent.errors import StreamError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
-    from contextlib import AbstractContextManager
 
     from tap_leadintent.api.page import Page
     from tap_leadintent.replication.schedule import Reading, Schedule
     from tap_leadintent.replication.windows import Window
 
 _WAIT_SECONDS = 0.5
-"""The longest wait for a page in one piece. A signal that comes in the instant before a
-wait begins is only handled when it ends, so more would end a run later; less would wake
-the thread more often."""
+"""The longest wait for a page in one piece. More would end a run later after a signal;
+less would wake the thread more often."""
 
 
 class Coordinator:
@@ -36,7 +34,7 @@ class Coordinator:
         send: Callable[[Reading, Event], Page],
         *,
         readers: int,
-        waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         """Start the threads, or as many of them as the system allows.
 
@@ -45,14 +43,14 @@ class Coordinator:
             send: Sends what a reading asks for next; the event is set when the page is
                 not wanted any more.
             readers: How many requests are sent at once.
-            waiting: Gives a context for the wait for a page, which a signal may end.
+            check: Called while a page is awaited; raises if a signal came.
 
         Raises:
             StreamError: The system allows no thread.
         """
         self._schedule = schedule
         self._send = send
-        self._waiting = waiting
+        self._check = check
         self.stopped = Event()
         """Set when no page is wanted any more."""
         self._to_send: SimpleQueue[Reading | None] = SimpleQueue()
@@ -99,13 +97,11 @@ class Coordinator:
         self._events.put(None)
 
     def _next_item(self) -> Any:  # noqa: ANN401 - see `_pages`
-        try:
-            return self._pages.get_nowait()
-        except Empty:
-            with self._waiting():
-                while True:
-                    with suppress(Empty):
-                        return self._pages.get(timeout=_WAIT_SECONDS)
+        while True:
+            try:
+                return self._pages.get(timeout=_WAIT_SECONDS)
+            except Empty:
+                self._check()
 
     def _decide(self) -> None:
         schedule = self._schedule

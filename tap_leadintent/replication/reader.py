@@ -196,7 +196,7 @@ class Reader:
                 reading.chain.fields, reading.chain.after, stopped
             ),
             readers=readers,
-            waiting=self.interruption.waiting,
+            check=self.interruption.check,
         )
         if coordinator.readers < readers:
             self.logger.warning(

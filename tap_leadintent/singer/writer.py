@@ -20,10 +20,6 @@ _BLOCK = 256 * 1024
 """Bytes, about a page. Smaller blocks cost more switches between threads, one a write;
 larger ones take more memory and reach the target later."""
 
-_PIECE = 64 * 1024
-"""Bytes of one write, which is what a pipe holds. Larger ones hide for longer that the
-target is reading, see `pieces`; smaller ones cost more switches between threads."""
-
 
 class Writer(MsgSpecWriter):
     """The SDK's fast writer, in blocks, and safe where stdout is not buffered.
@@ -35,8 +31,6 @@ class Writer(MsgSpecWriter):
     def __init__(self) -> None:
         """Start with an empty block."""
         self._block = bytearray()
-        self.pieces = 0
-        """How often the target has taken something."""
 
     @override
     def write_message(self, message: Message) -> None:
@@ -63,12 +57,11 @@ class Writer(MsgSpecWriter):
         raw = getattr(stdout, "raw", stdout)
         try:
             while self._block:
-                written = raw.write(self._block[:_PIECE])
+                written = raw.write(self._block)
                 if written is None:  # It does not block, and is full.
                     select.select([], [raw], [])
                     continue
                 del self._block[:written]
-                self.pieces += 1
         except OSError as error:
             msg = f"standard output cannot be written: {error.strerror}"
             if isinstance(error, BrokenPipeError):

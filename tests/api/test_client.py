@@ -11,7 +11,7 @@ import requests
 import urllib3.exceptions as lower
 
 from tap_leadintent.api.limits import RateLimiter, Tally
-from tap_leadintent.errors import NoAccessError, StoppedError, StreamError
+from tap_leadintent.errors import StoppedError, StreamError
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import API_KEY, VALID, Waiter
 from tests.support.reading import read_chain
@@ -32,44 +32,16 @@ MORE = {"data": [{"id": "a"}], "cursor": {"next": "c", "has_more": True}}
 LOST = requests.exceptions
 
 
-def failing(error: type[requests.RequestException], reason: Exception) -> Answer:
-    """Fail as `requests` does, which wraps urllib3's own error."""
-    pool: Any = None
-    return {"exc": error(lower.MaxRetryError(pool, "/", reason))}
-
-
-CONNECTION: Any = "api.example.com:443"
-NO_ACCESS = {
-    "refused": failing(
-        LOST.ConnectionError, lower.NewConnectionError(CONNECTION, "refused")
-    ),
-    "timeout": failing(LOST.ConnectTimeout, lower.ConnectTimeoutError("too slow")),
-    "proxy": failing(LOST.ProxyError, lower.ProxyError("no proxy", OSError())),
-    "handshake": failing(LOST.SSLError, lower.SSLError("unexpected end")),
-    "certificate": failing(LOST.SSLError, lower.SSLError("CERTIFICATE_VERIFY_FAILED")),
-}
-"""What would befall every stream of a run."""
-
 PASSING: dict[str, Answer] = {
-    **{str(n): {"status_code": n} for n in (408, 429, 500, 502, 503, 504, 520, 599)},
+    **{str(status): {"status_code": status} for status in (408, 429, 500, 599)},
     "html": {"text": "<html>Checking your browser</html>"},
-    "empty": {"text": ""},
-    "error in 200": {"json": {"error": "later"}},
-    "half a page": {"text": '{"data": [{"id": "a"'},
     "reset": {"exc": LOST.ConnectionError(lower.ProtocolError("aborted"))},
     "read timeout": {"exc": LOST.ReadTimeout("too slow")},
-    "chunk": {"exc": LOST.ChunkedEncodingError("cut off")},
-    "encoding": {"exc": LOST.ContentDecodingError("not gzip")},
 }
-"""What may befall one stream alone, and pass."""
 
-STATUSES = (201, 204, 304, 400, 401, 402, 403, 404, 405, 409, 410, 415, 422, 501, 505)
 REFUSED: dict[str, Answer] = {
-    **{str(status): {"status_code": status} for status in STATUSES},
-    **{
-        str(status): {"status_code": status, "headers": {"Location": AGENTS}}
-        for status in (301, 302, 303, 307, 308)
-    },
+    **{str(status): {"status_code": status} for status in (204, 403, 404, 501, 505)},
+    "redirect": {"status_code": 307, "headers": {"Location": AGENTS}},
     "certificate": {"exc": LOST.SSLError(ssl.SSLCertVerificationError(1, "no"))},
 }
 
@@ -135,52 +107,16 @@ def test_tries_are_counted_for_each_request(
     read = pages(tap(max_retries=retries))
     assert next(read).decode().data == [{"id": "a"}]
     tries = f"{retries + 1} tries" if retries else "1 try"
-    problem = f"page 2: gave up after {tries}: HTTP 500: the API failed; .*: out of or"
+    problem = f"page 2: gave up after {tries}: HTTP 500: the API, .*: out of or"
     with pytest.raises(StreamError, match=problem):
         next(read)
     assert requests_mock.call_count == 2 * (retries + 1)
     assert len(waits(caplog)) == 2 * retries
 
 
-@pytest.mark.parametrize("answers", [[], [{"json": MORE}]], ids=["first", "later"])
-@pytest.mark.parametrize("answer", NO_ACCESS.values(), ids=NO_ACCESS)
-def test_no_access_is_told_from_a_failure(
-    requests_mock: requests_mock.Mocker, answer: Answer, answers: list[Answer]
-) -> None:
-    requests_mock.post(AGENTS, [*answers, answer])
-    with pytest.raises(NoAccessError, match="^page 2: " if answers else "^(?!page)"):
-        list(pages(tap(max_retries=2)))
-
-
-@pytest.mark.parametrize("answers", [[], [{"json": MORE}]], ids=["first", "later"])
-@pytest.mark.parametrize("name", ["500", "reset", "read timeout", "html", "401", "403"])
-def test_what_may_befall_one_stream_is_a_failure_of_it_alone(
-    requests_mock: requests_mock.Mocker, name: str, answers: list[Answer]
-) -> None:
-    requests_mock.post(AGENTS, [*answers, {**PASSING, **REFUSED}[name]])
-    with pytest.raises(StreamError) as caught:
-        list(pages(tap(max_retries=2)))
-    assert not isinstance(caught.value, NoAccessError)
-
-
 @pytest.mark.parametrize(
-    ("status", "header", "line"),
-    [
-        (429, "0.5", "0.5 s (the server asked for 0.5 s)"),
-        (
-            503,
-            "Fri, 02 Jan 2026 00:00:40 GMT",
-            "40.0 s (the server asked for 40.0 s)",
-        ),
-        (
-            503,
-            "7200",
-            "600.0 s (the server asked for 7200.0 s, which is shortened)",
-        ),
-        (429, "-20", "3.0 s"),
-        (503, "", "3.0 s"),
-        (500, "20", "3.0 s"),
-    ],
+    ("status", "header", "seconds"),
+    [(429, "0.5", 0.5), (503, "7200", 600), (503, "", 3), (500, "20", 3)],
 )
 def test_retry_after_counts_where_the_server_wants_rest(  # noqa: PLR0913, PLR0917
     requests_mock: requests_mock.Mocker,
@@ -188,16 +124,15 @@ def test_retry_after_counts_where_the_server_wants_rest(  # noqa: PLR0913, PLR09
     clock: Clock,
     status: int,
     header: str,
-    line: str,
+    seconds: float,
 ) -> None:
-    headers = {"Date": "Fri, 02 Jan 2026 00:00:00 GMT", "Retry-After": header}
-    busy: Answer = {"status_code": status, "headers": headers}
+    busy: Answer = {"status_code": status, "headers": {"Retry-After": header}}
     requests_mock.post(AGENTS, [busy, {"json": PAGE}])
     list(pages(tap()))
-    assert clock.now == pytest.approx(1000 + float(line.split(maxsplit=1)[0]))
+    assert clock.now == pytest.approx(1000 + seconds)
     (told,) = waits(caplog)
     assert told.startswith(f"signal_agents: HTTP {status}: ")
-    assert told.endswith(f"; try 2 of 9 in {line}")
+    assert told.endswith(f"; try 2 of 9 in {seconds:.1f} s")
 
 
 def test_a_rest_begins_before_the_refused_request_leaves_its_place(

@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 
 from tap_leadintent.api.page import HUGE_NUMBER, NO_NUMBER, TEXT_REPAIRED, Page
 
-END = b'}], "cursor": {"has_more": true, "next": "\\ud800\\u0000"}}'
-
 
 def decode(text: str | bytes) -> tuple[Any, tuple[str, ...]]:
     """Decode a page with one record whose one field is given as JSON."""
@@ -56,8 +54,6 @@ def test_what_is_left_alone(text: str, value: object) -> None:
         ("NaN", None, NO_NUMBER),
         ("[Infinity, -Infinity, 0.10]", [None, None, 0.1], NO_NUMBER),
         ("1e400", "1e400", HUGE_NUMBER),
-        ("[1e99999999999999999999]", ["1e99999999999999999999"], HUGE_NUMBER),
-        ("9" * 4301, "9" * 4301, HUGE_NUMBER),
     ],
     ids=lambda value: repr(value)[:20],
 )
@@ -78,9 +74,8 @@ def test_fields_whose_repaired_names_are_the_same_all_stay() -> None:
 
 
 def test_a_cursor_is_passed_back_unchanged() -> None:
-    page = Page.of(b'{"data": [{"id": "\\u0000"' + END)
-    assert page.cursor.next == "\ud800\0"
-    assert json.dumps(page.cursor.next) == r'"\ud800\u0000"'
+    cursor = b'{"has_more": true, "next": "\\u0000"}'
+    assert Page.of(b'{"data": [], "cursor": %b}' % cursor).cursor.next == "\0"
 
 
 @pytest.mark.parametrize(
@@ -89,6 +84,8 @@ def test_a_cursor_is_passed_back_unchanged() -> None:
         b'{"data": [{"id": "\\ud800"}], "cursor": {"has_more": 1}}',
         b'{"data": ["\\ud800"], "cursor": {"has_more": false}}',
         b'{"data": [{"id": 1e99999999999999999999',
+        b'{"data": [], "cursor": {"has_more": true, "next": "\\ud800"}}',
+        b'{"data": [{"id": %b}], "cursor": {"has_more": false}}' % (b"9" * 4301),
         b'{"data": [{"id": "\xff"}], "cursor": {"has_more": false}}',
         b'{"data": [{"id": "\x00"}], "cursor": {"has_more": false}}',
         b'{"data": [{"id": %b}], "cursor": {"has_more": false}}'

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from tests.support.postgres import Rows
 
 
-HOSTILE = "tests.support.hostile"
-
-
 @pytest.fixture(autouse=True)
 def _no_certificates() -> None:
     """Keep those of the environment: what is installed may come from afar."""
@@ -41,7 +38,7 @@ def _no_certificates() -> None:
 @pytest.fixture(scope="session")
 def server() -> Iterator[Sandbox]:
     """One sandbox process for all tests of this process."""
-    with running_sandbox("--clock", CLOCK, module=HOSTILE) as sandbox:
+    with running_sandbox("--clock", CLOCK) as sandbox:
         yield sandbox
 
 

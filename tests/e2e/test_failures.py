@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 import requests
 
-from tap_leadintent.api.failures import explain, is_without_connection
+from tap_leadintent.api.failures import explain, is_distrust, is_without_connection
 from tap_leadintent.api.session import environment
 from tap_leadintent.log import Secret
 from tests.support.helpers import API_KEY
@@ -20,6 +20,7 @@ from tests.support.servers import listening, read_request, response, unanswered
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
+    from pathlib import Path
 
     Handle = Callable[[socket.socket], None]
 
@@ -75,10 +76,6 @@ CUT = f"HOST broke off its answer; {SUPPORT}, or lower page_size"
 ANSWERS: dict[str, tuple[Handle, str]] = {
     "half a body": (stalling(response()[:-1]), LATE),
     "cut": (saying(response()[:-5]), CUT),
-    "TLS": (
-        saying(b"\x15\x03\x01\x00\x02\x02\x46\r\n"),
-        "HOST speaks TLS; base_url must begin with https://",
-    ),
     "the key, and no HTTP": (
         saying(f"{API_KEY}{'x' * 60_000}\r\n".encode()),
         f"the request to HOST failed (***…); {SUPPORT}",
@@ -96,49 +93,53 @@ def test_an_answer_that_does_not_arrive(
         assert not is_without_connection(fail(session, url))
 
 
-# Connections
+def test_a_certificate_that_nobody_trusts(
+    session: requests.Session, certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    with listening(saying(response()), certificate) as (host, port):
+        url = f"https://{host}:{port}/"
+        begin = f"the server's certificate is not trusted ({host}:{port}: certificate v"
+        assert told(session, url).startswith(begin)
+        assert is_distrust(fail(session, url))
+        assert is_without_connection(fail(session, url))
+
+
+UNREACHABLE = (
+    "HOST cannot be reached (timed out); check host and port in base_url, this "
+    "machine's network, and whether the API is up"
+)
 
 
 def test_a_connection_that_is_not_taken(session: requests.Session) -> None:
     with unanswered() as host:
-        assert told(session, f"https://{host}/") == (
-            f"{host} accepted no connection within 0.3 s; check base_url, this "
-            "machine's network, and the firewalls on the way"
-        )
+        assert told(session, f"https://{host}/") == UNREACHABLE.replace("HOST", host)
         assert is_without_connection(fail(session, f"https://{host}/"))
 
 
-# Proxies
-
 API = "https://api.example.com/v1"
-
-
-@pytest.fixture
-def by_proxy(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    monkeypatch.delenv("NO_PROXY")
-    return lambda url: monkeypatch.setenv("HTTPS_PROXY", url)
+PROXY = (
+    "the proxy does not pass requests on (WHY); check HTTPS_PROXY or ALL_PROXY, with "
+    "user and password where the proxy wants them, and NO_PROXY"
+)
 
 
 def test_a_proxy_that_refuses(
-    session: requests.Session, by_proxy: Callable[[str], None]
+    session: requests.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answer = b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"
-    with listening(saying(answer)) as (host, port):
-        by_proxy(f"http://user:pass-9c@{host}:{port}")
-        assert told(session, API) == (
-            f"the proxy {host}:{port} does not pass requests on (Tunnel connection "
-            "failed: 407 Proxy Authentication Required); check HTTPS_PROXY or "
-            "ALL_PROXY, with user and password where the proxy wants them, and NO_PROXY"
-        )
+    monkeypatch.delenv("NO_PROXY")
+    with listening(saying(b"HTTP/1.1 407 Wanted\r\n\r\n")) as (host, port):
+        monkeypatch.setenv("HTTPS_PROXY", f"http://user:pass-9c@{host}:{port}")
+        why = "Tunnel connection failed: 407 Wanted"
+        assert told(session, API) == PROXY.replace("WHY", why)
         assert is_without_connection(fail(session, API))
 
 
 @pytest.mark.parametrize("url", ["http://[::1", "http://user:pass", "socks5://a:1"])
 def test_an_address_of_no_proxy(
-    session: requests.Session, by_proxy: Callable[[str], None], url: str
+    session: requests.Session, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
-    by_proxy(url)
-    assert told(session, API) == (
-        "HTTPS_PROXY or ALL_PROXY is not the address of a proxy; set it to one such as "
-        "http://proxy.example.com:8080"
-    )
+    monkeypatch.delenv("NO_PROXY")
+    monkeypatch.setenv("HTTPS_PROXY", url)
+    assert told(session, API) == PROXY.replace("WHY", "no reason was given")

@@ -8,163 +8,150 @@ are combined in pairs.
 from __future__ import annotations
 
 import json
-import re
+from itertools import cycle
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.faults import (
-    BEGIN,
-    LEADS,
-    PASSING,
-    PLANS,
-    SLOW,
-    read_leads,
-    status,
-    struck,
-)
-from tests.support.helpers import API_KEY
+from tests.support.faults import BEGIN, PASSING, PLANS, Rule, body, status
+from tests.support.helpers import API_KEY, Run, entries, only
+from tests.support.in_process import run_in_process
+from tests.support.runs import CLOCK, last_state
 from tests.support.servers import answering, listening, response
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
 
     from tap_leadintent.sandbox import Sandbox
-    from tests.support.faults import Rule
 
+    Read = Callable[..., Run]
+
+LEADS = 120
 POSITIONS = ("first", "middle", "last")
 
-HARMLESS: dict[str, Rule] = {
-    "empty page": {"kind": "empty_page"},
-    "duplicate": {"kind": "duplicate"},
-}
-"""What is odd and no fault."""
+TRIED_AGAIN = PASSING | {"hang": {"kind": "hang", "seconds": 60}}
 
-ELSEWHERE = {"kind": "redirect", "status": 307, "location": "https://a.example/b"}
+NOT_TRIED_AGAIN: dict[str, Rule] = {
+    "empty page": {"kind": "empty_page"},
+    "400": {"kind": "expire_cursor", "status": 400},
+    "410": {"kind": "expire_cursor"},
+}
+"""What is odd and no fault, and what begins a chain again."""
 
 REFUSED: dict[str, tuple[Rule, str]] = {
     "403": (status(403), "HTTP 403"),
-    "redirect": (ELSEWHERE, "redirects are not followed"),
-    "echo": ({"kind": "echo_key", "status": 403}, r"cannot serve Bearer \*\*\*"),
-    "no next": ({"kind": "no_next"}, "says has_more but carries no next cursor"),
-    "huge": ({"kind": "huge", "bytes": 3_000_000}, "larger than 1 MiB"),
+    "no next": (body('{"data": [], "cursor": {"has_more": true}}'), "says has_more"),
+    "huge": (body("x" * 3_000_000), "larger than 1 MiB"),
 }
 """What ends a stream, and what it then says."""
-
-LOST: dict[str, Rule] = {
-    str(code): {"kind": "expire_cursor", "status": code} for code in (400, 410)
-}
-"""What begins a chain again."""
-
-
-TRIED_AGAIN = PASSING | SLOW
-ALL_RULES = [
-    *(PASSING | HARMLESS | LOST).values(),
-    *(rule for rule, _ in REFUSED.values()),
-]
 
 
 @pytest.fixture(autouse=True)
 def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TAP_LEADINTENT_LOGLEVEL", "DEBUG")
     monkeypatch.setattr("tap_leadintent.api.client.backoff", lambda _: 0.001)
     monkeypatch.setattr("tap_leadintent.api.session.LARGEST_BODY", 2**20)
 
 
-@pytest.fixture(scope="module")
-def expected(server: Sandbox) -> set[str]:
-    """Let the sandbox show leads to all tests; give their ids."""
-    server.configure(api_key=API_KEY, since=BEGIN, sizes={"leads": LEADS})
-    return {lead["id"] for lead in server.records("leads")}
-
-
 @pytest.fixture
-def sandbox(server: Sandbox, expected: set[str]) -> Sandbox:
-    """Keep the leads from test to test, and nothing else."""
-    del expected
-    server.faults()
-    server.clear_requests()
+def sandbox(server: Sandbox) -> Sandbox:
+    server.configure(api_key=API_KEY, since=BEGIN, sizes={"leads": LEADS})
     return server
 
 
-def in_pairs(
-    rules: Iterable[str], positions: tuple[str, ...] = POSITIONS
-) -> pytest.MarkDecorator:
+@pytest.fixture
+def expected(sandbox: Sandbox) -> set[str]:
+    """The ids of all leads."""
+    return {lead["id"] for lead in sandbox.records("leads")}
+
+
+@pytest.fixture
+def read(server: Sandbox, tmp_path: Path) -> Read:
+    """Read leads with these settings and this state, in this process."""
+    # Reading the entries of all streams would take longer.
+    catalog = {"streams": [entries(only("leads"))["leads"]]}
+    base = {"base_url": server.url, "api_key": API_KEY, "page_size": 10}
+
+    def read(config: dict[str, Any], state: dict[str, Any] | None = None) -> Run:
+        return run_in_process(tmp_path, base | config, catalog=catalog, state=state)
+
+    return read
+
+
+def ids(*runs: Run) -> list[str]:
+    """Give the ids of the leads that runs have emitted."""
+    return [lead["id"] for run in runs for lead in run.records("leads")]
+
+
+def struck(sandbox: Sandbox) -> list[int]:
+    """Give the numbers of the pages that a fault struck."""
+    requests = sandbox.requests()
+    return [request["page"] for request in requests if request["fault"] is not None]
+
+
+def in_pairs(rules: Iterable[str]) -> pytest.MarkDecorator:
     """Try each rule at each position, and either with each plan."""
-    plans = list(PLANS)
-    cases = [
-        (name, position, plans[(number + place) % len(plans)])
-        for number, name in enumerate(rules)
-        for place, position in enumerate(positions)
-    ]
+    cases = []
+    for first, name in enumerate(rules):
+        plans = cycle([*PLANS][first % 3 :] + [*PLANS][: first % 3])
+        cases += [(name, position, next(plans)) for position in POSITIONS]
     return pytest.mark.parametrize(("name", "pages", "plan"), cases)
 
 
-@pytest.mark.parametrize("plan", PLANS)
-def test_without_a_fault(sandbox: Sandbox, expected: set[str], plan: str) -> None:
-    run = read_leads(sandbox, PLANS[plan])
-    assert (run.error, {*run.ids}, len(run.ids)) == (None, expected, LEADS)
-    chains = [request for request in sandbox.requests() if request["page"] == 1]
-    assert (len(chains) == 1) == (plan == "one chain")
-
-
-@in_pairs(TRIED_AGAIN | HARMLESS | LOST)
-def test_a_fault_that_passes(
-    sandbox: Sandbox, expected: set[str], plan: str, pages: str, name: str
+@in_pairs(TRIED_AGAIN | NOT_TRIED_AGAIN)
+def test_a_fault_that_passes(  # noqa: PLR0913, PLR0917 - fixtures
+    sandbox: Sandbox, read: Read, expected: set[str], plan: str, pages: str, name: str
 ) -> None:
-    rule = (TRIED_AGAIN | HARMLESS | LOST)[name]
+    rule = (TRIED_AGAIN | NOT_TRIED_AGAIN)[name]
     sandbox.faults({**rule, "pages": pages, "times": 2})
-    seconds = 0.4 if name in SLOW else 5
-    run = read_leads(sandbox, {**PLANS[plan], "request_timeout_seconds": seconds})
-    assert (run.error, {*run.ids}, len(run.ids)) == (None, expected, LEADS)
-    positions = struck(sandbox)
-    if name in TRIED_AGAIN:
-        assert len(positions) == 2
-        assert f"{run.log.count('; try ')} retries" in run.log
-        # The last page of a window may be its first, too.
-        assert pages == "last" or {(page == 1) for page in positions} == {
-            pages == "first"
-        }
-    elif name in LOST:
-        assert run.log.count("The API refused a cursor") == len(positions)
-    assert ("; try " in run.log) == (name in TRIED_AGAIN)
+    timeout = {"request_timeout_seconds": 0.4 if name == "hang" else 5}
+    run = read(PLANS[plan] | timeout).succeeded()
+    assert ({*ids(run)}, len(ids(run))) == (expected, LEADS)
+    retried, restarted = "; try " in run.stderr, "refused a cursor" in run.stderr
+    assert retried == (name in TRIED_AGAIN)
+    if retried:
+        assert len(struck(sandbox)) == 2
+        assert f"{run.stderr.count('; try ')} retries" in run.stderr
+    assert restarted == (rule["kind"] == "expire_cursor" and bool(struck(sandbox)))
 
 
-@in_pairs(TRIED_AGAIN, ("first", "last"))
-def test_a_fault_that_does_not_pass(
-    sandbox: Sandbox, expected: set[str], plan: str, pages: str, name: str
+@in_pairs(TRIED_AGAIN)
+def test_a_fault_that_does_not_pass(  # noqa: PLR0913, PLR0917 - fixtures
+    sandbox: Sandbox, read: Read, expected: set[str], plan: str, pages: str, name: str
 ) -> None:
     sandbox.faults({**TRIED_AGAIN[name], "pages": pages})
-    hurry = {"max_retries": 1, "request_timeout_seconds": 0.4 if name in SLOW else 5}
-    first = read_leads(sandbox, {**PLANS[plan], **hurry})
-    assert first.error is not None
-    assert first.error.startswith("1 of 1 streams failed: leads: page ")
-    assert "gave up after 2 tries: " in first.error
-    assert len(first.error) < 600
+    timeout = {"request_timeout_seconds": 0.4 if name == "hang" else 5}
+    first = read({**PLANS[plan], **timeout, "max_retries": 1})
+    assert first.failed().startswith("1 of 1 streams failed: leads: ")
+    assert "gave up after 2 tries: " in first.failed()
     sandbox.faults()
-    second = read_leads(sandbox, PLANS[plan], first.state)
-    assert (second.error, {*first.ids, *second.ids}) == (None, expected)
+    second = read(PLANS[plan], last_state(first)).succeeded()
+    assert {*ids(first, second)} == expected
 
 
 @in_pairs(REFUSED)
-def test_a_refusal(
-    sandbox: Sandbox, expected: set[str], plan: str, pages: str, name: str
+def test_a_refusal(  # noqa: PLR0913, PLR0917 - fixtures
+    sandbox: Sandbox, read: Read, expected: set[str], plan: str, pages: str, name: str
 ) -> None:
     rule, problem = REFUSED[name]
     sandbox.faults({**rule, "pages": pages, "times": 1})
-    first = read_leads(sandbox, PLANS[plan])
-    assert first.error is not None
-    assert first.error.startswith("1 of 1 streams failed: leads: ")
-    assert re.search(problem, first.error)
+    first = read(PLANS[plan])
+    assert problem in first.failed()
     assert len(struck(sandbox)) == 1
-    assert "; try " not in first.log
-    second = read_leads(sandbox, PLANS[plan], first.state)
-    assert (second.error, {*first.ids, *second.ids}) == (None, expected)
+    assert "; try " not in first.stderr
+    second = read(PLANS[plan], last_state(first)).succeeded()
+    assert {*ids(first, second)} == expected
 
 
-@pytest.mark.parametrize("seed", range(9))
-def test_any_mixture_of_faults(sandbox: Sandbox, expected: set[str], seed: int) -> None:
+@pytest.mark.parametrize("seed", range(6))
+def test_any_mixture_of_faults(
+    sandbox: Sandbox, read: Read, expected: set[str], seed: int
+) -> None:
     random = Random(seed)  # noqa: S311 - a test's choice
+    all_rules = [*PASSING.values(), *NOT_TRIED_AGAIN.values()]
+    all_rules += [rule for rule, _ in REFUSED.values()]
     rules = [
         {
             **rule,
@@ -173,49 +160,54 @@ def test_any_mixture_of_faults(sandbox: Sandbox, expected: set[str], seed: int) 
             "seed": random.randrange(10**6),
             "times": 6,
         }
-        for rule in random.sample(ALL_RULES, 8)
+        for rule in random.sample(all_rules, 8)
     ]
-    config = [*PLANS.values()][seed % len(PLANS)]
+    plan = [*PLANS.values()][seed % len(PLANS)]
     sandbox.faults(*rules)
-    found: set[str] = set()
-    state: dict[str, Any] = {}
+    runs: list[Run] = []
     # Each run ends a fault of the kind that no try mends; so many there are at most.
-    for _ in range(6 * len(rules) + 1):
-        run = read_leads(sandbox, config, state)
-        found.update(run.ids)
-        state = run.state
-        assert found <= expected
-        if run.error is None:
-            break
-        assert run.error.startswith("1 of 1 streams failed: leads: ")
-    else:
-        pytest.fail("it never came to its end")
-    assert found == expected
+    while not runs or runs[-1].code:
+        assert len(runs) <= 6 * len(rules), "it never came to its end"
+        runs.append(read(plan, last_state(runs[-1]) if runs else None))
+        assert {*ids(*runs)} <= expected
+    assert {*ids(*runs)} == expected
 
 
 ECHOES: dict[str, bytes] = {
-    "json": response(json.dumps({"error": API_KEY}).encode(), status="401 No"),
-    "html": response(f"<p>Bearer {API_KEY}".encode()),
-    "header": response(b"", f"X-Echo: {API_KEY}", status=f"403 Not for {API_KEY}"),
+    "refusal": response(
+        json.dumps({"error": API_KEY}).encode(),
+        f"X-Echo: {API_KEY}",
+        status=f"403 Not for {API_KEY}",
+    ),
     "redirect": response(
         b"", f"Location: https://{API_KEY}.example/{API_KEY}", status="302 Found"
     ),
-    "rest": response(b"", f"Retry-After: {API_KEY}", status="429 Slow"),
     "no http": API_KEY.encode() + b"\r\n\r\n",
-    "length": f"HTTP/1.1 200 OK\r\nContent-Length: {API_KEY}\r\n\r\n".encode(),
     "chunk": f"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{API_KEY}".encode(),
     "cursor": response(
         json.dumps({"data": [], "cursor": {"next": API_KEY, "has_more": True}}).encode()
     ),
 }
-"""Answers that repeat the key, wherever there is room."""
+"""Answers that repeat the key, wherever there is room; `read` looks for it."""
 
 
 @pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
-def test_a_server_that_repeats_the_key(sandbox: Sandbox, echo: bytes) -> None:
+def test_a_server_that_repeats_the_key(read: Read, echo: bytes) -> None:
     with listening(answering(echo)) as (host, port):
         config = {"max_retries": 1, "request_timeout_seconds": 0.3}
-        run = read_leads(sandbox, {"base_url": f"http://{host}:{port}", **config})
-    assert run.error is not None
-    assert run.error.startswith("1 of 1 streams failed: leads: ")
-    assert "Traceback" not in run.log
+        run = read({"base_url": f"http://{host}:{port}", **config})
+    assert run.failed().startswith("1 of 1 streams failed: leads: ")
+
+
+@pytest.mark.long
+def test_a_server_that_limits_its_requests_refuses_few(
+    server: Sandbox, read: Read
+) -> None:
+    sizes, limit = {"leads": 300}, {"rate_limit": 15, "retry_after": 1}
+    server.configure(api_key=API_KEY, since=BEGIN, sizes=sizes, **limit)
+    window = {"start_date": BEGIN, "end_date": CLOCK, "page_size": 5}
+    run = read({**window, "concurrency": 8}).succeeded()
+    assert {*ids(run)} == {lead["id"] for lead in server.records("leads")}
+    assert len(server.requests()) > 60
+    # The requests in flight are halved at each rest: 8, 4, 2, and they rise slowly.
+    assert 0 < [each["status"] for each in server.requests()].count(429) <= 3 * 8

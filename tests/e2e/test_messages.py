@@ -134,22 +134,16 @@ OF_LEADS = {
         fault=status(402)
     ),
     "HTTP 403 …: this key may not read this endpoint; deselect the stream, or ask for access: …***…": Case(
-        fault={"kind": "echo_key", "status": 403}
+        fault=status(403, body=f"not for {API_KEY}")
     ),
-    "HTTP 404 …: nothing answers at this address; check base_url, which is the root of the API without /v1: …": Case(
+    "HTTP 404 …: nothing answers at this address as the API does; check base_url, which is the root of the API without /v1: …": Case(
         fault=status(404)
-    ),
-    "HTTP 405 …: the address does not accept POST requests; check base_url: …": Case(
-        fault=status(405)
-    ),
-    "HTTP 415 …: the address does not accept JSON; check base_url: …": Case(
-        fault=status(415)
     ),
     "HTTP 422 …: the API does not accept the request: … (date_found was asked for in windows of an hour at most; if that is too wide, lower window_days)": Case(
         config={"start_date": "2025-01-01"}, fault=status(422)
     ),
     "page 1 says has_more but carries no next cursor; the stream stops rather than miss records. Report it to the API's support.": Case(
-        fault={"kind": "no_next"}
+        fault={"kind": "body", "body": {"data": [], "cursor": {"has_more": True}}}
     ),
 }
 
@@ -157,22 +151,19 @@ GAVE_UP = {
     "HTTP 429 …: the API wants fewer requests; set max_requests_per_minute, or lower it: …": Case(
         fault=status(429)
     ),
-    "HTTP 503 …: the API, or a gateway before it, is down or overloaded; lower concurrency, or try later: …": Case(
+    "HTTP 503 …: the API, or a gateway before it, is down or overloaded; lower concurrency, or try later; if it goes on, ask the API's support: …": Case(
         fault=status(503)
     ),
     "the response is not a page of records…check base_url, which is the root of the API without /v1: …": Case(
         fault={"kind": "html"}
     ),
-    "127.0.0.1:9 refuses connections; check host and port in base_url, and whether the API is up; base_url is …": Case(
+    "127.0.0.1:9 cannot be reached (Connection refused); check host and port in base_url, this machine's network, and whether the API is up; base_url is …": Case(
         config={"base_url": "http://127.0.0.1:9"}
     ),
-    "the host nowhere.invalid cannot be looked up (…); check base_url, and this machine's network; base_url is …": Case(
-        config={"base_url": "https://nowhere.invalid"}
-    ),
-    "… does not speak TLS; check the port in base_url, and whether it should begin with http:// (for this machine only); base_url is …": Case(
+    "… does not speak TLS (…); check the port in base_url, and whether it should begin with http:// (for this machine only); base_url is …": Case(
         config={"base_url": "https://HOST"}
     ),
-    "the proxy 127.0.0.1:9 does not pass requests on (…); check HTTPS_PROXY or ALL_PROXY, with user and password where the proxy wants them, and NO_PROXY; base_url is …": Case(
+    "the proxy does not pass requests on (Connection refused); check HTTPS_PROXY or ALL_PROXY, with user and password where the proxy wants them, and NO_PROXY; base_url is …": Case(
         config={"base_url": "https://api.example.com"},
         environment={"HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": ""},
     ),

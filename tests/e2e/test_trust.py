@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tap_leadintent.api.session import environment
+from tap_leadintent.errors import NoAccessError
 from tests.support.helpers import API_KEY, only
-from tests.support.servers import Counting, answering, listening, proxying, response
+from tests.support.servers import answering, listening, proxying, response
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from tests.support.helpers import Run
 
 CATALOG = only("custom_signals")
+TRUST = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
 
 
 @pytest.fixture
@@ -28,58 +31,20 @@ def secure(certificate: Path) -> Iterator[dict[str, Any]]:
 
 @pytest.fixture(autouse=True)
 def _no_trust(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"):
+    for name in TRUST:
         monkeypatch.delenv(name, raising=False)
 
 
-# Certificates
-
-
-def test_an_unknown_certificate_is_not_trusted(
-    tap: Callable[..., Run], secure: dict[str, Any]
+@pytest.mark.parametrize("name", TRUST)
+def test_a_variable_can_name_certificates_to_trust(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
 ) -> None:
-    run = tap(secure, catalog=CATALOG)
-    assert "custom_signals: the server's certificate is not trusted" in run.failed()
-    assert "; try " not in run.stderr
-    assert "1 request, 0 retries" in run.stderr
-
-
-@pytest.mark.parametrize(
-    "name", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"]
-)
-def test_a_variable_can_name_a_certificate_to_trust(
-    tap: Callable[..., Run],
-    secure: dict[str, Any],
-    certificate: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
-) -> None:
-    monkeypatch.setenv(name, str(certificate))
-    run = tap(secure, catalog=CATALOG).succeeded()
-    assert [record["id"] for record in run.records("custom_signals")] == ["a"]
-
-
-def test_certificates_that_are_not_there_end_the_stream_at_once(
-    tap: Callable[..., Run], secure: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SSL_CERT_FILE", "/nowhere/bundle.pem")
-    run = tap(secure, catalog=CATALOG)
-    assert "SSL_CERT_FILE names no readable file of cert" in run.failed()
-    assert "; try " not in run.stderr
-
-
-# The key's way
-
-
-def test_the_key_follows_no_redirect(tap: Callable[..., Run]) -> None:
-    elsewhere = Counting(answering(response()))
-    with listening(elsewhere) as there:
-        location = "Location: http://{}:{}/v1/monitor/custom-signals".format(*there)
-        moved = response(b"", location, status="307 Temporary Redirect")
-        with listening(answering(moved)) as here:
-            config = {"api_key": API_KEY, "base_url": "http://{}:{}".format(*here)}
-            assert "are not followed" in tap(config, catalog=CATALOG).failed()
-    assert not elsewhere.connections
+    monkeypatch.setenv(name, str(tmp_path))
+    assert environment("https://api.example.com")["verify"] == str(tmp_path)
+    monkeypatch.setenv(name, "/nowhere/bundle.pem")
+    told = f"^{name} names no file of certificates: there is no /nowhere/bundle.pem$"
+    with pytest.raises(NoAccessError, match=told):
+        environment("https://api.example.com")
 
 
 @pytest.fixture

@@ -23,8 +23,6 @@ from tests.support.reading import (
 )
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from tap_leadintent.api.page import Page
     from tap_leadintent.replication.schedule import Reading
 
@@ -50,11 +48,11 @@ def test_a_signal_ends_the_wait_for_a_page_and_a_request_is_not_waited_for() -> 
         assert is_over.wait(PATIENCE)
         return page(1, has_more=False)
 
-    def waiting() -> AbstractContextManager[None]:
+    def check() -> None:
         raise SystemExit(143)
 
     with pytest.raises(SystemExit, match="143"):
-        tell(read(seconds(9), send, waiting=waiting), [])
+        tell(read(seconds(9), send, check=check), [])
     is_over.set()
 
 

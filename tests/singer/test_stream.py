@@ -104,7 +104,7 @@ def test_what_came_before_a_failure_is_written(
     state: dict[str, Any] = {"bookmarks": {"signal_agents": {"coverage": []}}}
     agents = only("signal_agents")
     run = tap({**config, "page_size": 1}, catalog=agents, state=state)
-    assert "signal_agents: HTTP 403" in run.failed()
+    assert "signal_agents: page 3: HTTP 403" in run.failed()
     assert len(run.records("signal_agents")) == 2
 
 

@@ -15,6 +15,7 @@ import urllib3
 from requests.adapters import HTTPAdapter
 
 from tap_leadintent.sandbox import Sandbox
+from tap_leadintent.sandbox.app import App
 from tests.support.helpers import (
     Run,
     assert_keeps_secret,
@@ -22,7 +23,6 @@ from tests.support.helpers import (
     options,
     prefixed,
 )
-from tests.support.hostile import Hostile
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterator
@@ -44,7 +44,7 @@ def sandbox_in_process(settings: Options, name: str) -> Iterator[Sandbox]:
     Only the way over the network is left out: the tap's own adapter and `requests`
     read what the sandbox sends. Faults of the connection need a server.
     """
-    app, lock = Hostile(settings), Lock()
+    app, lock = App(settings), Lock()
     sandbox = Sandbox(URL.format(name))
     elsewhere = HTTPAdapter.send
 

@@ -1,19 +1,16 @@
 """Runs the tap where no host's address is ever found: `python -m tests.support.stuck`.
 
-The look-up cannot be interrupted, like that of the system. The variable `LOOKS`
-replaces how long a run has to end after a signal.
+The look-up cannot be interrupted, like that of the system.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import suppress
 from threading import Event
 from typing import NoReturn
 from unittest import mock
 
-from tap_leadintent import interruption
 from tap_leadintent.__main__ import main
 
 
@@ -24,6 +21,5 @@ def look_up(*_: object, **__: object) -> NoReturn:
             Event().wait()
 
 
-interruption.LOOKS = int(os.environ.get("LOOKS", interruption.LOOKS))
 with mock.patch("socket.getaddrinfo", look_up):
     main()

@@ -118,15 +118,6 @@ def test_a_cursor_seen_before_is_an_error(lead_in: int, period: int) -> None:
         read_answers(*answers)
 
 
-def test_empty_pages_without_end_get_a_warning(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    answers = [envelope([], has_more=n < 150, after=str(n)) for n in range(151)]
-    assert read_answers(*answers)[0] == []
-    (line,) = [line for line in caplog.messages if "empty" in line]
-    assert line.startswith(f"{STREAM}: The API has sent 100 empty pages in a row")
-
-
 NO_ENVELOPES: dict[str, Any] = {
     "html": b"<html><body>Please wait</body></html>",
     "cut off": b'{"data": [{"id": "2"}], "cursor": {"has',
