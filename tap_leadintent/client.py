@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,7 @@ from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
 from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
 from tap_leadintent.replication.coverage import Coverage
-from tap_leadintent.replication.plan import SINCE_EVER, Step, make_plan
+from tap_leadintent.replication.plan import SINCE_EVER, Scope, Step, make_plan
 from tap_leadintent.replication.reader import Reader
 from tap_leadintent.replication.source import Source, key_mark
 from tap_leadintent.replication.windows import OVERLAP_SECONDS
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     from tap_leadintent.api.client import Shared
     from tap_leadintent.interruption import Interruption
     from tap_leadintent.openapi import TapColumn
-    from tap_leadintent.replication.plan import Scope
 
     Record = dict[str, Any]
 
@@ -73,20 +71,15 @@ class LeadIntentStream(SingerStream):
     ranges: tuple[str, ...] = ()
     """Time ranges of the endpoint. Runs with `end_date` read the first alone."""
 
-    def __init__(
-        self, tap: Tap, *, scope: Scope, shared: Shared, interruption: Interruption
-    ) -> None:
+    def __init__(self, tap: Tap, shared: Shared, interruption: Interruption) -> None:
         """Create the stream for a run.
 
         Args:
             tap: The tap, with its settings and state.
-            scope: What the settings ask for, of any stream.
             shared: What the requests of all streams share.
             interruption: Ends the run after a signal.
         """
         super().__init__(tap)
-        self.scope = replace(scope, ranges=self.ranges)
-        """What the settings ask for of this stream."""
         self.shared = shared
         """What the requests of all streams share."""
         self.tally = Tally()
@@ -150,7 +143,7 @@ class LeadIntentStream(SingerStream):
         return Reader(
             fetch=self.client.fetch,
             interruption=self._interruption,
-            progress=self.progress,
+            progress=Progress(self.logger.info),
             logger=self.logger,
             shaper=lambda: self._shaper,
             window_done=self._note_coverage,
@@ -158,11 +151,6 @@ class LeadIntentStream(SingerStream):
             concurrency=self.config["concurrency"],
             widest=days and max(1, int(days * 86400) - OVERLAP_SECONDS),
         )
-
-    @cached_property
-    def progress(self) -> Progress:
-        """Reports how far the stream has come; starts at the first access."""
-        return Progress(self.logger.info)
 
     @cached_property
     def _shaper(self) -> RecordShaper:
@@ -226,7 +214,7 @@ class LeadIntentStream(SingerStream):
             names = self.config["exclude_fields"][self.name]
             self.logger.info("exclude_fields leaves out %s", ", ".join(names))
         pages = self._read_ranges() if self.is_incremental else self._read_all()
-        progress, tally = self.progress, self.tally
+        progress, tally = self.reader.progress, self.tally
         try:
             with naming(self.name), closing(pages):
                 for page in pages:
@@ -281,7 +269,8 @@ class LeadIntentStream(SingerStream):
                 format_instant(newest),
                 format_instant(self._now),
             )
-        plan = make_plan(self.scope, bookmark.coverage, self._now)
+        scope = Scope.of(self.config, self.ranges)
+        plan = make_plan(scope, bookmark.coverage, self._now)
         bookmark.coverage = plan.coverage
         self._note_coverage(0)
         self.write_state()

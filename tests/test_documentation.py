@@ -106,7 +106,6 @@ def test_readme_streams() -> None:
 @pytest.mark.parametrize("name", SETTINGS)
 def test_about(name: str) -> None:
     setting = SETTINGS[name]
-    assert setting["title"]
     assert setting["description"]
     assert ABOUT["settings"]["properties"][name] == setting
     (row,) = (

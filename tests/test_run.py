@@ -87,9 +87,9 @@ def test_a_reason_is_logged_at_once(
     told = [line for line in run.stderr.splitlines() if reason in line]
     assert len(told) == 2
     assert "| ERROR    | tap-leadintent.leads " in told[0]
-    after = run.stderr.partition(told[0])[2]
-    assert re.search("leads: 0 records.*; nothing is covered yet", after)
-    assert "monitored_accounts: 3 records" in after
+    before, _, after = run.stderr.partition(told[0])
+    assert "leads: 0 records, " in before
+    assert "monitored_accounts: 3 records, " in after
 
 
 def test_a_run_ends_with_a_line_for_each_stream(
@@ -104,29 +104,20 @@ def test_a_run_ends_with_a_line_for_each_stream(
     def told() -> list[str]:
         caplog.clear()
         run(api, store, config)
-        return [line for line in caplog.messages if " requests, " in line]
+        return [line for line in caplog.messages if " requests" in line]
 
     caplog.set_level(logging.INFO)
     line, total = told()
     assert re.fullmatch(
-        r"leads: 192 records \(192 new\), \d+ requests, 0 retries, 0\.0 s waited, "
-        r"1 warning; \d+\.\d s, [\d,]+ records a second; "
-        r"covered up to 2026-03-09T00:00:00Z, before this run nothing was",
+        r"leads: 192 records \(192 new\), \d+ requests, 0 retries, 0\.0 s waited; "
+        r"\d+\.\d s; covered up to 2026-03-09T00:00:00Z",
         line,
     )
-    assert re.fullmatch(
-        r"1 stream, 192 records, \d+ requests, 1 warning in \d+\.\d s", total
-    )
+    assert re.fullmatch(r"1 stream, 192 records, \d+ requests in \d+\.\d s", total)
     api.now = 8 * DAY + 4 * HOUR
     line, _ = told()
     read = re.search(r"(\d+) records \((\d+) new or lookback, (\d+) recheck\)", line)
     assert read, line
     both, new, again = map(int, read.groups())
     assert (both, new) == (new + again, 5)
-    assert line.endswith(
-        "; covered up to 2026-03-09T04:00:00Z, before this run up to "
-        "2026-03-09T00:00:00Z"
-    )
-    config["end_date"] = "2026-03-01"
-    line, _ = told()
-    assert line.endswith("; covered up to 2026-03-09T04:00:00Z, as before")
+    assert line.endswith("; covered up to 2026-03-09T04:00:00Z")
