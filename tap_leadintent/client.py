@@ -15,7 +15,7 @@ from typing_extensions import override
 from tap_leadintent.api.client import Client
 from tap_leadintent.api.limits import Tally
 from tap_leadintent.config.validation import undocumented_filters
-from tap_leadintent.errors import ConfigError, naming
+from tap_leadintent.errors import naming
 from tap_leadintent.openapi import is_documented
 from tap_leadintent.progress import Progress
 from tap_leadintent.records.exclusion import Exclusion, key_problems
@@ -42,11 +42,6 @@ if TYPE_CHECKING:
     from tap_leadintent.openapi import TapColumn
 
     Record = dict[str, Any]
-
-
-_SKEW = 60
-"""Seconds of future in a state that get no warning. Fewer would warn of harmless
-clocks; more would hide a wrong state."""
 
 
 class LeadIntentStream(SingerStream):
@@ -90,8 +85,6 @@ class LeadIntentStream(SingerStream):
         """Collects what to log about the records."""
         if self.exclusion:
             self.schema = self.exclusion.schema(self.schema)
-        if tap.input_catalog is None:
-            self._refuse_excluded_keys()
 
     @cached_property
     def client(self) -> Client:
@@ -120,12 +113,12 @@ class LeadIntentStream(SingerStream):
         """The fields that `exclude_fields` takes out of each record."""
         return Exclusion(self.config["exclude_fields"].get(self.name, ()))
 
-    def _refuse_excluded_keys(self) -> None:
+    def key_problems(self) -> list[str]:
+        """List keys that the setting `exclude_fields` takes out, a line for each."""
         found = key_problems(
             self.exclusion, self.primary_keys, self.replication_key, self.made
         )
-        if problems := [f"exclude_fields.{self.name}: {each}" for each in found]:
-            raise ConfigError(problems)
+        return [f"exclude_fields.{self.name}: {each}" for each in found]
 
     @override
     def apply_catalog(self, catalog: Catalog) -> None:
@@ -134,7 +127,6 @@ class LeadIntentStream(SingerStream):
             left = self.exclusion.schema(entry.schema.to_dict())
             entry.schema = Schema.from_dict(left)
         super().apply_catalog(catalog)
-        self._refuse_excluded_keys()
 
     @cached_property
     def reader(self) -> Reader:
@@ -146,7 +138,7 @@ class LeadIntentStream(SingerStream):
             progress=Progress(self.logger.info),
             logger=self.logger,
             shaper=lambda: self._shaper,
-            window_done=self._note_coverage,
+            window_done=lambda records: self.checkpoint(self._state, records=records),
             page_size=self.config["page_size"],
             concurrency=self.config["concurrency"],
             widest=days and max(1, int(days * 86400) - OVERLAP_SECONDS),
@@ -166,8 +158,7 @@ class LeadIntentStream(SingerStream):
     def end(self) -> None:
         """End the stream: put what is covered into the state, and free its memory."""
         self.note_state()
-        if "reader" in vars(self):
-            self.reader.forget()
+        self.reader.forget()
 
     @property
     def filters(self) -> dict[str, Any]:
@@ -210,9 +201,6 @@ class LeadIntentStream(SingerStream):
 
     @override
     def get_records(self, context: Context | None) -> Iterable[Record]:
-        if self.exclusion:
-            names = self.config["exclude_fields"][self.name]
-            self.logger.info("exclude_fields leaves out %s", ", ".join(names))
         pages = self._read_ranges() if self.is_incremental else self._read_all()
         progress, tally = self.reader.progress, self.tally
         try:
@@ -230,29 +218,20 @@ class LeadIntentStream(SingerStream):
                 show=self.shared.secret.summarize,
             )
 
-    def check(self) -> bool:
+    def check(self) -> None:
         """Read a page of all records, and map its first, but write nothing.
-
-        Returns:
-            Whether the page has a record.
 
         Raises:
             StreamError: It cannot be read.
             SystemExit: A signal came.
         """
         with naming(self.name):
-            rows = self.reader.first_rows()
-            for row in rows[:1]:
+            for row in self.reader.first_rows()[:1]:
                 list(self._generate_record_messages(row))
-        return bool(rows)
 
     def _read_all(self) -> Generator[list[Record]]:
         step = Step("", [(SINCE_EVER, self._now)], covers=(), is_unfiltered=True)
         yield from self.reader.read(step, Coverage())
-
-    def _note_coverage(self, records: int) -> None:
-        """Take the new coverage into the state; see `checkpoint`."""
-        self.checkpoint(self._state, records=records)
 
     def _state(self) -> dict[str, Any]:
         return {COVERAGE: self.bookmark.to_state(self.key_mark)}
@@ -262,7 +241,7 @@ class LeadIntentStream(SingerStream):
         if bookmark.problem:
             self.logger.warning("The stream starts anew: %s", bookmark.problem)
         newest = max((end for _, (_, end) in bookmark.coverage), default=0)
-        if newest > self._now + _SKEW:
+        if newest > self._now:
             self.logger.warning(
                 "Its state covers a time in the future, up to %s; only what comes "
                 "before %s counts",
@@ -272,7 +251,7 @@ class LeadIntentStream(SingerStream):
         scope = Scope.of(self.config, self.ranges)
         plan = make_plan(scope, bookmark.coverage, self._now)
         bookmark.coverage = plan.coverage
-        self._note_coverage(0)
+        self.checkpoint(self._state)
         self.write_state()
         for step in plan.steps:
             yield from self.reader.read(step, plan.coverage)

@@ -37,20 +37,17 @@ def check_streams(streams: Sequence[LeadIntentStream], secret: Secret) -> None:
     """
 
     def check(stream: LeadIntentStream) -> None:
-        empty = "" if stream.check() else ", but there is no record to read"
-        stream.logger.info("ok%s", empty)
+        stream.check()
+        stream.logger.info("ok")
 
     _read_each(streams, check, secret)
 
 
-def sync_streams(
-    streams: Sequence[LeadIntentStream], write_state: Callable[[], None], secret: Secret
-) -> None:
+def sync_streams(streams: Sequence[LeadIntentStream], secret: Secret) -> None:
     """Sync streams, and log a line for each and one for the run.
 
     Args:
         streams: The selected streams.
-        write_state: Writes a STATE and flushes it.
         secret: Hides the key.
 
     Raises:
@@ -64,11 +61,6 @@ def sync_streams(
         started = monotonic()
         try:
             stream.sync()
-        except Exception:
-            # Its last windows may not have been in a STATE yet.
-            stream.note_state()
-            write_state()
-            raise
         finally:
             _log_end(stream, monotonic() - started)
 

@@ -89,12 +89,12 @@ class TapLeadIntent(Tap):
                 self.logger.warning("%s", line)
         try:
             self._write_state()
-            sync_streams(selected, self._write_state, self._secret)
-        except SystemExit:
-            # The signal may have ended the target first.
+            sync_streams(selected, self._secret)
+        finally:
+            # A stream that ended early has noted its last windows. A signal may have
+            # ended the target first.
             with suppress(OutputError):
                 self._write_state()
-            raise
 
     def _write_state(self) -> None:
         if self.state:
@@ -141,7 +141,9 @@ class TapLeadIntent(Tap):
     @override
     def setup_mapper(self) -> None:
         # The streams come first: they take excluded fields out of the catalog.
-        notes = {name: stream.notes for name, stream in self._ours.items()}
+        streams = self._ours.values()
+        self._refuse(line for stream in streams for line in stream.key_problems())
+        notes = {stream.name: stream.notes for stream in streams}
         try:
             self.mapper = build_mapper(self.config, self.catalog, notes, self.logger)
         except ConfigError as error:

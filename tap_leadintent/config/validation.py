@@ -109,18 +109,17 @@ def _date_problems(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _stream_problems(config: Mapping[str, Any]) -> Iterator[str]:
+    streams = stream_names()
     checks = {"filters": _filter_problems, "exclude_fields": _exclusion_problems}
     for name, check in checks.items():
         given = config.get(name, {})
-        lines = [*unknown(given, stream_names(), "stream")]
-        for stream in stream_names():
-            lines += (
-                f"{stream}.{line}" for line in check(stream, given.get(stream, {}))
-            )
-        yield from (f"{name}.{line}" for line in lines)
-    yield from (
-        f"stream_maps{line}" for line in map_problems(config.get("stream_maps", {}))
-    )
+        for line in unknown(given, streams, "stream"):
+            yield f"{name}.{line}"
+        for stream in streams:
+            for line in check(stream, given.get(stream, {})):
+                yield f"{name}.{stream}.{line}"
+    for line in map_problems(config.get("stream_maps", {})):
+        yield f"stream_maps{line}"
 
 
 def _filter_problems(stream: str, fields: Mapping[str, Any]) -> Iterator[str]:
