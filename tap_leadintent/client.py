@@ -226,8 +226,9 @@ class LeadIntentStream(SingerStream):
             SystemExit: A signal came.
         """
         with naming(self.name):
-            for row in self.reader.first_rows()[:1]:
-                list(self._generate_record_messages(row))
+            rows = self.reader.first_rows()
+        for row in rows[:1]:
+            list(self._generate_record_messages(row))
 
     def _read_all(self) -> Generator[list[Record]]:
         step = Step("", [(SINCE_EVER, self._now)], covers=(), is_unfiltered=True)
@@ -243,10 +244,8 @@ class LeadIntentStream(SingerStream):
         newest = max((end for _, (_, end) in bookmark.coverage), default=0)
         if newest > self._now:
             self.logger.warning(
-                "Its state covers a time in the future, up to %s; only what comes "
-                "before %s counts",
+                "Its state covers a time in the future, up to %s, which does not count",
                 format_instant(newest),
-                format_instant(self._now),
             )
         scope = Scope.of(self.config, self.ranges)
         plan = make_plan(scope, bookmark.coverage, self._now)

@@ -34,20 +34,14 @@ class Progress:
     It looks at the clock only when a page has been handed over.
     """
 
-    def __init__(
-        self,
-        tell: Callable[[str], object],
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, tell: Callable[[str], object]) -> None:
         """Start now.
 
         Args:
             tell: Gets each line.
-            clock: A monotonic clock, in seconds.
         """
         self._tell = tell
-        self._clock = clock
-        self._last = clock()
+        self._last = time.monotonic()
         self.begin_range("", ())
 
     def begin_range(self, name: str, stretches: Sequence[tuple[int, int]]) -> None:
@@ -76,7 +70,7 @@ class Progress:
         Args:
             records: How many records of the stream have been handed over so far.
         """
-        now = self._clock()
+        now = time.monotonic()
         if now - self._last < _SECONDS_BETWEEN_LINES:
             return
         self._last = now

@@ -7,9 +7,13 @@ from http import HTTPStatus
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from singer_sdk.exceptions import SingerSDKError
-
-from tap_leadintent.errors import LOGGER, NoAccessError, OutputError, RunError
+from tap_leadintent.errors import (
+    LOGGER,
+    NoAccessError,
+    OutputError,
+    RunError,
+    StreamError,
+)
 from tap_leadintent.progress import counted
 
 if TYPE_CHECKING:
@@ -106,23 +110,21 @@ def _read_each(
         secret: Hides the key.
 
     Raises:
-        RunError: Any of them failed. Its line states a reason once for all streams that
-            share it.
+        RunError: Any of them failed; its line says why.
         SystemExit: A signal came.
         OutputError: Standard output cannot be written.
     """
-    failed: dict[str, list[str]] = {}
+    failed: list[str] = []
     ending: list[str] = []
     for number, stream in enumerate(streams, start=1):
         try:
             read(stream)
         except OutputError:
             raise
-        except SingerSDKError as error:
+        except StreamError as error:
             # The last line, which tells it again, may come hours later.
             stream.logger.error("%s", error)  # noqa: TRY400 - it needs no traceback
-            reason = str(error).removeprefix(f"{stream.name}: ")
-            failed.setdefault(reason, []).append(stream.name)
+            failed.append(str(error))
             if _ends_run(error, stream.shared.limiter):
                 if left := [other.name for other in streams[number:]]:
                     ending.append(f"not tried after that: {', '.join(left)}")
@@ -130,18 +132,16 @@ def _read_each(
                 break
         except Exception as error:
             stream.logger.exception("an unexpected error, which is a bug of the tap")
-            reason = f"{type(error).__name__}: {error}"
-            failed.setdefault(reason, []).append(stream.name)
+            failed.append(f"{stream.name}: {type(error).__name__}: {error}")
         finally:
             stream.end()
     if failed:
-        told = [f"{', '.join(names)}: {reason}" for reason, names in failed.items()]
-        number = sum(map(len, failed.values()))
-        line = f"{number} of {len(streams)} streams failed: {'; '.join(told + ending)}"
+        told = "; ".join([*failed, *ending])
+        line = f"{len(failed)} of {len(streams)} streams failed: {told}"
         raise RunError(secret.summarize(line, _MOST_OF_FAILURES))
 
 
-def _ends_run(error: SingerSDKError, limiter: RateLimiter) -> bool:
+def _ends_run(error: StreamError, limiter: RateLimiter) -> bool:
     """Note a stream's failure, and tell whether it shows that no other can be read.
 
     It does if no connection can be made. While no request of the run has succeeded, it
@@ -150,8 +150,8 @@ def _ends_run(error: SingerSDKError, limiter: RateLimiter) -> bool:
     such as with 404, say nothing about the others. Neither does 403 at any time, which
     is about one endpoint.
     """
-    kind = getattr(error, "kind", None)
-    last, limiter.failure = limiter.failure, kind or limiter.failure
+    kind, last = error.kind, limiter.failure
+    limiter.failure = kind or last
     if isinstance(error, NoAccessError):
         return True
     if limiter.has_succeeded or kind in {None, HTTPStatus.FORBIDDEN}:

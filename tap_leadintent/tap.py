@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 from singer_sdk import Tap
-from singer_sdk.cli import plugin_cli
 from singer_sdk.tap_base import CliTestOptionValue
 from typing_extensions import override
 
@@ -153,17 +152,6 @@ class TapLeadIntent(Tap):
     def _secret(self) -> log.Secret:
         return log.Secret(self._config.get("api_key"))
 
-    @plugin_cli
-    def cli(cls) -> click.Command:  # noqa: N805 - as the SDK has it
-        """Set the log up, and return the command line.
-
-        Returns:
-            The command.
-        """
-        command: click.Command = super().cli
-        log.hide_details(logging.getLogger().handlers)
-        return command
-
     @classmethod
     @override
     def get_singer_command(cls) -> click.Command:
@@ -190,6 +178,7 @@ class TapLeadIntent(Tap):
         **options: Any,
     ) -> None:
         super(Tap, cls).invoke(**options)
+        log.hide_details(logging.getLogger().handlers)
         given: dict[str, Any] = {}
         for path in config:
             if path != "ENV":

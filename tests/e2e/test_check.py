@@ -57,7 +57,8 @@ def test_each_failure_says_what_to_do_and_costs_no_other(
     assert "ask for access" in leads
     assert observations.startswith("ERROR observations: HTTP 403 ")
     assert last.startswith("ERROR 3 of 4 streams failed: signal_agents: HTTP 404 ")
-    assert "; leads, observations: HTTP 403 " in last
+    assert "; leads: HTTP 403 " in last
+    assert "; observations: HTTP 403 " in last
     assert {request["stream"] for request in sandbox.requests()} == {*tested}
 
 

@@ -111,7 +111,7 @@ OF_THE_STATE = {
     "leads: The stream starts anew: its filters have changed to none; the coverage with other filters is kept": warned(
         state=covering(filters="0123456789ab")
     ),
-    "leads: Its state covers a time in the future, up to 9999-01-01T00:00:00Z; only what comes before … counts": warned(
+    "leads: Its state covers a time in the future, up to 9999-01-01T00:00:00Z, which does not count": warned(
         state=covering(to="9999-01-01T00:00:00Z")
     ),
     "leads: The stream starts anew: its state has a replication_key_value alone, which does not say what was found when": warned(
