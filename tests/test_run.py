@@ -10,19 +10,15 @@ import pytest
 
 from tap_leadintent.errors import RunError
 from tap_leadintent.streams import Leads
-from tests.support.helpers import STREAMS, each_reading_entry, only
 from tests.support.model import DAY, HOUR, Api, Lead, Version, steady
 from tests.support.model_runs import CONFIG, run
 from tests.support.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tap_leadintent.sandbox import Sandbox
     from tests.support.helpers import Run
-
-UNHANDLED = "unhandled error"
 
 
 def test_an_unexpected_error_is_one_streams_failure(
@@ -39,42 +35,6 @@ def test_an_unexpected_error_is_one_streams_failure(
     written = {message["stream"] for message in store.of_type("RECORD")}
     assert written == {"monitored_accounts"}
     assert "leads: an unexpected error, which is a bug of the tap" in caplog.messages
-
-
-def test_batches_that_cannot_be_written_say_where(
-    tap: Callable[..., Run], config: dict[str, Any], tmp_path: Path
-) -> None:
-    (tmp_path / "file").touch()
-    folder = tmp_path / "file" / "batches"
-    batches = {
-        "encoding": {"format": "jsonl", "compression": "gzip"},
-        "storage": {"root": folder.as_uri(), "prefix": ""},
-    }
-    ended = tap({**config, "batch_config": batches})
-    line = ended.failed()
-    assert line.startswith(f"{len(STREAMS)} of {len(STREAMS)} streams failed: ")
-    reason = line.partition("signal_agents: ")[2]
-    assert reason.startswith("batches cannot be written ([Errno 20] Not a directory: ")
-    assert reason.endswith(f"'{folder}'); see batch_config")
-    assert f"| leads: {reason}" in ended.stderr
-    assert ended.state["bookmarks"]["leads"]["coverage"] == []
-
-
-@each_reading_entry
-@pytest.mark.parametrize(
-    "change",
-    [{"api_key": "wrong-7c2e"}, {"base_url": "http://127.0.0.1:9", "max_retries": 0}],
-    ids=["refused", "unreachable"],
-)
-def test_what_the_tap_reports_is_handled(
-    tap: Callable[..., Run],
-    config: dict[str, Any],
-    change: dict[str, Any],
-    arguments: list[str],
-) -> None:
-    run = tap({**config, **change}, *arguments, catalog=only("leads"))
-    assert run.failed()
-    assert UNHANDLED not in run.stderr
 
 
 def test_a_reason_is_logged_at_once(
