@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tap_leadintent.config.settings import Dates
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.coverage import Coverage
-from tap_leadintent.times import EARLIEST
+from tap_leadintent.times import EARLIEST, parse_instant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,12 +55,12 @@ class Scope:
         Returns:
             What they ask for.
         """
-        dates = Dates.of(config)
+        start, end = config.get("start_date"), config.get("end_date")
         days = config.get("recheck_days")
         return cls(
             ranges=ranges,
-            start=dates.start,
-            end=dates.end,
+            start=None if start is None else parse_instant(start),
+            end=None if end is None else parse_instant(end, round_up=True),
             lookback=int(config["lookback_minutes"]) * 60,
             recheck=None if days is None else int(days) * _DAY,
         )
