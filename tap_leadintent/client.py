@@ -148,13 +148,11 @@ class LeadIntentStream(SingerStream):
         """Reads the stream's pages."""
         days = self.config.get("window_days") if "start_date" in self.config else None
         return Reader(
-            fetch=self.client.fetch,
+            client=self.client,
             interruption=self._interruption,
             progress=self.progress,
-            logger=self.logger,
             shaper=lambda: self._shaper,
             window_done=self._note_coverage,
-            page_size=self.config["page_size"],
             concurrency=self.config["concurrency"],
             widest=days and max(1, int(days * 86400) - OVERLAP_SECONDS),
         )
@@ -176,10 +174,8 @@ class LeadIntentStream(SingerStream):
         )
 
     def end(self) -> None:
-        """End the stream: put what is covered into the state, and free its memory."""
+        """End the stream: put what is covered into the state."""
         self.note_state()
-        if "reader" in vars(self):
-            self.reader.forget()
 
     @property
     def filters(self) -> dict[str, Any]:
@@ -259,8 +255,8 @@ class LeadIntentStream(SingerStream):
         return bool(rows)
 
     def _read_all(self) -> Generator[list[Record]]:
-        step = Step("", [(SINCE_EVER, self._now)], covers=(), is_unfiltered=True)
-        yield from self.reader.read(step, Coverage())
+        step = Step("", [(SINCE_EVER, self._now)], covers=(), kind="")
+        yield from self.reader.read([step], Coverage())
 
     def _note_coverage(self, records: int) -> None:
         """Take the new coverage into the state; see `checkpoint`."""
@@ -285,6 +281,5 @@ class LeadIntentStream(SingerStream):
         bookmark.coverage = plan.coverage
         self._note_coverage(0)
         self.write_state()
-        for step in plan.steps:
-            yield from self.reader.read(step, plan.coverage)
+        yield from self.reader.read(plan.steps, plan.coverage)
         plan.coverage.rechecked = plan.rechecked

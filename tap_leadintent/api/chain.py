@@ -5,10 +5,8 @@ API description: "Pagination and ordering".
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tap_leadintent.api.page import Cursor
 from tap_leadintent.api.pagination import CursorPaginator
 from tap_leadintent.errors import NoAccessError, RefusedError, StreamError
 
@@ -43,8 +41,6 @@ class Chain:
         """
         self.fields = fields
         """What to ask for, besides the cursor."""
-        self.ends_early = False
-        """Whether it ends after its first page."""
         self._logger = logger
         self._paginator = CursorPaginator()
         self._restarts = 0
@@ -60,14 +56,14 @@ class Chain:
         """Whether its first page has come."""
         return self._paginator.count > 0
 
-    def take(self, page: Page) -> Page | None:
+    def take(self, page: Page) -> Page:
         """Take the page that was asked for.
 
         Args:
             page: The page.
 
         Returns:
-            The page, as it may be emitted; None if it may not.
+            The page, as it counts.
 
         Raises:
             StreamError: It has no next cursor, or one that was followed before.
@@ -80,7 +76,7 @@ class Chain:
                 self._empty,
             )
         self._paginator.advance(page)
-        return replace(page, cursor=Cursor(has_more=False)) if self.ends_early else page
+        return page
 
     def refuse(self, error: BaseException) -> None:
         """Learn that the request failed; begin again if a cursor may have expired.

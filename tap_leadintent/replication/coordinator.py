@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -13,9 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from contextlib import AbstractContextManager
 
+    from tap_leadintent.api.chain import Chain
     from tap_leadintent.api.page import Page
     from tap_leadintent.replication.schedule import Reading, Schedule
     from tap_leadintent.replication.windows import Window
+
+    Fetch = Callable[[dict[str, Any], str | None, Event], Page]
 
 _WAIT_SECONDS = 0.5
 """The longest wait for a page in one piece. A signal that comes in the instant before a
@@ -33,25 +36,22 @@ class Coordinator:
     def __init__(
         self,
         schedule: Schedule,
-        send: Callable[[Reading, Event], Page],
-        *,
-        readers: int,
-        waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
+        fetch: Fetch,
+        waiting: Callable[[], AbstractContextManager[None]],
     ) -> None:
-        """Start the threads, or as many of them as the system allows.
+        """Start the threads.
 
         Args:
             schedule: What to read; nothing else may use it from here on.
-            send: Sends what a reading asks for next; the event is set when the page is
-                not wanted any more.
-            readers: How many requests are sent at once.
+            fetch: Sends a request, see `Client.fetch`; the event is set when the page
+                is not wanted any more.
             waiting: Gives a context for the wait for a page, which a signal may end.
 
         Raises:
-            StreamError: The system allows no thread.
+            StreamError: The system does not allow so many threads.
         """
         self._schedule = schedule
-        self._send = send
+        self._fetch = fetch
         self._waiting = waiting
         self.stopped = Event()
         """Set when no page is wanted any more."""
@@ -60,24 +60,24 @@ class Coordinator:
         """A reading with its page or error, the size of a page taken, None to end."""
         self._pages: SimpleQueue[Any] = SimpleQueue()
         """What `Schedule.handed_over` gives, an error, None at the end."""
-        self.readers = 0
-        """How many threads send requests."""
-        with suppress(RuntimeError, MemoryError):
+        try:
             _start(self._decide, "coordinator")
-            for number in range(1, readers + 1):
+            for number in range(1, schedule.readers + 1):
                 _start(self._read, f"reader {number}")
-                self.readers += 1
-        if not self.readers:
+        except (RuntimeError, MemoryError):
             self.stop()
-            msg = "the system allows no thread to read with; raise its limit of threads"
-            raise StreamError(msg)
+            msg = (
+                "the system does not allow as many threads as concurrency wants; lower "
+                "it, or raise the system's limit"
+            )
+            raise StreamError(msg) from None
         self._events.put(0)
 
-    def __iter__(self) -> Generator[tuple[Window, Page | None]]:
+    def __iter__(self) -> Generator[tuple[Window, Page]]:
         """Give pages in order; see `Schedule.handed_over`.
 
         Yields:
-            A window with each of its pages, and at last with None: it is read whole.
+            Each page, with its window.
 
         Raises:
             BaseException: A window cannot be read, after all that comes before it.
@@ -88,8 +88,8 @@ class Coordinator:
                 if isinstance(item, BaseException):
                     raise item
                 yield item
-                if (page := item[1]) is not None:
-                    self._events.put(page.size)
+                _, page = item
+                self._events.put(page.size)
         finally:
             self.stop()
 
@@ -113,8 +113,6 @@ class Coordinator:
             while (event := self._events.get()) is not None:
                 if isinstance(event, int):
                     schedule.make_room(event)
-                elif isinstance(event[1], BaseException):
-                    schedule.fail(*event)
                 else:
                     schedule.take(*event)
                 for item in schedule.handed_over():
@@ -126,15 +124,19 @@ class Coordinator:
                     break
         except BaseException as error:  # noqa: BLE001 - raised by the iterator
             self._pages.put(error)
-        for _ in range(self.readers):
+        for _ in range(schedule.readers):
             self._to_send.put(None)
 
     def _read(self) -> None:
         while (reading := self._to_send.get()) is not None:
-            try:
-                self._events.put((reading, self._send(reading, self.stopped)))
-            except BaseException as error:  # noqa: BLE001 - raised at its place
-                self._events.put((reading, error))
+            # No variable holds the page while the next reading is waited for.
+            self._events.put((reading, self._answer(reading.chain)))
+
+    def _answer(self, chain: Chain) -> Page | BaseException:
+        try:
+            return self._fetch(chain.fields, chain.after, self.stopped)
+        except BaseException as error:  # noqa: BLE001 - raised at its place
+            return error
 
 
 def _start(target: Callable[[], None], name: str) -> None:

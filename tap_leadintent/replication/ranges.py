@@ -5,6 +5,7 @@ API description: "POST /v1/signals/leads", "POST /v1/monitor/signals".
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,10 +31,6 @@ _RANGE_REFUSALS = frozenset({400, 409, 416, 422})
 
 _WIDTH_REFUSALS = frozenset({400, 413, 422})
 """Statuses with which a server may refuse a range that is too wide for it."""
-
-_MOST_TRIES = 5
-"""More would repeat requests in vain; fewer might fail where several machines with
-clocks of their own answer in turn."""
 
 _MOST_ALIKE = 3
 """Windows in a row that begin with the same records before the API is asked for a time
@@ -76,31 +73,28 @@ class RangeChain(Chain):
         """
         super().__init__(range_fields(name, window), logger)
         self._name = name
-        self._window = self._asked = window
-        self._tries = _MOST_TRIES
+        self._start = window.start
+        self._until = window.end
 
     @override
-    def take(self, page: Page) -> Page | None:
-        shown = super().take(page)
-        if self._asked.end <= self._window.start:
-            # All of it lies in the future: only the refusal was made sure of.
-            return None
+    def take(self, page: Page) -> Page:
         # What was left out has not been read.
-        return shown and replace(shown, as_of=min(page.as_of, self._asked.end))
+        return replace(super().take(page), as_of=min(page.as_of, self._until))
 
     @override
     def refuse(self, error: BaseException) -> None:
         if self.has_begun or not isinstance(error, RefusedError):
             super().refuse(error)
             return
-        asked, now, self._tries = self._asked, error.as_of, self._tries - 1
-        may_be_ahead = error.status in _RANGE_REFUSALS and self._tries
-        if now is not None and now < asked.end and may_be_ahead:
-            self._asked = Window(min(asked.start, now - 1), now)
-            self.fields = range_fields(self._name, self._asked)
+        now = error.as_of
+        if error.status in _RANGE_REFUSALS and now is not None and now < self._until:
+            # Where several machines answer in turn, the next may be behind this one.
+            self._until = now
+            asked = Window(min(self._start, now - 1), now)
+            self.fields = range_fields(self._name, asked)
         elif error.status not in _WIDTH_REFUSALS:
             raise error
-        elif asked.end - asked.start > NARROWEST_SECONDS:
+        elif self._until - self._start > NARROWEST_SECONDS:
             raise TooWideError(str(error), error.status)
         else:
             msg = (
@@ -116,16 +110,15 @@ class RangeGuard:
     Everything would be read once for each window, and the windows would look alike.
     """
 
-    def __init__(self, name: str, is_ignored: Callable[[], bool]) -> None:
+    def __init__(self, name: str, first_page: Callable[[str], Records]) -> None:
         """Start without a window.
 
         Args:
             name: The time range.
-            is_ignored: Requests a time that cannot have records, and tells whether the
-                server returns some.
+            first_page: Requests a time of a range that cannot have records.
         """
         self._name = name
-        self._is_ignored = is_ignored
+        self._first_page = first_page
         self._is_trusted = False
         self._last: int | None = None
         self._alike = 1
@@ -146,12 +139,14 @@ class RangeGuard:
         self._last = content
         if self._alike < _MOST_ALIKE or self._is_trusted:
             return
-        if self._is_ignored():
-            msg = (
-                "the API returns the same records for different time ranges of "
-                f"{self._name}; it seems to ignore the range. The stream stops rather "
-                "than read everything once for each window. Report it to the API's "
-                "support."
-            )
-            raise StreamError(msg)
+        # A server that refuses the range does not ignore it.
+        with suppress(RefusedError):
+            if self._first_page(self._name).data:
+                msg = (
+                    "the API returns the same records for different time ranges of "
+                    f"{self._name}; it seems to ignore the range. The stream stops "
+                    "rather than read everything once for each window. Report it to "
+                    "the API's support."
+                )
+                raise StreamError(msg)
         self._is_trusted = True

@@ -159,10 +159,10 @@ def _read(
     covered = plan.coverage.pieces(name)
     for step in plan.steps:
         if name in step.covers:
-            if covered and not step.is_recheck:
+            if covered and step.kind != "recheck":
                 yield from _reasons(step.stretches, covered, lookback)
             else:
-                why = "recheck" if step.is_recheck else first
+                why = step.kind if step.kind == "recheck" else first
                 yield from ((piece, why) for piece in step.stretches)
 
 

@@ -46,7 +46,7 @@ def test_what_is_refused_is_read_in_narrower_windows(
 ) -> None:
     windows = Windows([(0, span)], page_size=PAGE, **KINDS[kind])
     read, refused = refuse(windows, wider_than=widest)
-    assert windows.finished
+    assert windows.oldest_left is None
     assert union([(start, end) for start, end, *_ in read]) == [(0, span)]
     assert sum(end - start for start, end, *_ in read) == span
     # Eight at once may be refused for the same width.
