@@ -204,8 +204,8 @@ class LeadIntentStream(SingerStream):
         """The newest covered instant of the stream's first range."""
         if not self.is_incremental:
             return None
-        newest = self.bookmark.coverage.newest(self.ranges[0])
-        return None if newest is None else format_instant(newest)
+        covered = self.bookmark.coverage.pieces(self.ranges[0])
+        return format_instant(covered[-1][1]) if covered else None
 
     def begin_state(self) -> None:
         """Put an empty coverage into the run's first STATE, if there is no state.

@@ -247,8 +247,7 @@ def doubts_about_state(selected: Sequence[LeadIntentStream], now: int) -> Iterat
     """
     if reading := [stream for stream in selected if stream.is_incremental]:
         bookmarks = {stream.name: stream.bookmark for stream in reading}
-        filters = {stream.name: stream.filters for stream in reading}
-        yield from changes(bookmarks, filters, reading[0].key_mark)
+        yield from changes(bookmarks, reading[0].key_mark)
         if reading[0].scope.since > now:
             told = ", ".join(bookmarks)
             yield f"start_date lies in the future; nothing is read of {told}"

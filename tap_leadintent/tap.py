@@ -89,7 +89,7 @@ class TapLeadIntent(Tap):
         for stream in selected:
             stream.begin_state()
         for line in doubts_about_state(selected, self.initialized_at // 1000):
-            self.logger.warning("%s", line)
+            self.logger.warning("%s", self._secret.summarize(line))
         try:
             self._write_state()
             sync_streams(selected, self.logger, self._write_state, self._secret)

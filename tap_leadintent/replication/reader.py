@@ -124,7 +124,14 @@ class Reader:
         deduplicator = Deduplicator()
         for step in steps:
             self.progress.begin_range(step.name, step.stretches if step.name else ())
-            windows = self._windows(step)
+            windows = Windows(
+                step.stretches,
+                page_size=self.client.page_size,
+                readers=self.concurrency,
+                widest=self.widest,
+                quiet=step.is_quiet,
+                whole=not step.name,
+            )
             with closing(self._pages(windows, step.name, self.client.fetch)) as pages:
                 yield from self._rows(step, pages, deduplicator, coverage)
             if windows.widest < (self.widest or sys.maxsize):
@@ -135,18 +142,6 @@ class Reader:
                     step.name,
                     windows.widest / 86400,
                 )
-
-    def _windows(self, step: Step) -> Windows:
-        page_size = self.client.page_size
-        if not step.name:
-            return Windows(step.stretches, page_size=page_size, whole=True)
-        return Windows(
-            step.stretches,
-            page_size=page_size,
-            readers=self.concurrency,
-            widest=self.widest,
-            quiet=step.is_quiet,
-        )
 
     def _rows(
         self,

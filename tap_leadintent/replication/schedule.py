@@ -77,17 +77,17 @@ class Schedule:
         """Give each reading whose next request is to be sent now.
 
         Yields:
-            The reading; `take` or `fail` is to be called with it afterwards.
+            The reading; `take` is to be called with it afterwards.
         """
+        while sum(not each.has_ended for each in self._readings) < self.readers:
+            if not self._is_room(None) or not (window := self._windows.next()):
+                break
+            reading = Reading(window, self._begin(window))
+            insort(self._readings, reading, key=lambda each: each.window)
         for reading in self._readings:
             if not (reading.is_asking or reading.has_ended) and self._is_room(reading):
                 reading.is_asking = True
                 yield reading
-        while sum(not each.has_ended for each in self._readings) < self.readers:
-            if (begun := self._next()) is None:
-                return
-            begun.is_asking = True
-            yield begun
 
     def take(self, reading: Reading, answer: Page | BaseException) -> None:
         """Take what a reading has asked for.
@@ -137,14 +137,6 @@ class Schedule:
         """
         self._bytes -= size
         self._bytes_handed_over -= size
-
-    def _next(self) -> Reading | None:
-        """Begin a window, if there is one to read and room for its pages."""
-        if not self._is_room(None) or not (window := self._windows.next()):
-            return None
-        reading = Reading(window, self._begin(window))
-        insort(self._readings, reading, key=lambda each: each.window)
-        return reading
 
     def _oldest(self) -> Reading | None:
         """Find the window that is to be handed over next, if it has been begun."""

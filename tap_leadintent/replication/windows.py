@@ -106,11 +106,12 @@ class Windows:
             readers: How many windows are read at once.
             widest: The most seconds of a window.
             quiet: Whether each stretch is likely to hold next to nothing.
-            whole: Whether each stretch is one window, however much it holds.
+            whole: Whether each stretch is one window, however long it is and however
+                much it holds; one reader reads it.
         """
-        self.readers = readers
+        self.readers = 1 if whole else readers
         """How many windows are read at once."""
-        self.widest = widest or sys.maxsize
+        self.widest = sys.maxsize if whole or not widest else widest
         """The most seconds of a window, which the API may turn out to narrow."""
         self._is_quiet = quiet
         self._kept_seconds = sys.maxsize if whole else _LEAST_SECONDS

@@ -108,7 +108,7 @@ OF_THE_STATE = {
     "base_url is …, but the state of leads was made with https://api.example.com; everything is read anew, and the coverage of that address is kept": warned(
         state=covering(source="https://api.example.com")
     ),
-    "leads: The stream starts anew: its filters have changed to none; the coverage with other filters is kept": warned(
+    "leads: The stream starts anew, as its filters have changed; the coverage with other filters is kept": warned(
         state=covering(filters="0123456789ab")
     ),
     "leads: Its state covers a time in the future, up to 9999-01-01T00:00:00Z; only what comes before … counts": warned(

@@ -105,17 +105,6 @@ def test_coming_and_going_loses_nothing_and_forgets_the_oldest() -> None:
     assert kept == [source.address for source in reversed(sources)][: MOST_OTHERS + 1]
 
 
-def test_keys_are_those_of_this_address_whatever_its_filters() -> None:
-    entries = [
-        entry(),
-        entry(key="00000001"),
-        entry(key="00000002", filters="0123456789ab"),
-        entry(key="00000003", source=THERE.address),
-    ]
-    assert {*read(entries).keys} == {"00000001", "00000002"}
-    assert read(entries).key == "00000001"
-
-
 # What others wrote
 
 
@@ -127,13 +116,6 @@ def test_a_bookmark_of_the_sdk_covers_nothing() -> None:
     assert Bookmark.read({**state, "coverage": []}, HERE).problem is None
 
 
-def test_a_recheck_of_version_0_1_does_not_count_any_longer() -> None:
-    place = {"recheck_from": "2026-01-01", "recheck_done": "2026-01-02"}
-    bookmark = read([entry(), {"range": "date_found", **place}])
-    assert (bookmark.problem, bookmark.coverage.rechecked) == (None, None)
-    assert bookmark.to_state() == [entry(source=HERE.address)]
-
-
 @pytest.mark.parametrize(
     ("entries", "why"),
     [
@@ -142,10 +124,9 @@ def test_a_recheck_of_version_0_1_does_not_count_any_longer() -> None:
         ([{"range": "date_found"}], "from"),
         ([{"range": "a", "from": "x", "to": "y"}], "x"),
         ([entry() | {"from": 1}], "str"),
-        ([entry() | {"key": 7}], "str"),
         ([{"range": "a", "from": "2026-01-02", "to": "2026-01-01"}], "before"),
         ([{"rechecked": "soon"}], "soon"),
-        ([{"rechecked": 7}], "str"),
+        ([{"rechecked": 7}], "7"),
     ],
     ids=str,
 )
