@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
-from contextlib import contextmanager
-from functools import partial
 from random import Random
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
-from unittest import mock
 
 from tap_leadintent.api.chain import Chain
 from tap_leadintent.api.page import Page
@@ -18,7 +15,7 @@ from tap_leadintent.replication.schedule import Schedule
 from tap_leadintent.replication.windows import Window, Windows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Generator
 
     from tap_leadintent.replication.coordinator import Fetch
     from tap_leadintent.replication.schedule import Reading
@@ -93,15 +90,6 @@ class OneThread:
             return self._fetch(chain.fields, chain.after, Event())
         except Exception as error:  # noqa: BLE001 - raised at its place
             return error
-
-
-@contextmanager
-def in_one_thread(seed: int) -> Iterator[None]:
-    """Let the tap read in one thread, in the order of a seed."""
-    with mock.patch(
-        "tap_leadintent.replication.reader.Coordinator", partial(OneThread, seed)
-    ):
-        yield
 
 
 def read_chain(stream: Any, stopped: Any = None) -> Generator[Page]:
