@@ -133,13 +133,11 @@ class LeadIntentStream(SingerStream):
         """Reads the stream's pages."""
         days = self.config.get("window_days") if "start_date" in self.config else None
         return Reader(
-            fetch=self.client.fetch,
+            client=self.client,
             interruption=self._interruption,
             progress=Progress(self.logger.info),
-            logger=self.logger,
             shaper=lambda: self._shaper,
             window_done=lambda records: self.checkpoint(self._state, records=records),
-            page_size=self.config["page_size"],
             concurrency=self.config["concurrency"],
             widest=days and max(1, int(days * 86400) - OVERLAP_SECONDS),
         )
@@ -156,9 +154,8 @@ class LeadIntentStream(SingerStream):
         )
 
     def end(self) -> None:
-        """End the stream: put what is covered into the state, and free its memory."""
+        """End the stream: put what is covered into the state."""
         self.note_state()
-        self.reader.forget()
 
     @property
     def filters(self) -> dict[str, Any]:
@@ -187,8 +184,8 @@ class LeadIntentStream(SingerStream):
         """The newest covered instant of the stream's first range."""
         if not self.is_incremental:
             return None
-        newest = self.bookmark.coverage.newest(self.ranges[0])
-        return None if newest is None else format_instant(newest)
+        covered = self.bookmark.coverage.pieces(self.ranges[0])
+        return format_instant(covered[-1][1]) if covered else None
 
     def begin_state(self) -> None:
         """Put an empty coverage into the run's first STATE, if there is no state.
@@ -231,8 +228,8 @@ class LeadIntentStream(SingerStream):
             list(self._generate_record_messages(row))
 
     def _read_all(self) -> Generator[list[Record]]:
-        step = Step("", [(SINCE_EVER, self._now)], covers=(), is_unfiltered=True)
-        yield from self.reader.read(step, Coverage())
+        step = Step("", [(SINCE_EVER, self._now)], covers=(), kind="")
+        yield from self.reader.read([step], Coverage())
 
     def _state(self) -> dict[str, Any]:
         return {COVERAGE: self.bookmark.to_state(self.key_mark)}
@@ -252,6 +249,5 @@ class LeadIntentStream(SingerStream):
         bookmark.coverage = plan.coverage
         self.checkpoint(self._state)
         self.write_state()
-        for step in plan.steps:
-            yield from self.reader.read(step, plan.coverage)
+        yield from self.reader.read(plan.steps, plan.coverage)
         plan.coverage.rechecked = plan.rechecked

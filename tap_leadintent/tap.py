@@ -83,9 +83,8 @@ class TapLeadIntent(Tap):
             stream.begin_state()
         if reading := [stream for stream in selected if stream.is_incremental]:
             bookmarks = {stream.name: stream.bookmark for stream in reading}
-            filters, mark = self.config["filters"], reading[0].key_mark
-            for line in changes(bookmarks, filters, mark):
-                self.logger.warning("%s", line)
+            for line in changes(bookmarks, reading[0].key_mark):
+                self.logger.warning("%s", self._secret.summarize(line))
         try:
             self._write_state()
             sync_streams(selected, self._secret)
@@ -116,7 +115,7 @@ class TapLeadIntent(Tap):
 
     @cached_property
     def _interruption(self) -> Interruption:
-        return Interruption()
+        return Interruption(lambda: getattr(self.message_writer, "taken", 0))
 
     @override
     def _handle_termination(self, signum: int, frame: FrameType | None) -> None:

@@ -55,7 +55,7 @@ def test_a_reason_is_logged_at_once(
 def test_a_run_ends_with_a_line_for_each_stream(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """It says what the windows of the records were, of all ranges."""
+    """It says what the records were read for, of all ranges."""
     found = [HOUR * n + HOUR / 2 for n in range(24 * 9)]
     leads = [Lead(f"lead-{at:.0f}", at, [Version(at, at)]) for at in found]
     api, store = Api(now=8 * DAY, leads=leads), Store()

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import logging
     from collections.abc import Mapping
 
+_BOOLEANS = {"true": True, "1": True, "yes": True, "on": True}
+_BOOLEANS |= {"false": False, "0": False, "no": False, "off": False}
 _UNREADABLE = (OSError, RecursionError, ValueError)
 
 
@@ -115,8 +117,8 @@ def read_environment(
     """Read the settings that are set in the environment, or in a `.env` file.
 
     The file is looked for in the working folder and its parents; environment variables
-    override it. Strings are taken as they are, other types are JSON. An empty variable
-    counts as unset.
+    override it. Strings are taken as they are, booleans may be `true`, `1`, `yes` and
+    the like, and other types are JSON. An empty variable counts as unset.
 
     Args:
         schema: JSON schema of all settings.
@@ -125,22 +127,30 @@ def read_environment(
 
     Returns:
         The settings. What cannot be decoded stays a text, which the validation refuses.
+
+    Raises:
+        ConfigError: The `.env` file cannot be read.
     """
-    load_dotenv(find_dotenv(usecwd=True))
+    try:
+        load_dotenv(find_dotenv(usecwd=True))
+    except _UNREADABLE as error:
+        raise ConfigError([f".env: {error}"]) from None
     config = {}
     for variable, text in sorted(os.environ.items()):
         name = variable.removeprefix(prefix).lower()
         if not variable.startswith(prefix) or not text:
             continue
         if setting := schema["properties"].get(name):
-            config[name] = text if "string" in setting["type"] else _decoded(text)
+            config[name] = _decoded(text, setting["type"])
         elif hint := did_you_mean(name, schema["properties"]):
             logger.warning("%s is ignored: there is no such setting%s", variable, hint)
     return config
 
 
-def _decoded(text: str) -> Any:  # noqa: ANN401 - any JSON
+def _decoded(text: str, types: list[str]) -> Any:  # noqa: ANN401 - any JSON
+    if "boolean" in types and text.lower() in _BOOLEANS:
+        return _BOOLEANS[text.lower()]
     try:
-        return msgspec.json.decode(text)
+        return text if "string" in types else msgspec.json.decode(text)
     except _UNREADABLE:
         return text

@@ -37,13 +37,14 @@ VALUES: list[tuple[str, str, Any]] = [
     ("FILTERS", '{"leads": {"sheet_ids": ["ä"]}}', {"leads": {"sheet_ids": ["ä"]}}),
     ("STREAM_MAPS", '{"leads": {"title": null}}', {"leads": {"title": None}}),
     ("USER_AGENT", "1.50", "1.50"),
-    ("INFER_COLUMNS", "true", True),
+    *(("INFER_COLUMNS", text, True) for text in ("true", "True", "1", "on")),
+    ("INFER_COLUMNS", "no", False),
 ]
 MISTAKES: list[tuple[str, str, str]] = [
     ("PAGE_SIZE", "1_0", "page_size: '1_0' is not of type 'integer', 'null'"),
     ("PAGE_SIZE", "9" * 5000, "page_size: "),
     ("WINDOW_DAYS", "NaN", "window_days: 'NaN' is not of type 'number', 'null'"),
-    ("INFER_COLUMNS", "yes", "infer_columns: 'yes' is not of type 'boolean', "),
+    ("INFER_COLUMNS", "maybe", "infer_columns: 'maybe' is not of type 'boolean', "),
     ("FILTERS", "[" * 50_000, "filters: "),
     # What the system hands over for bytes that are not UTF-8.
     ("USER_AGENT", "\udcff", "user_agent: must be: "),
@@ -118,3 +119,9 @@ def test_a_file_of_variables_which_the_shell_overrides(tmp_path: Path) -> None:
         "max_retries: -1 is less than the minimum of 0",
         "page_size: 101 is greater than the maximum of 100",
     ]
+
+
+def test_a_file_of_variables_that_is_not_text(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes(f"{PREFIX}API_KEY={API_KEY}\xff".encode("latin-1"))
+    (line,) = refusal(enter("--config=ENV"))
+    assert line.startswith(".env: 'utf-8' codec can't ")

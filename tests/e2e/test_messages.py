@@ -107,7 +107,7 @@ OF_THE_STATE = {
     "base_url is …, but the state of leads was made with https://api.example.com; everything is read anew, and the coverage of that address is kept": warned(
         state=covering(source="https://api.example.com")
     ),
-    "leads: The stream starts anew: its filters have changed to none; the coverage with other filters is kept": warned(
+    "leads: The stream starts anew, as its filters have changed; the coverage with other filters is kept": warned(
         state=covering(filters="0123456789ab")
     ),
     "leads: Its state covers a time in the future, up to 9999-01-01T00:00:00Z, which does not count": warned(
@@ -159,7 +159,7 @@ GAVE_UP = {
     "the response is not a page of records…check base_url, which is the root of the API without /v1: …": Case(
         fault={"kind": "html"}
     ),
-    "127.0.0.1:9 cannot be reached (Connection refused); check host and port in base_url, this machine's network, and whether the API is up; base_url is …": Case(
+    "127.0.0.1:9 refuses connections; check host and port in base_url, and whether the API is up; base_url is …": Case(
         config={"base_url": "http://127.0.0.1:9"}
     ),
     "… does not speak TLS (…); check the port in base_url, and whether it should begin with http:// (for this machine only); base_url is …": Case(
