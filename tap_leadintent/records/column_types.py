@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from itertools import repeat
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 from jsonschema import Draft202012Validator, FormatChecker
+from singer_sdk.singerlib.json import deserialize_json, serialize_json
 
 from tap_leadintent.times import utc_timestamp
 
@@ -45,17 +45,17 @@ def fit_for(schema: Schema) -> Fit:
     if _is_time(schema):
         return _time
     kind, exact = _only_type(schema), _exact_type(schema)
-    is_valid: Callable[[Any], bool]
-    if exact is None:
-        # Formats of nested fields do not matter: warehouses store them as JSON.
-        formats = None if kind in {"object", "array"} else FormatChecker()
-        is_valid = Draft202012Validator(schema, format_checker=formats).is_valid
-    else:
-        is_valid = partial(_is_of, exact)
+    # Formats of nested fields do not matter: warehouses store them as JSON.
+    formats = None if kind in {"object", "array"} else FormatChecker()
+    validator = Draft202012Validator(_with_decimals(schema), format_checker=formats)
 
     def fit(value: object) -> object:
         fitted = _integer(value) if kind == "integer" else value
-        if not is_valid(fitted):
+        if exact is not None:
+            is_valid = _is_of(exact, fitted)
+        else:
+            is_valid = validator.is_valid(_with_decimals(fitted))
+        if not is_valid:
             raise ContradictionError
         return fitted
 
@@ -113,6 +113,11 @@ def may_be_null(schema: Schema) -> bool:
         Whether it does.
     """
     return Draft202012Validator(schema).is_valid(None)
+
+
+def _with_decimals(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    """Let 0.57 be a multiple of 0.01, as it is for targets."""
+    return deserialize_json(serialize_json(value))
 
 
 def _is_of(wanted: Any, value: object) -> bool:  # noqa: ANN401 - types have no type

@@ -21,7 +21,7 @@ FITTING: list[tuple[Any, Any, Any]] = [
     (FLAG, False, False),
     (NUMBER, 12345678901234567890123, 12345678901234567890123),
     (NUMBER, 0.1, 0.1),
-    ({"type": "number", "minimum": 0.5}, 0.5, 0.5),
+    ({"type": "number", "minimum": 0.5, "multipleOf": 0.01}, 0.57, 0.57),
     (INTEGER, -(2**63), -(2**63)),
     (INTEGER, 1e3, 1000),
     (TIME, "2026-03-01T01:00:00+05:45", UTC),
