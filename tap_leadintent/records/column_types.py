@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import repeat
 from types import GenericAlias
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import msgspec
 from jsonschema import Draft202012Validator, FormatChecker
@@ -22,8 +22,8 @@ Fit: TypeAlias = Callable[[Any], Any]
 """Converts a value to its column's type; raises ContradictionError if it cannot."""
 
 _SAYS_NOTHING = {"description", "title", "examples", "default", "x-undocumented"}
-_SCALARS = {"string": str, "boolean": bool, "number": float, "integer": int}
-_MOST_INTEGER = 2**63
+_INTEGER = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+_SCALARS = {"string": str, "boolean": bool, "number": float, "integer": _INTEGER}
 
 
 class ContradictionError(ValueError):
@@ -50,14 +50,15 @@ def fit_for(schema: Schema) -> Fit:
     validator = Draft202012Validator(_with_decimals(schema), format_checker=formats)
 
     def fit(value: object) -> object:
-        fitted = _integer(value) if kind == "integer" else value
+        if kind == "integer" and isinstance(value, float) and value.is_integer():
+            value = int(value)
         if exact is not None:
-            is_valid = _is_of(exact, fitted)
+            is_valid = _is_of(exact, value)
         else:
-            is_valid = validator.is_valid(_with_decimals(fitted))
+            is_valid = validator.is_valid(_with_decimals(value))
         if not is_valid:
             raise ContradictionError
-        return fitted
+        return value
 
     return fit
 
@@ -73,15 +74,9 @@ class ColumnTypes:
         """
         self.fits = {name: fit_for(schema) for name, schema in columns.items()}
         """The result of `fit_for` for each column."""
-        found = {name: _exact_type(schema) for name, schema in columns.items()}
-        checked = {
-            name: exact
-            for name, exact in found.items()
-            # Integers are converted, too.
-            if exact is not None and _only_type(columns[name]) != "integer"
-        }
-        self._others = [name for name in columns if name not in checked]
-        self._record = _struct(checked)
+        types = {name: _exact_type(schema) for name, schema in columns.items()}
+        self._others = [name for name in types if types[name] is None]
+        self._record = _struct({n: types[n] for n in types if n not in self._others})
         self._page = GenericAlias(list, self._record)
 
     def doubtful(self, records: list[dict[str, Any]]) -> Iterable[Iterable[str]]:
@@ -176,12 +171,3 @@ def _time(value: object) -> str:
     if found is None:
         raise ContradictionError
     return found
-
-
-def _integer(value: object) -> object:
-    """Convert a number that is whole; raise an error if it has more than 64 bits."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, int) and not -_MOST_INTEGER <= value < _MOST_INTEGER:
-        raise ContradictionError
-    return value

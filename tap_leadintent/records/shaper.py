@@ -79,7 +79,7 @@ class RecordShaper:
         self._keys = key_properties
         self._key_makers = [
             own.get(name) or partial(_text_of, name)
-            for name in key_properties or [RECORD_KEY if RECORD_KEY in own else "id"]
+            for name in key_properties or ["id"]
         ]
         self._never_null = [
             name
