@@ -73,6 +73,7 @@ class Flattening:
         if rest is not None:
             columns[ADDITIONAL_PROPERTIES] = {"type": ["string", "null"]}
         self._tree = self._plan(fields, ())
+        self._objects = [n for n in fields if isinstance(self._tree.get(n), dict)]
         self._shaper = RecordShaper(columns=columns, mask=SelectionMask(), notes=notes)
 
     def _name(self, path: Path) -> str:
@@ -104,8 +105,8 @@ class Flattening:
         fields, flat = {**record}, dict[str, Any]()
         told = fields.pop(ADDITIONAL_PROPERTIES, None)
         rest: Record = {**told} if isinstance(told, dict) else {}
-        for name in [*rest]:
-            if isinstance(self._tree.get(name), dict) and isinstance(rest[name], dict):
+        for name in self._objects:
+            if isinstance(rest.get(name), dict):
                 # It contradicts its column, but most of its fields have one now.
                 fields[name] = rest.pop(name)
         self._flatten(fields, self._tree, (), flat, rest)
