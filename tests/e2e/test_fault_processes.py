@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +11,8 @@ from singer_sdk.testing import TapTestRunner
 from tap_leadintent.errors import StreamError
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.faults import BEGIN, PASSING, PLANS, status
-from tests.support.helpers import API_KEY, STREAMS, final_error, only
-from tests.support.runs import TapProcess, last_state, poll
+from tests.support.helpers import API_KEY, STREAMS, final_error
+from tests.support.runs import TapProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -179,20 +178,3 @@ def test_a_target_that_stops_reading(config: dict[str, Any], tmp_path: Path) -> 
     run = process.finish(reads_on=False)
     assert run.failed() == "the target stopped reading; its own log says why"
     assert "BrokenPipe" not in run.stderr
-
-
-def test_a_signal_during_a_long_wait(
-    config: dict[str, Any], sandbox: Sandbox, tmp_path: Path
-) -> None:
-    busy = status(429, headers={"Retry-After": "600"})
-    # Its first window is covered, yet not worth a STATE of its own.
-    sandbox.faults({**busy, "stream": "leads", "skip": 2})
-    config |= PLANS["windows in turn"]
-    process = TapProcess(tmp_path, config, catalog=only("leads"))
-    poll(lambda: "; try 2 of 9 in 600.0 s" in process.stderr)
-    process.read_until("RECORD", 10)
-    run = process.finish(signal.SIGTERM)
-    assert run.code == 143
-    assert "Traceback" not in run.stderr
-    coverage = last_state(run)["bookmarks"]["leads"]["coverage"]
-    assert [entry["range"] for entry in coverage] == ["date_found"]
