@@ -1,8 +1,7 @@
 """Under any fault, everything arrives or the run fails and the next one carries on.
 
-These runs take place in this process, for speed; `test_fault_processes` has the ones
-that need a process of their own. Kinds of faults, positions in a chain and ways to read
-are combined in pairs.
+These runs take place in this process, for speed. Kinds of faults, positions in a chain
+and ways to read are combined in pairs.
 """
 
 from __future__ import annotations
