@@ -11,8 +11,8 @@ from singer_sdk.testing import TapTestRunner
 
 from tap_leadintent.errors import StreamError
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.faults import BEGIN, status
 from tests.support.helpers import API_KEY, STREAMS, final_error
+from tests.support.runs import SINCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,9 +24,13 @@ FIRST, SECOND, *OTHERS = sorted(STREAMS)
 SIZES = dict.fromkeys(STREAMS, 12)
 
 
+def status(code: int, **more: Any) -> dict[str, Any]:
+    return {"kind": "status", "status": code, **more}
+
+
 @pytest.fixture
 def sandbox(server: Sandbox) -> Sandbox:
-    server.configure(api_key=API_KEY, since=BEGIN, sizes=SIZES)
+    server.configure(api_key=API_KEY, sizes=SIZES)
     return server
 
 
@@ -38,7 +42,7 @@ def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_failure_does_not_cost_the_others(
     tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
 ) -> None:
-    config |= {"start_date": BEGIN, "max_retries": 1}
+    config |= {"start_date": SINCE, "max_retries": 1}
     before = tap(config).succeeded()
     sandbox.advance(8)
     sandbox.faults(
