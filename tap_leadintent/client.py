@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from typing_extensions import override
 from tap_leadintent.api.client import Client
 from tap_leadintent.api.limits import Tally
 from tap_leadintent.config.validation import undocumented_filters
-from tap_leadintent.errors import ConfigError, naming
+from tap_leadintent.errors import naming
 from tap_leadintent.openapi import is_documented
 from tap_leadintent.progress import Progress
 from tap_leadintent.records.exclusion import Exclusion, key_problems
@@ -24,7 +23,7 @@ from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
 from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
 from tap_leadintent.replication.coverage import Coverage
-from tap_leadintent.replication.plan import SINCE_EVER, Step, make_plan
+from tap_leadintent.replication.plan import SINCE_EVER, Scope, Step, make_plan
 from tap_leadintent.replication.reader import Reader
 from tap_leadintent.replication.source import Source, key_mark
 from tap_leadintent.replication.windows import OVERLAP_SECONDS
@@ -41,14 +40,8 @@ if TYPE_CHECKING:
     from tap_leadintent.api.client import Shared
     from tap_leadintent.interruption import Interruption
     from tap_leadintent.openapi import TapColumn
-    from tap_leadintent.replication.plan import Scope
 
     Record = dict[str, Any]
-
-
-_SKEW = 60
-"""Seconds of future in a state that get no warning. Fewer would warn of harmless
-clocks; more would hide a wrong state."""
 
 
 class LeadIntentStream(SingerStream):
@@ -73,20 +66,15 @@ class LeadIntentStream(SingerStream):
     ranges: tuple[str, ...] = ()
     """Time ranges of the endpoint. Runs with `end_date` read the first alone."""
 
-    def __init__(
-        self, tap: Tap, *, scope: Scope, shared: Shared, interruption: Interruption
-    ) -> None:
+    def __init__(self, tap: Tap, shared: Shared, interruption: Interruption) -> None:
         """Create the stream for a run.
 
         Args:
             tap: The tap, with its settings and state.
-            scope: What the settings ask for, of any stream.
             shared: What the requests of all streams share.
             interruption: Ends the run after a signal.
         """
         super().__init__(tap)
-        self.scope = replace(scope, ranges=self.ranges)
-        """What the settings ask for of this stream."""
         self.shared = shared
         """What the requests of all streams share."""
         self.tally = Tally()
@@ -97,8 +85,6 @@ class LeadIntentStream(SingerStream):
         """Collects what to log about the records."""
         if self.exclusion:
             self.schema = self.exclusion.schema(self.schema)
-        if tap.input_catalog is None:
-            self._refuse_excluded_keys()
 
     @cached_property
     def client(self) -> Client:
@@ -127,12 +113,12 @@ class LeadIntentStream(SingerStream):
         """The fields that `exclude_fields` takes out of each record."""
         return Exclusion(self.config["exclude_fields"].get(self.name, ()))
 
-    def _refuse_excluded_keys(self) -> None:
+    def key_problems(self) -> list[str]:
+        """List keys that the setting `exclude_fields` takes out, a line for each."""
         found = key_problems(
             self.exclusion, self.primary_keys, self.replication_key, self.made
         )
-        if problems := [f"exclude_fields.{self.name}: {each}" for each in found]:
-            raise ConfigError(problems)
+        return [f"exclude_fields.{self.name}: {each}" for each in found]
 
     @override
     def apply_catalog(self, catalog: Catalog) -> None:
@@ -141,28 +127,20 @@ class LeadIntentStream(SingerStream):
             left = self.exclusion.schema(entry.schema.to_dict())
             entry.schema = Schema.from_dict(left)
         super().apply_catalog(catalog)
-        self._refuse_excluded_keys()
 
     @cached_property
     def reader(self) -> Reader:
         """Reads the stream's pages."""
         days = self.config.get("window_days") if "start_date" in self.config else None
         return Reader(
-            fetch=self.client.fetch,
+            client=self.client,
             interruption=self._interruption,
-            progress=self.progress,
-            logger=self.logger,
+            progress=Progress(self.logger.info),
             shaper=lambda: self._shaper,
-            window_done=self._note_coverage,
-            page_size=self.config["page_size"],
+            window_done=lambda records: self.checkpoint(self._state, records=records),
             concurrency=self.config["concurrency"],
             widest=days and max(1, int(days * 86400) - OVERLAP_SECONDS),
         )
-
-    @cached_property
-    def progress(self) -> Progress:
-        """Reports how far the stream has come; starts at the first access."""
-        return Progress(self.logger.info)
 
     @cached_property
     def _shaper(self) -> RecordShaper:
@@ -176,10 +154,8 @@ class LeadIntentStream(SingerStream):
         )
 
     def end(self) -> None:
-        """End the stream: put what is covered into the state, and free its memory."""
+        """End the stream: put what is covered into the state."""
         self.note_state()
-        if "reader" in vars(self):
-            self.reader.forget()
 
     @property
     def filters(self) -> dict[str, Any]:
@@ -208,8 +184,8 @@ class LeadIntentStream(SingerStream):
         """The newest covered instant of the stream's first range."""
         if not self.is_incremental:
             return None
-        newest = self.bookmark.coverage.newest(self.ranges[0])
-        return None if newest is None else format_instant(newest)
+        covered = self.bookmark.coverage.pieces(self.ranges[0])
+        return format_instant(covered[-1][1]) if covered else None
 
     def begin_state(self) -> None:
         """Put an empty coverage into the run's first STATE, if there is no state.
@@ -222,11 +198,8 @@ class LeadIntentStream(SingerStream):
 
     @override
     def get_records(self, context: Context | None) -> Iterable[Record]:
-        if self.exclusion:
-            names = self.config["exclude_fields"][self.name]
-            self.logger.info("exclude_fields leaves out %s", ", ".join(names))
         pages = self._read_ranges() if self.is_incremental else self._read_all()
-        progress, tally = self.progress, self.tally
+        progress, tally = self.reader.progress, self.tally
         try:
             with naming(self.name), closing(pages):
                 for page in pages:
@@ -242,11 +215,8 @@ class LeadIntentStream(SingerStream):
                 show=self.shared.secret.summarize,
             )
 
-    def check(self) -> bool:
+    def check(self) -> None:
         """Read a page of all records, and map its first, but write nothing.
-
-        Returns:
-            Whether the page has a record.
 
         Raises:
             StreamError: It cannot be read.
@@ -254,17 +224,12 @@ class LeadIntentStream(SingerStream):
         """
         with naming(self.name):
             rows = self.reader.first_rows()
-            for row in rows[:1]:
-                list(self._generate_record_messages(row))
-        return bool(rows)
+        for row in rows[:1]:
+            list(self._generate_record_messages(row))
 
     def _read_all(self) -> Generator[list[Record]]:
-        step = Step("", [(SINCE_EVER, self._now)], covers=(), is_unfiltered=True)
-        yield from self.reader.read(step, Coverage())
-
-    def _note_coverage(self, records: int) -> None:
-        """Take the new coverage into the state; see `checkpoint`."""
-        self.checkpoint(self._state, records=records)
+        step = Step("", [(SINCE_EVER, self._now)], covers=(), kind="")
+        yield from self.reader.read([step], Coverage())
 
     def _state(self) -> dict[str, Any]:
         return {COVERAGE: self.bookmark.to_state(self.key_mark)}
@@ -274,17 +239,15 @@ class LeadIntentStream(SingerStream):
         if bookmark.problem:
             self.logger.warning("The stream starts anew: %s", bookmark.problem)
         newest = max((end for _, (_, end) in bookmark.coverage), default=0)
-        if newest > self._now + _SKEW:
+        if newest > self._now:
             self.logger.warning(
-                "Its state covers a time in the future, up to %s; only what comes "
-                "before %s counts",
+                "Its state covers a time in the future, up to %s, which does not count",
                 format_instant(newest),
-                format_instant(self._now),
             )
-        plan = make_plan(self.scope, bookmark.coverage, self._now)
+        scope = Scope.of(self.config, self.ranges)
+        plan = make_plan(scope, bookmark.coverage, self._now)
         bookmark.coverage = plan.coverage
-        self._note_coverage(0)
+        self.checkpoint(self._state)
         self.write_state()
-        for step in plan.steps:
-            yield from self.reader.read(step, plan.coverage)
+        yield from self.reader.read(plan.steps, plan.coverage)
         plan.coverage.rechecked = plan.rechecked

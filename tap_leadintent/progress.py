@@ -34,20 +34,14 @@ class Progress:
     It looks at the clock only when a page has been handed over.
     """
 
-    def __init__(
-        self,
-        tell: Callable[[str], object],
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, tell: Callable[[str], object]) -> None:
         """Start now.
 
         Args:
             tell: Gets each line.
-            clock: A monotonic clock, in seconds.
         """
         self._tell = tell
-        self._clock = clock
-        self._last = clock(), 0
+        self._last = time.monotonic()
         self.begin_range("", ())
 
     def begin_range(self, name: str, stretches: Sequence[tuple[int, int]]) -> None:
@@ -76,12 +70,11 @@ class Progress:
         Args:
             records: How many records of the stream have been handed over so far.
         """
-        now, (then, before) = self._clock(), self._last
-        if now - then < _SECONDS_BETWEEN_LINES:
+        now = time.monotonic()
+        if now - self._last < _SECONDS_BETWEEN_LINES:
             return
-        self._last = now, records
-        rate = (records - before) / (now - then)
-        line = f"{counted(records, 'record')} so far, {rate:,.0f} a second"
+        self._last = now
+        line = f"{counted(records, 'record')} so far"
         if self._stretches:
             whole = self._seconds_until(self._stretches[-1][1])
             # Rounded down: 100 % is all of it.

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import sys
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 from singer_sdk import Tap
-from singer_sdk.cli import plugin_cli
 from singer_sdk.tap_base import CliTestOptionValue
 from typing_extensions import override
 
@@ -26,8 +23,8 @@ from tap_leadintent.errors import ConfigError, OutputError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.openapi import is_documented
 from tap_leadintent.records.maps import build_mapper
-from tap_leadintent.replication.plan import Scope
-from tap_leadintent.run import check_streams, doubts_about_state, sync_streams
+from tap_leadintent.replication.state_check import changes
+from tap_leadintent.run import check_streams, sync_streams
 from tap_leadintent.singer.writer import Writer, flush
 from tap_leadintent.streams import STREAMS
 
@@ -59,11 +56,7 @@ class TapLeadIntent(Tap):
             clock=ServerClock(self.logger),
             secret=self._secret,
         )
-        scope, stop = Scope.of(self.config), self._interruption
-        streams = [
-            stream(self, scope=scope, shared=shared, interruption=stop)
-            for stream in STREAMS
-        ]
+        streams = [stream(self, shared, self._interruption) for stream in STREAMS]
         log.name_streams(streams)
         # A catalog already has the columns; without address and key nothing is read.
         is_ready = {"base_url", "api_key"} <= self.config.keys()
@@ -88,23 +81,18 @@ class TapLeadIntent(Tap):
         selected = self._selected_streams()
         for stream in selected:
             stream.begin_state()
-        for line in doubts_about_state(selected, self.initialized_at // 1000):
-            self.logger.warning("%s", line)
+        if reading := [stream for stream in selected if stream.is_incremental]:
+            bookmarks = {stream.name: stream.bookmark for stream in reading}
+            for line in changes(bookmarks, reading[0].key_mark):
+                self.logger.warning("%s", self._secret.summarize(line))
         try:
             self._write_state()
-            sync_streams(selected, self.logger, self._write_state, self._secret)
-        except SystemExit:
-            # The signal may have ended the target first.
+            sync_streams(selected, self._secret)
+        finally:
+            # A stream that ended early has noted its last windows. A signal may have
+            # ended the target first.
             with suppress(OutputError):
                 self._write_state()
-            raise
-
-    @override
-    def load_state(self, state: dict[str, Any]) -> None:
-        if state and "bookmarks" not in state:
-            told = ", ".join(map(repr, state))
-            self.logger.warning("The state has no bookmarks; ignored in it: %s", told)
-        super().load_state(state)
 
     def _write_state(self) -> None:
         if self.state:
@@ -117,13 +105,9 @@ class TapLeadIntent(Tap):
 
     def _selected_streams(self) -> list[LeadIntentStream]:
         """Give the selected streams in the catalog's order; check them."""
-        if foreign := [name for name in self.catalog if name not in self.streams]:
-            told = self._secret.summarize(", ".join(foreign))
-            self.logger.warning("Ignored in the catalog: there is no stream %s", told)
+        self._refuse(names.catalog_problems(self.catalog, self.streams))
         known = [self._ours[name] for name in self.catalog if name in self.streams]
-        selected = [stream for stream in known if stream.selected]
-        self._refuse(names.catalog_problems(selected))
-        return selected
+        return [stream for stream in known if stream.selected]
 
     def _refuse(self, problems: Iterable[str]) -> None:
         if lines := [*map(self._secret.summarize, problems)]:
@@ -131,7 +115,7 @@ class TapLeadIntent(Tap):
 
     @cached_property
     def _interruption(self) -> Interruption:
-        return Interruption()
+        return Interruption(lambda: getattr(self.message_writer, "taken", 0))
 
     @override
     def _handle_termination(self, signum: int, frame: FrameType | None) -> None:
@@ -155,7 +139,9 @@ class TapLeadIntent(Tap):
     @override
     def setup_mapper(self) -> None:
         # The streams come first: they take excluded fields out of the catalog.
-        notes = {name: stream.notes for name, stream in self._ours.items()}
+        streams = self._ours.values()
+        self._refuse(line for stream in streams for line in stream.key_problems())
+        notes = {stream.name: stream.notes for stream in streams}
         try:
             self.mapper = build_mapper(self.config, self.catalog, notes, self.logger)
         except ConfigError as error:
@@ -165,37 +151,16 @@ class TapLeadIntent(Tap):
     def _secret(self) -> log.Secret:
         return log.Secret(self._config.get("api_key"))
 
-    @plugin_cli
-    def cli(cls) -> click.Command:  # noqa: N805 - as the SDK has it
-        """Set the log up, and return the command line.
-
-        Returns:
-            The command.
-
-        Raises:
-            SystemExit: The environment names an unknown log level.
-        """
-        problem = files.log_level_problem(cls._env_var_prefix)
-        root = logging.getLogger()
-        others = [*root.handlers]
-        command: click.Command = super().cli
-        log.hide_details(each for each in root.handlers if each not in others)
-        if problem:
-            cls.logger.error(problem)
-            sys.exit(1)
-        return command
-
     @classmethod
     @override
     def get_singer_command(cls) -> click.Command:
         command = cast("SingerCommand", super().get_singer_command())
         for option in command.params:
+            # The SDK would open files, and discover or test, before all options are
+            # read, outside of what it does about errors.
             if option.name in {"state", "catalog"}:
-                # `invoke` opens them: these would stay open where settings are refused.
-                option.type = click.Path(allow_dash=True)
+                option.type = click.STRING
             if option.name in {"config", "discover", "test"}:
-                # Their callbacks run before all options are read, outside of what the
-                # SDK does about errors.
                 option.callback, option.expose_value = None, True
         return command
 
@@ -212,6 +177,7 @@ class TapLeadIntent(Tap):
         **options: Any,
     ) -> None:
         super(Tap, cls).invoke(**options)
+        log.hide_details(logging.getLogger().handlers)
         given: dict[str, Any] = {}
         for path in config:
             if path != "ENV":
@@ -219,12 +185,10 @@ class TapLeadIntent(Tap):
         if "ENV" in config:
             cls.append_builtin_config(schema := cls.config_jsonschema)
             given |= files.read_environment(schema, cls._env_var_prefix, cls.logger)
-        states = files.checked("--state", state, files.StateFile)
-        streams = files.checked("--catalog", catalog, files.CatalogFile)
         tap = cls(
             config=given,
-            state=json.load(states) if states else None,
-            catalog=json.load(streams) if streams and not discover else None,
+            state=files.read_state(state) if state else None,
+            catalog=files.read_catalog(catalog) if catalog and not discover else None,
             validate_config=not discover,
             setup_mapper=not discover,
         )

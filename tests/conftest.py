@@ -85,7 +85,7 @@ _HANDLERS = {
 @pytest.fixture(autouse=True)
 def _signal_handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Put back what taps set, so that Ctrl-C ends the tests, and nothing else does."""
-    monkeypatch.setattr("tap_leadintent.interruption.SECONDS", 0)
+    monkeypatch.setattr("tap_leadintent.interruption.LOOKS", 0)
     # Some test modules make a tap when they are imported.
     _restore_handlers()
     yield

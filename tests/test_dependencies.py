@@ -13,9 +13,7 @@ import pytest
 
 from tests.support.pages import ROOT
 
-TEXT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-PYPROJECT = tomllib.loads(TEXT)
-PROJECT, TOX = PYPROJECT["project"], PYPROJECT["tool"]["tox"]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 TAP, EXTRAS = PROJECT["dependencies"], PROJECT["optional-dependencies"]
 OF_EXTRAS = ("sandbox", "demo")
 """Rooms that come with an extra of the same name; the tap does not import them."""
@@ -66,15 +64,3 @@ def test_each_dependency_has_an_upper_bound() -> None:
     bounded = {_name(each) for each in declared if re.search("<|~=", each)}
     # An extra may bring another extra of the tap itself.
     assert {_name(each) for each in declared} - bounded == {PROJECT["name"]}
-
-
-def test_each_environment_of_tests_has_what_their_fixtures_need() -> None:
-    of_tests = [
-        name
-        for name, env in TOX["env"].items()
-        if any(command[0] == "pytest" for command in env["commands"])
-    ]
-    assert len(of_tests) > 1
-    for name in of_tests:
-        env = TOX["env"][name]
-        assert (env["extras"], env["dependency_groups"]) == (["demo"], ["test"]), name

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tap_leadintent import interruption as module
 from tap_leadintent.__main__ import main
 from tap_leadintent.interruption import Interruption
 
@@ -70,3 +71,17 @@ def test_a_signal_ends_the_run_at_a_safe_point_and_a_second_one_at_once(
     assert (ended.value.code, codes) == (143, [])
     interruption.signal(signal.SIGINT)
     assert codes == [130]
+
+
+def test_the_process_ends_once_the_target_takes_nothing_more(
+    monkeypatch: pytest.MonkeyPatch, codes: list[int]
+) -> None:
+    monkeypatch.setattr(module, "LOOKS", 3)
+    monkeypatch.setattr("signal.setitimer", lambda *_: None)
+    taken = [1, 1, 2, 2, 2, 2]
+    looks = iter(taken)
+    Interruption(lambda: next(looks)).signal(signal.SIGTERM)
+    for _ in taken:
+        assert codes == []
+        signal.raise_signal(signal.SIGALRM)
+    assert codes == [143]

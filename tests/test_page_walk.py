@@ -98,7 +98,7 @@ def test_the_way_of_a_page_changes_the_file_no_more_often(
         tap.sync_all()
     ways = [
         walk.between("reader 1", "parse_http_date", "as_of", "of"),
-        walk.between("coordinator", "take", "take", "done"),
+        walk.between("coordinator", "take", "advance", "done"),
         walk.between("MainThread", "decode", "shape_page", "write_message"),
     ]
     _, _, described = DESIGN.partition("\n## The way of a page\n")

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
-import tomllib
 from typing import TYPE_CHECKING
 
 import pytest
-import yaml
 
 from tap_leadintent import definitions
 from tap_leadintent.definitions import FOLDER
 from tests.support.pages import ROOT
-from tests.support.plugin_definitions import PLUGIN, TAP, made_files
+from tests.support.plugin_definitions import PLUGIN, made_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,12 +22,6 @@ MADE = made_files()
 def test_a_made_file_is_as_it_is_made(path: Path) -> None:
     assert path.read_text(encoding="utf-8") == MADE[path]
     assert MADE.keys() == {PLUGIN, *FOLDER.glob("*.yaml")}
-
-
-def test_the_definition_installs_this_version() -> None:
-    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    definition = yaml.safe_load(PLUGIN.read_text("utf-8"))
-    assert definition["pip_url"] == f"{TAP}=={pyproject['project']['version']}"
 
 
 def test_the_command_prints_a_definition_and_knows_no_other(

@@ -1,14 +1,13 @@
 """One cursor chain: what it asks for next, and what a page or a refusal changes.
 
-API description: "Page envelope", "Pagination and ordering".
+API description: "Pagination and ordering".
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tap_leadintent.api.page import Cursor
+from tap_leadintent.api.pagination import CursorPaginator
 from tap_leadintent.errors import RefusedError, StreamError
 
 if TYPE_CHECKING:
@@ -25,73 +24,59 @@ _RESTARTS = 3
 """Fewer would fail on cursors that expire now and then; more would read a window again
 in vain where the API accepts no cursor at all."""
 
+_MANY_EMPTY = 100
+"""Empty pages in a row that get a warning. Fewer would warn of servers that filter what
+they have read; more would leave it open for longer why a run does not end."""
+
 
 class Chain:
-    """A cursor chain, page by page. It says what to ask for, and sends nothing.
-
-    It follows `cursor.next` until `cursor.has_more` is false. An empty page does not
-    end it. A missing cursor, and one that was followed before, are errors.
-    """
+    """A cursor chain, page by page. It says what to ask for, and sends nothing."""
 
     def __init__(self, fields: Fields, logger: logging.Logger) -> None:
         """Start before the first page.
 
         Args:
             fields: The request fields of a window, empty for all records.
-            logger: Gets a line for a restart.
+            logger: Gets a line for a restart, and for many empty pages.
         """
         self.fields = fields
         """What to ask for, besides the cursor."""
-        self.ends_early = False
-        """Whether it ends after its first page."""
         self._logger = logger
+        self._paginator = CursorPaginator()
         self._restarts = 0
-        self._begin()
+        self._empty = 0
 
-    def _begin(self) -> None:
-        self.after: str | None = None
+    @property
+    def after(self) -> str | None:
         """The cursor to send next; None for the first page."""
-        self._pages = 0
-        self._followed: set[int] = set()
+        return self._paginator.current_value
 
     @property
     def has_begun(self) -> bool:
         """Whether its first page has come."""
-        return self._pages > 0
+        return self._paginator.count > 0
 
-    def take(self, page: Page) -> Page | None:
+    def take(self, page: Page) -> Page:
         """Take the page that was asked for.
 
         Args:
             page: The page.
 
         Returns:
-            The page, as it may be emitted; None if it may not.
+            The page, as it counts.
 
         Raises:
             StreamError: It has no next cursor, or one that was followed before.
         """
-        self._pages += 1
-        if page.cursor.has_more:
-            self._follow(page.cursor.next)
-        return replace(page, cursor=Cursor(has_more=False)) if self.ends_early else page
-
-    def _follow(self, after: str | None) -> None:
-        # Hashes take less memory: cursors can be long, and chains have many pages.
-        mark = hash(after)
-        if not after:
-            problem = "says has_more but carries no next cursor"
-        elif mark in self._followed:
-            problem = "repeats a cursor that this chain has followed before"
-        else:
-            self._followed.add(mark)
-            self.after = after
-            return
-        msg = (
-            f"page {self._pages} {problem}; the stream stops rather than miss records. "
-            "Report it to the API's support."
-        )
-        raise StreamError(msg)
+        self._empty = 0 if page.count else self._empty + 1
+        if self._empty == _MANY_EMPTY:
+            self._logger.warning(
+                "The API has sent %d empty pages in a row, each with the promise of "
+                "another; if the run does not end, report it to the API's support",
+                self._empty,
+            )
+        self._paginator.advance(page)
+        return page
 
     def refuse(self, error: BaseException) -> None:
         """Learn that the request failed; begin again if a cursor may have expired.
@@ -108,10 +93,10 @@ class Chain:
             isinstance(error, RefusedError) and error.status in _CURSOR_REFUSALS
         )
         if not may_have_expired or self._restarts == _RESTARTS:
-            msg = f"page {self._pages + 1}: {error}"
+            msg = f"page {self._paginator.count + 1}: {error}"
             raise type(error)(msg, error.kind)
         self._restarts += 1
-        self._begin()
+        self._paginator = CursorPaginator()
         self._logger.warning(
             "The API refused a cursor; the window is read again: %s", error
         )

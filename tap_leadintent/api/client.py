@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -133,7 +134,7 @@ class Client:
             prepared,
             timeout=self.timeout,
             allow_redirects=False,
-            **environment(self.url),
+            **self._environment,
         )
         seconds = time.monotonic() - began
         date = parse_http_date(response.headers.get("Date", ""))
@@ -147,6 +148,10 @@ class Client:
             return Page.of(response.content, as_of)
         except ValueError as error:
             raise responses.not_a_page(response, error, self.shared.secret) from None
+
+    @cached_property
+    def _environment(self) -> dict[str, Any]:
+        return environment(self.url)
 
     def _plan_retry(
         self, error: RetriableAPIError | requests.RequestException, attempt: int

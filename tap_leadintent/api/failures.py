@@ -25,8 +25,12 @@ _MEANINGS = {
     "wants them, and NO_PROXY",
     "SSLCertVerificationError": "the server's certificate is not trusted ({host}: "
     "{why}); check base_url, or set REQUESTS_CA_BUNDLE if the certificate is your own",
+    "gaierror": "the host {host} cannot be looked up ({why}); check base_url, and this "
+    "machine's network",
+    "ConnectionRefusedError": "{host} refuses connections; check host and port in "
+    "base_url, and whether the API is up",
     "NewConnectionError|ConnectTimeoutError": "{host} cannot be reached ({why}); check "
-    "host and port in base_url, this machine's network, and whether the API is up",
+    "base_url, this machine's network, and the firewalls on the way",
     "TimeoutError|Timeout": "the answer of {host} did not arrive whole within "
     "{seconds:g} s; raise request_timeout_seconds, or lower page_size or concurrency",
     "ConnectionResetError|IncompleteRead|SSLEOFError": "{host} broke off its answer; "

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
-import logging
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -12,113 +9,106 @@ import click
 import msgspec
 from dotenv import find_dotenv, load_dotenv
 from jsonschema import Draft202012Validator, SchemaError
-from singer_sdk.singerlib import MetadataMapping
 
-from tap_leadintent.config.names import did_you_mean, unknown
+from tap_leadintent.config.names import did_you_mean
 from tap_leadintent.errors import ConfigError
 from tap_leadintent.log import Secret
-from tap_leadintent.openapi import stream_names
 
 if TYPE_CHECKING:
+    import logging
     from collections.abc import Mapping
 
 _BOOLEANS = {"true": True, "1": True, "yes": True, "on": True}
 _BOOLEANS |= {"false": False, "0": False, "no": False, "off": False}
 _UNREADABLE = (OSError, RecursionError, ValueError)
-_CURES = {
-    "--config": "give a JSON file of settings, or ENV for environment variables",
-    "--state": "give the value of the tap's last STATE, or none to read all",
-    "--catalog": "give what --discover prints, or none to read all",
-}
 
 
 class StateFile(msgspec.Struct):
     """The form of a state, as far as the tap relies on it."""
 
     bookmarks: dict[str, dict[str, Any]] = {}
-    singer_state: Any = None
-    value: Any = None
-
-    def __post_init__(self) -> None:  # noqa: D105 - called by msgspec
-        # Without this error, the state would count as empty.
-        if name := (self.singer_state and "singer_state") or (self.value and "value"):
-            msg = f"give only the state, which is under the key {name}"
-            raise ValueError(msg)
-
-
-class _Metadata(msgspec.Struct):
-    breadcrumb: list[str]
-    metadata: dict[str, Any]
 
 
 class _Entry(msgspec.Struct):
     tap_stream_id: str
     schema: dict[str, Any] = {}
-    metadata: list[_Metadata] = []
-
-    def __post_init__(self) -> None:
-        metadata = MetadataMapping.from_iterable(msgspec.to_builtins(self.metadata))
-        # The SDK would ignore the entry, and so not read the stream that was meant.
-        if metadata.resolve_selection()[()]:
-            for problem in unknown([self.tap_stream_id], stream_names(), "stream"):
-                raise ValueError(problem)
-        try:
-            Draft202012Validator.check_schema(self.schema)
-        except SchemaError as error:
-            place = ".".join(map(str, error.absolute_path))
-            msg = f"{self.tap_stream_id}: schema.{place}: {error.message}"
-            raise ValueError(msg) from None
 
 
-class CatalogFile(msgspec.Struct):
-    """The form of a catalog, as far as the tap relies on it."""
-
+class _CatalogFile(msgspec.Struct):
     streams: list[_Entry]
-
-
-def checked(option: str, path: str | None, form: type) -> io.StringIO | None:
-    """Read a file whole and check its form.
-
-    Args:
-        option: The option that names the file.
-        path: The file, which may be a pipe, or "-" for standard input; None without
-            the option.
-        form: The type that its JSON must decode to.
-
-    Returns:
-        A new file with the same text.
-
-    Raises:
-        ConfigError: The file cannot be read, or does not have this form; the message
-            says where. It does not quote `path`, in whose place the key may stand.
-    """
-    if path is None:
-        return None
-    try:
-        with click.open_file(path, encoding="utf-8") as file:
-            text = file.read()
-        msgspec.json.decode(text, type=form)
-    except _UNREADABLE as error:
-        why = Secret(None).summarize(_reason(error))
-        raise ConfigError([f"{option}: {why}; {_CURES[option]}"]) from None
-    return io.StringIO(text)
 
 
 def read_config(path: str) -> dict[str, Any]:
     """Read a configuration file.
 
     Args:
-        path: The file; see `checked`.
+        path: The file, which may be a pipe, or "-" for standard input.
 
     Returns:
         The settings.
 
     Raises:
-        ConfigError: The file is not a JSON object; the message quotes no content.
+        ConfigError: The file is not a JSON object. The message quotes neither its
+            content nor `path`, in whose place the key may stand.
     """
-    file = checked("--config", path, dict)
-    settings: dict[str, Any] = json.load(file) if file else {}
-    return settings
+    cure = "give a JSON file of settings, or ENV for environment variables"
+    return _read("--config", path, dict[str, Any], cure)
+
+
+def read_state(path: str) -> dict[str, Any]:
+    """Read a state file.
+
+    Args:
+        path: The file; see `read_config`.
+
+    Returns:
+        The state.
+
+    Raises:
+        ConfigError: The file is not a state.
+    """
+    cure = "give the value of the tap's last STATE, or none to read all"
+    state = _read("--state", path, StateFile, cure)
+    if state and "bookmarks" not in state:
+        # It would count as empty.
+        raise ConfigError([f"--state: it has no bookmarks; {cure}"])
+    return state
+
+
+def read_catalog(path: str) -> dict[str, Any]:
+    """Read a catalog file.
+
+    Args:
+        path: The file; see `read_config`.
+
+    Returns:
+        The catalog.
+
+    Raises:
+        ConfigError: The file is not a catalog, or the schema of a column is not valid.
+    """
+    cure = "give what --discover prints, or none to read all"
+    catalog = _read("--catalog", path, _CatalogFile, cure)
+    for entry in catalog["streams"]:
+        try:
+            Draft202012Validator.check_schema(entry.get("schema", {}))
+        except SchemaError as error:
+            column = ".".join(map(str, error.absolute_path))
+            place = f"{entry['tap_stream_id']}: schema.{column}"
+            told = Secret(None).summarize(f"--catalog: {place}: {error.message}")
+            raise ConfigError([told]) from None
+    return catalog
+
+
+def _read(option: str, path: str, form: type, cure: str) -> dict[str, Any]:
+    try:
+        with click.open_file(path, encoding="utf-8") as file:
+            content: dict[str, Any] = msgspec.json.decode(file.read())
+        msgspec.convert(content, form)
+    except _UNREADABLE as error:
+        why = getattr(error, "strerror", None) or error
+        raise ConfigError([f"{option}: {why}; {cure}"]) from None
+    return content
 
 
 def read_environment(
@@ -144,7 +134,7 @@ def read_environment(
     try:
         load_dotenv(find_dotenv(usecwd=True))
     except _UNREADABLE as error:
-        raise ConfigError([f".env: {_reason(error)}"]) from None
+        raise ConfigError([f".env: {error}"]) from None
     config = {}
     for variable, text in sorted(os.environ.items()):
         name = variable.removeprefix(prefix).lower()
@@ -164,25 +154,3 @@ def _decoded(text: str, types: list[str]) -> Any:  # noqa: ANN401 - any JSON
         return text if "string" in types else msgspec.json.decode(text)
     except _UNREADABLE:
         return text
-
-
-def log_level_problem(prefix: str) -> str:
-    """Check the log level, which only the environment can set.
-
-    It becomes INFO if it is unset, or unknown, with which the SDK could not log at all.
-
-    Args:
-        prefix: Prefix of the variables' names.
-
-    Returns:
-        A line if the level is unknown, else an empty text.
-    """
-    name = f"{prefix}LOGLEVEL"
-    level = os.environ.get(name) or os.environ.get("LOGLEVEL") or "INFO"
-    is_known = level.upper() in logging.getLevelNamesMapping()
-    os.environ[name] = level if is_known else "INFO"
-    return "" if is_known else f"{name}: there is no log level {level!r}; choose INFO"
-
-
-def _reason(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error).partition("\n")[0]

@@ -10,9 +10,10 @@ from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE, REPLICATION_INC
 from tap_leadintent.openapi import ADDITIONAL_PROPERTIES, TAP_COLUMNS, record_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from singer_sdk import Stream
+    from singer_sdk.singerlib import Catalog
 
 _METHODS = (REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL)
 
@@ -76,30 +77,36 @@ def mistaken_field(name: str, stream: str) -> str:
     return ""
 
 
-def catalog_problems(selected: Sequence[Stream]) -> Iterator[str]:
-    """Check what a catalog says about the selected streams; the SDK accepts anything.
+def catalog_problems(catalog: Catalog, streams: Mapping[str, Stream]) -> Iterator[str]:
+    """Check what a catalog says about what is selected; the SDK accepts anything.
 
     Args:
-        selected: The selected streams, to which the catalog has been applied.
+        catalog: The catalog of the run.
+        streams: All streams, to which the catalog has been applied.
 
     Yields:
         A line for each problem.
     """
+    selected = [name for name in catalog if name in streams and streams[name].selected]
     if not selected:
         yield (
             "no stream is selected; in Meltano add rules such as leads.* to select, "
             'elsewhere put "selected": true into the metadata of a stream'
         )
-    for stream in selected:
+    wanted = [n for n in catalog if catalog[n].metadata.resolve_selection()[()]]
+    for problem in unknown(wanted, streams, "stream"):
+        yield f"catalog: {problem}"
+    for name in selected:
+        stream = streams[name]
         method = stream.replication_method
         if method not in _METHODS:
             yield (
-                f"catalog: {stream.name}: there is no replication method {method}; "
-                f"choose one of {', '.join(_METHODS)}"
+                f"catalog: {name}: there is no replication method {method}; choose "
+                f"one of {', '.join(_METHODS)}"
             )
         columns = stream.effective_schema.get("properties", {})
         keys = [stream.replication_key, *stream.primary_keys]
         for key in dict.fromkeys(filter(None, keys)):
             if key not in columns:
                 hint = did_you_mean(key, columns) or "; choose a column of its schema"
-                yield f"catalog: {stream.name}: the key {key} is not a column{hint}"
+                yield f"catalog: {name}: the key {key} is not a column{hint}"

@@ -1,18 +1,10 @@
-"""The settings, as `--about` shows them, and the dates among them."""
+"""The settings, as `--about` shows them."""
 
 from __future__ import annotations
-
-from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 from singer_sdk import typing as th
 
 from tap_leadintent.log import SHORTEST_SECRET
-from tap_leadintent.times import parse_instant
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _MOST_DAYS = 36_525
 """A hundred years. More is a mistake, and dates could not hold it."""
@@ -28,7 +20,6 @@ SCHEMA = th.PropertiesList(
         "base_url",
         th.StringType(pattern=f"{_ROOT}{_END}"),
         required=True,
-        title="Base URL",
         description="Root of the API, without `/v1`, like `https://api.example.com`; "
         "plain `http`, which would show the key, is for this machine alone",
     ),
@@ -37,21 +28,18 @@ SCHEMA = th.PropertiesList(
         th.StringType(pattern=rf"^[!-~]{{{SHORTEST_SECRET},}}{_END}"),
         required=True,
         secret=True,
-        title="API key",
         description="Key of your organization, made in the dashboard under "
         "Developer -> API Keys: 8 ASCII characters or more, none of them white space",
     ),
     th.Property(
         "start_date",
         th.StringType,
-        title="Start date",
         description="Date or date-time, UTC: found, with a signal, observed or active "
         "since then; without it everything, in one chain that cannot resume midway",
     ),
     th.Property(
         "end_date",
         th.StringType,
-        title="End date",
         description="Date or date-time, UTC: upper bound for backfills and shards, by "
         "default the start of the run",
     ),
@@ -59,21 +47,18 @@ SCHEMA = th.PropertiesList(
         "lookback_minutes",
         th.IntegerType(minimum=0, maximum=_MOST_DAYS * 1440),
         default=1440,
-        title="Lookback",
         description="Minutes before the newest covered instant that an incremental "
         "run reads again, for what surfaces late",
     ),
     th.Property(
         "recheck_days",
         th.IntegerType(minimum=1, maximum=_MOST_DAYS),
-        title="Recheck",
         description="Days in which all that is covered is read again, a slice each "
         "run, for what surfaces later than the lookback; needs `start_date`",
     ),
     th.Property(
         "window_days",
         th.NumberType(exclusive_minimum=0, maximum=_MOST_DAYS),
-        title="Window",
         description="Most days of a time window, for a server that refuses longer "
         "ones; by default the tap sizes windows itself",
     ),
@@ -81,40 +66,34 @@ SCHEMA = th.PropertiesList(
         "concurrency",
         th.IntegerType(minimum=1, maximum=32),
         default=4,
-        title="Concurrency",
         description="Time windows of a stream that are read at once, 1 to 32",
     ),
     th.Property(
         "page_size",
         th.IntegerType(minimum=1, maximum=100),
         default=100,
-        title="Page size",
         description="Records in a page (`cursor.limit`), 1 to 100",
     ),
     th.Property(
         "max_requests_per_minute",
         th.IntegerType(minimum=1),
-        title="Requests a minute",
         description="Ceiling over all streams, evenly spread; by default none",
     ),
     th.Property(
         "request_timeout_seconds",
         th.NumberType(exclusive_minimum=0, maximum=86_400),
         default=60,
-        title="Request timeout",
         description="Seconds to wait for the API to answer a request",
     ),
     th.Property(
         "max_retries",
         th.IntegerType(minimum=0),
         default=8,
-        title="Retries",
         description="How often a request that failed for a passing reason is repeated",
     ),
     th.Property(
         "user_agent",
         th.StringType(pattern=rf"^[!-~]([ -~]*[!-~])?{_END}"),
-        title="User agent",
         description="`User-Agent` header of the requests, ASCII, by default "
         "`tap-leadintent/<version>`",
     ),
@@ -122,7 +101,6 @@ SCHEMA = th.PropertiesList(
         "infer_columns",
         th.BooleanType,
         default=False,
-        title="Infer columns",
         description="Discovery reads one page of each stream whose fields are not "
         "documented, and adds typed columns",
     ),
@@ -130,7 +108,6 @@ SCHEMA = th.PropertiesList(
         "exclude_fields",
         th.ObjectType(additional_properties=th.ArrayType(th.StringType)),
         default={},
-        title="Excluded fields",
         description="Fields that are dropped before anything else sees them, by the "
         'stream\'s name, such as `{"leads": ["full_name", "company.domain"]}`',
     ),
@@ -138,7 +115,6 @@ SCHEMA = th.PropertiesList(
         "filters",
         th.ObjectType(additional_properties=th.ObjectType(additional_properties=True)),
         default={},
-        title="Filters",
         description="Fields for the request body of a stream, by the stream's name, "
         'such as `{"leads": {"sheet_ids": ["…"]}}`',
     ),
@@ -146,36 +122,7 @@ SCHEMA = th.PropertiesList(
         "emit_activate_version_messages",
         th.BooleanType,
         default=False,
-        title="Emit ACTIVATE_VERSION",
         description="After a whole FULL_TABLE stream, tell the target to retire rows "
         "that were not in it",
     ),
 ).to_dict()
-
-
-@dataclass(frozen=True)
-class Dates:
-    """`start_date` and `end_date`, in UTC seconds since 1970; None if not set."""
-
-    start: int | None = None
-    end: int | None = None
-    invalid: tuple[str, ...] = ()
-    """Names of the settings that hold no date."""
-
-    @classmethod
-    def of(cls, config: Mapping[str, Any]) -> Dates:
-        """Read the dates.
-
-        Args:
-            config: Settings, of which any may be absent; these are texts.
-
-        Returns:
-            The dates.
-        """
-        found: dict[str, int] = {}
-        names = [name for name in ("start_date", "end_date") if name in config]
-        for name in names:
-            with suppress(ValueError):
-                found[name] = parse_instant(config[name], round_up=name == "end_date")
-        invalid = tuple(name for name in names if name not in found)
-        return cls(found.get("start_date"), found.get("end_date"), invalid)

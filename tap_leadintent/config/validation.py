@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import time
-from copy import deepcopy
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import fsspec
@@ -13,11 +13,11 @@ from jsonschema import Draft202012Validator
 from singer_sdk.helpers._batch import BatchConfig
 from singer_sdk.plugin_base import JSONSchemaValidator
 
-from tap_leadintent.config.extras import missing_packages
 from tap_leadintent.config.names import did_you_mean, mistaken_field, unknown
-from tap_leadintent.config.settings import SCHEMA, Dates
+from tap_leadintent.config.settings import SCHEMA
 from tap_leadintent.config.stream_maps import map_problems
 from tap_leadintent.openapi import fields_set_by_the_tap, request_fields, stream_names
+from tap_leadintent.times import EARLIEST, LATEST, parse_instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -47,9 +47,6 @@ def validate(
             del config[name]
         elif isinstance(value, float) and value.is_integer():
             config[name] = int(value)
-        else:
-            # The SDK removes `__else__` from stream maps, which belong to the caller.
-            config[name] = deepcopy(value)
     # The SDK's own schema of `stream_maps` is not valid.
     known = {**schema["properties"], "stream_maps": {"type": "object"}}
     errors = JSONSchemaValidator({"properties": known}).iter_errors(config)
@@ -63,7 +60,7 @@ def validate(
     right = {name: value for name, value in config.items() if name not in wrong}
     for check in (_date_problems, _stream_problems, _sdk_problems):
         problems += check(right)
-    return problems or [*missing_packages(config)]
+    return problems
 
 
 def undocumented_filters(filters: Mapping[str, Any]) -> list[str]:
@@ -92,32 +89,37 @@ def _described(error: ValidationError) -> str:
 
 
 def _date_problems(config: Mapping[str, Any]) -> Iterator[str]:
-    dates = Dates.of(config)
-    for name in dates.invalid:
-        told = f"{config[name]!r} is not a date or date-time, such as 2026-01-31"
-        yield f"{name}: {told}"
+    dates: dict[str, int] = {}
+    for name in ("start_date", "end_date"):
+        if name not in config:
+            continue
+        try:
+            dates[name] = parse_instant(config[name])
+        except ValueError:
+            told = f"{config[name]!r} is not a date or date-time, such as 2026-01-31"
+            yield f"{name}: {told}"
+    start, end = dates.get("start_date", EARLIEST), dates.get("end_date", LATEST)
     # Up to a day ahead is accepted: in some time zones it is tomorrow already.
-    if dates.start is not None and dates.start > time.time() + _DAY:
+    if start > time.time() + _DAY:
         yield f"start_date: {config['start_date']} lies in the future"
-    if dates.start is not None and dates.end is not None and dates.end < dates.start:
+    if end < start:
         yield "end_date: comes before start_date"
     if "recheck_days" in config and "start_date" not in config:
         yield "recheck_days: needs start_date; without it no part can be read again"
 
 
 def _stream_problems(config: Mapping[str, Any]) -> Iterator[str]:
+    streams = stream_names()
     checks = {"filters": _filter_problems, "exclude_fields": _exclusion_problems}
     for name, check in checks.items():
         given = config.get(name, {})
-        lines = [*unknown(given, stream_names(), "stream")]
-        for stream in stream_names():
-            lines += (
-                f"{stream}.{line}" for line in check(stream, given.get(stream, {}))
-            )
-        yield from (f"{name}.{line}" for line in lines)
-    yield from (
-        f"stream_maps{line}" for line in map_problems(config.get("stream_maps", {}))
-    )
+        for line in unknown(given, streams, "stream"):
+            yield f"{name}.{line}"
+        for stream in streams:
+            for line in check(stream, given.get(stream, {})):
+                yield f"{name}.{stream}.{line}"
+    for line in map_problems(config.get("stream_maps", {})):
+        yield f"stream_maps{line}"
 
 
 def _filter_problems(stream: str, fields: Mapping[str, Any]) -> Iterator[str]:
@@ -143,6 +145,9 @@ def _sdk_problems(config: Mapping[str, Any]) -> Iterator[str]:
     depth = config.get("flattening_max_depth", -1)
     if config.get("flattening_enabled") and depth == -1:
         yield "flattening_max_depth: is required with flattening_enabled"
+    if "fake." in str(config.get("stream_maps")) and not find_spec("faker"):
+        package = "pip install 'tap-leadintent[faker]'"
+        yield f"stream_maps: `fake` needs another package: {package}"
     if batch := config.get("batch_config"):
         try:
             made = BatchConfig.from_dict(batch)

@@ -6,7 +6,6 @@ import json
 import os
 import shlex
 import sysconfig
-import uuid
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +28,6 @@ def write_project(folder: Path) -> None:
     tap, target = _plugin("tap-leadintent"), _plugin("target-postgres")
     tap["pip_url"] = _source() or tap["pip_url"]
     project = {
-        "project_id": str(uuid.uuid4()),
         "send_anonymous_usage_stats": False,
         "default_environment": "dev",
         "environments": [{"name": "dev"}],

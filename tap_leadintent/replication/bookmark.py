@@ -2,9 +2,9 @@
 
 The state holds one list of `{"range", "from", "to", "source", "filters", "key"}`. It is
 one list because Meltano merges states key by key but replaces lists whole. One entry
-may have `rechecked` in place of `from` and `to`: when the recheck was done last.
-A run reads and writes the entries of its own source. It keeps the latest entries of
-other sources, so that a mistyped address or a change of filters loses no coverage.
+may have `rechecked` in place of `range`, `from` and `to`: when the recheck was done
+last. A run reads and writes the entries of its own source. It keeps the latest entries
+of other sources, so that a mistyped address or a change of filters loses no coverage.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tap_leadintent.replication.source import Source, normalised
 from tap_leadintent.times import format_instant, parse_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from tap_leadintent.replication.intervals import Interval
 
@@ -33,25 +33,11 @@ MOST_OTHERS = 3
 """Other sources that are kept. More make states long; fewer forget coverage after a few
 changes of address or filters."""
 
-_MARKS = ("rechecked", "recheck_from")
-"""Fields of an entry that is no interval. Earlier versions wrote the second one, which
-does not count any longer."""
 
-
-class _Entry(msgspec.Struct, omit_defaults=True):
+class _Piece(msgspec.Struct):
     range: str
     start: str = msgspec.field(name="from")
     end: str = msgspec.field(name="to")
-    source: str = ""
-    filters: str = ""
-    key: str = ""
-
-
-class _MarkEntry(msgspec.Struct, omit_defaults=True):
-    rechecked: str
-    source: str = ""
-    filters: str = ""
-    key: str = ""
 
 
 @dataclass
@@ -67,11 +53,8 @@ class Bookmark:
     others: Sequence[RawEntry] = ()
     """Entries of the latest other sources, the latest first."""
 
-    keys: Collection[str] = ()
-    """The `key_mark` of each key that entries of this address were made with."""
-
     key: str = ""
-    """Mark of the key that the source was last read with, if it is known."""
+    """`key_mark` of the key that the source was last read with, if it is known."""
 
     problem: str | None = None
     """Why the state says nothing that can be used; None if it does."""
@@ -90,8 +73,7 @@ class Bookmark:
             The bookmark. If the state is malformed, or only the SDK's, nothing is
             covered and `problem` says why.
         """
-        by_source: dict[Source, list[RawEntry]] = {}
-        keys: set[str] = set()
+        by_source: dict[Source, list[RawEntry]] = {source: []}
         coverage, problem = Coverage(), None
         if COVERAGE not in state and "replication_key_value" in state:
             problem = (
@@ -104,15 +86,13 @@ class Bookmark:
                 address = normalised(str(entry.get("source") or source.address))
                 its = Source(address, str(entry.get("filters", "")))
                 by_source.setdefault(its, []).append({**entry, "source": address})
-                if address == source.address and "key" in entry:
-                    keys.add(str(entry["key"]))
-            coverage = _coverage(by_source.get(source, []))
+            coverage = _coverage(by_source[source])
         except ValueError as error:
             problem = str(error)
-        own = by_source.pop(source, [])
+        own = by_source.pop(source)
         key = next((str(entry["key"]) for entry in own if "key" in entry), "")
         others = [*chain(*[*by_source.values()][:MOST_OTHERS])]
-        return cls(source, coverage, others, keys, key, problem)
+        return cls(source, coverage, others, key, problem)
 
     @property
     def former(self) -> Source | None:
@@ -131,31 +111,29 @@ class Bookmark:
         Returns:
             One entry for each interval, by range and time, then those of others.
         """
-        entries: list[_Entry | _MarkEntry] = [
-            _Entry(name, format_instant(start), format_instant(end), *self.source, key)
+        about = {"source": self.source.address, "filters": self.source.filters}
+        about = {name: text for name, text in {**about, "key": key}.items() if text}
+        entries = [
+            {"range": name, "from": format_instant(start), "to": format_instant(end)}
             for name, (start, end) in self.coverage
         ]
         if (rechecked := self.coverage.rechecked) is not None:
-            entries.append(_MarkEntry(format_instant(rechecked), *self.source, key))
-        return [*msgspec.to_builtins(entries), *self.others]
+            entries.append({"rechecked": format_instant(rechecked)})
+        return [*({**entry, **about} for entry in entries), *self.others]
 
 
-def _coverage(entries: list[RawEntry]) -> Coverage:
-    pieces = [entry for entry in entries if entry.keys().isdisjoint(_MARKS)]
-    marks = [entry for entry in entries if "rechecked" in entry]
-    rechecked = [
-        parse_instant(mark.rechecked)
-        for mark in msgspec.convert(marks, list[_MarkEntry])
-    ]
+def _coverage(entries: Sequence[RawEntry]) -> Coverage:
+    marks = [str(each["rechecked"]) for each in entries if "rechecked" in each]
+    pieces = [each for each in entries if "rechecked" not in each]
     return Coverage(
-        map(_piece, msgspec.convert(pieces, list[_Entry])),
-        rechecked=min(rechecked, default=None),
+        map(_covered, msgspec.convert(pieces, list[_Piece])),
+        rechecked=min(map(parse_instant, marks), default=None),
     )
 
 
-def _piece(entry: _Entry) -> tuple[str, Interval]:
-    start, end = parse_instant(entry.start), parse_instant(entry.end)
+def _covered(piece: _Piece) -> tuple[str, Interval]:
+    start, end = parse_instant(piece.start), parse_instant(piece.end)
     if end < start:
-        msg = f"in its state, {entry.end} comes before {entry.start}"
+        msg = f"in its state, {piece.end} comes before {piece.start}"
         raise ValueError(msg)
-    return entry.range, (start, end)
+    return piece.range, (start, end)

@@ -12,9 +12,12 @@ from tap_leadintent.errors import StreamError
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
+    from tap_leadintent.api.chain import Chain
     from tap_leadintent.api.page import Page
     from tap_leadintent.replication.schedule import Reading, Schedule
     from tap_leadintent.replication.windows import Window
+
+    Fetch = Callable[[dict[str, Any], str | None, Event], Page]
 
 _WAIT_SECONDS = 0.5
 """The longest wait for a page in one piece. More would end a run later after a signal;
@@ -31,25 +34,22 @@ class Coordinator:
     def __init__(
         self,
         schedule: Schedule,
-        send: Callable[[Reading, Event], Page],
-        *,
-        readers: int,
-        check: Callable[[], None] = lambda: None,
+        fetch: Fetch,
+        check: Callable[[], None],
     ) -> None:
         """Start the threads, or as many of them as the system allows.
 
         Args:
             schedule: What to read; nothing else may use it from here on.
-            send: Sends what a reading asks for next; the event is set when the page is
-                not wanted any more.
-            readers: How many requests are sent at once.
+            fetch: Sends a request, see `Client.fetch`; the event is set when the page
+                is not wanted any more.
             check: Called while a page is awaited; raises if a signal came.
 
         Raises:
             StreamError: The system allows no thread.
         """
         self._schedule = schedule
-        self._send = send
+        self._fetch = fetch
         self._check = check
         self.stopped = Event()
         """Set when no page is wanted any more."""
@@ -62,7 +62,7 @@ class Coordinator:
         """How many threads send requests."""
         with suppress(RuntimeError, MemoryError):
             _start(self._decide, "coordinator")
-            for number in range(1, readers + 1):
+            for number in range(1, schedule.readers + 1):
                 _start(self._read, f"reader {number}")
                 self.readers += 1
         if not self.readers:
@@ -71,11 +71,11 @@ class Coordinator:
             raise StreamError(msg)
         self._events.put(0)
 
-    def __iter__(self) -> Generator[tuple[Window, Page | None]]:
+    def __iter__(self) -> Generator[tuple[Window, Page]]:
         """Give pages in order; see `Schedule.handed_over`.
 
         Yields:
-            A window with each of its pages, and at last with None: it is read whole.
+            Each page, with its window.
 
         Raises:
             BaseException: A window cannot be read, after all that comes before it.
@@ -86,8 +86,8 @@ class Coordinator:
                 if isinstance(item, BaseException):
                     raise item
                 yield item
-                if (page := item[1]) is not None:
-                    self._events.put(page.size)
+                _, page = item
+                self._events.put(page.size)
         finally:
             self.stop()
 
@@ -109,8 +109,6 @@ class Coordinator:
             while (event := self._events.get()) is not None:
                 if isinstance(event, int):
                     schedule.make_room(event)
-                elif isinstance(event[1], BaseException):
-                    schedule.fail(*event)
                 else:
                     schedule.take(*event)
                 for item in schedule.handed_over():
@@ -127,10 +125,14 @@ class Coordinator:
 
     def _read(self) -> None:
         while (reading := self._to_send.get()) is not None:
-            try:
-                self._events.put((reading, self._send(reading, self.stopped)))
-            except BaseException as error:  # noqa: BLE001 - raised at its place
-                self._events.put((reading, error))
+            # No variable holds the page while the next reading is waited for.
+            self._events.put((reading, self._answer(reading.chain)))
+
+    def _answer(self, chain: Chain) -> Page | BaseException:
+        try:
+            return self._fetch(chain.fields, chain.after, self.stopped)
+        except BaseException as error:  # noqa: BLE001 - raised at its place
+            return error
 
 
 def _start(target: Callable[[], None], name: str) -> None:

@@ -66,15 +66,3 @@ class Coverage:
         if newest is not None:
             covered = intervals.overlap(covered, (EARLIEST, newest))
         self._covered[name] = intervals.add(covered, interval)
-
-    def newest(self, name: str) -> int | None:
-        """Find the newest covered instant of a range.
-
-        Args:
-            name: The range.
-
-        Returns:
-            The instant, in seconds since 1970; None when nothing of it is covered.
-        """
-        covered = self._covered.get(name)
-        return covered[-1][1] if covered else None

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tap_leadintent.config.settings import Dates
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.coverage import Coverage
-from tap_leadintent.times import EARLIEST
+from tap_leadintent.times import EARLIEST, parse_instant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,12 +55,12 @@ class Scope:
         Returns:
             What they ask for.
         """
-        dates = Dates.of(config)
+        start, end = config.get("start_date"), config.get("end_date")
         days = config.get("recheck_days")
         return cls(
             ranges=ranges,
-            start=dates.start,
-            end=dates.end,
+            start=None if start is None else parse_instant(start),
+            end=None if end is None else parse_instant(end, round_up=True),
             lookback=int(config["lookback_minutes"]) * 60,
             recheck=None if days is None else int(days) * _DAY,
         )
@@ -76,7 +75,7 @@ class Step(NamedTuple):
     """A part of a plan: stretches of one time range, read oldest first."""
 
     name: str
-    """The range."""
+    """The range; empty for one chain that reads everything."""
 
     stretches: list[Interval]
     """In UTC seconds since 1970."""
@@ -87,14 +86,11 @@ class Step(NamedTuple):
     is_quiet: bool = False
     """Whether each stretch is likely to hold next to nothing."""
 
-    is_unfiltered: bool = False
-    """Whether it is read in one chain, without a time range."""
-
     is_in_order: bool = False
     """Whether nothing after a window that has been read counts as covered."""
 
-    is_recheck: bool = False
-    """Whether it reads again what is settled, as its turn has come."""
+    kind: str = "new"
+    """What it is read for, in a word or three."""
 
 
 class Plan(NamedTuple):
@@ -130,8 +126,8 @@ def make_plan(scope: Scope, covered: Coverage, now: int) -> Plan:
     if scope.start is None and stretches and stretches[0][0] == SINCE_EVER:
         # What begins there shows each record as it is by now: it counts for all ranges.
         since = stretches[0][1]
-        is_unfiltered = scope.end is None and since == now
-        whole = Step(first, stretches[:1], scope.ranges, is_unfiltered=is_unfiltered)
+        is_everything = scope.end is None and since == now
+        whole = Step("" if is_everything else first, stretches[:1], scope.ranges)
         steps = [whole, _step(first, stretches[1:], past)]
     mark = rechecked = covered.rechecked if scope.recheck else None
     if scope.end is None:
@@ -146,7 +142,7 @@ def make_plan(scope: Scope, covered: Coverage, now: int) -> Plan:
             swept = _swept(scope.since, mark, now, scope.recheck)
             read = [s for step in steps if step.name == first for s in step.stretches]
             again = [piece for each in swept for piece in intervals.missing(each, read)]
-            steps.append(_step(first, again, past)._replace(is_recheck=True))
+            steps.append(_step(first, again, past)._replace(kind="recheck"))
             rechecked = now
     pieces = ((name, piece) for name in left for piece in left[name])
     steps = [step for step in steps if step.stretches]
@@ -157,7 +153,9 @@ def _step(
     name: str, stretches: list[Interval], past: Mapping[str, Sequence[Interval]]
 ) -> Step:
     is_short = all(end - start < _LONGEST_QUIET for start, end in stretches)
-    return Step(name, stretches, [name], is_quiet=is_short and bool(past[name]))
+    if not past[name]:
+        return Step(name, stretches, [name])
+    return Step(name, stretches, [name], is_quiet=is_short, kind="new or lookback")
 
 
 def _past(scope: Scope, covered: Coverage, now: int) -> dict[str, list[Interval]]:

@@ -5,6 +5,8 @@ API description: "POST /v1/signals/leads", "POST /v1/monitor/signals".
 
 from __future__ import annotations
 
+from collections import deque
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +14,7 @@ from typing_extensions import override
 
 from tap_leadintent.api.chain import Chain
 from tap_leadintent.errors import RefusedError, StreamError, TooWideError
-from tap_leadintent.replication.windows import (
-    NARROWEST_SECONDS,
-    OVERLAP_SECONDS,
-    Window,
-)
+from tap_leadintent.replication.windows import NARROWEST_SECONDS, OVERLAP_SECONDS
 from tap_leadintent.times import EARLIEST, format_instant
 
 if TYPE_CHECKING:
@@ -24,38 +22,34 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tap_leadintent.api.page import Page, Records
+    from tap_leadintent.replication.windows import Window
 
-_RANGE_REFUSALS = frozenset({400, 409, 416, 422})
-"""Statuses with which a server may refuse a range that ends in its future."""
-
-_WIDTH_REFUSALS = frozenset({400, 413, 422})
-"""Statuses with which a server may refuse a range that is too wide for it."""
-
-_MOST_TRIES = 5
-"""More would repeat requests in vain; fewer might fail where several machines with
-clocks of their own answer in turn."""
+_REFUSALS = frozenset({400, 413, 422})
+"""Statuses with which a server may refuse a range: it ends in the server's future, or
+is too wide for it."""
 
 _MOST_ALIKE = 3
 """Windows in a row that begin with the same records before the API is asked for a time
 without any. More would read more in vain; fewer would ask where nothing is wrong."""
 
 
-def range_fields(name: str, window: Window) -> dict[str, Any]:
-    """Ask for a window, from a second before it.
+def range_fields(name: str, start: int, end: int) -> dict[str, Any]:
+    """Ask for a stretch, from a second before it.
 
     The API description does not show whether a range includes its ends.
 
     Args:
         name: The time range.
-        window: The window.
+        start: Where the stretch begins, in UTC seconds since 1970.
+        end: Where it ends.
 
     Returns:
         The fields of the request's body.
     """
-    earliest = 0 if window.start >= 0 else EARLIEST
-    start = max(earliest, window.start - OVERLAP_SECONDS)
-    ends = {"start_time": start, "end_time": window.end}
-    return {name: {end: format_instant(time) for end, time in ends.items()}}
+    earliest = 0 if start >= 0 else EARLIEST
+    start = max(earliest, start - OVERLAP_SECONDS)
+    times = {"start_time": format_instant(start), "end_time": format_instant(end)}
+    return {name: times}
 
 
 class RangeChain(Chain):
@@ -74,33 +68,30 @@ class RangeChain(Chain):
             window: The window; what lies in the server's future may be left out.
             logger: As for `Chain`.
         """
-        super().__init__(range_fields(name, window), logger)
+        super().__init__(range_fields(name, window.start, window.end), logger)
         self._name = name
-        self._window = self._asked = window
-        self._tries = _MOST_TRIES
+        self._start, self._until = window.start, window.end
 
     @override
-    def take(self, page: Page) -> Page | None:
-        shown = super().take(page)
-        if self._asked.end <= self._window.start:
-            # All of it lies in the future: only the refusal was made sure of.
-            return None
+    def take(self, page: Page) -> Page:
         # What was left out has not been read.
-        return shown and replace(shown, as_of=min(page.as_of, self._asked.end))
+        return replace(super().take(page), as_of=min(page.as_of, self._until))
 
     @override
     def refuse(self, error: BaseException) -> None:
-        if self.has_begun or not isinstance(error, RefusedError):
+        if (
+            self.has_begun
+            or not isinstance(error, RefusedError)
+            or error.status not in _REFUSALS
+        ):
             super().refuse(error)
             return
-        asked, now, self._tries = self._asked, error.as_of, self._tries - 1
-        may_be_ahead = error.status in _RANGE_REFUSALS and self._tries
-        if now is not None and now < asked.end and may_be_ahead:
-            self._asked = Window(min(asked.start, now - 1), now)
-            self.fields = range_fields(self._name, self._asked)
-        elif error.status not in _WIDTH_REFUSALS:
-            raise error
-        elif asked.end - asked.start > NARROWEST_SECONDS:
+        now = error.as_of
+        if now is not None and now < self._until:
+            # Where several machines answer in turn, the next may be behind this one.
+            self._until = now
+            self.fields = range_fields(self._name, min(self._start, now - 1), now)
+        elif self._until - self._start > NARROWEST_SECONDS:
             raise TooWideError(str(error), error.status)
         else:
             msg = (
@@ -116,19 +107,17 @@ class RangeGuard:
     Everything would be read once for each window, and the windows would look alike.
     """
 
-    def __init__(self, name: str, is_ignored: Callable[[], bool]) -> None:
+    def __init__(self, name: str, first_page: Callable[[str], Records]) -> None:
         """Start without a window.
 
         Args:
             name: The time range.
-            is_ignored: Requests a time that cannot have records, and tells whether the
-                server returns some.
+            first_page: Requests a time of a range that cannot have records.
         """
         self._name = name
-        self._is_ignored = is_ignored
+        self._first_page = first_page
         self._is_trusted = False
-        self._last: int | None = None
-        self._alike = 1
+        self._last: deque[int] = deque(maxlen=_MOST_ALIKE)
 
     def check(self, first_page: Records) -> None:
         """Check the first page of a window.
@@ -140,18 +129,19 @@ class RangeGuard:
             StreamError: Three windows in a row began with the same records, and the
                 server returns records even for a time that cannot have any.
         """
-        content = hash(tuple(map(bytes, first_page.raw))) if first_page.raw else None
-        is_alike = content is not None and content == self._last
-        self._alike = self._alike + 1 if is_alike else 1
-        self._last = content
-        if self._alike < _MOST_ALIKE or self._is_trusted:
+        content = hash(tuple(map(bytes, first_page.raw)))
+        self._last.append(content)
+        are_alike = first_page.raw and self._last.count(content) == _MOST_ALIKE
+        if self._is_trusted or not are_alike:
             return
-        if self._is_ignored():
-            msg = (
-                "the API returns the same records for different time ranges of "
-                f"{self._name}; it seems to ignore the range. The stream stops rather "
-                "than read everything once for each window. Report it to the API's "
-                "support."
-            )
-            raise StreamError(msg)
+        # A server that refuses the range does not ignore it.
+        with suppress(RefusedError):
+            if self._first_page(self._name).data:
+                msg = (
+                    "the API returns the same records for different time ranges of "
+                    f"{self._name}; it seems to ignore the range. The stream stops "
+                    "rather than read everything once for each window. Report it to "
+                    "the API's support."
+                )
+                raise StreamError(msg)
         self._is_trusted = True

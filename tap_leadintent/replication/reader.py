@@ -5,14 +5,13 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from contextlib import closing
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tap_leadintent.api.chain import Chain
-from tap_leadintent.errors import IF_IT_GOES_ON, RefusedError, StreamError
-from tap_leadintent.replication import intervals
+from tap_leadintent.api.page import Cursor
+from tap_leadintent.errors import IF_IT_GOES_ON, StreamError
 from tap_leadintent.replication.coordinator import Coordinator
 from tap_leadintent.replication.deduplicator import Deduplicator
 from tap_leadintent.replication.ranges import RangeChain, RangeGuard
@@ -21,17 +20,16 @@ from tap_leadintent.replication.windows import Window, Windows
 from tap_leadintent.times import format_instant
 
 if TYPE_CHECKING:
-    import logging
     from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
-    from threading import Event
 
+    from tap_leadintent.api.client import Client
     from tap_leadintent.api.page import Page, Records
     from tap_leadintent.interruption import Interruption
     from tap_leadintent.progress import Progress
+    from tap_leadintent.replication.coordinator import Fetch
     from tap_leadintent.replication.coverage import Coverage
     from tap_leadintent.replication.plan import Step
 
-    Fields = dict[str, Any]
     Row = dict[str, Any]
 
 
@@ -49,8 +47,8 @@ class Shaper(Protocol):
 class Reader:
     """Reads the endpoint of one stream."""
 
-    fetch: Callable[[Fields, str | None, Event], Page]
-    """Sends a request; see `Client`."""
+    client: Client
+    """Sends the requests."""
 
     interruption: Interruption
     """Ends the run after a signal."""
@@ -58,17 +56,11 @@ class Reader:
     progress: Progress
     """Notes each window."""
 
-    logger: logging.Logger
-    """Gets a line for each window at DEBUG."""
-
     shaper: Callable[[], Shaper]
     """Gives what shapes records; discovery reads before the columns are known."""
 
     window_done: Callable[[int], None]
     """Called with the number of records when a window is complete and emitted."""
-
-    page_size: int
-    """Number of records in a full page."""
 
     concurrency: int
     """Number of windows that are read at once."""
@@ -77,12 +69,13 @@ class Reader:
     """The most seconds of a window; less once the API has refused some as too wide."""
 
     kinds: Counter[str] = field(init=False, default_factory=Counter)
-    """How many rows were emitted, by why their window was read; see `_kind`."""
+    """How many rows were emitted, by what their step was read for."""
 
-    _deduplicator: Deduplicator = field(init=False, default_factory=Deduplicator)
+    def first_page(self, name: str = "") -> Records:
+        """Read the first page of all records, or of the first second of 1970.
 
-    def first_page(self) -> Records:
-        """Read the first page of all records.
+        Args:
+            name: The time range whose first second is asked for, if any.
 
         Returns:
             Its records.
@@ -91,7 +84,15 @@ class Reader:
             StreamError: It cannot be read.
             SystemExit: A signal came.
         """
-        return _decode(self._first(self._unfiltered), 1)
+
+        def fetch(*request: Any) -> Page:
+            # The next page is not asked for.
+            return replace(self.client.fetch(*request), cursor=Cursor(has_more=False))
+
+        windows = Windows([(0, 1)], page_size=self.client.page_size)
+        with closing(self._pages(windows, name, fetch)) as pages:
+            _, page = next(pages)
+        return _decode(page, 1)
 
     def first_rows(self) -> list[Row]:
         """Read the first page of all records, and shape it.
@@ -105,11 +106,11 @@ class Reader:
         """
         return _shaped(self.shaper(), self.first_page(), None, 1)
 
-    def read(self, step: Step, coverage: Coverage) -> Iterator[list[Row]]:
-        """Read a step of a plan.
+    def read(self, steps: Iterable[Step], coverage: Coverage) -> Iterator[list[Row]]:
+        """Read the steps of a plan.
 
         Args:
-            step: The step.
+            steps: The steps.
             coverage: Notes each window that has been read whole.
 
         Yields:
@@ -117,53 +118,42 @@ class Reader:
             before and are unchanged.
 
         Raises:
-            StreamError: The range cannot be read.
+            StreamError: A range cannot be read.
             SystemExit: A signal came.
         """
-        begin = (
-            self._unfiltered if step.is_unfiltered else partial(self._ranged, step.name)
-        )
-        guard = RangeGuard(step.name, partial(self._is_ignored, begin))
-        readers = 1 if step.is_unfiltered else self.concurrency
-        windows = Windows(
-            step.stretches,
-            page_size=self.page_size,
-            readers=readers,
-            widest=None if step.is_unfiltered else self.widest,
-            quiet=step.is_quiet,
-            whole=step.is_unfiltered,
-        )
-        self.progress.begin_range(
-            step.name, [] if step.is_unfiltered else step.stretches
-        )
-        with closing(self._pages(windows, begin, readers)) as pages:
-            yield from self._rows(step, pages, guard, coverage)
-        if not step.is_unfiltered and windows.widest < (self.widest or sys.maxsize):
-            self.widest = windows.widest
-            self.logger.warning(
-                "The API refused long windows of %s, so narrower ones were read; set "
-                "window_days to %.3g, which it accepts",
-                step.name,
-                windows.widest / 86400,
+        deduplicator = Deduplicator()
+        for step in steps:
+            self.progress.begin_range(step.name, step.stretches if step.name else ())
+            windows = Windows(
+                step.stretches,
+                page_size=self.client.page_size,
+                readers=self.concurrency,
+                widest=self.widest,
+                quiet=step.is_quiet,
+                whole=not step.name,
             )
+            with closing(self._pages(windows, step.name, self.client.fetch)) as pages:
+                yield from self._rows(step, pages, deduplicator, coverage)
+            if windows.widest < (self.widest or sys.maxsize):
+                self.widest = windows.widest
+                self.client.logger.warning(
+                    "The API refused long windows of %s, so narrower ones were read; "
+                    "set window_days to %.3g, which it accepts",
+                    step.name,
+                    windows.widest / 86400,
+                )
 
     def _rows(
         self,
         step: Step,
-        pages: Iterable[tuple[Window, Page | None]],
-        guard: RangeGuard,
+        pages: Iterable[tuple[Window, Page]],
+        deduplicator: Deduplicator,
         coverage: Coverage,
     ) -> Iterator[list[Row]]:
-        shaper, window_end, kind = self.shaper(), None, ""
+        shaper, guard = self.shaper(), RangeGuard(step.name, self.first_page)
         number = emitted = as_of = 0
+        window_end = None
         for window, page in pages:
-            if page is None:
-                if step.covers:
-                    read_to = as_of if number else window.start
-                    self._note(step, window, read_to, coverage)
-                    self.window_done(emitted)
-                number = emitted = 0
-                continue
             number += 1
             records = _decode(page, number)
             if number == 1:
@@ -172,68 +162,41 @@ class Reader:
                 guard.check(records)
                 if step.covers:
                     window_end = f"{format_instant(window.end)[:-1]}.000000Z"
-                    kind = _kind(step, window, coverage)
             if step.covers:
-                records = self._new(records, shaper)
+                contents = map(bytes, records.raw)
+                are_new = map(deduplicator.take, shaper.keys(records), contents)
+                records = records._replace(data=[*compress(records.data, are_new)])
             rows = _shaped(shaper, records, window_end, number)
             emitted += len(rows)
-            self.kinds[kind] += len(rows)
+            self.kinds[step.kind] += len(rows)
             yield rows
-            # After its last page, a window first counts as read.
             if page.cursor.has_more:
+                # A window counts as read after its last page.
                 self.interruption.check()
-
-    def forget(self) -> None:
-        """Forget what was emitted: the next stream needs the memory."""
-        self._deduplicator = Deduplicator()
+                continue
+            if step.covers:
+                self._note(step, window, as_of, coverage)
+                self.window_done(emitted)
+            number = emitted = 0
 
     def _pages(
-        self, windows: Windows, begin: Callable[[Window], Chain], readers: int
-    ) -> Generator[tuple[Window, Page | None]]:
+        self, windows: Windows, name: str, fetch: Fetch
+    ) -> Generator[tuple[Window, Page]]:
+        def begin(window: Window) -> Chain:
+            logger = self.client.logger
+            return RangeChain(name, window, logger) if name else Chain({}, logger)
+
         coordinator = Coordinator(
-            Schedule(windows, begin, readers=readers),
-            lambda reading, stopped: self.fetch(
-                reading.chain.fields, reading.chain.after, stopped
-            ),
-            readers=readers,
-            check=self.interruption.check,
+            Schedule(windows, begin), fetch, self.interruption.check
         )
-        if coordinator.readers < readers:
-            self.logger.warning(
+        if coordinator.readers < windows.readers:
+            self.client.logger.warning(
                 "Only %d of %d windows are read at once, as the system allows no more "
                 "threads",
                 coordinator.readers,
-                readers,
+                windows.readers,
             )
         return iter(coordinator)
-
-    def _first(self, begin: Callable[[Window], Chain]) -> Page:
-        """Read the first page of a time that cannot have records, or of all."""
-
-        def begin_short(window: Window) -> Chain:
-            chain = begin(window)
-            chain.ends_early = True
-            return chain
-
-        windows = Windows([(0, 1)], page_size=self.page_size, whole=True)
-        with closing(self._pages(windows, begin_short, 1)) as pages:
-            for _, page in pages:
-                if page is not None:
-                    return page
-        raise AssertionError  # Each chain has a page or fails.
-
-    def _is_ignored(self, begin: Callable[[Window], Chain]) -> bool:
-        try:
-            return self._first(begin).count > 0
-        except RefusedError:
-            # A server that refuses the range does not ignore it.
-            return False
-
-    def _unfiltered(self, _: Window) -> Chain:
-        return Chain({}, self.logger)
-
-    def _ranged(self, name: str, window: Window) -> Chain:
-        return RangeChain(name, window, self.logger)
 
     def _note(self, step: Step, window: Window, as_of: int, coverage: Coverage) -> None:
         end = min(window.end, as_of)
@@ -242,18 +205,12 @@ class Reader:
             for name in step.covers:
                 coverage.add(name, (window.start, end), newest=newest)
         self.progress.reach(window.end)
-        self.logger.debug(
+        self.client.logger.debug(
             "%s from %s to %s",
-            step.name,
+            step.name or "everything",
             format_instant(window.start),
             format_instant(window.end),
         )
-
-    def _new(self, records: Records, shaper: Shaper) -> Records:
-        """Leave out what was emitted before as it is."""
-        contents = map(bytes, records.raw)
-        are_new = map(self._deduplicator.take, shaper.keys(records), contents)
-        return records._replace(data=[*compress(records.data, are_new)])
 
 
 def _shaped(
@@ -264,18 +221,6 @@ def _shaped(
     except ValueError as error:
         msg = f"page {number}: {error}"
         raise StreamError(msg) from None
-
-
-def _kind(step: Step, window: Window, coverage: Coverage) -> str:
-    """Tell why a window is read: a window that covers both has "new or lookback"."""
-    if step.is_recheck:
-        return "recheck"
-    whole = window.start, window.end
-    left = intervals.missing(whole, coverage.pieces(step.name))
-    kinds = ["new"] if left else []
-    if left != [whole]:
-        kinds.append("lookback")
-    return " or ".join(kinds)
 
 
 def _decode(page: Page, number: int) -> Records:

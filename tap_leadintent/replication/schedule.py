@@ -50,97 +50,71 @@ class Schedule:
     any more.
     """
 
-    def __init__(
-        self, windows: Windows, begin: Callable[[Window], Chain], *, readers: int
-    ) -> None:
+    def __init__(self, windows: Windows, begin: Callable[[Window], Chain]) -> None:
         """Begin with nothing requested.
 
         Args:
             windows: What to read; nothing else may use it from here on.
             begin: Gives the cursor chain of a window.
-            readers: How many requests may be under way.
         """
         self._windows = windows
         self._begin = begin
-        self._readers = readers
+        self.readers = windows.readers
+        """How many requests may be under way."""
         self._readings: list[Reading] = []
         """Sorted by where their windows begin."""
         self._bytes = 0
         """What all pages take that the main thread has not finished with."""
         self._bytes_handed_over = 0
         """What of that has been handed over."""
-        self._failed: int | None = None
-        """Where the oldest window begins that failed."""
 
     @property
     def is_finished(self) -> bool:
         """Whether everything has been handed over."""
-        return self._windows.finished and not self._readings
+        return self._windows.oldest_left is None and not self._readings
 
     def requests(self) -> Iterator[Reading]:
         """Give each reading whose next request is to be sent now.
 
         Yields:
-            The reading; `take` or `fail` is to be called with it afterwards.
+            The reading; `take` is to be called with it afterwards.
         """
+        while sum(not each.has_ended for each in self._readings) < self.readers:
+            if not self._is_room(None) or not (window := self._windows.next()):
+                break
+            reading = Reading(window, self._begin(window))
+            insort(self._readings, reading, key=lambda each: each.window)
         for reading in self._readings:
             if not (reading.is_asking or reading.has_ended) and self._is_room(reading):
                 reading.is_asking = True
                 yield reading
-        while sum(not each.has_ended for each in self._readings) < self._readers:
-            if (begun := self._next()) is None:
-                return
-            begun.is_asking = True
-            yield begun
 
-    def take(self, reading: Reading, page: Page) -> None:
-        """Take the page that a reading has asked for.
+    def take(self, reading: Reading, answer: Page | BaseException) -> None:
+        """Take what a reading has asked for.
 
         Args:
             reading: The reading.
-            page: The page.
+            answer: The page, or why the request failed.
         """
         if reading not in self._readings:
             return
         reading.is_asking = False
         try:
-            shown = reading.chain.take(page)
-        except BaseException as error:  # noqa: BLE001 - raised at its place
-            # The page itself is whole.
-            self._add(reading, page)
-            self._end(reading, error, records=page.count)
-            return
-        if shown is not None:
-            self._add(reading, shown)
-        if shown is None or not shown.cursor.has_more:
-            self._end(reading, None, records=page.count)
-        elif not self._windows.goes_on(reading.window, records=page.count):
-            # What it held is read again in others.
-            self._forget(reading)
-
-    def fail(self, reading: Reading, error: BaseException) -> None:
-        """Learn that a request failed.
-
-        Args:
-            reading: The reading that has asked.
-            error: Why it failed.
-        """
-        if reading not in self._readings:
-            return
-        reading.is_asking = False
-        try:
-            reading.chain.refuse(error)
+            if isinstance(answer, BaseException):
+                reading.chain.refuse(answer)
+            else:
+                self._add(reading, reading.chain.take(answer))
         except TooWideError:
             self._windows.narrow(reading.window)
             self._forget(reading)
-        except BaseException as why:  # noqa: BLE001 - raised at its place
-            self._end(reading, why, records=0)
+        except BaseException as error:  # noqa: BLE001 - raised at its place
+            self._fail(reading, error)
 
-    def handed_over(self) -> Iterator[tuple[Window, Page | None]]:
+    def handed_over(self) -> Iterator[tuple[Window, Page]]:
         """Give the pages whose turn has come.
 
         Yields:
-            A window with each of its pages, and at last with None: it is read whole.
+            Each page, with its window.
 
         Raises:
             BaseException: The window whose turn has come cannot be read.
@@ -154,7 +128,6 @@ class Schedule:
             if not first.has_ended:
                 return
             self._readings.remove(first)
-            yield first.window, None
 
     def make_room(self, size: int) -> None:
         """Learn that a page that was handed over takes no memory any more.
@@ -164,21 +137,6 @@ class Schedule:
         """
         self._bytes -= size
         self._bytes_handed_over -= size
-
-    def _next(self) -> Reading | None:
-        """Begin a window, if there is one to read and room for its pages."""
-        left = self._windows.oldest_left
-        if left is None or (self._failed is not None and left > self._failed):
-            return None
-        if not self._is_room(None):
-            return None
-        while window := self._windows.next():
-            if self._failed is None or window.start < self._failed:
-                reading = Reading(window, self._begin(window))
-                insort(self._readings, reading, key=lambda each: each.window)
-                return reading
-            self._windows.done(window, records=0)
-        return None
 
     def _oldest(self) -> Reading | None:
         """Find the window that is to be handed over next, if it has been begun."""
@@ -201,15 +159,17 @@ class Schedule:
     def _add(self, reading: Reading, page: Page) -> None:
         reading.pages.append(page)
         self._bytes += page.size
+        if not page.cursor.has_more:
+            reading.has_ended = True
+            self._windows.done(reading.window, records=page.count)
+        elif not self._windows.goes_on(reading.window, records=page.count):
+            # What it held is read again in others.
+            self._forget(reading)
 
-    def _end(
-        self, reading: Reading, error: BaseException | None, *, records: int
-    ) -> None:
+    def _fail(self, reading: Reading, error: BaseException) -> None:
         reading.has_ended, reading.error = True, error
-        self._windows.done(reading.window, records=records)
-        if error is None:
-            return
-        self._failed = reading.window.start
+        self._windows.done(reading.window, records=0)
+        self._windows.stop_at(reading.window.start)
         for other in self._readings[self._readings.index(reading) + 1 :]:
             if not other.has_ended:
                 self._windows.done(other.window, records=0)

@@ -106,10 +106,12 @@ class Windows:
             readers: How many windows are read at once.
             widest: The most seconds of a window.
             quiet: Whether each stretch is likely to hold next to nothing.
-            whole: Whether each stretch is one window, however much it holds.
+            whole: Whether each stretch is one window, however long it is and however
+                much it holds; one reader reads it.
         """
-        self._readers = readers
-        self.widest = widest or sys.maxsize
+        self.readers = 1 if whole else readers
+        """How many windows are read at once."""
+        self.widest = sys.maxsize if whole or not widest else widest
         """The most seconds of a window, which the API may turn out to narrow."""
         self._is_quiet = quiet
         self._kept_seconds = sys.maxsize if whole else _LEAST_SECONDS
@@ -134,11 +136,6 @@ class Windows:
         """Where the oldest piece begins that is not handed out, if there is any."""
         return self._left[0][0] if self._left else None
 
-    @property
-    def finished(self) -> bool:
-        """Whether everything has been handed out and read."""
-        return not self._left and not self._in_flight
-
     def next(self) -> Window | None:
         """Hand out a window.
 
@@ -160,7 +157,7 @@ class Windows:
         if self._looks:
             return self._next_look()
         left = density * sum(end - start for start, end, _ in self._left)
-        wanted = min(_PAGES, max(1, left / self._readers))
+        wanted = min(_PAGES, max(1, left / self.readers))
         seconds = max(_LEAST_SECONDS, int(wanted / density) + 1)
         return self._hand_out(start, min(end, start + seconds), wanted)
 
@@ -182,7 +179,7 @@ class Windows:
         most: float = _LONGEST_CHAIN
         if window.is_look:
             most = window.expected
-        elif not self._left and len(self._in_flight) < self._readers:
+        elif not self._left and len(self._in_flight) < self.readers:
             # A reader has nothing else to do, so it is shared sooner.
             most = min(most, max(_LOOK_PAGES, 2 * window.expected))
         if window.is_kept or shown < most:
@@ -223,6 +220,15 @@ class Windows:
             start, end, _ = self._left[0]
             self._looks = [(start, end, _LOOK_PAGES)]
 
+    def stop_at(self, instant: int) -> None:
+        """Learn that what comes from an instant on is not to be handed out any more.
+
+        Args:
+            instant: Where a window begins that cannot be read.
+        """
+        self._take(instant, sys.maxsize)
+        self._looks = [look for look in self._looks if look[0] < instant]
+
     def _next_look(self) -> Window | None:
         window = None
         while self._looks and not window:
@@ -261,7 +267,7 @@ class Windows:
         for window, shown in self._in_flight.items():
             if front < window.start < start:
                 ahead += max(shown + 1, min(window.expected, _PAGES))
-        if start > front and ahead >= self._readers * _PAGES_AHEAD:
+        if start > front and ahead >= self.readers * _PAGES_AHEAD:
             return None
         self._take(start, end)
         is_kept = end - start <= self._kept_seconds

@@ -30,7 +30,6 @@ _OPTIONS = {
     "bursts or import",
     "latency_seconds": "how long each request waits, default: 0",
     "rate_limit": "requests a second; more get 429; default: no limit",
-    "retry_after": "seconds that a 429 asks for, default: 1",
 }
 
 

@@ -13,7 +13,7 @@ from email.utils import formatdate
 from hmac import compare_digest
 from http import HTTPStatus
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import uvicorn
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 _LOG_LENGTH = 20_000
 _CONTROL = "/_sandbox/"
 _NUMBERS = count()
+_Ahead = Annotated[float, msgspec.Meta(ge=0, le=10 * 365 * 86_400)]
 
 
 class RefusedError(Exception):
@@ -55,7 +56,6 @@ class Logged(msgspec.Struct):
         stream: The stream that its path belongs to, if any.
         body: Its body, null unless it was JSON.
         page: Number of the page in its chain, once known.
-        records: Number of records due on the page, once known.
         fault: Kind of the fault that struck it, if any.
         status: Status code of the response; null while none was sent.
     """
@@ -64,7 +64,6 @@ class Logged(msgspec.Struct):
     stream: str | None = None
     body: Any = None
     page: int | None = None
-    records: int | None = None
     fault: str | None = None
     status: int | None = None
 
@@ -154,7 +153,7 @@ class App:
 
     def _post_clock(self, advance_seconds: float) -> object:
         """Move the clock forward."""
-        self.world.advance(msgspec.convert(advance_seconds, float) * SECOND)
+        self.world.advance(msgspec.convert(advance_seconds, _Ahead) * SECOND)
         return self._get_clock()
 
     def _post_configure(self, **options: Any) -> object:
@@ -181,8 +180,8 @@ class App:
         A record replaces the one that has its `id` (an id that is not a string counts
         by its JSON text); one without an id is always added. Times are `found_at`,
         `observed_at` and `activity_at` (ISO 8601): when they appear, and the time of
-        their latest signal or activity. By default, that is what a record says of
-        itself, else what the replaced one had, else the clock.
+        their latest signal or activity. They appear by default when the replaced one
+        did, else now; their latest time is by default when they appear.
         """
         shelf = self._shelf(stream)
         if unknown := times.keys() - shelf.endpoint.times.values():
@@ -224,12 +223,7 @@ class App:
         name = own if isinstance(own, str) else json.dumps(own)
         if own is None:
             name = f"without-id-{next(_NUMBERS)}"
-        times = {
-            "observed_at": _said(fields.get("signal"), "observed_at")
-            or _said(fields, "observed_at"),
-            "activity_at": _said(fields, "latest_activity_at"),
-            **{key: parse_time(time) for key, time in told.items()},
-        }
+        times = {key: parse_time(time) for key, time in told.items()}
         named = shelf.endpoint.times
         known = shelf.entries.get(name)
         found = times.get(named["found"]) or (known.found if known else self.world.now)
@@ -247,7 +241,7 @@ class App:
         self._throttle()
         query = Query(self.world.shelves[endpoint.stream], entry.body)
         page = query.page()
-        entry.page, entry.records = query.cursor.page, len(page.bodies)
+        entry.page = query.cursor.page
         for fault in self._faults:
             if fault.strikes(query, page):
                 entry.fault = fault.kind
@@ -277,8 +271,7 @@ class App:
         earned = (now - self._checked) * limit
         self._tokens, self._checked = min(limit, self._tokens + earned), now
         if self._tokens < min(1, limit):
-            after = {"Retry-After": str(self.options.retry_after)}
-            raise RefusedError(429, "too many requests", after)
+            raise RefusedError(429, "too many requests", {"Retry-After": "1"})
         self._tokens -= 1
 
 
@@ -286,14 +279,6 @@ def _times(shelf: Shelf, entry: Entry) -> dict[str, str]:
     times = {"found": entry.found, "latest": entry.latest}
     named = shelf.endpoint.times.items()
     return {"id": entry.id} | {name: format_time(times[axis]) for axis, name in named}
-
-
-def _said(record: object, field: str) -> int | None:
-    """Give a time that a record has of its own, if it is one."""
-    try:
-        return parse_time(record[field]) if isinstance(record, dict) else None
-    except (KeyError, TypeError, ValueError):
-        return None
 
 
 class _Protocol(HttpToolsProtocol):

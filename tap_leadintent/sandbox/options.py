@@ -29,7 +29,6 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         history: How the initial records spread over the history.
         latency_seconds: How long each API request waits before it is served.
         rate_limit: Ceiling on API requests a second, over all clients; none when null.
-        retry_after: Seconds that the 429 beyond it asks for.
         api_key: The one accepted API key.
     """
 
@@ -42,7 +41,6 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     )
     latency_seconds: Annotated[float, msgspec.Meta(ge=0)] = 0.0
     rate_limit: Annotated[float, msgspec.Meta(gt=0)] | None = None
-    retry_after: int = 1
     api_key: str = "sandbox-key"
 
     def __post_init__(self) -> None:

@@ -36,10 +36,6 @@ def parse_time(text: str) -> int:
 
 
 def format_time(instant: int) -> str:
-    """Write an instant as ISO 8601 UTC ending in `Z`, as short as it can be."""
+    """Write an instant as ISO 8601 UTC ending in `Z`."""
     moment = _EPOCH + timedelta(microseconds=instant)
-    if instant % SECOND == 0:
-        precision = "seconds"
-    else:
-        precision = "microseconds" if instant % 1000 else "milliseconds"
-    return moment.replace(tzinfo=None).isoformat(timespec=precision) + "Z"
+    return f"{moment.replace(tzinfo=None).isoformat()}Z"

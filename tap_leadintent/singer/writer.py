@@ -31,6 +31,8 @@ class Writer(MsgSpecWriter):
     def __init__(self) -> None:
         """Start with an empty block."""
         self._block = bytearray()
+        self.taken = 0
+        """How many bytes the target has taken."""
 
     @override
     def write_message(self, message: Message) -> None:
@@ -62,6 +64,7 @@ class Writer(MsgSpecWriter):
                     select.select([], [raw], [])
                     continue
                 del self._block[:written]
+                self.taken += written
         except OSError as error:
             msg = f"standard output cannot be written: {error.strerror}"
             if isinstance(error, BrokenPipeError):

@@ -15,7 +15,7 @@ from tap_leadintent.replication.plan import Scope, make_plan
 from tap_leadintent.replication.source import Source
 from tap_leadintent.state_tool.document import RawState, StateError
 from tap_leadintent.streams import STREAMS
-from tap_leadintent.times import EARLIEST, format_instant
+from tap_leadintent.times import format_instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tap_leadintent.replication.plan import Plan
 
 _FULL_TABLE = "full table; every run reads all of it"
+_AGAIN = "again, so that the newest signal comes last"
 
 
 # From the classes, because the SDK creates streams only with a tap.
@@ -40,11 +41,8 @@ def _is_full_table(stream: str, state: RawState) -> bool:
 
 def _last(state: RawState) -> Bookmark:
     """Read what a state says of the last run's source."""
-    entries = state.get(COVERAGE)
-    first = entries[0] if isinstance(entries, list) and entries else None
-    said = first if isinstance(first, dict) else {}
-    source = Source.of({"base_url": said.get("source", "")}, {})
-    return Bookmark.read(state, source._replace(filters=str(said.get("filters", ""))))
+    bookmark = Bookmark.read(state, Source("", ""))
+    return Bookmark.read(state, bookmark.former) if bookmark.former else bookmark
 
 
 def _stretch(interval: Interval) -> str:
@@ -159,10 +157,10 @@ def _read(
     covered = plan.coverage.pieces(name)
     for step in plan.steps:
         if name in step.covers:
-            if covered and not step.is_recheck:
+            if covered and step.kind != "recheck":
                 yield from _reasons(step.stretches, covered, lookback)
             else:
-                why = "recheck" if step.is_recheck else first
+                why = step.kind if step.kind == "recheck" else first
                 yield from ((piece, why) for piece in step.stretches)
 
 
@@ -173,15 +171,12 @@ def _reasons(
     newest = covered[-1][1]
     gaps = intervals.missing((stretches[0][0], stretches[-1][1]), covered)
     told = [(gap, "new" if gap[0] >= newest else "missing") for gap in gaps]
-    why = {
-        "lookback": (newest - lookback, newest),
-        "again, so that the newest signal comes last": (EARLIEST, newest - lookback),
-    }
     # There may be thousands of gaps; what is read besides is one stretch or two.
     for other in {*stretches} - {*gaps}:
-        again = intervals.overlap(covered, other)
-        for reason, bounds in why.items():
-            told += [(piece, reason) for piece in intervals.overlap(again, bounds)]
+        for piece in intervals.overlap(covered, other):
+            is_lookback = piece[0] >= newest - lookback
+            again = "lookback" if is_lookback else _AGAIN
+            told.append((piece, again))
     return sorted(told)
 
 

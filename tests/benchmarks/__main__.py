@@ -1,7 +1,7 @@
 """The benchmark: `uv run --extra sandbox python -m tests.benchmarks`.
 
-Prints a table in Markdown. With `--quick`, less is measured, and less exactly. With
-`--into postgres` it measures loading instead of reading.
+Prints lines of a table in Markdown. With `--quick`, less is measured, and less exactly.
+With `--into postgres` it measures loading instead of reading.
 """
 
 from __future__ import annotations
@@ -10,31 +10,8 @@ import argparse
 import tempfile
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from .clients import Clients
-from .experiments import (
-    Scale,
-    measure_histories,
-    measure_latency,
-    measure_memory,
-    measure_start,
-    measure_throttling,
-    measure_work,
-)
-from .table import markdown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-_EXPERIMENTS = (
-    measure_latency,
-    measure_histories,
-    measure_work,
-    measure_memory,
-    measure_start,
-    measure_throttling,
-)
+from .measure import Scale
 
 
 def main() -> None:
@@ -45,21 +22,13 @@ def main() -> None:
     arguments = parser.parse_args()
     leads = 50_000 if arguments.into else 20_000
     scale = Scale(2_000, rounds=1) if arguments.quick else Scale(leads, rounds=5)
-    if arguments.into:
-        # Not for the others: what it imports would be larger than the tap, whose
-        # memory could then not be measured.
-        lines = import_module(".into_postgres", __package__).table(*scale)
-    else:
-        lines = _reading(scale)
-    for line in lines:
-        print(line, flush=True)
-
-
-def _reading(scale: Scale) -> Iterator[str]:
+    # Not both: what loading imports would be larger than the tap, whose memory could
+    # then not be measured.
+    module = ".loading" if arguments.into else ".reading"
+    print("| | Client | Median | Spread | Notes |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
-        clients = Clients(Path(folder))
-        rows = (row for measure in _EXPERIMENTS for row in measure(clients, scale))
-        yield from markdown(rows, clients.versions())
+        for row in import_module(module, __package__).rows(Path(folder), scale):
+            print(row, flush=True)
 
 
 if __name__ == "__main__":

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
-import platform
 import subprocess
+import sys
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tap_leadintent.sandbox.options import Options, three_weeks_ago
 from tap_leadintent.sandbox.times import format_time
-
-from .environments import PEERS, build_peer, build_tap
+from tests.support.environments import Environment, build, uv
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
+
+PEERS = Path(__file__).with_name("peers")
+"""Other ways to read, each with the packages that it requires."""
 
 CLOCK = ("--clock", three_weeks_ago())
 """Where the sandbox's clock stands, as no lead is to appear meanwhile."""
@@ -68,6 +70,23 @@ def leads_only(tap: Path) -> dict[str, Any]:
     return {"streams": [s for s in streams if s["tap_stream_id"] == "leads"]}
 
 
+def build_tap(folder: Path) -> Environment:
+    """Install this tap as it is locked, without what only its developers need."""
+    # Without reinstalling, uv may take a wheel of older code from its cache.
+    reinstall = ("--reinstall-package", "tap-leadintent")
+    uv(
+        *("sync", "--frozen", "--no-dev", "--no-editable", "--compile-bytecode"),
+        *("--project", PEERS.parents[2], "--python", sys.executable, *reinstall),
+        UV_PROJECT_ENVIRONMENT=str(folder),
+    )
+    return Environment(folder)
+
+
+def build_peer(peer: str, folder: Path) -> Environment:
+    """Install what `peers/<peer>.txt` requires."""
+    return build(PEERS / f"{peer}.txt", folder)
+
+
 class Clients:
     """All clients, with the environments that they run in."""
 
@@ -77,76 +96,44 @@ class Clients:
         Args:
             folder: Where to put them, for as long as the clients are used.
         """
-        self.tap_environment = build_tap(folder / "tap")
+        environment = build_tap(folder / "tap")
         self._plain = build_peer("plain_sdk", folder / "plain_sdk")
         self._dlt = build_peer("dlt_leads", folder / "dlt")
-        self._airbyte = build_peer("airbyte", folder / "airbyte")
-        self.tap_program = self.tap_environment.programs / "tap-leadintent"
-        self._bare = (self.tap_environment.python, PEERS / "bare.py", _CONFIG)
-        self._catalog = folder / "catalog.json"
-        self._catalog.write_text(
-            json.dumps(leads_only(self.tap_program)), encoding="utf-8"
-        )
+        self._bare = (environment.python, PEERS / "bare.py", _CONFIG)
+        program, catalog = environment.programs / "tap-leadintent", folder / "leads"
+        catalog.write_text(json.dumps(leads_only(program)), encoding="utf-8")
+        self._tap = (program, "--config", _CONFIG, "--catalog", catalog)
 
-    def versions(self) -> dict[str, str]:
-        """Give the versions of what matters, by name."""
-        own = ("tap-leadintent", "singer-sdk", "msgspec", "requests", "urllib3")
-        return {
-            "Python": platform.python_version(),
-            **{package: self.tap_environment.version(package) for package in own},
-            "dlt": self._dlt.version("dlt"),
-            "airbyte-cdk": self._airbyte.version("airbyte-cdk"),
-            "singer-sdk of the plain tap": self._plain.version("singer-sdk"),
-        }
-
-    def tap(self, concurrency: int, **settings: Any) -> Client:
+    def tap(self, concurrency: int) -> Client:
         """Give this tap, reading the whole history by windows."""
-        return Client(
-            f"this tap, `concurrency` {concurrency}",
-            (self.tap_program, "--config", _CONFIG, "--catalog", self._catalog),
-            {
-                "start_date": format_time(_OPTIONS.begin),
-                # So that it reads one time range, as the others do.
-                "end_date": format_time(_OPTIONS.start),
-                "concurrency": concurrency,
-                **settings,
-            },
-        )
+        settings = {
+            "start_date": format_time(_OPTIONS.begin),
+            # So that it reads one time range, as the others do.
+            "end_date": format_time(_OPTIONS.start),
+            "concurrency": concurrency,
+        }
+        return Client(f"this tap, `concurrency` {concurrency}", self._tap, settings)
+
+    def defaults(self) -> Client:
+        """Give a first load with this tap's defaults, which reads both ranges."""
+        settings = {"start_date": format_time(_OPTIONS.begin)}
+        return Client("this tap with its defaults", self._tap, settings)
 
     def bare(self, threads: int = 1) -> Client:
         """Give the bare loop."""
         name = "bare loop" + _threads(threads)
         return Client(name, self._bare, _sliced(threads))
 
-    def undecoded(self, threads: int) -> Client:
-        """Give the loop that decodes nothing, to show what the sandbox can serve."""
-        name = "nothing decoded" + _threads(threads)
-        return Client(name, self._bare, {**_sliced(threads), "decode": False})
-
     def plain_sdk(self) -> Client:
         """Give the tap as the SDK's template makes it, one chain."""
         program = (self._plain.python, PEERS / "plain_sdk.py")
         return Client("plain SDK tap", (*program, "--config", _CONFIG))
 
-    def dlt(self, threads: int = 1, *, files: bool) -> Client:
-        """Give dlt, with a pipeline that makes files or its source alone."""
-        kind = "extract and normalize" if files else "source alone"
-        return Client(
-            f"dlt rest_api, {kind}" + _threads(threads),
-            (self._dlt.python, PEERS / "dlt_leads.py", _CONFIG),
-            {**_sliced(threads), "files": files},
-        )
-
-    def airbyte(self, threads: int = 1) -> Client:
-        """Give the declarative manifest."""
-        program = (self._airbyte.programs / "source-declarative-manifest", "read")
-        manifest = ("--manifest-path", PEERS / "airbyte.yaml")
-        catalog = ("--catalog", PEERS / "airbyte_catalog.json")
-        return Client(
-            "airbyte-cdk manifest" + _threads(threads),
-            (*program, *manifest, "--config", _CONFIG, *catalog),
-            {"slices": slices(threads)},
-        )
+    def dlt(self, threads: int = 1) -> Client:
+        """Give dlt's source, whose rows are printed."""
+        program = (self._dlt.python, PEERS / "dlt_leads.py", _CONFIG)
+        name = "dlt rest_api, source alone" + _threads(threads)
+        return Client(name, program, _sliced(threads))
 
 
 def _sliced(threads: int) -> dict[str, Any]:

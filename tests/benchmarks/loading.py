@@ -1,4 +1,4 @@
-"""The ways to load leads into PostgreSQL that are compared."""
+"""What loading into PostgreSQL takes, beside another way to do it."""
 
 from __future__ import annotations
 
@@ -7,95 +7,90 @@ import shlex
 import subprocess
 import time
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from psycopg import sql
 
+from tap_leadintent.demo.postgres import running_postgres
+from tap_leadintent.sandbox import running_sandbox
 from tap_leadintent.sandbox.options import Options
 from tap_leadintent.sandbox.times import format_time
 from tests.support.pipelines import Pipeline, PostgresWarehouse, install
 from tests.support.targets import settings_of
 
-from .clients import CLOCK, leads_only, slices
-from .environments import PEERS, build_peer, build_tap
-from .processes import watching
+from .clients import CLOCK, PEERS, build_peer, build_tap, leads_only, slices
+from .measure import Row, interleaved, ratio
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from tap_leadintent.demo.postgres import Postgres
     from tap_leadintent.sandbox import Sandbox
 
-    from .processes import Program
+    from .measure import Scale
 
-WORKERS = 4
+_WORKERS = 4
 """What the tap reads at once by default; and dlt's workers."""
 
 _OPTIONS = Options(clock=CLOCK[1])
+_BEGIN = format_time(_OPTIONS.begin)
 _LOADER = "target-postgres"
-_DLT = "dlt_leads"
-_NAMES = {
-    "tap-leadintent": "tap",
-    _LOADER: "target",
-    "meltano": "Meltano",
-    f"{_DLT}.py": "dlt",
-    "postgres": "PostgreSQL",
-}
 
 
-class Loaded(NamedTuple):
-    """What it took to load all leads.
+def rows(folder: Path, scale: Scale) -> Iterator[Row]:
+    """Measure what it takes until the leads are in PostgreSQL.
 
-    Attributes:
-        seconds: Wall time.
-        programs: What each program took, by its name.
+    Args:
+        folder: For the database and the environments.
+        scale: How much is measured.
+
+    Yields:
+        A row for each way.
     """
+    # PostgreSQL has a user of its own when this one is root.
+    folder.chmod(0o755)
+    with (
+        running_sandbox(*CLOCK, "--leads", str(scale.leads)) as sandbox,
+        running_postgres(folder / "data") as postgres,
+    ):
+        loading = _Loading(folder, postgres, sandbox, scale.leads)
+        dlt = f"dlt, {_WORKERS} workers, JSON columns, merge"
+        ways = {
+            "this tap \\| target-postgres": loading.pipe,
+            "meltano run": loading.meltano,
+            dlt: loading.dlt,
+        }
+        seconds = interleaved(scale.rounds, ways)
+    for way in ways:
+        yield Row(
+            f"Seconds for {scale.leads:,} leads into PostgreSQL",
+            way,
+            seconds[way],
+            f"{ratio(seconds[way], seconds[dlt]):.2f} x dlt",
+        )
 
-    seconds: float
-    programs: Mapping[str, Program]
 
-
-class Loading:
-    """All ways, with the environments that they run in."""
+class _Loading:
+    """All ways, with the environments that they run in; each gives its seconds."""
 
     def __init__(
         self, folder: Path, postgres: Postgres, sandbox: Sandbox, leads: int
     ) -> None:
-        """Build the environments.
-
-        Args:
-            folder: Where to put them, for as long as they are used.
-            postgres: The database, which nobody else uses.
-            sandbox: What has the leads.
-            leads: How many there are; each must be in the table once.
-        """
         self._folder = folder
         self._postgres = postgres
         self._sandbox = sandbox
         self._leads = leads
-        self._tap = build_tap(folder / "tap")
+        self._tap = build_tap(folder / "tap").programs / "tap-leadintent"
         self._target = build_peer("target_postgres", folder / "target")
-        self._dlt = build_peer(_DLT, folder / "dlt")
+        self._dlt = build_peer("dlt_leads", folder / "dlt")
         system = install(folder / "meltano", _LOADER)
         self._warehouse = PostgresWarehouse(system, _LOADER, postgres)
-        self._catalog = folder / "catalog.json"
-        catalog = leads_only(self._tap.programs / "tap-leadintent")
-        self._catalog.write_text(json.dumps(catalog), encoding="utf-8")
+        self._catalog = self._file("catalog", leads_only(self._tap))
+        self._api = {"base_url": sandbox.url, "api_key": _OPTIONS.api_key}
         self._schemas = map("load_{}".format, count())
 
-    def versions(self) -> dict[str, str]:
-        """Give the versions of what matters, by name."""
-        with self._postgres.connect() as connection:
-            server = connection.info.server_version // 10_000
-        return {
-            "PostgreSQL": str(server),
-            "tap-leadintent": self._tap.version("tap-leadintent"),
-            _LOADER: self._target.version("meltanolabs-target-postgres"),
-            "dlt": self._dlt.version("dlt"),
-        }
-
-    def pipe(self) -> Loaded:
+    def pipe(self) -> float:
         """Load through a pipe, into the loader as `meltano.yml` sets it up."""
         schema = next(self._schemas)
         target = {
@@ -103,20 +98,16 @@ class Loading:
             "sqlalchemy_url": self._postgres.url,
             "default_target_schema": schema,
         }
-        tap = {**self._api, "start_date": self._begin, "concurrency": WORKERS}
+        tap = {**self._api, "start_date": _BEGIN, "concurrency": _WORKERS}
+        given = ("--catalog", self._catalog, "--config", self._file("tap", tap))
+        loader = self._target.programs / _LOADER
         return self._load(
             schema,
-            [
-                *(self._tap.programs / "tap-leadintent", "--catalog", self._catalog),
-                *("--config", self._file("tap", tap)),
-            ],
-            [
-                *(self._target.programs / _LOADER, "--config"),
-                self._file("target", target),
-            ],
+            [self._tap, *given],
+            [loader, "--config", self._file("target", target)],
         )
 
-    def meltano(self) -> Loaded:
+    def meltano(self) -> float:
         """Load with `meltano run`."""
         schema = next(self._schemas)
         pipeline = Pipeline(
@@ -124,31 +115,19 @@ class Loading:
             self._sandbox,
             schema,
             TAP_LEADINTENT_API_KEY=_OPTIONS.api_key,
-            TAP_LEADINTENT_START_DATE=self._begin,
+            TAP_LEADINTENT_START_DATE=_BEGIN,
             TAP_LEADINTENT__SELECT='["leads.*"]',
         )
         began = time.perf_counter()
-        with watching(_NAMES) as programs:
-            pipeline.run()
-            seconds = time.perf_counter() - began
-        return self._checked(schema, Loaded(seconds, programs))
+        pipeline.run()
+        return self._checked(schema, time.perf_counter() - began)
 
-    def dlt(self) -> Loaded:
+    def dlt(self) -> float:
         """Load with dlt, nested data as JSON, merged by key."""
         schema = next(self._schemas)
-        config = {
-            **self._api,
-            "slices": slices(WORKERS),
-            "schema": schema,
-            "database": self._database(),
-        }
-        path = self._file(schema, config)
-        return self._load(schema, [self._dlt.python, PEERS / f"{_DLT}.py", path])
-
-    def _database(self) -> dict[str, Any]:
         with self._postgres.connect() as connection:
             address = connection.info
-            return {
+            database = {
                 # dlt wants a host; the folder of the socket comes before it.
                 "host": "localhost",
                 "query": {"host": address.host},
@@ -157,38 +136,33 @@ class Loading:
                 "password": "none",
                 "database": address.dbname,
             }
-
-    @property
-    def _api(self) -> dict[str, str]:
-        return {"base_url": self._sandbox.url, "api_key": _OPTIONS.api_key}
-
-    @property
-    def _begin(self) -> str:
-        return format_time(_OPTIONS.begin)
+        parts = {"slices": slices(_WORKERS), "schema": schema, "database": database}
+        path = self._file(schema, self._api | parts)
+        return self._load(schema, [self._dlt.python, PEERS / "dlt_leads.py", path])
 
     def _file(self, name: str, content: Any) -> Path:
         path = self._folder / f"{name}.json"
         path.write_text(json.dumps(content), encoding="utf-8")
         return path
 
-    def _load(self, schema: str, *commands: Sequence[Path | str]) -> Loaded:
+    def _load(self, schema: str, *commands: Sequence[Path | str]) -> float:
         """Run commands, the output of each the input of the next."""
         log = self._folder / "log.txt"
         line = " | ".join(shlex.join(map(str, command)) for command in commands)
         shell = ("bash", "-o", "pipefail", "-c", line)
         began = time.perf_counter()
-        with watching(_NAMES) as programs, log.open("wb") as told:
+        with log.open("wb") as told:
             code = subprocess.call(
                 shell, stdin=subprocess.DEVNULL, stdout=told, stderr=told
             )
-            seconds = time.perf_counter() - began
+        seconds = time.perf_counter() - began
         if code:
             end = log.read_text(encoding="utf-8", errors="replace")[-2000:]
             msg = f"exit code {code}\n{end}"
             raise RuntimeError(msg)
-        return self._checked(schema, Loaded(seconds, programs))
+        return self._checked(schema, seconds)
 
-    def _checked(self, schema: str, loaded: Loaded) -> Loaded:
+    def _checked(self, schema: str, seconds: float) -> float:
         """Check that each lead is there once, and leave the database as it was."""
         table = sql.Identifier(schema, "leads")
         query = sql.SQL("SELECT count(*), count(DISTINCT id) FROM {}").format(table)
@@ -201,4 +175,4 @@ class Loading:
         if held != (self._leads, self._leads):
             msg = f"{held} leads and different ones of {self._leads}"
             raise RuntimeError(msg)
-        return loaded
+        return seconds

@@ -25,6 +25,42 @@ _COUNT = Path(__file__).with_name("count.py")
 _MAXRSS_BYTES = 1 if platform.system() == "Darwin" else 1024
 
 
+class Scale(NamedTuple):
+    """How much is measured.
+
+    Attributes:
+        leads: Leads of an ordinary history; others have 5 and 10 times as many.
+        rounds: How often each client runs.
+    """
+
+    leads: int
+    rounds: int
+
+
+class Row(NamedTuple):
+    """One line of the table.
+
+    Attributes:
+        measure: What was measured, with its unit.
+        client: What it was measured of.
+        values: What each round gave, in that unit.
+        notes: What else there is to say.
+    """
+
+    measure: str
+    client: str
+    values: Sequence[float]
+    notes: str = ""
+
+    def __str__(self) -> str:
+        """Give the line in Markdown."""
+        low, middle, high = min(self.values), median(self.values), max(self.values)
+        return (
+            f"| {self.measure} | {self.client} | {middle:.3g} | {low:.3g} to {high:.3g}"
+            f" | {self.notes} |"
+        )
+
+
 class Usage(NamedTuple):
     """What a run took, with all its child processes.
 
@@ -55,8 +91,7 @@ def run(client: Client, url: str, leads: int) -> Usage:
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        command = client.prepare(folder, url)
-        usage = run_command(command, folder)
+        usage = _run_command(client.prepare(folder, url), folder)
         count, different = _count(folder)
         # Beyond 130,000 leads, the tap emits those on the edges of windows twice.
         if different != leads or count > leads * 1.001:
@@ -65,19 +100,7 @@ def run(client: Client, url: str, leads: int) -> Usage:
     return usage
 
 
-def run_command(command: list[str], folder: Path) -> Usage:
-    """Run a command to its end.
-
-    Args:
-        command: Program and arguments.
-        folder: Where it runs; its output is kept there.
-
-    Returns:
-        What it took.
-
-    Raises:
-        RuntimeError: It failed.
-    """
+def _run_command(command: list[str], folder: Path) -> Usage:
     errors = folder / "errors.txt"
     with (folder / "output.jsonl").open("wb") as output, errors.open("wb") as problems:
         began = time.perf_counter()

@@ -107,8 +107,8 @@ def test_a_certificate_that_nobody_trusts(
 
 
 UNREACHABLE = (
-    "HOST cannot be reached (timed out); check host and port in base_url, this "
-    "machine's network, and whether the API is up"
+    "HOST cannot be reached (timed out); check base_url, this machine's network, and "
+    "the firewalls on the way"
 )
 
 

@@ -68,8 +68,8 @@ def test_old_signals_found_now_and_new_signals_of_what_is_known_arrive(
     long_ago = (now - timedelta(days=40)).isoformat()
     moved = {**record, "signal": {**record["signal"], "observed_at": an_hour_ago}}
     late = {"id": "late", "signal": {**record["signal"], "observed_at": long_ago}}
-    sandbox.insert(stream, moved)
-    sandbox.insert(stream, late, found_at=an_hour_ago)
+    sandbox.insert(stream, moved, observed_at=an_hour_ago)
+    sandbox.insert(stream, late, found_at=an_hour_ago, observed_at=long_ago)
 
     signals = {
         row["id"]: (row.get("signal") or row["additional_properties"]["signal"])

@@ -71,7 +71,7 @@ def test_options_and_the_same_records_in_another_process(sandbox: Sandbox) -> No
         *("--leads", "3", "--size", "observations=5", "--seed", "9"),
         *("--clock", "2025-01-01T00:00:00Z", "--latency", "0.01"),
         *("--since", "2024-12-31T00:00:00Z", "--history", "office"),
-        *("--rate-limit", "0.5", "--retry-after", "3"),
+        *("--rate-limit", "0.5"),
         *("--fault", '{"kind": "status", "status": 418, "times": 1}'),
     ) as other:
         assert other.now() == "2025-01-01T00:00:00Z"

@@ -4,67 +4,68 @@ from __future__ import annotations
 
 import gc
 import threading
+from contextlib import nullcontext
 from threading import Barrier, Event, Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import ReferenceType, ref
 
 import pytest
 
 from tap_leadintent.errors import StreamError
+from tap_leadintent.replication.coordinator import Coordinator
 from tests.support.helpers import readers_alive
-from tests.support.reading import (
-    PATIENCE,
-    Told,
-    number_of,
-    page,
-    read,
-    seconds,
-    tell,
-)
+from tests.support.reading import fetch_by, page, schedule_of, seconds
 
 if TYPE_CHECKING:
     from tap_leadintent.api.page import Page
-    from tap_leadintent.replication.schedule import Reading
+    from tap_leadintent.replication.windows import Window
+    from tests.support.reading import Send
 
 pytestmark = pytest.mark.usefixtures("no_thread_is_left_behind")
+
+PATIENCE = 60
+
+
+def read(send: Send, waiting: Any = nullcontext) -> Coordinator:
+    """Read nine windows by four threads."""
+    return Coordinator(schedule_of(seconds(9)), fetch_by(send), waiting)
 
 
 def test_so_many_windows_are_read_at_once_and_handed_over_in_order() -> None:
     together = Barrier(4)
 
-    def send(_: Reading) -> Page:
-        together.wait(PATIENCE)
-        return page(1, has_more=False)
+    def send(window: Window, number: int) -> Page:
+        if window.start < 8:
+            together.wait(PATIENCE)
+        return page(number)
 
-    told: Told = []
-    tell(read(seconds(8), send), told)
-    assert told == [(start, 1) for start in range(8)]
+    assert [window.start for window, _ in read(send)] == [*range(9)]
 
 
 def test_a_signal_ends_the_wait_for_a_page_and_a_request_is_not_waited_for() -> None:
     is_over = Event()
 
-    def send(_: Reading) -> Page:
+    def send(_: Window, number: int) -> Page:
         assert is_over.wait(PATIENCE)
-        return page(1, has_more=False)
+        return page(number)
 
     def check() -> None:
         raise SystemExit(143)
 
     with pytest.raises(SystemExit, match="143"):
-        tell(read(seconds(9), send, check=check), [])
+        next(iter(read(send, check)))
     is_over.set()
 
 
 def test_closing_stops_the_requests_and_forgets_the_pages() -> None:
     pages: list[ReferenceType[Page]] = []
 
-    def send(reading: Reading) -> Page:
-        one = page(number_of(reading), has_more=True)
+    def send(_: Window, number: int) -> Page:
+        one = page(number, has_more=True)
         pages.append(ref(one))
         return one
 
-    all_read = read(seconds(9), send)
+    all_read = read(send)
     items = iter(all_read)
     assert [next(items)[0].start for _ in range(3)] == [0, 0, 0]
     items.close()
@@ -79,8 +80,8 @@ def test_closing_stops_the_requests_and_forgets_the_pages() -> None:
     assert not any(one() for one in pages)
 
 
-@pytest.mark.parametrize("most", [0, 1])
-def test_without_a_thread_the_stream_fails(
+@pytest.mark.parametrize("most", [0, 1, 3])
+def test_it_reads_with_as_many_threads_as_the_system_allows(
     monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     start, left = Thread.start, [None] * most
@@ -93,5 +94,10 @@ def test_without_a_thread_the_stream_fails(
         start(thread)
 
     monkeypatch.setattr(Thread, "start", limited)
-    with pytest.raises(StreamError, match="allows no thread"):
-        read(seconds(9), lambda _: page(1, has_more=False))
+    if most < 2:
+        with pytest.raises(StreamError, match="the system allows no thread"):
+            read(lambda _, number: page(number))
+        return
+    all_read = read(lambda _, number: page(number))
+    assert all_read.readers == most - 1
+    assert [window.start for window, _ in all_read] == [*range(9)]

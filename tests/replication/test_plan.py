@@ -116,7 +116,7 @@ def test_a_short_stretch_of_what_has_coverage_is_quiet() -> None:
 def test_without_a_start_one_chain_reads_everything_and_covers_all_ranges() -> None:
     (step,) = plan(start=None).steps
     assert (step.stretches, step.covers) == ([(SINCE_EVER, NOW)], LEADS)
-    assert step.is_unfiltered
+    assert step.name == "", "it asks for no range"
     assert reads(plan(*both((SINCE_EVER, 90)), start=None)) == [
         ("date_found", [(90, NOW)]),
         ("latest_signal", [(90, NOW)]),
@@ -126,7 +126,7 @@ def test_without_a_start_one_chain_reads_everything_and_covers_all_ranges() -> N
 def test_what_is_read_from_1970_on_counts_for_all_ranges() -> None:
     (step,) = plan(start=None, end=50).steps
     assert (step.stretches, step.covers) == ([(SINCE_EVER, 50)], LEADS)
-    assert not step.is_unfiltered
+    assert step.name == "date_found"
     late = plan(*both((60, 90)), start=None)
     assert reads(late) == [
         ("date_found", [(SINCE_EVER, 60)]),
@@ -136,24 +136,7 @@ def test_what_is_read_from_1970_on_counts_for_all_ranges() -> None:
     assert late.steps[0].covers == LEADS
 
 
-# States of version 0.1, whose later ranges begin with the first load
-
-
-@pytest.mark.parametrize(
-    "signals", [[(50, 50)], [(50, 90)], [(50, 60), (60, 90)]], ids=str
-)
-def test_a_former_state_without_a_start_reads_nothing_again(
-    signals: list[Interval],
-) -> None:
-    later = [("latest_signal", piece) for piece in signals]
-    made = plan(("date_found", (SINCE_EVER, 90)), *later, start=None)
-    assert reads(made) == [
-        ("date_found", [(90, NOW)]),
-        ("latest_signal", [(signals[-1][1], NOW)]),
-    ]
-
-
-def test_a_former_state_with_a_start_reads_the_later_range_once() -> None:
+def test_the_later_range_is_read_from_the_start_where_it_has_begun_later() -> None:
     made = plan(("date_found", (0, 90)), ("latest_signal", (50, 90)))
     assert reads(made) == [("date_found", [(90, NOW)]), ("latest_signal", [(0, NOW)])]
     assert reads(plan(*both((0, 90))))[1] == ("latest_signal", [(90, NOW)])

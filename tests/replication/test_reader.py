@@ -6,7 +6,6 @@ import json
 import signal
 import threading
 from itertools import islice
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -92,20 +91,3 @@ def test_a_page_is_written_before_the_next_is_waited_for(
         written.append(record["id"])
     assert 1 < len(written) <= CONFIG["page_size"]
     records.close()
-
-
-def test_too_few_threads_are_worth_a_warning(
-    api: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    start = Thread.start
-
-    def start_three(thread: Thread) -> None:
-        if thread.name == "reader 4":
-            msg = "can't start new thread"
-            raise RuntimeError(msg)
-        start(thread)
-
-    monkeypatch.setattr(Thread, "start", start_three)
-    assert len(list(leads_of(api).get_records(None))) == 200
-    told = "Only 3 of 8 windows are read at once, as the system allows no more threads"
-    assert f"leads: {told}" in caplog.messages

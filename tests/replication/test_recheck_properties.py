@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from tap_leadintent.errors import RunError
 from tests.support.model import DAY, HOUR, Api, Lead, Version, iso, second, steady
-from tests.support.model_runs import run
+from tests.support.model_runs import entries, run
 from tests.support.store import Store
-from tests.support.told import entries
 
 pytestmark = pytest.mark.usefixtures("_quiet")
 
@@ -74,19 +73,12 @@ def leads(draw: st.DrawFn) -> list[Lead]:
     return drawn
 
 
-@dataclass
-class Step:
-    """Time passes, then the tap runs."""
-
-    wait: int
-    killed_after: int | None
-    end: int | None
-    config: dict[str, Any]
-
-
 @st.composite
-def steps(draw: st.DrawFn) -> Step:
-    """Draw a run; it waits long enough for a whole recheck, or for a slice of one."""
+def steps(draw: st.DrawFn) -> tuple[int, int | None, dict[str, Any]]:
+    """Draw a run: the time before it, after what it is killed, its settings.
+
+    It waits long enough for a whole recheck, or for a slice of one.
+    """
     hours = draw(st.sampled_from([1, 5, 24, 24, 30, 70]))
     killed = draw(st.one_of(st.none(), st.none(), st.integers(0, 40)))
     config: dict[str, Any] = {
@@ -96,12 +88,9 @@ def steps(draw: st.DrawFn) -> Step:
     }
     if draw(st.integers(0, 4)) == 0:
         config["window_days"] = draw(st.sampled_from([0.1, 1]))
-    return Step(
-        wait=hours * HOUR + draw(st.integers(0, 1800)),
-        killed_after=killed,
-        end=draw(st.sampled_from([None, None, None, None, 2 * DAY])),
-        config=config,
-    )
+    if draw(st.integers(0, 4)) == 0:
+        config["end_date"] = iso(2 * DAY)
+    return hours * HOUR + draw(st.integers(0, 1800)), killed, config
 
 
 @pytest.mark.long
@@ -117,29 +106,25 @@ def steps(draw: st.DrawFn) -> Step:
     seconds=st.sampled_from([0, 0, 20]),
 )
 def test_what_is_shown_for_so_many_days_and_two_runs_has_been_loaded(
-    history: list[Lead], days: int, course: list[Step], seconds: int
+    history: list[Lead],
+    days: int,
+    course: list[tuple[int, int | None, dict[str, Any]]],
+    seconds: int,
 ) -> None:
     api, store = Api(leads=history, seconds_per_request=seconds), Store()
     finished: list[float] = []
-    for step in course:
-        api.now += step.wait
-        config = {**step.config, "recheck_days": days, "start_date": iso(0)}
-        if step.end is not None:
-            config["end_date"] = iso(step.end)
+    for wait, killed_after, drawn in course:
+        api.now += wait
+        config = {**drawn, "recheck_days": days, "start_date": iso(0)}
         begun = api.now
-        done = run(api, store, config, killed_after=step.killed_after)
-        if not done or step.end is not None:
+        done = run(api, store, config, killed_after=killed_after)
+        if not done or "end_date" in config:
             continue
         finished.append(begun)
         if len(finished) < 2:
             continue
         # Two runs that came to their end have begun since then.
-        as_of = finished[-2] - days * DAY
-        late = {
-            lead.id: (version, store.rows.get(lead.id))
-            for lead in api.leads
-            if 0 <= lead.found_at < begun
-            and (version := lead.version(as_of)) is not None
-            and store.rows.get(lead.id, -1) < version
-        }
-        assert not late, (late, store.state)
+        due = replace(api, now=finished[-2] - days * DAY).shown()
+        asked = {lead.id for lead in api.leads if 0 <= lead.found_at < begun}
+        late = {each for each in asked & {*due} if store.rows.get(each, -1) < due[each]}
+        assert not late, store.state

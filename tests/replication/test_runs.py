@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tap_leadintent.errors import RunError
-from tests.support.model import DAY, HOUR, Api, iso, lead, second, steady
-from tests.support.model_runs import CONFIG, catalog, run
+from tests.support.model import (
+    DAY,
+    HOUR,
+    Api,
+    Lead,
+    Version,
+    iso,
+    lead,
+    second,
+    seconds_of,
+    steady,
+)
+from tests.support.model_runs import CONFIG, DAILY, STRICT, asked, catalog, entries, run
 from tests.support.store import Store
-from tests.support.told import asked, entries, warnings
 
 pytestmark = pytest.mark.usefixtures("concurrency")
+
+BOTH = ("date_found", "latest_signal")
+
+
+def covered(store: Store) -> list[tuple[str, str, str]]:
+    """Give what the last STATE covers, each interval with its range."""
+    return [(e["range"], e["from"], e["to"]) for e in entries(store)]
+
+
+def up_to(end: float) -> list[tuple[str, str, str]]:
+    """Give what it covers where nothing is missing."""
+    return [(name, second(0), second(end)) for name in BOTH]
 
 
 def test_a_first_load_reads_what_was_found_or_had_a_signal_since_the_start_date() -> (
@@ -24,9 +48,7 @@ def test_a_first_load_reads_what_was_found_or_had_a_signal_since_the_start_date(
     assert len(store.of_type("RECORD")) == 21, "what both ranges show comes once"
     names = [name for name, _, _ in asked(api)]
     assert names == sorted(names), "one range after the other"
-    assert [(e["range"], e["from"], e["to"]) for e in entries(store)] == [
-        (name, second(0), second(2 * DAY)) for name in ("date_found", "latest_signal")
-    ]
+    assert covered(store) == up_to(2 * DAY)
 
 
 def test_a_later_run_asks_once_for_each_range_one_after_the_other() -> None:
@@ -50,18 +72,12 @@ def test_the_first_state_of_a_full_refresh_takes_back_all_coverage() -> None:
     }
 
 
-def test_a_window_that_fails_midway_is_not_covered() -> None:
-    """Some of its records are out by then, and come again."""
-    api, store = Api(now=2 * DAY, leads=steady(35, 0), refuses_cursors=99), Store()
-    api.refuses_cursors_with = 413
-    with pytest.raises(RunError, match="413") as failed:
-        run(api, store, CONFIG)
-    assert "window_days" not in str(failed.value), "it is no refusal of the width"
-    assert len(store.of_type("RECORD")) == 10
-    assert entries(store) == []
-    api.refuses_cursors = 0
-    run(api, store, CONFIG)
-    assert len(store.rows) == 35
+def test_a_state_follows_every_hundred_windows_that_hold_nothing() -> None:
+    api, store = Api(now=10 * DAY), Store()
+    run(api, store, {**CONFIG, "window_days": 0.01})
+    assert 1002 <= sum("date_found" in body for body in api.requests) <= 1020
+    said = [state["value"]["bookmarks"]["leads"] for state in store.of_type("STATE")]
+    assert 20 <= len({*map(json.dumps, said)}) <= len(said) <= 25
 
 
 def test_without_a_start_date_everything_is_read_in_one_unfiltered_chain() -> None:
@@ -70,28 +86,36 @@ def test_without_a_start_date_everything_is_read_in_one_unfiltered_chain() -> No
     assert len(store.rows) == 21
     assert all(set(body) == {"cursor"} for body in api.requests)
     assert len(api.requests) == 3
+    assert [name for name, *_ in covered(store)] == [*BOTH]
 
 
-def test_before_the_start_date_comes_nothing_is_read(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_before_the_start_date_comes_nothing_is_read() -> None:
     api, store = Api(now=2 * DAY, leads=steady(20)), Store()
     config = {**CONFIG, "start_date": second(2 * DAY + 20 * HOUR)}
     run(api, store, config, selected=("leads", "observations", "signal_agents"))
     assert all(set(body) == {"cursor"} for body in api.requests)
-    (line,) = warnings(caplog)
-    assert (
-        line == "start_date lies in the future; nothing is read of leads, observations"
-    )
 
 
 def test_a_full_table_is_one_chain_without_ranges_and_without_bookmark() -> None:
     api, store = Api(now=2 * DAY, leads=steady(35)), Store()
-    run(api, store, CONFIG, catalog=catalog(replication_method="FULL_TABLE"))
+    full = catalog(replication_method="FULL_TABLE")
+    run(api, store, {**CONFIG, "window_days": 1}, catalog=full)
     assert len(store.rows) == 35
-    assert all(set(body) == {"cursor"} for body in api.requests)
+    assert [set(body) for body in api.requests] == [{"cursor"}] * 4
     assert store.state["bookmarks"]["leads"] == {}
-    assert not store.of_type("ACTIVATE_VERSION")
+
+
+# Order, and what comes again
+
+
+def test_the_newest_of_several_signals_is_emitted_last() -> None:
+    """Also where the first range has shown it before, so that it has not changed."""
+    api, store = Api(now=9 * DAY, at_each_signal=True), Store()
+    api.leads = [Lead("a", HOUR, [Version(n * DAY, n * DAY) for n in range(1, 6)])]
+    run(api, store, DAILY)
+    records = [message["record"] for message in store.of_type("RECORD")]
+    told = [row["additional_properties"]["version"] for row in records]
+    assert told == [4, 0, 1, 2, 3, 4]
 
 
 def test_a_key_over_id_and_signal_time_keeps_every_signal() -> None:
@@ -112,3 +136,115 @@ def test_no_row_depends_on_the_key_that_a_catalog_declares(key: list[str]) -> No
     api, store = Api(now=2 * DAY, leads=leads), Store()
     run(api, store, CONFIG, catalog=catalog(key_properties=key))
     assert store.rows.keys() == {one.id for one in leads}
+
+
+# Clocks
+
+
+@pytest.mark.parametrize("ahead", [0, 3 * HOUR])
+def test_a_server_that_refuses_what_it_calls_the_future_is_asked_up_to_its_present(
+    ahead: int,
+) -> None:
+    api = Api(now=2 * DAY, leads=steady(100), refuses_the_future=True)
+    store = Store()
+    for days in (2, 3):
+        api.now = days * DAY
+        run(api, store, STRICT, clock_ahead=ahead)
+        assert covered(store) == up_to(api.now)
+    assert len(store.rows) == 73
+
+
+def test_a_server_that_refuses_a_range_for_another_reason_is_believed() -> None:
+    """Also where its clock is behind, so that the range lies in its future."""
+    api = Api(now=2 * DAY, leads=steady(35), refuses_the_past=True)
+    config = {**STRICT, "start_date": "1970-06-01"}
+    for ahead in (0, 3 * HOUR, 900 * DAY):
+        with pytest.raises(RunError, match="HTTP 400"):
+            run(api, Store(), config, clock_ahead=ahead)
+
+
+def test_an_answer_from_a_clock_that_is_behind_takes_no_coverage_back() -> None:
+    api, store = Api(now=2 * DAY, leads=steady(300, 500)), Store()
+    run(api, store, STRICT)
+    api.now, api.odd_clocks = 3 * DAY, dict.fromkeys(range(9), -700 * DAY)
+    run(api, store, STRICT)
+    assert covered(store) == up_to(2 * DAY)
+    assert len(store.rows) == 300
+
+
+# Servers that refuse or ignore what they are asked for
+
+
+def test_a_refused_cursor_starts_its_window_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    api, store = Api(now=400, leads=steady(350, 1), refuses_cursors=3), Store()
+    run(api, store, CONFIG)
+    assert len(store.rows) == len(store.of_type("RECORD")) == 350
+    assert caplog.text.count("refused a cursor") == 3
+
+
+@pytest.mark.parametrize("leads", [60, 5], ids=["pages", "one page"])
+def test_a_server_that_ignores_a_range_is_noticed(leads: int) -> None:
+    api, store = Api(now=40 * DAY, leads=steady(leads, 600)), Store()
+    api.shows_all_after = -DAY * 100_000
+    with pytest.raises(RunError, match="same records for different time ranges"):
+        run(api, store, DAILY)
+    assert covered(store)[-1][2] < second(3 * DAY)
+
+
+@pytest.mark.parametrize("refuses", [False, True], ids=["empty", "refused"])
+def test_records_that_recur_in_all_windows_are_no_sign_of_that(
+    *, refuses: bool
+) -> None:
+    api, store = Api(now=9 * DAY, leads=steady(35), refuses_the_past=refuses), Store()
+    api.shows_all_after = 0
+    run(api, store, DAILY, selected=("observations",))
+    assert len(store.rows) == 35
+    starts = [start for _, start, _ in asked(api)]
+    assert sum(start.startswith("1970") for start in starts) == 1
+    assert len(starts) >= 9 * 4
+
+
+@pytest.mark.parametrize("widest", [7 * DAY, HOUR])
+def test_a_range_that_is_refused_is_asked_for_in_narrower_windows(
+    widest: float, caplog: pytest.LogCaptureFixture
+) -> None:
+    api, store = Api(now=99 * DAY, leads=steady(60, DAY / 6), widest=widest), Store()
+    run(api, store, CONFIG)
+    assert store.rows == {one.id: 0 for one in api.leads}
+    assert covered(store) == up_to(99 * DAY)
+    # Eight at once may be refused for the same width.
+    assert len(api.refused) <= 10 + 8
+    (line,) = [line for line in caplog.messages if "narrower" in line]
+    accepted = float(line.partition("set window_days to ")[2].partition(",")[0])
+    assert widest / 2 < accepted * DAY <= widest * 1.01
+
+
+def test_a_server_that_refuses_every_range_is_soon_asked_no_more() -> None:
+    api, store = Api(now=99 * DAY, leads=steady(60), widest=0), Store()
+    with pytest.raises(RunError, match="in windows of an hour at most"):
+        run(api, store, CONFIG)
+    assert len(api.refused) <= 8 * 12
+
+
+def test_a_cursor_that_is_refused_for_good_is_no_refusal_of_the_width() -> None:
+    """Some records of the window are out by then, and come again."""
+    api, store = Api(now=2 * DAY, leads=steady(35, 0), refuses_cursors=99), Store()
+    with pytest.raises(RunError, match="HTTP 410"):
+        run(api, store, CONFIG)
+    assert store.of_type("RECORD")
+    assert entries(store) == []
+    api.refuses_cursors = 0
+    run(api, store, CONFIG)
+    assert len(store.rows) == 35
+
+
+@pytest.mark.parametrize("days", [1, 31])
+def test_window_days_bounds_what_is_asked_for(days: int) -> None:
+    api, store = Api(now=400 * DAY, leads=steady(60, DAY), widest=days * DAY), Store()
+    run(api, store, {**CONFIG, "window_days": days})
+    assert not api.refused
+    assert len(store.rows) == 60
+    asked_for = [seconds_of(end) - seconds_of(start) for _, start, end in asked(api)]
+    assert max(asked_for) == days * DAY

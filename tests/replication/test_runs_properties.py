@@ -9,26 +9,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.support.model import Api, Lead, Version, iso
+from tests.support.model import DAY, HOUR, Api, Lead, Version, iso
 from tests.support.model_runs import run
 from tests.support.store import Store
 
-MINUTE = 60
-DAY = 86400
-
-
 pytestmark = pytest.mark.usefixtures("_quiet")
-
-
-LOOKBACK_MINUTES = 30
-"""The least lookback of any run: records surface at most so late."""
 
 HORIZON = 6 * DAY
 
-odd = st.sampled_from([-700 * DAY, -5 * 3600, 5 * 3600])
+odd = st.sampled_from([-700 * DAY, -5 * HOUR, 5 * HOUR])
 """By how much the clock of one of the server's machines may be wrong."""
-
-late = st.integers(0, LOOKBACK_MINUTES * MINUTE)
 
 
 @st.composite
@@ -39,15 +29,16 @@ def instants(draw: st.DrawFn) -> float:
         return draw(st.integers(-2 * DAY, HORIZON)) + draw(st.sampled_from([0, 0.5]))
     if kind == "burst":
         return draw(st.sampled_from([0, 1777, 90_000])) + draw(st.integers(0, 3))
-    return draw(st.integers(-48, 144)) * 3600
+    return draw(st.integers(-48, 144)) * HOUR
 
 
 @st.composite
-def leads(draw: st.DrawFn, stream: str) -> list[Lead]:
+def leads(draw: st.DrawFn, stream: str, lookback: int) -> list[Lead]:
     """Draw leads that are found late and whose signals move, also a little back."""
     drawn = []
+    late = st.integers(0, lookback * 60)
     # Only what is found by another time can show one that is long ago.
-    ages = [0, MINUTE, 40 * DAY] if stream == "leads" else [0]
+    ages = [0, 60, 40 * DAY] if stream == "leads" else [0]
     for number, found in enumerate(draw(st.lists(instants(), max_size=40))):
         shown = found + draw(late)
         versions = [Version(shown, found - draw(st.sampled_from(ages)))]
@@ -74,14 +65,14 @@ class Step:
 
 
 @st.composite
-def steps(draw: st.DrawFn, stream: str) -> Step:
+def steps(draw: st.DrawFn, stream: str, lookback: int) -> Step:
     """Draw a run: its settings, and whether and when it is killed."""
     config: dict[str, Any] = {
         "page_size": 3,
         "concurrency": draw(st.sampled_from([1, 2, 8])),
-        "lookback_minutes": draw(st.sampled_from([LOOKBACK_MINUTES, 180])),
+        "lookback_minutes": draw(st.sampled_from([lookback, 180])),
     }
-    start = draw(st.sampled_from([None, 0, 0, 0, -1 * DAY, 23 * 3600, 1777]))
+    start = draw(st.sampled_from([None, 0, 0, 0, -1 * DAY, 23 * HOUR, 1777]))
     if start is not None:
         config["start_date"] = iso(start)
     end = draw(st.sampled_from([None, None, None, 2 * DAY, 3 * DAY]))
@@ -96,32 +87,28 @@ def steps(draw: st.DrawFn, stream: str) -> Step:
         wait=draw(st.integers(0, 2 * DAY)),
         config=config,
         killed_after=killed,
-        clock_ahead=draw(st.sampled_from([0, 0, 90, -90, 3 * 3600])),
+        clock_ahead=draw(st.sampled_from([0, 0, 90, -90, 3 * HOUR])),
         source=draw(st.sampled_from([0, 0, 0, 1])),
         refreshes=draw(st.integers(0, 6)) == 0,
     )
 
 
 @st.composite
-def apis(draw: st.DrawFn, stream: str) -> Api:
+def apis(draw: st.DrawFn, stream: str, lookback: int) -> Api:
     """Draw an API, with whatever its description leaves open."""
-    by_offset, refuses = draw(st.booleans()), draw(st.booleans())
+    refuses = draw(st.booleans())
     # What a machine that is behind calls its future, the run does not read.
     most = 0 if refuses else 4
     return Api(
-        now=0,
-        leads=draw(leads(stream)),
-        # With a cursor by offset, rows that move while pages are read can be missed.
-        seconds_per_request=0 if by_offset else draw(st.sampled_from([0, 7, 300])),
-        seconds_to_query=0 if by_offset else draw(st.sampled_from([0, 0, 3, 100])),
-        seconds_to_answer=0 if by_offset else draw(st.sampled_from([0, 0, 3, 100])),
+        leads=draw(leads(stream, lookback)),
+        seconds_per_request=draw(st.sampled_from([0, 7, 300])),
+        seconds_to_query=draw(st.sampled_from([0, 0, 3, 100])),
+        seconds_to_answer=draw(st.sampled_from([0, 0, 3, 100])),
         refuses_the_future=refuses,
         odd_clocks=draw(st.dictionaries(st.integers(0, 20), odd, max_size=most)),
         at_each_signal=draw(st.booleans()),
         holds_start=draw(st.booleans()),
         holds_end=draw(st.booleans()),
-        by_offset=by_offset,
-        by_id=draw(st.booleans()),
         newest_first=draw(st.booleans()),
     )
 
@@ -139,8 +126,11 @@ def rank(api: Api, lead: Lead, version: int) -> tuple[float, int]:
 @st.composite
 def courses(draw: st.DrawFn, stream: str) -> tuple[tuple[Api, Api], list[Step]]:
     """Draw two APIs, and runs that read them."""
-    sources = draw(apis(stream)), draw(apis(stream))
-    return sources, draw(st.lists(steps(stream), min_size=3, max_size=6))
+    # The least lookback of any run: records surface at most so late.
+    lookback = draw(st.sampled_from([0, 30, 30]))
+    sources = draw(apis(stream, lookback)), draw(apis(stream, lookback))
+    runs = st.lists(steps(stream, lookback), min_size=3, max_size=6)
+    return sources, draw(runs)
 
 
 # In parts, so that they can run beside each other.
@@ -185,7 +175,9 @@ def test_every_record_of_the_requested_range_arrives_as_new_as_it_was(
         # By a clock that is behind, the run ends before it began.
         until: float = int(begun) + min(0, step.clock_ahead)
         if api.refuses_the_future:
-            until -= api.seconds_a_request
+            until -= (
+                api.seconds_to_query + api.seconds_to_answer + api.seconds_per_request
+            )
         # Whose only time moves while it is read, the next run finds.
         moved = shown.items() - api.shown().items() if stream != "leads" else set()
         for lead in api.leads:

@@ -15,34 +15,26 @@ from tap_leadintent.replication import schedule as module
 from tap_leadintent.replication.windows import Windows
 from tests.support.histories import SHAPES, YEAR, shaped
 from tests.support.reading import (
-    DAY,
     OneThread,
-    Told,
-    TroubleError,
+    fetch_by,
     number_of,
     page,
     schedule_of,
     seconds,
-    tell,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from threading import Event
-
     from tap_leadintent.api.page import Page
-    from tap_leadintent.replication.schedule import Reading
+    from tap_leadintent.replication.windows import Window
+    from tests.support.reading import Send
 
 
-def in_one_thread(
-    windows: Windows, send: Callable[[Reading], Page], seed: int, readers: int = 4
-) -> OneThread:
-    def answer(reading: Reading, _: Event) -> Page:
-        return send(reading)
+class TroubleError(Exception):
+    """What a request may run into."""
 
-    reads = OneThread(schedule_of(windows, readers), answer, readers=readers)
-    reads.seed = seed
-    return reads
+
+def in_one_thread(windows: Windows, send: Send, seed: int = 0) -> OneThread:
+    return OneThread(seed, schedule_of(windows), fetch_by(send))
 
 
 @given(
@@ -59,69 +51,59 @@ def test_all_pages_before_a_failure_come_in_order_and_once(
     padding: int,
     seed: int,
 ) -> None:
-    def send(reading: Reading) -> Page:
-        start, number = reading.window.start, number_of(reading)
-        if (start, number) in failures:
+    def send(window: Window, number: int) -> Page:
+        if (window.start, number) in failures:
             raise TroubleError
-        return page(number, has_more=number < lengths[start], padding=padding)
+        has_more = number < lengths[window.start]
+        return page(number, has_more=has_more, padding=padding)
 
-    expected: Told = []
+    expected: list[tuple[int, int]] = []
     failed = False
     for start, length in enumerate(lengths):
         after = [n for where, n in failures if where == start and n <= length]
         expected += [(start, n) for n in range(1, min([length + 1, *after]))]
         if failed := bool(after):
             break
-    told: Told = []
+    told: list[tuple[int, int]] = []
+    windows = Windows(
+        [(0, len(lengths))], page_size=1, readers=readers, widest=1, quiet=True
+    )
     with (
         mock.patch.object(module, "MOST_BYTES", 100_000),
         pytest.raises(TroubleError) if failed else nullcontext(),
     ):
-        tell(in_one_thread(seconds(len(lengths)), send, seed, readers), told)
+        for window, one in in_one_thread(windows, send, seed):
+            told.append((window.start, number_of(one)))
     assert told == expected
 
 
 def test_little_is_requested_beyond_a_failure() -> None:
     begun: list[int] = []
 
-    def send(reading: Reading) -> Page:
-        begun.append(reading.window.start)
-        if reading.window.start == 1:
+    def send(window: Window, number: int) -> Page:
+        begun.append(window.start)
+        if window.start == 1:
             raise TroubleError
-        return page(1, has_more=False)
+        return page(number)
 
     with pytest.raises(TroubleError):
-        tell(in_one_thread(seconds(500), send, 0), [])
+        list(in_one_thread(seconds(500), send))
     assert len(begun) < 100
-
-
-def test_a_window_that_may_be_given_up_comes_whole_or_not_at_all() -> None:
-    def send(reading: Reading) -> Page:
-        number, seconds = number_of(reading), reading.window.end - reading.window.start
-        return page(number, has_more=number < ceil(12 * seconds / DAY))
-
-    told: Told = []
-    tell(in_one_thread(Windows([(0, DAY)], page_size=1, readers=4), send, 0), told)
-    by_window = {start: [n for s, n in told if s == start] for start, _ in told}
-    assert all(ns == [*range(1, len(ns) + 1)] for ns in by_window.values())
-    assert len(by_window) > 1
 
 
 @pytest.mark.parametrize("padding", [10_000, 2_000_000])
 def test_what_waits_is_bounded(padding: int) -> None:
     sent = taken = most = 0
 
-    def send(reading: Reading) -> Page:
+    def send(_: Window, number: int) -> Page:
         nonlocal sent, most
         sent += 1
         most = max(most, sent - taken)
-        return page(
-            number_of(reading), has_more=number_of(reading) < 20, padding=padding
-        )
+        return page(number, has_more=number < 20, padding=padding)
 
     with mock.patch.object(module, "MOST_BYTES", 100_000):
-        for _, one in in_one_thread(seconds(10), send, 1):
-            taken += one is not None
+        for _ in in_one_thread(seconds(10), send, 1):
+            taken += 1
     assert sent == taken == 200
     # Each reader may have one more page under way.
     assert most <= 100_000 / padding + 5
@@ -129,25 +111,25 @@ def test_what_waits_is_bounded(padding: int) -> None:
 
 @pytest.mark.parametrize("readers", [2, 4, 16])
 @pytest.mark.parametrize("shape", ["office", "bursts", "import"])
-def test_without_room_for_a_page_everything_is_read_all_the_same(
-    shape: str, readers: int
+@pytest.mark.parametrize("most_bytes", [1, module.MOST_BYTES])
+def test_each_window_comes_whole_also_without_room_for_a_page(
+    most_bytes: int, shape: str, readers: int
 ) -> None:
+    """Also those that may be given up: they come whole or not at all."""
     history = shaped(2000, SHAPES[shape])
 
-    def send(reading: Reading) -> Page:
-        number = number_of(reading)
-        return page(number, has_more=number < ceil(history.held(reading.window) / 10))
+    def send(window: Window, number: int) -> Page:
+        return page(number, has_more=number < ceil(history.held(window) / 10))
 
     windows = Windows([(0, YEAR)], page_size=10, readers=readers)
-    covered = count = 0
-    with mock.patch.object(module, "MOST_BYTES", 1):
-        for window, one in in_one_thread(windows, send, readers, readers):
-            if one is not None:
-                count += 1
-                continue
-            assert window.start == covered
-            assert count == max(1, ceil(history.held(window) / 10))
-            covered, count = window.end, 0
+    covered = expected = 0
+    with mock.patch.object(module, "MOST_BYTES", most_bytes):
+        for window, one in in_one_thread(windows, send, readers):
+            expected += 1
+            assert (window.start, number_of(one)) == (covered, expected)
+            if not one.cursor.has_more:
+                assert expected == max(1, ceil(history.held(window) / 10))
+                covered, expected = window.end, 0
     assert covered == YEAR
 
 
@@ -157,9 +139,8 @@ def test_pages_that_nobody_takes_stop_the_requests_and_no_others_do() -> None:
         while not schedule.is_finished:
             while asking := [*schedule.requests()]:
                 for reading in asking:
-                    schedule.take(reading, page(1, has_more=False, padding=40_000))
-                handed = [one for _, one in schedule.handed_over() if one is not None]
-                waiting += handed
+                    schedule.take(reading, page(1, padding=40_000))
+                waiting += [one for _, one in schedule.handed_over()]
             # Each of four readers may have one more under way.
             assert 0 < len(waiting) <= 100_000 / 40_000 + 4
             while waiting:

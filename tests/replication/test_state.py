@@ -1,16 +1,12 @@
-"""Runs from states of other sources, of other makers, and of the future."""
+"""Runs from states of other sources, and of the future."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-from unittest import mock
+from typing import TYPE_CHECKING
 
-from tap_leadintent.replication.source import key_mark
-from tap_leadintent.tap import TapLeadIntent
 from tests.support.model import DAY, Api, second, steady
-from tests.support.model_runs import DEFAULTS, run
+from tests.support.model_runs import STRICT, asked, entries, run
 from tests.support.store import Store
-from tests.support.told import STRICT, asked, entries, warnings
 
 if TYPE_CHECKING:
     import pytest
@@ -18,15 +14,14 @@ if TYPE_CHECKING:
 HERE = "https://api.example.com"
 THERE = "https://api.example.org"
 BOTH = ("leads", "observations")
+FILTERS = {"leads": {"signals": ["a"]}}
 
 
-def state_of(*entries: tuple[str, float, float]) -> dict[str, Any]:
-    """Give a state as this tap wrote it before it said of which source."""
-    coverage = [
-        {"range": name, "from": second(start), "to": second(end)}
-        for name, start, end in entries
-    ]
-    return {"bookmarks": {"leads": {"coverage": coverage}}}
+def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """Give what was warned of the state since the last call, and forget it."""
+    told = [line for line in caplog.messages if "state" in line or "anew" in line]
+    caplog.clear()
+    return told
 
 
 def starts(api: Api) -> set[str]:
@@ -34,7 +29,7 @@ def starts(api: Api) -> set[str]:
     return {start for _, start, _ in asked(api)}
 
 
-def test_another_address_is_read_whole_and_coming_back_reads_what_is_new(
+def test_another_source_is_read_whole_and_coming_back_reads_what_is_new(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     api, store = Api(now=2 * DAY, leads=steady(20)), Store()
@@ -42,7 +37,8 @@ def test_another_address_is_read_whole_and_coming_back_reads_what_is_new(
     asked(api)
     assert warnings(caplog) == []
 
-    run(api, store, {**STRICT, "base_url": f"{THERE}/"}, selected=BOTH)
+    there = {**STRICT, "base_url": f"{THERE}/"}
+    run(api, store, there, selected=BOTH)
     assert second(-1) in starts(api)
     assert warnings(caplog) == [
         (
@@ -50,31 +46,18 @@ def test_another_address_is_read_whole_and_coming_back_reads_what_is_new(
             f"{HERE}; everything is read anew, and the coverage of that address is kept"
         )
     ]
-
-    api.now = 3 * DAY
-    run(api, store, {**STRICT, "base_url": "HTTPS://API.example.com:443/"})
-    assert starts(api) == {second(2 * DAY - 1)}
-    assert warnings(caplog) == []
-    assert [entry["source"] for entry in entries(store)] == [*[HERE] * 2, *[THERE] * 2]
-
-
-def test_other_filters_are_read_whole_and_going_back_reads_what_is_new(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    api, store = Api(now=2 * DAY, leads=steady(20)), Store()
-    filtered = {**STRICT, "filters": {"leads": {"signals": ["a"]}}}
-    run(api, store, STRICT)
-    asked(api)
-    run(api, store, filtered)
+    run(api, store, {**there, "filters": FILTERS})
     assert second(-1) in starts(api)
     (line,) = warnings(caplog)
-    told = 'The stream starts anew: its filters have changed to {"signals": ["a"]}; '
-    assert line.startswith(f"leads: {told}")
+    assert line.startswith("leads: The stream starts anew, as its filters have changed")
+
     api.now = 3 * DAY
-    for config in (STRICT, filtered):
+    again = {**STRICT, "base_url": "HTTPS://API.example.com:443/"}
+    for config in (again, there, {**there, "filters": FILTERS}):
         run(api, store, config)
         assert starts(api) == {second(2 * DAY - 1)}
         assert warnings(caplog) == []
+    assert {entry["source"] for entry in entries(store)} == {HERE, THERE}
 
 
 def test_another_key_is_one_warning_and_reads_nothing_anew(
@@ -92,24 +75,14 @@ def test_another_key_is_one_warning_and_reads_nothing_anew(
     assert starts(api) == {second(2 * DAY - 1)}
 
 
-def test_a_key_is_marked_once_a_run_and_only_where_there_is_a_state_to_write() -> None:
-    key_mark.cache_clear()
-    with mock.patch("tap_leadintent.replication.source.pbkdf2_hmac") as slow:
-        slow.return_value = b"mark"
-        assert TapLeadIntent(config={**DEFAULTS, **STRICT}).catalog_json_text
-        run(Api(now=DAY), Store(), STRICT, selected=("signal_agents",))
-        assert slow.call_count == 0
-        run(Api(now=DAY), Store(), STRICT, selected=BOTH)
-        assert slow.call_count == 1
-    key_mark.cache_clear()
-
-
-def test_a_state_of_a_former_release_goes_on_and_one_of_the_future_is_cut(
+def test_a_state_of_the_future_is_cut_also_one_without_a_source(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     api, store = Api(now=2 * DAY, leads=steady(60)), Store()
+    ends = {"from": second(0), "to": second(400 * DAY)}
     ranges = ("date_found", "latest_signal")
-    store.state = state_of(*((name, 0, 400 * DAY) for name in ranges))
+    coverage = [{"range": name, **ends} for name in ranges]
+    store.state = {"bookmarks": {"leads": {"coverage": coverage}}}
     for days in (2, 3):
         api.now = days * DAY
         run(api, store, STRICT)

@@ -155,7 +155,7 @@ def test_the_oldest_window_comes_to_its_end_while_all_others_wait(
     times = clustered(clusters)
     windows = Windows([(0, YEAR + 30 * DAY)], page_size=PAGE, readers=readers)
     out: list[Any] = []
-    while not windows.finished:
+    while out or windows.oldest_left is not None:
         while len(out) < readers and (window := windows.next()):
             out.append(window)
         front = min(out)

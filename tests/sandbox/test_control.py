@@ -23,7 +23,6 @@ def test_log(sandbox: Sandbox) -> None:
     log = sandbox.requests()
     assert [entry["status"] for entry in log] == [200, 200, 400]
     assert [entry["page"] for entry in log] == [1, 2, None]
-    assert [entry["records"] for entry in log] == [100, 100, None]
     assert [entry["stream"] for entry in log] == ["leads", "leads", "observations"]
     assert log[1]["body"] == {"cursor": {"limit": 100, "after": after}}
     sandbox.clear_requests()
@@ -38,8 +37,8 @@ def test_log(sandbox: Sandbox) -> None:
         ("configure", {"since": NOW}, "since must be before clock"),
         ("configure", {"history": "odd"}, "Invalid enum value 'odd'"),
         ("clock", {}, "advance_seconds"),
-        ("clock", {"advance_seconds": -1}, "only moves forward"),
-        ("clock", {"advance_seconds": 1e300}, "ten years at once at most"),
+        ("clock", {"advance_seconds": -1}, ">= 0"),
+        ("clock", {"advance_seconds": 1e300}, "<= 315360000"),
         ("clock", {"advance_seconds": "1"}, "Expected `float`"),
         ("faults", {"faults": [{"kind": "html", "stream": "unknown"}]}, "not one of"),
         ("faults", {"faults": [{"kind": "html", "unknown": 1}]}, "unknown field"),
@@ -65,11 +64,10 @@ def test_a_web_page_is_refused(sandbox: Sandbox) -> None:
 def test_insert_and_remove(sandbox: Sandbox) -> None:
     sandbox.configure(sizes={"leads": 0})
     lead = {"id": "x", "signal": {"observed_at": "2026-03-01T00:00:00Z"}}
-    assert sandbox.insert("leads", lead, found_at="2026-04-01T00:00:00Z") == ["x"]
+    times = {"found_at": "2026-04-01T00:00:00Z", "observed_at": "2026-03-01T00:00:00Z"}
+    assert sandbox.insert("leads", lead, **times) == ["x"]
     assert read(sandbox, "leads") == [lead]
-    assert sandbox.times("leads") == {
-        "x": {"found_at": "2026-04-01T00:00:00Z", "observed_at": "2026-03-01T00:00:00Z"}
-    }
+    assert sandbox.times("leads") == {"x": times}
     sandbox.insert("leads", {"id": "x"}, observed_at=NOW)
     assert read(sandbox, "leads") == [{"id": "x"}]
     times = {"found_at": "2026-04-01T00:00:00Z", "observed_at": NOW}

@@ -84,12 +84,6 @@ def test_body(sandbox: Sandbox, body: Any) -> None:
     assert post(sandbox, "leads", body).status_code == 400
 
 
-def test_other_forms_of_time(sandbox: Sandbox) -> None:
-    for start in ("2026-01-01t00:00:00z", "2026-01-01T01:00:00.123456789+01:00"):
-        body = {"date_found": {**RANGE, "start_time": start}}
-        assert post(sandbox, "leads", body).status_code == 200
-
-
 @pytest.mark.parametrize(
     "other",
     [
@@ -128,7 +122,7 @@ def test_cursor_needs_care(sandbox: Sandbox) -> None:
 
 
 def test_rate_limit(sandbox: Sandbox) -> None:
-    sandbox.configure(rate_limit=0.001, retry_after=7)
+    sandbox.configure(rate_limit=0.001)
     assert post(sandbox, "leads").status_code == 200
     response = post(sandbox, "leads")
-    assert (response.status_code, response.headers["Retry-After"]) == (429, "7")
+    assert (response.status_code, response.headers["Retry-After"]) == (429, "1")

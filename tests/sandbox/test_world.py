@@ -50,18 +50,6 @@ def test_new_leads_every_day_at_the_rate_of_the_history(sandbox: Sandbox) -> Non
         assert len(added) == pytest.approx(most, abs=1)
 
 
-def test_some_leads_surface_late(sandbox: Sandbox) -> None:
-    sandbox.configure(sizes={"leads": 2000})
-    times = sandbox.times("leads").values()
-    lags = [
-        parse_time(each["found_at"]) - parse_time(each["observed_at"]) for each in times
-    ]
-    late = sum(30 * DAY <= lag <= 60 * DAY + SECOND for lag in lags)
-    assert 40 <= late <= 130
-    assert not any(lag > 61 * DAY for lag in lags)
-    assert any(lag < 0 for lag in lags), "some moved before the clock"
-
-
 def test_signals_move(sandbox: Sandbox) -> None:
     before = by_id(sandbox.records("leads"))
     now = sandbox.advance(MONTH)
@@ -119,12 +107,6 @@ def test_histories(
     assert inside / 2000 == pytest.approx(share, abs=0.02)
 
 
-def test_records_are_varied(sandbox: Sandbox) -> None:
-    leads = sandbox.records("leads")
-    lengths = [len(lead["qualification"]["reasoning"]) for lead in leads]
-    assert min(lengths) < 300
-    assert max(lengths) > 1500
-    assert {type(lead["score"]["value"]) for lead in leads} == {int, float}
-    assert 0 < sum("title" not in lead for lead in leads) < 100
+def test_some_people_have_an_e_mail(sandbox: Sandbox) -> None:
     mails = [lead["email"] for lead in sandbox.records("monitored_leads")]
     assert 0 < mails.count(None) < len(mails) / 2

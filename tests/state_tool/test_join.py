@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.helpers import PREFIX
-from tests.support.model import DAY, HOUR, Api, Lead, Version, iso, lead, steady
-from tests.support.model_runs import DEFAULTS, run
 from tests.support.states import (
     HERE,
     KEY,
@@ -22,7 +20,6 @@ from tests.support.states import (
     signal,
     state_of,
 )
-from tests.support.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,45 +94,3 @@ def test_what_is_of_another_source_or_malformed_is_refused(shards: Join) -> None
         good, bad = found("01-01", "02-01"), {**found("02-01", "03-01"), **other}
         command = shards(state_of(leads=[good]), state_of(leads=[bad]))
         assert refused(*command).removeprefix(sources).startswith(line)
-
-
-def test_what_appears_late_or_moves_while_shards_are_loaded_arrives(
-    shards: Join,
-) -> None:
-    api = Api(now=90 * DAY, leads=steady(30 * 24, 3 * HOUR))
-    for number in range(150):
-        # Before the end of a shard, shown after it was loaded, and by no signal.
-        at = (20 * (number % 3 + 1) - number / 151) * DAY
-        api.leads.append(Lead(f"late-{number}", at, [Version(95 * DAY, -DAY)]))
-        api.leads.append(lead(1000 + number, 0, HOUR, 91 * DAY + number * HOUR))
-    common = {**DEFAULTS, "page_size": 10, "start_date": iso(0)}
-
-    # The project has loaded the last 30 days before.
-    usual = Store()
-    assert run(api, usual, {**common, "start_date": iso(60 * DAY)})
-    rows, states = dict(usual.rows), [usual.state]
-    for start in (0, 20 * DAY, 40 * DAY):
-        api.now += HOUR
-        store, end = Store(), iso(start + 20 * DAY)
-        assert run(api, store, {**common, "start_date": iso(start), "end_date": end})
-        rows |= store.rows
-        states.append(store.state)
-
-    bounds = ("--from", iso(0), "--to", iso(60 * DAY))
-    line = refused(*shards(*states[:2], *states[3:]), *bounds)
-    assert line.startswith("leads: date_found is not covered from ")
-    usual.state = changed(*shards(*states), *bounds)
-    usual.rows = rows
-    api.now = 99 * DAY
-    assert run(api, usual, common)
-    assert usual.rows == api.shown()
-
-    # Shown by nothing but a second reading of its time.
-    api.leads.append(Lead("hidden", 30 * DAY, [Version(0, 30 * DAY)]))
-    assert run(api, usual, common)
-    assert "hidden" not in usual.rows
-    gone = ("--from", iso(30 * DAY), "--to", iso(31 * DAY))
-    state = shards(usual.state)[1:]
-    usual.state = changed("forget", "--stream", "leads", *gone, *state)
-    assert run(api, usual, common)
-    assert usual.rows == api.shown()

@@ -34,8 +34,7 @@ leads
   date_found from 2026-06-01T00:00:00Z to 2026-06-03T00:00:00Z: new
   date_found from 2026-04-02T04:48:00Z to 2026-04-18T02:24:00Z: recheck
   latest_signal from 2026-01-01T00:00:00Z to 2026-04-01T00:00:00Z: missing
-  latest_signal from 2026-04-01T00:00:00Z to 2026-05-31T00:00:00Z: again, so that the newest signal comes last
-  latest_signal from 2026-05-31T00:00:00Z to 2026-06-01T00:00:00Z: lookback
+  latest_signal from 2026-04-01T00:00:00Z to 2026-06-01T00:00:00Z: again, so that the newest signal comes last
   latest_signal from 2026-06-01T00:00:00Z to 2026-06-03T00:00:00Z: new
 """  # noqa: E501
 PART = f"""\

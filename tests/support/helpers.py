@@ -127,21 +127,6 @@ def only(*streams: str, of: dict[str, Any] | None = None) -> dict[str, Any]:
     return catalog
 
 
-def markdown_table(text: str, heading: str) -> list[dict[str, str]]:
-    """Read the first table under a heading, a dictionary for each row."""
-    _, found, section = text.partition(f"\n{heading}\n")
-    assert found, f"no heading {heading!r}"
-    section = section.partition("\n## ")[0]
-    rows = [
-        [cell.strip() for cell in line.strip().strip("|").split("|")]
-        for line in section.splitlines()
-        if line.strip().startswith("|")
-    ]
-    assert len(rows) > 2, f"no table under {heading!r}"
-    names = [name.lower() for name in rows[0]]
-    return [dict(zip(names, row, strict=True)) for row in rows[2:]]
-
-
 def readers_alive() -> list[str]:
     """Give the names of the threads that go on reading windows."""
     readers = [t for t in threading.enumerate() if t.name.startswith("reader")]

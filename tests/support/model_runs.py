@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from threading import Lock
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
@@ -14,7 +14,7 @@ import requests
 from requests.adapters import BaseAdapter
 
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.model import DAY, EPOCH, iso
+from tests.support.model import DAY, EPOCH, RANGES, iso
 from tests.support.store import KilledError, Store
 
 if TYPE_CHECKING:
@@ -31,24 +31,10 @@ DEFAULTS: dict[str, Any] = {
 CONFIG = {"start_date": iso(0), "page_size": 10}
 """Settings of a run in windows, from the model's first second on."""
 
+STRICT = {**CONFIG, "lookback_minutes": 0}
+
 DAILY = {**CONFIG, "window_days": (DAY + 1.5) / DAY}
 """Settings of a run in windows of a day and the second that they overlap."""
-
-
-@dataclass(frozen=True)
-class Clock:
-    """Stands in for the module `time` where requests are sent."""
-
-    api: Api
-    ahead: float
-
-    def monotonic(self) -> float:
-        """Give seconds since some time."""
-        return self.api.now
-
-    def time(self) -> float:
-        """Give seconds since 1970, by the clock of the tap's machine."""
-        return EPOCH + self.api.now + self.ahead
 
 
 class Adapter(BaseAdapter):
@@ -68,20 +54,17 @@ class Adapter(BaseAdapter):
             return self._answer(request)
 
     def _answer(self, request: requests.PreparedRequest) -> requests.Response:
-        assert request.body is not None
-        response = requests.Response()
-        response.request = request
-        response.url = request.url or ""
-        body = json.loads(request.body)
-        self.api.now += self.api.seconds_to_query
-        ahead = self.api.odd_clocks.get(self._answers, 0)
-        self._answers += 1
-        response.status_code, page = self.api.respond(body)
-        self.api.now += self.api.seconds_to_answer
-        clock = datetime.fromtimestamp(EPOCH + self.api.now + ahead, tz=UTC)
+        api, response = self.api, requests.Response()
+        response.request, response.url = request, request.url or ""
+        api.now += api.seconds_to_query
+        response.status_code, page = api.respond(json.loads(request.body or ""))
+        api.now += api.seconds_to_answer
+        seconds = EPOCH + api.now + api.odd_clocks.get(self._answers, 0)
+        clock = datetime.fromtimestamp(seconds, tz=UTC)
         response.headers["Date"] = format_datetime(clock, usegmt=True)
-        self.api.now += self.api.seconds_per_request
+        api.now += api.seconds_per_request
         response._content = json.dumps(page).encode()  # noqa: SLF001
+        self._answers += 1
         return response
 
     def close(self) -> None:
@@ -97,7 +80,6 @@ def run(  # noqa: PLR0913
     killed_after: int | None = None,
     catalog: dict[str, Any] | None = None,
     selected: Collection[str] = ("leads",),
-    adapter: Adapter | None = None,
 ) -> bool:
     """Run the tap once over the model's leads, which stand for other records too.
 
@@ -109,17 +91,21 @@ def run(  # noqa: PLR0913
         killed_after: Number of messages after which it is killed.
         catalog: A catalog.
         selected: The streams to read.
-        adapter: Brings the requests to the model, if not one after the other.
 
     Returns:
         Whether it came to its end.
     """
+
+    def now() -> float:
+        return EPOCH + api.now + clock_ahead
+
     store.begin(killed_after)
-    now = EPOCH + api.now + clock_ahead
     session = requests.Session()
-    session.mount("https://", adapter or Adapter(api))
+    session.mount("https://", Adapter(api))
+    # The model's hours pass in no time.
+    clock = SimpleNamespace(time=now, monotonic=lambda: api.now)
     with (
-        mock.patch("singer_sdk.plugin_base.time.time", return_value=now),
+        mock.patch("singer_sdk.plugin_base.time.time", now),
         mock.patch("tap_leadintent.tap.new_session", return_value=session),
     ):
         tap = TapLeadIntent(
@@ -131,9 +117,8 @@ def run(  # noqa: PLR0913
         for stream in tap.streams.values():
             stream.selected = stream.name in selected
     try:
-        # The model's hours pass in no time.
         with (
-            mock.patch("tap_leadintent.api.client.time", Clock(api, clock_ahead)),
+            mock.patch("tap_leadintent.api.client.time", clock),
             mock.patch("tap_leadintent.api.client.backoff", return_value=0.001),
         ):
             tap.sync_all()
@@ -141,6 +126,24 @@ def run(  # noqa: PLR0913
         return False
     store.end()
     return True
+
+
+def asked(api: Api) -> list[tuple[str, str, str]]:
+    """Give the ranges that were asked for since the last call, and forget them."""
+    ranges = [
+        (name, *body[name].values())
+        for body in api.requests
+        for name in RANGES
+        if name in body
+    ]
+    api.requests.clear()
+    return ranges
+
+
+def entries(store: Store) -> list[dict[str, Any]]:
+    """Give what the state says of the leads."""
+    coverage: list[dict[str, Any]] = store.state["bookmarks"]["leads"]["coverage"]
+    return coverage
 
 
 def catalog(**entry: Any) -> dict[str, Any]:

@@ -4,45 +4,39 @@ from __future__ import annotations
 
 import json
 import logging
-from contextlib import closing, contextmanager
 from random import Random
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
-from unittest import mock
 
 from tap_leadintent.api.chain import Chain
 from tap_leadintent.api.page import Page
 from tap_leadintent.errors import StreamError
-from tap_leadintent.replication.coordinator import Coordinator
-from tap_leadintent.replication.schedule import Reading, Schedule
+from tap_leadintent.replication.schedule import Schedule
 from tap_leadintent.replication.windows import Window, Windows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Generator
 
-DAY = 86400
-PATIENCE = 60
-Told = list[tuple[int, int]]
-"""The starts of windows, and the numbers of their pages."""
+    from tap_leadintent.replication.coordinator import Fetch
+    from tap_leadintent.replication.schedule import Reading
 
+    Send = Callable[[Window, int], Page]
 
 T = TypeVar("T")
+LOGGER = logging.getLogger()
 
 
-class TroubleError(Exception):
-    """What a request may run into."""
-
-
-def number_of(reading: Reading) -> int:
-    """Tell which page is asked for, from 1."""
-    return int(reading.chain.after or 1)
-
-
-def page(number: int, *, has_more: bool, padding: int = 0) -> Page:
+def page(number: int, *, has_more: bool = False, padding: int = 0) -> Page:
     """Make a page with one record."""
     record = {"n": number, "x": "x" * padding}
     cursor = {"has_more": has_more, "next": str(number + 1)}
     return Page.of(json.dumps({"data": [record], "cursor": cursor}).encode())
+
+
+def number_of(one: Page) -> int:
+    """Tell which page of its window it is, from 1."""
+    number: int = one.decode().data[0]["n"]
+    return number
 
 
 def seconds(count: int) -> Windows:
@@ -50,93 +44,52 @@ def seconds(count: int) -> Windows:
     return Windows([(0, count)], page_size=1, readers=4, widest=1, quiet=True)
 
 
-def schedule_of(windows: Windows, readers: int = 4) -> Schedule:
+def schedule_of(windows: Windows) -> Schedule:
     """Plan to read windows."""
-    chain = Chain({}, logging.getLogger())
-    return Schedule(
-        windows, lambda _: type(chain)({}, logging.getLogger()), readers=readers
-    )
+    return Schedule(windows, lambda window: Chain({"window": window}, LOGGER))
 
 
-def read(
-    windows: Windows, send: Callable[[Reading], Page], readers: int = 4, **options: Any
-) -> Coordinator:
-    """Read windows by threads."""
-    schedule = schedule_of(windows, readers)
-    return Coordinator(schedule, lambda r, _: send(r), readers=readers, **options)
-
-
-def tell(pages: Any, told: Told) -> None:
-    """Take everything."""
-    with closing(iter(pages)) as items:
-        for window, one in items:
-            if one is not None:
-                told.append((window.start, one.decode().data[0]["n"]))
+def fetch_by(send: Send) -> Fetch:
+    """Answer a request by its window and the number of its page."""
+    return lambda fields, after, _: send(fields["window"], int(after or 1))
 
 
 class OneThread:
     """Stands in for a `Coordinator`: which answer comes next, a seed decides."""
 
-    seed = 0
-
-    def __init__(
-        self,
-        schedule: Schedule,
-        send: Callable[[Reading, Event], Page],
-        *,
-        readers: int,
-        **_: Any,
-    ) -> None:
-        self.readers = readers
+    def __init__(self, seed: int, schedule: Schedule, fetch: Fetch, *_: Any) -> None:
+        self._random = Random(seed)  # noqa: S311
         self._schedule = schedule
-        self._send = send
+        self._fetch = fetch
 
-    def __iter__(self) -> Generator[tuple[Window, Page | None]]:
-        random, schedule = Random(self.seed), self._schedule  # noqa: S311
+    def __iter__(self) -> Generator[tuple[Window, Page]]:
+        random, schedule = self._random, self._schedule
         asking: list[Reading] = []
-        answers: list[tuple[Reading, Page | Exception]] = []
+        answers: list[tuple[Reading, Page | BaseException]] = []
         while True:
             for window, one in schedule.handed_over():
                 yield window, one
-                if one is not None:
-                    schedule.make_room(one.size)
+                schedule.make_room(one.size)
             asking += schedule.requests()
             if schedule.is_finished:
                 return
             assert asking or answers, "nothing is read any more"
             # Some requests, and some answers, stay behind for long.
             if asking and (not answers or random.random() < 0.5):
-                reading = _take(asking, random)
-                answers.append((reading, self._answer(reading)))
-                continue
-            reading, answer = _take(answers, random)
-            if isinstance(answer, Exception):
-                schedule.fail(reading, answer)
+                reading = self._one_of(asking)
+                answers.append((reading, self._answer(reading.chain)))
             else:
-                schedule.take(reading, answer)
+                schedule.take(*self._one_of(answers))
 
-    def _answer(self, reading: Reading) -> Page | Exception:
+    def _one_of(self, waiting: list[T]) -> T:
+        is_any = self._random.random() < 0.3
+        return waiting.pop(self._random.randrange(len(waiting)) if is_any else -1)
+
+    def _answer(self, chain: Chain) -> Page | BaseException:
         try:
-            return self._send(reading, Event())
+            return self._fetch(chain.fields, chain.after, Event())
         except Exception as error:  # noqa: BLE001 - raised at its place
             return error
-
-
-def _take(waiting: list[T], random: Random) -> T:
-    at = random.randrange(len(waiting)) if random.random() < 0.3 else -1
-    return waiting.pop(at)
-
-
-@contextmanager
-def in_one_thread(seed: int) -> Iterator[None]:
-    """Let the tap read in one thread, in the order of a seed."""
-
-    class Seeded(OneThread):
-        pass
-
-    Seeded.seed = seed
-    with mock.patch("tap_leadintent.replication.reader.Coordinator", Seeded):
-        yield
 
 
 def read_chain(stream: Any, stopped: Any = None) -> Generator[Page]:

@@ -1,7 +1,4 @@
-"""The reference: what it costs at the very least to read the leads as JSON lines.
-
-With `decode` false in the configuration, the pages are printed as they came.
-"""
+"""The reference: what it costs at the very least to read the leads as JSON lines."""
 
 from __future__ import annotations
 
@@ -18,7 +15,6 @@ class _Config(msgspec.Struct):
     base_url: str
     api_key: str
     slices: list[str] = []
-    decode: bool = True
 
 
 class _Cursor(msgspec.Struct):
@@ -31,14 +27,8 @@ class _Page(msgspec.Struct):
     cursor: _Cursor
 
 
-class _RawPage(msgspec.Struct):
-    data: msgspec.Raw
-    cursor: _Cursor
-
-
 class _Reader:
     def __init__(self, config: _Config) -> None:
-        self._decode = config.decode
         threads = max(1, len(config.slices))
         self._pool = urllib3.connection_from_url(config.base_url, maxsize=threads)
         self._headers = {
@@ -48,8 +38,7 @@ class _Reader:
 
     def read(self, text: str | None) -> None:
         """Print the leads of a slice, or all."""
-        form: type[_Page | _RawPage] = _Page if self._decode else _RawPage
-        decoder = msgspec.json.Decoder(form)
+        decoder = msgspec.json.Decoder(_Page)
         encoder = msgspec.json.Encoder()
         cursor: dict[str, Any] = {"limit": 100}
         fields: dict[str, Any] = {"cursor": cursor}
@@ -61,10 +50,7 @@ class _Reader:
             page = decoder.decode(self._fetch(encoder.encode(fields)))
             cursor["after"] = page.cursor.next
             more = page.cursor.has_more
-            if isinstance(page, _Page):
-                sys.stdout.buffer.write(encoder.encode_lines(page.data))
-            else:
-                sys.stdout.buffer.writelines((page.data, b"\n"))
+            sys.stdout.buffer.write(encoder.encode_lines(page.data))
 
     def _fetch(self, body: bytes) -> bytes:
         response = self._pool.urlopen(

@@ -1,9 +1,8 @@
-"""dlt's `rest_api` source, in three ways; each thread reads a part of the history.
+"""dlt's `rest_api` source, in two ways; each thread reads a part of the history.
 
 As it is, the source is read without a pipeline, so dlt infers no schema, and each lead
-is printed. With `files` in the configuration, a pipeline extracts and normalizes into
-JSONL files in that folder, not compressed and ready to be loaded. With `database`, it
-loads into a PostgreSQL, merged by key. Nested data stays whole.
+is printed. With `database` in the configuration, a pipeline loads into a PostgreSQL,
+merged by key. Nested data stays whole.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any
 
 import dlt
 import orjson
-from dlt.destinations import filesystem, postgres
+from dlt.destinations import postgres
 from dlt.sources.rest_api import rest_api_source
 
 
@@ -64,21 +63,13 @@ def main(path: str) -> None:
         parallelized=len(slices) > 1,
         max_table_nesting=0,
     )
-    folder = str(Path(path).with_suffix(""))
     if "database" in config:
         dlt.pipeline(
             "leads",
-            pipelines_dir=folder,
+            pipelines_dir=str(Path(path).with_suffix("")),
             destination=postgres(config["database"]),
             dataset_name=config["schema"],
         ).run(source).raise_on_failed_jobs()
-    elif config.get("files"):
-        os.environ["NORMALIZE__DATA_WRITER__DISABLE_COMPRESSION"] = "true"
-        pipeline = dlt.pipeline(
-            "leads", pipelines_dir=folder, destination=filesystem(folder)
-        )
-        pipeline.extract(source, loader_file_format="jsonl")
-        pipeline.normalize()
     else:
         for lead in source:
             line = orjson.dumps(lead, option=orjson.OPT_APPEND_NEWLINE)
