@@ -64,14 +64,14 @@ def parser() -> argparse.ArgumentParser:
     return parser
 
 
-def main(arguments: Sequence[str] | None = None, app: type[App] = App) -> None:
-    """Read the command line and serve an application until interrupted."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Read the command line and serve the sandbox until interrupted."""
     line = parser()
     told = vars(line.parse_args(arguments))
     given = {name: told[name] for name in _OPTIONS if told[name] is not None}
     try:
         options = Options().changed({"sizes": dict(told["size"]), **given})
-        built = app(options, told["fault"])
+        built = App(options, told["fault"])
     except msgspec.ValidationError as error:
         line.error(str(error))
     serve(built, told["host"], told["port"])

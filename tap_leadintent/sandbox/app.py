@@ -77,8 +77,6 @@ class App:
         log: The latest requests.
     """
 
-    fault_type = Fault
-
     def __init__(self, options: Options, faults: Sequence[Any] = ()) -> None:
         """Start with a new world, with faults until it is told others."""
         self._base = options
@@ -100,7 +98,7 @@ class App:
         Raises:
             msgspec.ValidationError: One of them is no fault.
         """
-        self._faults = [msgspec.convert(each, self.fault_type) for each in faults]
+        self._faults = [msgspec.convert(each, Fault) for each in faults]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""

@@ -95,14 +95,11 @@ class Sandbox:
 
 
 @contextmanager
-def running_sandbox(
-    *arguments: str, module: str = "tap_leadintent.sandbox"
-) -> Iterator[Sandbox]:
+def running_sandbox(*arguments: str) -> Iterator[Sandbox]:
     """Run a sandbox on a free port of this machine, until the context ends.
 
     Args:
         arguments: Of the command line, such as `"--leads", "5000"`.
-        module: What is run, with `python -m`.
 
     Yields:
         The sandbox, which already listens.
@@ -110,7 +107,7 @@ def running_sandbox(
     Raises:
         RuntimeError: It did not start.
     """
-    command = [sys.executable, "-m", module, "--port", "0"]
+    command = [sys.executable, "-m", "tap_leadintent.sandbox", "--port", "0"]
     with subprocess.Popen(  # noqa: S603 - our own module
         [*command, *arguments], stdout=subprocess.PIPE, text=True
     ) as process:

@@ -78,24 +78,41 @@ def test_a_cursor_is_passed_back_unchanged() -> None:
     assert Page.of(b'{"data": [], "cursor": %b}' % cursor).cursor.next == "\0"
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b'{"data": [{"id": "\\ud800"}], "cursor": {"has_more": 1}}',
-        b'{"data": ["\\ud800"], "cursor": {"has_more": false}}',
-        b'{"data": [{"id": 1e99999999999999999999',
-        b'{"data": [], "cursor": {"has_more": true, "next": "\\ud800"}}',
-        b'{"data": [{"id": %b}], "cursor": {"has_more": false}}' % (b"9" * 4301),
-        b'{"data": [{"id": "\xff"}], "cursor": {"has_more": false}}',
-        b'{"data": [{"id": "\x00"}], "cursor": {"has_more": false}}',
-        b'{"data": [{"id": %b}], "cursor": {"has_more": false}}'
-        % (b"[" * 9999 + b"]" * 9999),
-        b"",
-    ],
-)
-def test_what_is_not_a_page_stays_an_error(content: bytes) -> None:
+NO_PAGES = {
+    "nothing": "",
+    "html": "<html><body>Please wait</body></html>",
+    "null": "null",
+    "error": {"error": {"code": "busy"}},
+    "cut off": '{"data": [{"id": 1e99999999999999999999',
+    "trailing": '{"data": [], "cursor": {"has_more": false}}{}',
+    "no data": {"cursor": {"has_more": False}},
+    "data null": {"data": None, "cursor": {"has_more": False}},
+    "record text": {"data": ["2"], "cursor": {"has_more": False}},
+    "no cursor": {"data": []},
+    "cursor text": {"data": [], "cursor": "b"},
+    "no has_more": {"data": [], "cursor": {"next": "b"}},
+    "has_more text": {"data": [], "cursor": {"has_more": "false"}},
+    "has_more number": {"data": ["\ud800"], "cursor": {"has_more": 0}},
+    "next number": {"data": [], "cursor": {"has_more": True, "next": 2}},
+    "next no text": {"data": [], "cursor": {"has_more": True, "next": "\ud800"}},
+}
+
+
+@pytest.mark.parametrize("content", NO_PAGES.values(), ids=NO_PAGES)
+def test_what_is_not_a_page_is_an_error(content: Any) -> None:
+    text = content if isinstance(content, str) else json.dumps(content)
     with pytest.raises(ValueError, match=r"."):
-        Page.of(content).decode()
+        Page.of(text.encode()).decode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b'"\xff"', b'"\x00"', b"9" * 4301, b"[" * 99_999 + b"]" * 99_999],
+    ids=["not utf-8", "control", "integer", "too deep"],
+)
+def test_a_record_that_is_no_json_is_an_error(text: bytes) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        decode(text)
 
 
 json_values = st.recursive(

@@ -93,3 +93,11 @@ def test_a_signal_does_not_wait_for_a_target_that_reads_no_more(
     assert_ended_cleanly(run, signal.SIGTERM)
     assert_states_are_true(run, sandbox)
     assert run.records("leads")
+
+
+def test_a_target_that_stops_reading(config: dict[str, Any], tmp_path: Path) -> None:
+    process = TapProcess(tmp_path, config)
+    process.read_until("STATE", 1)
+    run = process.finish(reads_on=False)
+    assert run.failed() == "the target stopped reading; its own log says why"
+    assert "BrokenPipe" not in run.stderr

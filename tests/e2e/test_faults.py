@@ -1,23 +1,22 @@
 """Under any fault, everything arrives or the run fails and the next one carries on.
 
-These runs take place in this process, for speed; `test_fault_processes` has the ones
-that need a process of their own. Kinds of faults, positions in a chain and ways to read
-are combined in pairs.
+These runs take place in this process, for speed. Kinds of faults, positions in a chain
+and ways to read are combined in pairs.
 """
 
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from itertools import cycle
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.faults import BEGIN, PASSING, PLANS, Rule, body, status
 from tests.support.helpers import API_KEY, Run, entries, only
 from tests.support.in_process import run_in_process
-from tests.support.runs import CLOCK, last_state
+from tests.support.runs import CLOCK, after_since, instant, last_state
 from tests.support.servers import answering, listening, response
 
 if TYPE_CHECKING:
@@ -27,6 +26,38 @@ if TYPE_CHECKING:
     from tap_leadintent.sandbox import Sandbox
 
     Read = Callable[..., Run]
+    Rule = dict[str, Any]
+
+BEGIN = f"{(instant(CLOCK) - timedelta(seconds=8)).isoformat()[:19]}Z"
+"""Where the history begins that is read in several windows."""
+
+PLANS: dict[str, dict[str, Any]] = {
+    "one chain": {},
+    # A window for each second, and none is empty, as one beyond the clock would be.
+    "windows in turn": {"start_date": BEGIN, "end_date": CLOCK, "concurrency": 1},
+    "windows at once": {"start_date": after_since(-31), "concurrency": 8},
+}
+"""How leads are read."""
+
+
+def status(code: int, **more: Any) -> Rule:
+    return {"kind": "status", "status": code, **more}
+
+
+def body(content: Any, **more: Any) -> Rule:
+    return {"kind": "body", "body": content, **more}
+
+
+PASSING: dict[str, Rule] = {
+    "500": status(500),
+    "429": status(429, headers={"Retry-After": "0.01"}),
+    "reset": {"kind": "reset"},
+    "undecodable": body("{}", headers={"Content-Encoding": "gzip"}),
+    "truncate": {"kind": "truncate"},
+    "html": {"kind": "html"},
+    "no data": body({"cursor": {"next": "", "has_more": False}}),
+}
+"""What another try may mend."""
 
 LEADS = 120
 POSITIONS = ("first", "middle", "last")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import psutil  # type: ignore[import-untyped]
 import pytest
 
-from tests.support.batching import batch_config
 from tests.support.runs import (
     CLOCK,
     SINCE,
@@ -135,31 +134,3 @@ def test_a_signal_into_a_full_pipe_leaves_whole_lines_and_true_states(  # noqa: 
     assert_states_are_true(run, sandbox)
     assert len(run.records("leads")) < 700
     assert covered(last_state(run), "leads", "date_found")
-
-
-def test_a_batch_run_that_a_signal_ends_covers_only_what_is_in_files(
-    sandbox: Sandbox, load: dict[str, Any], tmp_path: Path
-) -> None:
-    fill(sandbox, leads=LEADS, latency=0.02)
-    (tmp_path / "files").mkdir()
-    load |= {"end_date": CLOCK, "batch_config": batch_config(tmp_path / "files", 400)}
-    process = TapProcess(tmp_path, load, catalog=catalog("leads"))
-    process.read_until("BATCH", 4)
-    # Enough for a window that is in no file yet.
-    pages = len(sandbox.requests()) + 15
-    poll(lambda: len(sandbox.requests()) >= pages)
-    first = process.finish(signal.SIGTERM)
-    fill(sandbox, leads=LEADS)
-    state = last_state(first)
-    second = TapProcess(tmp_path, load, catalog=catalog("leads"), state=state).finish()
-
-    assert_ended_cleanly(first, signal.SIGTERM)
-    assert covered(state, "leads", "date_found")
-    assert not any(run.records("leads") for run in (first, second.succeeded()))
-    assert_states_are_true(first, sandbox)
-    before, after = (
-        list(checkpoints(run, "leads"))[-1].written for run in (first, second)
-    )
-    assert len(before) < LEADS / 2
-    assert before | after == sandbox.times("leads").keys()
-    assert len(before) + len(after) < LEADS + OPEN

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tap_leadintent.api.session import environment
 from tap_leadintent.errors import NoAccessError
 from tests.support.helpers import API_KEY, only
-from tests.support.servers import answering, listening, proxying, response
+from tests.support.servers import answering, listening, read_request, response
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+    from socket import socket
 
     from tap_leadintent.sandbox import Sandbox
     from tests.support.helpers import Run
 
 CATALOG = only("custom_signals")
 TRUST = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
-
-
-@pytest.fixture
-def secure(certificate: Path) -> Iterator[dict[str, Any]]:
-    """The configuration for a server whose certificate is self-signed."""
-    with listening(answering(response()), certificate) as (host, port):
-        yield {"api_key": API_KEY, "base_url": f"https://{host}:{port}"}
 
 
 @pytest.fixture(autouse=True)
@@ -49,9 +43,14 @@ def test_a_variable_can_name_certificates_to_trust(
 
 @pytest.fixture
 def proxied(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """What is asked of the proxy that the environment names."""
+    """What is asked of the proxy that the environment names, and refuses all."""
     seen: list[str] = []
-    with listening(proxying(seen)) as (host, port):
+
+    def refuse(connection: socket) -> None:
+        seen.append(read_request(connection).split(b"\r\n")[0].decode())
+        connection.sendall(b"HTTP/1.1 407 Who are you?\r\n\r\n")
+
+    with listening(refuse) as (host, port):
         for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
             monkeypatch.setenv(name, f"http://{host}:{port}")
             monkeypatch.setenv(name.lower(), f"http://{host}:{port}")
@@ -71,18 +70,24 @@ def test_http_goes_past_the_proxy(
 
 
 @pytest.mark.parametrize("past", ["", "127.0.0.1"])
-def test_https_goes_through_the_proxy_unless_no_proxy_names_the_host(  # noqa: PLR0913, PLR0917 - fixtures
+def test_https_goes_through_the_proxy_unless_no_proxy_names_the_host(
     tap: Callable[..., Run],
     proxied: list[str],
-    secure: dict[str, Any],
     certificate: Path,
     monkeypatch: pytest.MonkeyPatch,
     past: str,
 ) -> None:
     monkeypatch.setenv("NO_PROXY", past)
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    run = tap(secure, catalog=CATALOG).succeeded()
-    assert [record["id"] for record in run.records("custom_signals")] == ["a"]
-    host = secure["base_url"].removeprefix("https://")
-    asked = [line.partition(" HTTP/1.")[0] for line in proxied]
-    assert asked == ([] if past else [f"CONNECT {host}"])
+    with listening(answering(response()), certificate) as (host, port):
+        url = f"https://{host}:{port}"
+        config = {"api_key": API_KEY, "base_url": url, "max_retries": 0}
+        run = tap(config, catalog=CATALOG)
+    if past:
+        assert len(run.succeeded().records("custom_signals")) == 1
+        assert proxied == []
+    else:
+        assert "(Tunnel connection failed: 407 Who are you?)" in run.failed()
+        assert [line.partition(" HTTP")[0] for line in proxied] == [
+            f"CONNECT {host}:{port}"
+        ]

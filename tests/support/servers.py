@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import selectors
 import socket
 import ssl
 import subprocess
 from contextlib import ExitStack, contextmanager, suppress
 from socketserver import BaseRequestHandler, ThreadingTCPServer
-from threading import Event, Thread
+from threading import Thread
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -81,15 +80,13 @@ def response(body: bytes = PAGE, *headers: str, status: str = "200 OK") -> bytes
     return "\r\n".join(head).encode("latin-1") + body
 
 
-def answering(*parts: bytes, pause: float = 0) -> Handle:
+def answering(*parts: bytes) -> Handle:
     """Answer each request of a connection with these parts, one after the other."""
 
     def handle(connection: socket.socket) -> None:
         while read_request(connection):
             for part in parts:
                 connection.sendall(part)
-                if pause:
-                    Event().wait(pause)
 
     return handle
 
@@ -106,49 +103,6 @@ def unanswered() -> Iterator[str]:
             client.setblocking(False)  # noqa: FBT003
             client.connect_ex(server.getsockname())
         yield "{}:{}".format(*server.getsockname())
-
-
-class Counting:
-    """Serves connections with a function, and counts them."""
-
-    def __init__(self, handle: Handle) -> None:
-        self._handle = handle
-        self.connections = 0
-
-    def __call__(self, connection: socket.socket) -> None:
-        self.connections += 1
-        self._handle(connection)
-
-
-def proxying(seen: list[str]) -> Handle:
-    """Be a proxy: pass CONNECT on, answer everything else, and note what was asked."""
-
-    def handle(connection: socket.socket) -> None:
-        line = read_request(connection).split(b"\r\n")[0].decode()
-        seen.append(line)
-        method, address, _ = line.split()
-        if method != "CONNECT":
-            connection.sendall(response())
-            return
-        host, _, port = address.partition(":")
-        with socket.create_connection((host, int(port))) as beyond:
-            connection.sendall(b"HTTP/1.1 200 Connected\r\n\r\n")
-            _relay(connection, beyond)
-
-    return handle
-
-
-def _relay(one: socket.socket, other: socket.socket) -> None:
-    with selectors.DefaultSelector() as selector:
-        selector.register(one, selectors.EVENT_READ, other)
-        selector.register(other, selectors.EVENT_READ, one)
-        while True:
-            for key, _ in selector.select():
-                source, sink = key.fileobj, key.data
-                assert isinstance(source, socket.socket)
-                if not (chunk := source.recv(65536)):
-                    return
-                sink.sendall(chunk)
 
 
 def make_certificate(folder: Path) -> Path:
