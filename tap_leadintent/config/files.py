@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,8 +18,6 @@ from tap_leadintent.log import Secret
 if TYPE_CHECKING:
     import logging
     from collections.abc import Mapping
-
-_UNREADABLE = (OSError, RecursionError, ValueError)
 
 
 class StateFile(msgspec.Struct):
@@ -91,10 +90,8 @@ def read_catalog(path: str) -> dict[str, Any]:
         try:
             Draft202012Validator.check_schema(entry.get("schema", {}))
         except SchemaError as error:
-            column = ".".join(map(str, error.absolute_path))
-            place = f"{entry['tap_stream_id']}: schema.{column}"
-            told = Secret(None).summarize(f"--catalog: {place}: {error.message}")
-            raise ConfigError([told]) from None
+            told = f"{entry['tap_stream_id']}: {error.json_path}: {error.message}"
+            raise ConfigError([Secret(None).summarize(f"--catalog: {told}")]) from None
     return catalog
 
 
@@ -103,7 +100,7 @@ def _read(option: str, path: str, form: type, cure: str) -> dict[str, Any]:
         with click.open_file(path, encoding="utf-8") as file:
             content: dict[str, Any] = msgspec.json.decode(file.read())
         msgspec.convert(content, form)
-    except _UNREADABLE as error:
+    except (OSError, RecursionError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise ConfigError([f"{option}: {why}; {cure}"]) from None
     return content
@@ -127,20 +124,16 @@ def read_environment(
         The settings. What cannot be decoded stays a text, which the validation refuses.
     """
     load_dotenv(find_dotenv(usecwd=True))
-    config = {}
+    config: dict[str, Any] = {}
     for variable, text in sorted(os.environ.items()):
         name = variable.removeprefix(prefix).lower()
         if not variable.startswith(prefix) or not text:
             continue
         if setting := schema["properties"].get(name):
-            config[name] = text if "string" in setting["type"] else _decoded(text)
+            config[name] = text
+            if "string" not in setting["type"]:
+                with suppress(RecursionError, ValueError):
+                    config[name] = msgspec.json.decode(text)
         elif hint := did_you_mean(name, schema["properties"]):
             logger.warning("%s is ignored: there is no such setting%s", variable, hint)
     return config
-
-
-def _decoded(text: str) -> Any:  # noqa: ANN401 - any JSON
-    try:
-        return msgspec.json.decode(text)
-    except _UNREADABLE:
-        return text
