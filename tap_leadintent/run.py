@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from tap_leadintent.errors import NoAccessError, OutputError, RunError
 from tap_leadintent.progress import counted
-from tap_leadintent.replication.state_check import changes
+from tap_leadintent.replication.bookmark import changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

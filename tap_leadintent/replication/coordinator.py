@@ -99,13 +99,10 @@ class Coordinator:
         self._events.put(None)
 
     def _next_item(self) -> Any:  # noqa: ANN401 - see `_pages`
-        try:
-            return self._pages.get_nowait()
-        except Empty:
-            with self._waiting():
-                while True:
-                    with suppress(Empty):
-                        return self._pages.get(timeout=_WAIT_SECONDS)
+        with self._waiting():
+            while True:
+                with suppress(Empty):
+                    return self._pages.get(timeout=_WAIT_SECONDS)
 
     def _decide(self) -> None:
         schedule = self._schedule
