@@ -158,15 +158,6 @@ def test_a_server_that_refuses_what_it_calls_the_future_is_asked_up_to_its_prese
     assert len(store.rows) == 73
 
 
-def test_a_server_that_refuses_a_range_for_another_reason_is_believed() -> None:
-    """Also where its clock is behind, so that the range lies in its future."""
-    api = Api(now=2 * DAY, leads=steady(35), refuses_the_past=True)
-    config = {**STRICT, "start_date": "1970-06-01"}
-    for ahead in (0, 3 * HOUR, 900 * DAY):
-        with pytest.raises(RunError, match="HTTP 400"):
-            run(api, Store(), config, clock_ahead=ahead)
-
-
 def test_an_answer_from_a_clock_that_is_behind_takes_no_coverage_back() -> None:
     api, store = Api(now=2 * DAY, leads=steady(300, 500)), Store()
     run(api, store, STRICT)
@@ -225,23 +216,13 @@ def test_a_range_that_is_refused_is_asked_for_in_narrower_windows(
     assert widest / 2 < accepted * DAY <= widest * 1.01
 
 
-def test_a_server_that_refuses_every_range_is_soon_asked_no_more() -> None:
+@pytest.mark.parametrize("ahead", [0, 3 * HOUR])
+def test_a_server_that_refuses_every_range_is_soon_asked_no_more(ahead: int) -> None:
+    """Also where its clock is behind, so that the range lies in its future."""
     api, store = Api(now=99 * DAY, leads=steady(60), widest=0), Store()
     with pytest.raises(RunError, match="in windows of an hour at most"):
-        run(api, store, CONFIG)
+        run(api, store, CONFIG, clock_ahead=ahead)
     assert len(api.refused) <= 8 * 12
-
-
-def test_a_cursor_that_is_refused_for_good_is_no_refusal_of_the_width() -> None:
-    """Some records of the window are out by then, and come again."""
-    api, store = Api(now=2 * DAY, leads=steady(35, 0), refuses_cursors=99), Store()
-    with pytest.raises(RunError, match="HTTP 410"):
-        run(api, store, CONFIG)
-    assert store.of_type("RECORD")
-    assert entries(store) == []
-    api.refuses_cursors = 0
-    run(api, store, CONFIG)
-    assert len(store.rows) == 35
 
 
 @pytest.mark.parametrize("days", [1, 31])
