@@ -150,7 +150,7 @@ class LeadIntentStream(SingerStream):
             made=self.made,
             mask=self.mask,
             notes=self.notes,
-            exclusion=self.exclusion,
+            exclusion=self.exclusion or None,
         )
 
     def end(self) -> None:
@@ -216,7 +216,7 @@ class LeadIntentStream(SingerStream):
             )
 
     def check(self) -> None:
-        """Read a page of all records, and map its first, but write nothing.
+        """Read a page of all records, map its first, and log "ok"; write nothing.
 
         Raises:
             StreamError: It cannot be read.
@@ -226,6 +226,7 @@ class LeadIntentStream(SingerStream):
             rows = self.reader.first_rows()
         for row in rows[:1]:
             list(self._generate_record_messages(row))
+        self.logger.info("ok")
 
     def _read_all(self) -> Generator[list[Record]]:
         step = Step("", [(SINCE_EVER, self._now)], covers=(), kind="")

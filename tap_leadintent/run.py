@@ -1,4 +1,4 @@
-"""A whole run: reads or checks the selected streams, one after the other."""
+"""A whole run: reads the selected streams, one after the other."""
 
 from __future__ import annotations
 
@@ -28,25 +28,6 @@ _MOST_OF_FAILURES = 5_000
 streams; more would make a line that is hard to read."""
 
 
-def check_streams(streams: Sequence[LeadIntentStream], secret: Secret) -> None:
-    """Read a page of each stream, and log which can be read.
-
-    Args:
-        streams: The selected streams.
-        secret: Hides the key.
-
-    Raises:
-        RunError: Streams cannot be read.
-        SystemExit: A signal came.
-    """
-
-    def check(stream: LeadIntentStream) -> None:
-        stream.check()
-        stream.logger.info("ok")
-
-    _read_each(streams, check, secret)
-
-
 def sync_streams(streams: Sequence[LeadIntentStream], secret: Secret) -> None:
     """Sync streams, and log a line for each and one for the run.
 
@@ -69,7 +50,7 @@ def sync_streams(streams: Sequence[LeadIntentStream], secret: Secret) -> None:
             _log_end(stream, monotonic() - started)
 
     try:
-        _read_each(streams, sync, secret)
+        read_each(streams, sync, secret)
     finally:
         logging.getLogger(LOGGER).info(
             "%s, %s, %s in %.1f s",
@@ -97,7 +78,7 @@ def _log_end(stream: LeadIntentStream, seconds: float) -> None:
     )
 
 
-def _read_each(
+def read_each(
     streams: Sequence[LeadIntentStream],
     read: Callable[[LeadIntentStream], None],
     secret: Secret,
