@@ -83,6 +83,10 @@ class LeadIntentStream(SingerStream):
         self._now = tap.initialized_at // 1000
         self.notes = RecordNotes(self.logger)
         """Collects what to log about the records."""
+        self.filters: dict[str, Any] = self.config["filters"].get(self.name, {})
+        """The request fields that the setting `filters` holds for this stream."""
+        self.exclusion = Exclusion(self.config["exclude_fields"].get(self.name, ()))
+        """The fields that `exclude_fields` takes out of each record."""
         if self.exclusion:
             self.schema = self.exclusion.schema(self.schema)
 
@@ -107,11 +111,6 @@ class LeadIntentStream(SingerStream):
             doubtful=undocumented_filters({self.name: self.filters}),
             tally=self.tally,
         )
-
-    @cached_property
-    def exclusion(self) -> Exclusion:
-        """The fields that `exclude_fields` takes out of each record."""
-        return Exclusion(self.config["exclude_fields"].get(self.name, ()))
 
     def key_problems(self) -> list[str]:
         """List keys that the setting `exclude_fields` takes out, a line for each."""
@@ -156,12 +155,6 @@ class LeadIntentStream(SingerStream):
     def end(self) -> None:
         """End the stream: put what is covered into the state."""
         self.note_state()
-
-    @property
-    def filters(self) -> dict[str, Any]:
-        """The request fields that the setting `filters` holds for this stream."""
-        fields: dict[str, Any] = self.config["filters"].get(self.name, {})
-        return fields
 
     @property
     def is_incremental(self) -> bool:

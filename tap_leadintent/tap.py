@@ -86,7 +86,7 @@ class TapLeadIntent(Tap):
                 self.logger.warning("%s", self._secret.summarize(line))
         try:
             self._write_state()
-            sync_streams(selected, self._secret)
+            sync_streams(selected)
         finally:
             # A stream that ended early has noted its last windows. A signal may have
             # ended the target first.
@@ -196,6 +196,6 @@ class TapLeadIntent(Tap):
         elif test == CliTestOptionValue.Schema.value:
             tap.write_schemas()
         elif test == CliTestOptionValue.All.value:
-            read_each(tap._selected_streams(), LeadIntentStream.check, tap._secret)
+            read_each(tap._selected_streams(), LeadIntentStream.check)
         else:
             tap.sync_all()
