@@ -152,10 +152,6 @@ class LeadIntentStream(SingerStream):
             exclusion=self.exclusion or None,
         )
 
-    def end(self) -> None:
-        """End the stream: put what is covered into the state."""
-        self.note_state()
-
     @property
     def is_incremental(self) -> bool:
         """Whether the stream is read by time ranges, with a bookmark."""
