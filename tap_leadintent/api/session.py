@@ -64,7 +64,7 @@ def _whole(raw: BaseHTTPResponse, end: float) -> bytes:
 
 
 class _Session(requests.Session):
-    """Ignores redirects; their addresses, which `requests` parses, may be invalid."""
+    """Follows no redirect, nor reads its address, which may be invalid."""
 
     @override
     def get_redirect_target(self, resp: requests.Response) -> None:
