@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import requests
 from requests.adapters import HTTPAdapter
-from requests.utils import get_environ_proxies
 from typing_extensions import override
 from urllib3.exceptions import HTTPError
 
@@ -89,10 +88,10 @@ def new_session(adapter: HTTPAdapter) -> requests.Session:
 
 
 def environment(url: str) -> dict[str, Any]:
-    """Read proxies and trusted certificates for an address from the environment.
+    """Read trusted certificates for an address from the environment.
 
     `requests` does so only for requests that it prepares itself, and ignores
-    `SSL_CERT_FILE`.
+    `SSL_CERT_FILE`. Of proxies it reads all by itself.
 
     Args:
         url: The address.
@@ -111,4 +110,4 @@ def environment(url: str) -> dict[str, Any]:
     if path and not Path(path).exists():
         msg = f"{name} names no file of certificates: there is no {path}"
         raise NoAccessError(msg)
-    return {"proxies": get_environ_proxies(url), "verify": path or True}
+    return {"verify": path or True}
