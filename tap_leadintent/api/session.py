@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import logging
 import os
 import time
 from pathlib import Path
@@ -79,8 +78,6 @@ def new_session(adapter: HTTPAdapter) -> requests.Session:
     Returns:
         The session; threads may share it, as it is not asked to prepare requests.
     """
-    # At WARNING, urllib3 logs a traceback for each response with a malformed header.
-    logging.getLogger("urllib3.connection").setLevel(logging.ERROR)
     session = _Session()
     session.mount("https://", adapter)
     session.mount("http://", adapter)
