@@ -198,6 +198,9 @@ class LeadIntentStream(SingerStream):
 
     @override
     def get_records(self, context: Context | None) -> Iterable[Record]:
+        if self.exclusion:
+            names = self.config["exclude_fields"][self.name]
+            self.logger.info("exclude_fields leaves out %s", ", ".join(names))
         pages = self._read_ranges() if self.is_incremental else self._read_all()
         progress, tally = self.reader.progress, self.tally
         try:

@@ -29,8 +29,8 @@ class TapColumn(NamedTuple):
     schema: dict[str, Any]
     make: Callable[[dict[str, Any], str | None], str | None]
     """Gives its value by a record of the API, and the end of the window that the record
-    was read in, if that is known. Where there is none, a column that cannot be null is
-    a hash of the record."""
+    was read in, if that is known. A `record_key` without one is a hash of the record.
+    """
 
     made_from: tuple[str, ...] = ()
     """Path of the field in the API's record that fills it first of all."""

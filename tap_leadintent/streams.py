@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.openapi import (
     RECORD_KEY,
@@ -11,11 +13,16 @@ from tap_leadintent.openapi import (
     record_schema,
 )
 from tap_leadintent.records.keys import own_id_of
-from tap_leadintent.records.shaper import time_at
+from tap_leadintent.times import utc_timestamp
 
 _TIME = {"type": ["string", "null"], "format": "date-time"}
-_OBSERVED_AT = ("signal", "observed_at")
-_signal_time = time_at(*_OBSERVED_AT)
+
+
+def _signal_time(record: dict[str, Any], _: object) -> str | None:
+    signal = record.get("signal")
+    return (
+        utc_timestamp(signal.get("observed_at")) if isinstance(signal, dict) else None
+    )
 
 
 def _record_key(entity: str) -> TapColumn:
@@ -33,9 +40,9 @@ def _record_key(entity: str) -> TapColumn:
 
 _SIGNAL_OBSERVED_AT = TapColumn(
     SIGNAL_OBSERVED_AT,
-    {**_TIME, "description": f"`{'.'.join(_OBSERVED_AT)}` in UTC."},
+    {**_TIME, "description": "`signal.observed_at` in UTC."},
     _signal_time,
-    made_from=_OBSERVED_AT,
+    made_from=("signal", "observed_at"),
 )
 _WINDOW_END = TapColumn(
     WINDOW_END,
@@ -73,10 +80,7 @@ class SignalAccounts(LeadIntentStream):
 
     name = "signal_accounts"
     path = "/v1/signals/accounts"
-    made = (
-        _record_key("account"),
-        _WINDOW_END,
-    )
+    made = (_record_key("account"), _WINDOW_END)
     schema = record_schema("SignalAccount", *made)
     primary_keys = (RECORD_KEY,)
     replication_key = WINDOW_END
@@ -88,10 +92,7 @@ class MonitoredAccounts(LeadIntentStream):
 
     name = "monitored_accounts"
     path = "/v1/monitor/accounts"
-    made = (
-        _record_key("account"),
-        _WINDOW_END,
-    )
+    made = (_record_key("account"), _WINDOW_END)
     schema = record_schema("MonitoredAccount", *made)
     primary_keys = (RECORD_KEY,)
     ranges = ("latest_activity",)
@@ -124,10 +125,7 @@ class MonitoredLeads(LeadIntentStream):
 
     name = "monitored_leads"
     path = "/v1/monitor/leads"
-    made = (
-        _record_key("lead"),
-        _WINDOW_END,
-    )
+    made = (_record_key("lead"), _WINDOW_END)
     schema = record_schema("MonitoredLead", *made)
     primary_keys = (RECORD_KEY,)
     replication_key = WINDOW_END

@@ -23,7 +23,7 @@ from tap_leadintent.errors import ConfigError, OutputError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.openapi import is_documented
 from tap_leadintent.records.maps import build_mapper
-from tap_leadintent.replication.state_check import changes
+from tap_leadintent.replication.bookmark import changes
 from tap_leadintent.run import check_streams, sync_streams
 from tap_leadintent.singer.writer import Writer, flush
 from tap_leadintent.streams import STREAMS

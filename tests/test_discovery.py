@@ -37,10 +37,6 @@ def inferring(config: dict[str, Any]) -> dict[str, Any]:
     return {**config, "infer_columns": True}
 
 
-def columns_of(entry: dict[str, Any]) -> dict[str, Any]:
-    return dict(entry["schema"]["properties"])
-
-
 @pytest.fixture
 def declared() -> dict[str, Any]:
     return entries(json.loads(declared_tap().catalog_json_text))
@@ -54,15 +50,10 @@ def test_one_page_of_each_undocumented_stream_is_read(
 ) -> None:
     sandbox.configure(api_key=inferring["api_key"], sizes=dict.fromkeys(STREAMS, 250))
     catalog = catalog_of(tap(inferring, "--discover"))
-    requests = sandbox.requests()
-    assert sorted(request["stream"] for request in requests) == sorted(UNDOCUMENTED)
+    requests = [request["stream"] for request in sandbox.requests()]
+    assert sorted(requests) == sorted(UNDOCUMENTED)
     for name in STREAMS:
-        if name in UNDOCUMENTED:
-            columns = columns_of(catalog[name])
-            assert len(columns) > len(columns_of(declared[name])) + 3
-            assert columns_of(declared[name]).items() <= columns.items()
-        else:
-            assert catalog[name] == declared[name]
+        assert (catalog[name] == declared[name]) is (name not in UNDOCUMENTED)
 
 
 def test_inferred_catalog(
@@ -91,25 +82,6 @@ def test_an_inferred_catalog_is_obeyed(
     assert all("name" not in (r["additional_properties"] or {}) for r in records)
 
 
-def test_a_sync_without_a_catalog_infers_too(
-    tap: Callable[..., Run], inferring: dict[str, Any]
-) -> None:
-    run = tap(inferring).succeeded()
-    assert "name" in run.schema("custom_signals")["properties"]
-    assert all(record["name"] for record in run.records("custom_signals"))
-
-
-@pytest.mark.parametrize("argument", ["--about", "--help", "--version"])
-def test_information_makes_no_request(
-    tap: Callable[..., Run],
-    sandbox: Sandbox,
-    inferring: dict[str, Any],
-    argument: str,
-) -> None:
-    assert tap(inferring, argument).code == 0
-    assert sandbox.requests() == []
-
-
 @pytest.mark.parametrize("without", ["infer_columns", "api_key", "base_url"])
 def test_discovery_makes_no_request_without(
     tap: Callable[..., Run],
@@ -132,20 +104,16 @@ def test_a_forbidden_stream_keeps_its_columns_and_is_deselected(
     sandbox.faults({"kind": "status", "status": 403, "stream": "observations"})
     run = tap(inferring, "--discover")
     entry = catalog_of(run)["observations"]
-    assert columns_of(entry) == columns_of(declared["observations"])
-    (root,) = (item for item in entry["metadata"] if item["breadcrumb"] == [])
-    assert root["metadata"]["selected-by-default"] is False
-    assert not root["metadata"].get("selected")
-    (warning,) = (line for line in run.stderr.splitlines() if "HTTP 403" in line)
-    assert "observations" in warning
+    assert entry["schema"] == declared["observations"]["schema"]
+    assert "observations: HTTP 403" in run.stderr
     synced = tap(inferring).succeeded()
     assert synced.records("observations") == []
-    assert synced.records("custom_signals")
+    assert all(record["name"] for record in synced.records("custom_signals"))
 
 
 @pytest.mark.parametrize(
     ("arguments", "status"),
-    [(["--discover"], 401), (["--discover"], 500), ([], 404), (["--test"], 404)],
+    [(["--discover"], 401), ([], 404), (["--test"], 404)],
 )
 def test_a_failing_sample_is_a_clear_error(
     tap: Callable[..., Run],
@@ -160,12 +128,3 @@ def test_a_failing_sample_is_a_clear_error(
     assert "observations" in line
     assert f"HTTP {status}" in line
     assert run.stdout == ""
-
-
-def test_one_warning_names_what_stays_out(
-    tap: Callable[..., Run], sandbox: Sandbox, inferring: dict[str, Any]
-) -> None:
-    sandbox.insert("custom_signals", {"id": "x", "Name": "a", "Window_End": "b"})
-    run = tap(inferring, "--discover").succeeded()
-    (warning,) = (line for line in run.stderr.splitlines() if "Window_End" in line)
-    assert "'Name', 'Window_End', 'name'" in warning

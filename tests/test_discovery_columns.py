@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -23,6 +21,8 @@ FLAG = {"type": ["boolean", "null"]}
 OBJECT = {"type": ["object", "null"], "additionalProperties": True}
 ARRAY = {"type": ["array", "null"]}
 
+INFERRED = "Not shown in the API description; type inferred from data."
+
 NOON, LATER = "2026-03-01T12:00:00Z", "2026-03-01T12:00:00.5+05:45"
 
 
@@ -31,66 +31,31 @@ def sample(name: str, *values: Any) -> list[dict[str, Any]]:
     return [{"id": "1"} | ({} if v is ... else {name: v}) for v in values]
 
 
-def described(schema: dict[str, Any]) -> dict[str, Any]:
-    """Give a schema without its description, which has to tell of the inference."""
-    assert "inferred" in schema["description"]
-    return {name: part for name, part in schema.items() if name != "description"}
-
-
-@pytest.mark.parametrize(
-    ("values", "schema"),
-    [
-        (["a", "", None, ...], TEXT),
-        ([True, False], FLAG),
-        ([1, 0], NUMBER),
-        ([Decimal("1.5"), 2, None], NUMBER),
-        ([10**30, Decimal("1e400")], NUMBER),
-        ([{"a": 1}, {}, {"b": {"c": [1]}}], OBJECT),
-        ([[], [1, "a"], [[{}]]], ARRAY),
-        ([NOON], TEXT),
-    ],
-)
-def test_columns(values: list[Any], schema: dict[str, Any]) -> None:
-    columns, unsafe_names = infer(sample("x", *values), DECLARED)
-    assert {name: described(column) for name, column in columns.items()} == {
-        "x": schema
-    }
-    assert unsafe_names == []
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        [...],
-        [None, ...],
-        [1, "1"],
-        [1, True],
-        [[], "a", None],
-        [NOON, 1],
-    ],
-    ids=repr,
-)
-@pytest.mark.parametrize("name", ["x", "x_at"])
-def test_what_stays_out(name: str, values: list[Any]) -> None:
-    assert infer(sample(name, *values), DECLARED) == ({}, [])
-
-
 @pytest.mark.parametrize(
     ("name", "values", "schema"),
     [
+        ("x", ["a", "", None, ...], TEXT),
+        ("x", [True, False], FLAG),
+        ("x", [1, 1.5, 10**30, None], NUMBER),
+        ("x", [{"a": 1}, {}], OBJECT),
+        ("x", [[], [1, "a"]], ARRAY),
         ("created_at", [NOON, LATER, None, ...], TIME),
         ("start_time", [NOON], TIME),
         ("created_at", [NOON, "2026-03-01"], TEXT),
-        ("created_at", [NOON, "2026-03-01T12:00:00"], TEXT),
         ("created_at", ["2026-02-30T12:00:00Z"], TEXT),
-        ("created_at", ["20260301T120000Z"], TEXT),
-        ("created_at", ["9999-12-31T23:59:59-01:00"], TEXT),
         ("chat", [NOON], TEXT),
     ],
 )
-def test_times(name: str, values: list[Any], schema: dict[str, Any]) -> None:
-    columns, _ = infer(sample(name, *values), DECLARED)
-    assert described(columns[name]) == schema
+def test_columns(name: str, values: list[Any], schema: dict[str, Any]) -> None:
+    columns = infer(sample(name, *values), DECLARED)
+    assert columns == {name: {**schema, "description": INFERRED}}
+
+
+@pytest.mark.parametrize(
+    "values", [[...], [None, ...], [1, "1"], [1, True], [NOON, 1]], ids=repr
+)
+def test_what_stays_out(values: list[Any]) -> None:
+    assert infer(sample("x_at", *values), DECLARED) == {}
 
 
 @pytest.mark.parametrize(
@@ -98,11 +63,7 @@ def test_times(name: str, values: list[Any], schema: dict[str, Any]) -> None:
     [
         ["STATUS", "Status", "status"],
         ["ID"],
-        ["Record_Key"],
-        ["record_key"],
-        ["additional_properties"],
-        ["window_end"],
-        ["signal_observed_at"],
+        [*TAP_COLUMNS, "Record_Key"],
         ["x" * 64],
         ["größe"],
         ["a.b"],
@@ -113,19 +74,14 @@ def test_times(name: str, values: list[Any], schema: dict[str, Any]) -> None:
     ids=repr,
 )
 def test_names_that_stay_out(names: list[str]) -> None:
+    """Some warehouses refuse or confuse them."""
     fields = dict.fromkeys(names, "a")
-    columns, unsafe_names = infer([{"id": "1", "fine": 1, **fields}], DECLARED)
-    assert columns.keys() == {"fine"}
-    assert unsafe_names == sorted({*names} - {*TAP_COLUMNS})
-
-
-@pytest.mark.parametrize("name", ["x" * 63, "_x", "X1", "userId"])
-def test_names_that_become_columns(name: str) -> None:
-    assert infer([{name: "a"}], DECLARED)[0].keys() == {name}
+    fine = dict.fromkeys(["x" * 63, "_x", "X1", "userId"], 1)
+    assert infer([{"id": "1", **fine, **fields}], DECLARED).keys() == fine.keys()
 
 
 values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.decimals(allow_nan=False)
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False)
     | st.text(max_size=3) | st.sampled_from([NOON, LATER]),
     lambda inner: (
         st.lists(inner, max_size=2) | st.dictionaries(st.text(), inner, max_size=2)
@@ -137,19 +93,15 @@ samples = st.lists(st.dictionaries(fields, values, max_size=5), max_size=6)
 
 
 @given(samples, st.randoms())
-def test_order_does_not_matter(records: list[dict[str, Any]], random: Any) -> None:
-    shuffled = [dict(random.sample([*r.items()], len(r))) for r in records]
-    random.shuffle(shuffled)
-    one, other = infer(records, DECLARED), infer(shuffled, DECLARED)
-    assert json.dumps(one) == json.dumps(other)
-
-
-@given(samples)
-def test_the_sample_fits_its_columns(records: list[dict[str, Any]]) -> None:
-    columns, unsafe_names = infer(records, DECLARED)
-    assert not columns.keys() & {*unsafe_names, *DECLARED}
+def test_the_sample_fits_its_columns_in_any_order(
+    records: list[dict[str, Any]], random: Any
+) -> None:
+    columns = infer(records, DECLARED)
+    assert columns.keys().isdisjoint(DECLARED)
     assert len({name.lower() for name in columns}) == len(columns)
     for name, column in columns.items():
-        Draft202012Validator.check_schema(column)
         for record in records:
             Draft202012Validator(column).validate(record.get(name))
+    shuffled = [dict(random.sample([*r.items()], len(r))) for r in records]
+    random.shuffle(shuffled)
+    assert [*infer(shuffled, DECLARED).items()] == [*columns.items()]

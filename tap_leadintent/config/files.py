@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 _BOOLEANS = {"true": True, "1": True, "yes": True, "on": True}
 _BOOLEANS |= {"false": False, "0": False, "no": False, "off": False}
-_UNREADABLE = (OSError, RecursionError, ValueError)
 
 
 class StateFile(msgspec.Struct):
@@ -93,10 +93,8 @@ def read_catalog(path: str) -> dict[str, Any]:
         try:
             Draft202012Validator.check_schema(entry.get("schema", {}))
         except SchemaError as error:
-            column = ".".join(map(str, error.absolute_path))
-            place = f"{entry['tap_stream_id']}: schema.{column}"
-            told = Secret(None).summarize(f"--catalog: {place}: {error.message}")
-            raise ConfigError([told]) from None
+            told = f"{entry['tap_stream_id']}: {error.json_path}: {error.message}"
+            raise ConfigError([Secret(None).summarize(f"--catalog: {told}")]) from None
     return catalog
 
 
@@ -105,7 +103,7 @@ def _read(option: str, path: str, form: type, cure: str) -> dict[str, Any]:
         with click.open_file(path, encoding="utf-8") as file:
             content: dict[str, Any] = msgspec.json.decode(file.read())
         msgspec.convert(content, form)
-    except _UNREADABLE as error:
+    except (OSError, RecursionError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise ConfigError([f"{option}: {why}; {cure}"]) from None
     return content
@@ -133,24 +131,20 @@ def read_environment(
     """
     try:
         load_dotenv(find_dotenv(usecwd=True))
-    except _UNREADABLE as error:
+    except (OSError, ValueError) as error:
         raise ConfigError([f".env: {error}"]) from None
-    config = {}
+    config: dict[str, Any] = {}
     for variable, text in sorted(os.environ.items()):
         name = variable.removeprefix(prefix).lower()
         if not variable.startswith(prefix) or not text:
             continue
         if setting := schema["properties"].get(name):
-            config[name] = _decoded(text, setting["type"])
+            config[name] = text
+            if "boolean" in setting["type"] and text.lower() in _BOOLEANS:
+                config[name] = _BOOLEANS[text.lower()]
+            elif "string" not in setting["type"]:
+                with suppress(RecursionError, ValueError):
+                    config[name] = msgspec.json.decode(text)
         elif hint := did_you_mean(name, schema["properties"]):
             logger.warning("%s is ignored: there is no such setting%s", variable, hint)
     return config
-
-
-def _decoded(text: str, types: list[str]) -> Any:  # noqa: ANN401 - any JSON
-    if "boolean" in types and text.lower() in _BOOLEANS:
-        return _BOOLEANS[text.lower()]
-    try:
-        return text if "string" in types else msgspec.json.decode(text)
-    except _UNREADABLE:
-        return text

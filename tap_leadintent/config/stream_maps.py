@@ -5,21 +5,13 @@ from __future__ import annotations
 from fnmatch import filter as matching
 from typing import TYPE_CHECKING, Any
 
-from singer_sdk import mapper
-
 from tap_leadintent.config.names import did_you_mean
 from tap_leadintent.openapi import record_fields, stream_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_OPTIONS = (
-    mapper.MAPPER_ALIAS_OPTION,
-    mapper.MAPPER_ELSE_OPTION,
-    mapper.MAPPER_FILTER_OPTION,
-    mapper.MAPPER_KEY_PROPERTIES_OPTION,
-    mapper.MAPPER_SOURCE_OPTION,
-)
+_OPTIONS = ("__alias__", "__else__", "__filter__", "__key_properties__", "__source__")
 
 
 def map_problems(maps: Mapping[str, Any]) -> Iterator[str]:
@@ -34,14 +26,14 @@ def map_problems(maps: Mapping[str, Any]) -> Iterator[str]:
     streams = stream_names()
     for entry, definition in maps.items():
         sets = definition if isinstance(definition, dict) else {}
-        source = str(sets.get(mapper.MAPPER_SOURCE_OPTION, entry))
-        if entry == mapper.MAPPER_ELSE_OPTION:
+        source = str(sets.get("__source__", entry))
+        if entry == "__else__":
             continue
         if not matching(streams, source):
-            hint = did_you_mean(source, [*streams, mapper.MAPPER_ELSE_OPTION])
+            hint = did_you_mean(source, [*streams, "__else__"])
             yield f".{entry}: there is no stream {source}{hint}"
         for name, value in sets.items():
-            is_list = name == mapper.MAPPER_KEY_PROPERTIES_OPTION
+            is_list = name == "__key_properties__"
             if not (value is None or is_list or isinstance(value, str)):
                 yield f".{entry}.{name}: must be an expression, or null"
         fields = record_fields(source) if source in streams else {}
@@ -50,5 +42,5 @@ def map_problems(maps: Mapping[str, Any]) -> Iterator[str]:
             if name.startswith("__"):
                 hint = did_you_mean(name, _OPTIONS)
                 yield f".{entry}.{name}: there is no such option{hint}"
-            elif near and sets[name] in (None, mapper.NULL_STRING):
+            elif near and sets[name] in (None, "__NULL__"):
                 yield f".{entry}.{name}: there is no such field{near}"

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from jsonschema import ValidationError
 
-_DAY = 86_400
-
 
 def validate(
     config: dict[str, Any], schema: Mapping[str, Any], *, complete: bool
@@ -100,7 +98,7 @@ def _date_problems(config: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name}: {told}"
     start, end = dates.get("start_date", EARLIEST), dates.get("end_date", LATEST)
     # Up to a day ahead is accepted: in some time zones it is tomorrow already.
-    if start > time.time() + _DAY:
+    if start > time.time() + 86_400:
         yield f"start_date: {config['start_date']} lies in the future"
     if end < start:
         yield "end_date: comes before start_date"
@@ -109,13 +107,12 @@ def _date_problems(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _stream_problems(config: Mapping[str, Any]) -> Iterator[str]:
-    streams = stream_names()
     checks = {"filters": _filter_problems, "exclude_fields": _exclusion_problems}
     for name, check in checks.items():
         given = config.get(name, {})
-        for line in unknown(given, streams, "stream"):
+        for line in unknown(given, stream_names(), "stream"):
             yield f"{name}.{line}"
-        for stream in streams:
+        for stream in stream_names():
             for line in check(stream, given.get(stream, {})):
                 yield f"{name}.{stream}.{line}"
     for line in map_problems(config.get("stream_maps", {})):
@@ -141,9 +138,7 @@ def _exclusion_problems(stream: str, names: Iterable[str]) -> Iterator[str]:
 
 
 def _sdk_problems(config: Mapping[str, Any]) -> Iterator[str]:
-    # For the SDK, -1 means that there is no depth.
-    depth = config.get("flattening_max_depth", -1)
-    if config.get("flattening_enabled") and depth == -1:
+    if config.get("flattening_enabled") and "flattening_max_depth" not in config:
         yield "flattening_max_depth: is required with flattening_enabled"
     if "fake." in str(config.get("stream_maps")) and not find_spec("faker"):
         package = "pip install 'tap-leadintent[faker]'"

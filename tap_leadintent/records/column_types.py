@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from datetime import time
-from decimal import Decimal
 from itertools import repeat
 from types import GenericAlias
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import msgspec
 from jsonschema import Draft202012Validator, FormatChecker
@@ -25,15 +22,8 @@ Fit: TypeAlias = Callable[[Any], Any]
 """Converts a value to its column's type; raises ContradictionError if it cannot."""
 
 _SAYS_NOTHING = {"description", "title", "examples", "default", "x-undocumented"}
-_TYPES = {"string": str, "boolean": bool, "object": dict, "array": list}
-_MOST, _LEAST = int(sys.float_info.max), Decimal(sys.float_info.min)
-_MOST_INTEGER = 2**63
-
-_formats = FormatChecker()
-_formats.checks("date-time")(lambda value: utc_timestamp(value) is not None)
-_formats.checks("time", raises=ValueError)(
-    lambda value: bool(time.fromisoformat(value))
-)
+_INTEGER = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+_SCALARS = {"string": str, "boolean": bool, "number": float, "integer": _INTEGER}
 
 
 class ContradictionError(ValueError):
@@ -52,32 +42,23 @@ def fit_for(schema: Schema) -> Fit:
     Returns:
         The function to call with each value that is not null.
     """
-    # The SDK's decoder keeps decimals exact.
-    schema = deserialize_json(serialize_json(schema))
     if _is_time(schema):
         return _time
-    kind = _only_type(schema)
-    if schema.keys() <= {"type", *_SAYS_NOTHING} and kind in _FITS:
-        return _FITS[kind]
+    kind, exact = _only_type(schema), _exact_type(schema)
     # Formats of nested fields do not matter: warehouses store them as JSON.
-    nests = kind in {"object", "array"}
-    validator = Draft202012Validator(schema, format_checker=None if nests else _formats)
-    quick = _quick_type(schema) if nests else None
-    first = _FITS.get(kind)
+    formats = None if kind in {"object", "array"} else FormatChecker()
+    validator = Draft202012Validator(_with_decimals(schema), format_checker=formats)
 
     def fit(value: object) -> object:
-        if quick is not None and _is_quickly(value, quick):
-            return value
-        fitted = first(value) if first else value
-        # The schema's numbers are decimals, which do not go with doubles.
-        checked = Decimal(str(fitted)) if isinstance(fitted, float) else fitted
-        try:
-            if validator.is_valid(checked):
-                return fitted
-        except (ArithmeticError, TypeError):
-            # `multipleOf` on a number with too many digits, or on nested doubles.
-            pass
-        raise ContradictionError
+        if kind == "integer" and isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if exact is not None:
+            is_valid = _is_of(exact, value)
+        else:
+            is_valid = validator.is_valid(_with_decimals(value))
+        if not is_valid:
+            raise ContradictionError
+        return value
 
     return fit
 
@@ -93,16 +74,10 @@ class ColumnTypes:
         """
         self.fits = {name: fit_for(schema) for name, schema in columns.items()}
         """The result of `fit_for` for each column."""
-        quick = {
-            name: _quick_type(schema)
-            for name, schema in columns.items()
-            # The others are not only checked, or not by their type alone.
-            if "format" not in schema and _only_type(schema) in _TYPES
-        }
-        self._always = [n for n in columns if quick.get(n) is None or _is_odd(n)]
-        quick = {n: quick[n] for n in columns if n not in self._always}
-        self._quick: Any = _struct(quick)
-        self._quick_page = GenericAlias(list, self._quick)
+        types = {name: _exact_type(schema) for name, schema in columns.items()}
+        self._others = [name for name in types if types[name] is None]
+        self._record = _struct({n: types[n] for n in types if n not in self._others})
+        self._page = GenericAlias(list, self._record)
 
     def doubtful(self, records: list[dict[str, Any]]) -> Iterable[Iterable[str]]:
         """Find the columns whose values must go through `fits`.
@@ -115,20 +90,12 @@ class ColumnTypes:
             values fit as they are.
         """
         # One call in C checks a whole page.
-        if _is_quickly(records, self._quick_page):
-            return repeat(self._always)
-        return map(self.doubtful_of, records)
-
-    def doubtful_of(self, record: dict[str, Any]) -> Iterable[str]:
-        """Find the columns of one record whose values must go through `fits`.
-
-        Args:
-            record: A record as the API gave it.
-
-        Returns:
-            The names of these columns, and maybe of others.
-        """
-        return self._always if _is_quickly(record, self._quick) else self.fits
+        if _is_of(self._page, records):
+            return repeat(self._others, len(records))
+        return [
+            self._others if _is_of(self._record, record) else self.fits
+            for record in records
+        ]
 
 
 def may_be_null(schema: Schema) -> bool:
@@ -143,45 +110,45 @@ def may_be_null(schema: Schema) -> bool:
     return Draft202012Validator(schema).is_valid(None)
 
 
-def _is_quickly(value: object, quick: Any) -> bool:  # noqa: ANN401
-    """Check a type fast: True is certain, False means that it needs a full check."""
+def _with_decimals(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    """Let 0.57 be a multiple of 0.01, as it is for targets."""
+    return deserialize_json(serialize_json(value))
+
+
+def _is_of(wanted: Any, value: object) -> bool:  # noqa: ANN401 - types have no type
     try:
-        msgspec.convert(value, quick)
-    except (msgspec.ValidationError, OverflowError):
+        msgspec.convert(value, wanted)
+    except msgspec.ValidationError:
         return False
     return True
 
 
-def _quick_type(schema: Schema) -> Any | None:  # noqa: ANN401 - types have no type
-    """Give a type of which all values are valid; None if there is none so simple."""
+def _exact_type(schema: Schema, *, nested: bool = False) -> Any | None:  # noqa: ANN401
+    """Give the type of all values that a schema allows; None if none is so simple."""
     kind = _only_type(schema)
     said = schema.keys() - _SAYS_NOTHING - {"type"}
-    found: Any = _SCALARS.get(kind or "") if not said else None
-    if kind == "string" and said <= {"format"}:
-        found = str
-    elif kind == "array" and said <= {"items"}:
+    found: Any = None
+    if kind == "array" and said <= {"items"}:
         items = schema.get("items")
-        inner = _quick_type(items) if isinstance(items, dict) and items else None
-        found = GenericAlias(list, inner) if inner else None if items else list
+        inner = _exact_type(items, nested=True) if items else Any
+        found = GenericAlias(list, inner) if inner else None
     elif kind == "object" and said <= {"properties", "additionalProperties"}:
-        fields = schema.get("properties", {})
-        found = _struct({name: _quick_type(field) for name, field in fields.items()})
-        if schema.get("additionalProperties", True) is not True:
-            found = None
+        if schema.get("additionalProperties", True) is True:
+            fields = schema.get("properties", {})
+            types = {n: _exact_type(fields[n], nested=True) for n in fields}
+            found = None if None in types.values() else _struct(types)
+    elif not said - ({"format"} if nested else set()):
+        found = _SCALARS.get(kind or "")
     return found and (found | None if "null" in schema["type"] else found)
 
 
 def _struct(fields: Mapping[str, Any]) -> Any | None:  # noqa: ANN401
-    if None in fields.values() or any(map(_is_odd, fields)):
-        return None
     names = {f"f{number}": name for number, name in enumerate(fields)}
     types = [(field, fields[name], None) for field, name in names.items()]
-    return msgspec.defstruct("Fields", types, rename=names, gc=False)
-
-
-def _is_odd(name: str) -> bool:
-    """Tell whether `msgspec` refuses the name of a field."""
-    return not name.isprintable() or not {*'"\\'}.isdisjoint(name)
+    try:
+        return msgspec.defstruct("Fields", types, rename=names, gc=False)
+    except ValueError:  # it refuses odd names
+        return None
 
 
 def _only_type(schema: Schema) -> str | None:
@@ -204,38 +171,3 @@ def _time(value: object) -> str:
     if found is None:
         raise ContradictionError
     return found
-
-
-def _number(value: Any) -> Any:  # noqa: ANN401 - a number, if all is well
-    if type(value) in {int, float, Decimal} and (
-        value == 0 or _LEAST <= abs(value) <= _MOST
-    ):
-        return value
-    raise ContradictionError
-
-
-def _integer(value: Any) -> int:  # noqa: ANN401 - an integer, if all is well
-    if (
-        type(value) in {int, float, Decimal}
-        and -_MOST_INTEGER <= value < _MOST_INTEGER
-        and value == int(value)
-    ):
-        return int(value)
-    raise ContradictionError
-
-
-def _of_type(wanted: type) -> Fit:
-    def fit(value: object) -> object:
-        if type(value) is not wanted:
-            raise ContradictionError
-        return value
-
-    return fit
-
-
-_SCALARS = {"string": str, "boolean": bool, "number": float, "integer": int}
-_FITS: dict[str | None, Fit] = {
-    **{name: _of_type(wanted) for name, wanted in _TYPES.items()},
-    "number": _number,
-    "integer": _integer,
-}

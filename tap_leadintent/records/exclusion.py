@@ -13,10 +13,7 @@ if TYPE_CHECKING:
 
     from tap_leadintent.openapi import TapColumn
 
-    Record = dict[str, Any]
     Schema = dict[str, Any]
-
-_BRANCHES = frozenset({"allOf", "anyOf", "oneOf"})
 
 
 class Exclusion:
@@ -50,46 +47,28 @@ class Exclusion:
         Returns:
             Whether the field or an object around it is excluded.
         """
-        field, *inner = path
-        if field in self._whole:
-            return True
-        return (
-            bool(inner) and field in self._nested and self._nested[field].takes(*inner)
-        )
+        prefixes = (path[:count] for count in range(1, len(path) + 1))
+        return any(".".join(prefix) in self._whole for prefix in prefixes)
 
-    def records(self, records: list[Record]) -> list[Record]:
-        """Remove the fields from records.
+    def left_of(self, value: Any) -> Any:  # noqa: ANN401 - any JSON
+        """Remove the fields from a value.
 
         Args:
-            records: Records as the API gave them; they are not changed.
+            value: A record, or a list of records; it is not changed.
 
         Returns:
-            The records without the fields.
+            The value without the fields.
         """
-        return [self.record(record) for record in records] if self else records
-
-    def record(self, record: Record) -> Record:
-        """Remove the fields from a record.
-
-        Args:
-            record: A record as the API gave it; it is not changed.
-
-        Returns:
-            The record without the fields.
-        """
-        whole, nested = self._whole, self._nested
-        return {
-            name: nested[name]._value(value) if name in nested else value  # noqa: SLF001
-            for name, value in record.items()
-            if name not in whole
-        }
-
-    def _value(self, value: object) -> object:
-        if isinstance(value, dict):
-            return self.record(value)
         if isinstance(value, list):
-            return [self._value(item) for item in value]
-        return value
+            return [self.left_of(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        nested = self._nested
+        return {
+            name: nested[name].left_of(field) if name in nested else field
+            for name, field in value.items()
+            if name not in self._whole
+        }
 
     def schema(self, schema: Schema) -> Schema:
         """Remove the fields from a schema.
@@ -116,8 +95,6 @@ class Exclusion:
             ]
         if isinstance(schema.get("items"), dict):
             changed["items"] = self.schema(schema["items"])
-        for branch in _BRANCHES & schema.keys():
-            changed[branch] = [self.schema(option) for option in schema[branch]]
         return changed
 
 
@@ -138,14 +115,13 @@ def key_problems(
     Yields:
         A line for each key that is excluded, or made from an excluded field.
     """
-    sources = {column.name: column.made_from for column in made if column.made_from}
+    sources = {column.name: column.made_from for column in made}
     for key in keys:
-        source = sources.get(key, (key,))
+        source = sources.get(key)
         if exclusion.takes(key):
             yield f"{key} cannot be left out: it is part of the stream's key"
-        elif exclusion.takes(*source):
+        elif source and exclusion.takes(*source):
             field = ".".join(source)
             yield f"{field} cannot be left out: the stream's key {key} is made from it"
-    others = {replication_key} - {None, *keys}
-    if any(exclusion.takes(str(key)) for key in others):
+    if replication_key and exclusion.takes(replication_key):
         yield f"{replication_key} cannot be left out: it is the replication key"

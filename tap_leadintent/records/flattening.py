@@ -18,12 +18,13 @@ from tap_leadintent.openapi import ADDITIONAL_PROPERTIES
 from tap_leadintent.records.shaper import RecordShaper
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Set as AbstractSet
 
     from singer_sdk.helpers._flattening import FlatteningOptions
 
     from tap_leadintent.records.notes import RecordNotes
 
+    Path = tuple[str, ...]
     Record = dict[str, Any]
     Schema = dict[str, Any]
 
@@ -41,7 +42,7 @@ class Flattening:
         schema: Schema,
         options: FlatteningOptions,
         notes: RecordNotes,
-        hidden: Collection[str] = (),
+        hidden: AbstractSet[str] = frozenset(),
     ) -> None:
         """Plan the columns.
 
@@ -54,53 +55,40 @@ class Flattening:
         Raises:
             ValueError: Two fields would have the same column.
         """
-        self._depth, self._separator = options.max_level, options.separator
-        self._longest = options.max_key_length
+        self._options = options
+        self._notes = notes
+        self._hidden = hidden
         fields = dict(schema["properties"])
-        fields.pop(ADDITIONAL_PROPERTIES, None)
+        rest = fields.pop(ADDITIONAL_PROPERTIES, None)
         self.schema: Schema = flatten_schema(
             {**schema, "properties": fields},
-            self._depth,
-            self._separator,
-            max_key_length=self._longest,
+            options.max_level,
+            options.separator,
+            max_key_length=options.max_key_length,
         )
         """The JSON schema of the flat records."""
         columns = self.schema["properties"]
-        self._hidden = {*hidden}
-        for name in columns.keys() & self._hidden - fields.keys():
+        for name in columns.keys() & hidden - fields.keys():
             del columns[name]
-        self._columns = {*columns}
+        if rest is not None:
+            columns[ADDITIONAL_PROPERTIES] = {"type": ["string", "null"]}
         self._tree = self._plan(fields, ())
         self._objects = [n for n in fields if isinstance(self._tree.get(n), dict)]
-        # What was a column before fits already, unless a map has changed it.
-        made = {
-            name: {"type": column["type"]}
-            if column == fields.get(name) and "type" in column
-            else column
-            for name, column in columns.items()
-        }
-        self._shaper = RecordShaper(
-            columns={**made, ADDITIONAL_PROPERTIES: {"type": ["object", "null"]}},
-            mask=SelectionMask(),
-            notes=notes,
-        )
-        self._rest = self._name(ADDITIONAL_PROPERTIES, ())
-        self._has_rest = ADDITIONAL_PROPERTIES in schema["properties"]
-        if self._has_rest:
-            columns[self._rest] = {"type": ["string", "null"]}
+        self._shaper = RecordShaper(columns=columns, mask=SelectionMask(), notes=notes)
 
-    def _name(self, name: str, above: Iterable[str]) -> str:
-        return flatten_key(
-            name, [*above], self._separator, max_key_length=self._longest
-        )
+    def _name(self, path: Path) -> str:
+        *above, name = path
+        separator, longest = self._options.separator, self._options.max_key_length
+        return flatten_key(name, above, separator, max_key_length=longest)
 
-    def _plan(self, fields: Schema, above: tuple[str, ...]) -> _Tree:
+    def _plan(self, fields: Schema, above: Path) -> _Tree:
         tree: _Tree = {}
         for name, field in fields.items():
+            path = (*above, name)
             is_object = "object" in field.get("type", ()) and "properties" in field
-            if is_object and len(above) < self._depth:
-                tree[name] = self._plan(field["properties"], (*above, name))
-            elif (column := self._name(name, above)) in self._columns:
+            if is_object and len(above) < self._options.max_level:
+                tree[name] = self._plan(field["properties"], path)
+            elif (column := self._name(path)) in self.schema["properties"]:
                 tree[name] = column
         return tree
 
@@ -114,49 +102,51 @@ class Flattening:
             The flat record. Columns without a value are null, or absent if their schema
             does not allow null.
         """
-        nested, flat = {**record}, dict[str, Any]()
-        told = nested.pop(ADDITIONAL_PROPERTIES, None)
-        if isinstance(told, dict):
-            # Of an object that contradicts its column, most fields have one now.
-            told = {**told}
-            for name in self._objects:
-                if isinstance(told.get(name), dict):
-                    nested[name] = told.pop(name)
-        self._take(nested, self._tree, (), flat)
-        shaped = self._shaper.shape_one(flat)
-        rest = shaped.pop(ADDITIONAL_PROPERTIES) or {}
-        if told is None or isinstance(told, dict):
-            rest |= told or {}
-            told = serialize_json(rest) if rest else None
-        if self._has_rest:
-            shaped[self._rest] = told
+        fields, flat = {**record}, dict[str, Any]()
+        told = fields.pop(ADDITIONAL_PROPERTIES, None)
+        rest: Record = {**told} if isinstance(told, dict) else {}
+        for name in self._objects:
+            if isinstance(rest.get(name), dict):
+                # It contradicts its column, but most of its fields have one now.
+                fields[name] = rest.pop(name)
+        self._flatten(fields, self._tree, (), flat, rest)
+        (shaped,) = self._shaper.shape([flat])
+        if ADDITIONAL_PROPERTIES in shaped:
+            for column, value in (shaped[ADDITIONAL_PROPERTIES] or {}).items():
+                _add(rest, column, value)
+            if told is None or isinstance(told, dict):
+                told = serialize_json(rest) if rest else None
+            shaped[ADDITIONAL_PROPERTIES] = told
         return shaped
 
-    def _take(
-        self, record: Record, tree: _Tree, above: tuple[str, ...], flat: Record
+    def _flatten(
+        self, fields: Record, tree: _Tree, above: Path, flat: Record, rest: Record
     ) -> None:
         """Put an object's fields under their flat names."""
-        for name, value in record.items():
+        for name, value in fields.items():
             place = tree.get(name)
             if isinstance(place, str):
-                if isinstance(value, _NESTED):
-                    value = serialize_json(value)  # noqa: PLW2901 - plainer
-                flat[place] = value
+                is_nested = isinstance(value, _NESTED)
+                flat[place] = serialize_json(value) if is_nested else value
             elif isinstance(place, dict) and isinstance(value, dict):
-                self._take(value, place, (*above, name), flat)
+                self._flatten(value, place, (*above, name), flat, rest)
             elif place is None or value is not None:
-                self._keep(value, (*above, name), flat)
+                self._keep(value, (*above, name), rest)
 
-    def _keep(self, value: object, path: tuple[str, ...], flat: Record) -> None:
+    def _keep(self, value: object, path: Path, rest: Record) -> None:
         """Put what has no column under its flat name."""
-        *above, name = path
-        column = self._name(name, above)
+        column = self._name(path)
         if column in self._hidden:
             return
-        if isinstance(value, dict) and value and len(above) < self._depth:
+        if isinstance(value, dict) and value and len(path) <= self._options.max_level:
             for inner, field in value.items():
-                self._keep(field, (*path, inner), flat)
+                self._keep(field, (*path, inner), rest)
             return
-        while column in flat or column in self._columns:
-            column += "_"  # another field has this name
-        flat[column] = value
+        _add(rest, column, value)
+        self._notes.without_column([column])
+
+
+def _add(rest: Record, name: str, value: object) -> None:
+    while name in rest:
+        name += "_"  # another field has this name
+    rest[name] = value

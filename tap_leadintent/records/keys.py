@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import MAX_PREC, Context, Decimal
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 _LONGEST_SCALE = 20
 """Most zeros or decimal places of a number that is written without an exponent. It is
 part of the keys: another value would change them."""
+
+_EXACT = Context(prec=MAX_PREC)
 
 
 def own_id_of(entity: str) -> Callable[[dict[str, Any], object], str | None]:
@@ -54,7 +56,7 @@ def canonical_json(value: object) -> str:
     """Write a value as JSON so that equal values give equal text.
 
     Args:
-        value: Decoded JSON, its numbers `int`, `float` or `Decimal`.
+        value: Decoded JSON, as a page holds it.
 
     Returns:
         Compact JSON; keys are sorted, and 1, 1.0 and 10e-1 are all 1.
@@ -67,14 +69,13 @@ def _plain_numbers(value: object) -> object:
         return {key: _plain_numbers(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_plain_numbers(item) for item in value]
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return value
-    sign, digits, exponent = Decimal(str(value)).as_tuple()
-    significant = "".join(map(str, digits)).rstrip("0")
-    if not significant:
+    if not value:
         return 0
-    scale = int(exponent) + len(digits) - len(significant)
-    spelling = f"{'-' if sign else ''}{significant}e{scale}"
-    if abs(scale) <= _LONGEST_SCALE:
-        spelling = f"{Decimal(spelling):f}"
+    number = Decimal(str(value)).normalize(_EXACT)
+    scale = int(number.as_tuple().exponent)
+    spelling = f"{number:f}"
+    if abs(scale) > _LONGEST_SCALE:
+        spelling = f"{number.scaleb(-scale, _EXACT):f}e{scale}"
     return msgspec.Raw(spelling.encode())

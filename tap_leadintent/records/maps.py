@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
+from inspect import getclosurevars
 from typing import TYPE_CHECKING, Any
 
 from singer_sdk import mapper as sdk
 from singer_sdk.exceptions import MappingError
 from singer_sdk.helpers._catalog import get_selected_schema
 from singer_sdk.helpers._flattening import get_flattening_options
-from typing_extensions import override
 
 from tap_leadintent.errors import ConfigError, StreamError
 from tap_leadintent.openapi import ADDITIONAL_PROPERTIES
@@ -18,9 +17,9 @@ from tap_leadintent.records.flattening import Flattening
 if TYPE_CHECKING:
     import logging
     from collections.abc import Mapping
+    from collections.abc import Set as AbstractSet
 
-    from singer_sdk.helpers._flattening import FlatteningOptions
-    from singer_sdk.singerlib import Catalog
+    from singer_sdk.singerlib import Catalog, CatalogEntry
 
     from tap_leadintent.records.notes import RecordNotes
 
@@ -48,117 +47,76 @@ def build_mapper(
         ConfigError: A map or the flattening cannot work.
     """
     options = get_flattening_options(config)  # type: ignore[arg-type]
+    flattens = options.enabled and options.max_level > 0
     # `Flattening` does it after the map, as the SDK would lose what has no column.
     unflattened = {**config, "flattening_enabled": False}
     try:
         mapper = sdk.PluginMapper(plugin_config=unflattened, logger=logger)
-        for stream in notes:
-            _register(mapper, stream, catalog)
+        for stream, entry in catalog.items():
+            if stream in notes:
+                _register(mapper, entry)
     except (MappingError, NotImplementedError, ValueError) as error:
         raise ConfigError([f"stream_maps: {error}"]) from None
-    except (MemoryError, RecursionError):
-        raise ConfigError(["stream_maps: an expression is nested too deeply"]) from None
     for stream, maps in mapper.stream_maps.items():
-        definitions = _definitions(config.get("stream_maps", {}), stream)
-        maps[:] = [
-            _SafeMap(made, stream, definition, options, notes[stream])
-            if isinstance(made, sdk.CustomStreamMap)
-            or (isinstance(made, sdk.SameRecordTransform) and _flattens(options))
-            else made
-            for made, definition in zip(maps, definitions, strict=True)
-        ]
+        for made in maps:
+            hidden: AbstractSet[str] = frozenset()
+            if isinstance(made, sdk.CustomStreamMap):
+                hidden = _names_set_by(made)
+                _make_safe(made, stream, hidden)
+            if not flattens:
+                continue
+            try:
+                schema = made.transformed_schema
+                flattening = Flattening(schema, options, notes[stream], hidden)
+            except ValueError as error:
+                raise ConfigError([f"flattening_enabled: {stream}: {error}"]) from None
+            made.transformed_schema = flattening.schema
+            made.flattening_options = options
+            made.flatten_record = flattening.record  # type: ignore[method-assign]
     return mapper
 
 
-def _flattens(options: FlatteningOptions) -> bool:
-    return options.enabled and options.max_level > 0
-
-
-def _register(mapper: sdk.PluginMapper, stream: str, catalog: Catalog) -> None:
-    entry = catalog.get_stream(stream)
-    if entry is None:
-        return
+def _register(mapper: sdk.PluginMapper, entry: CatalogEntry) -> None:
     schema, selection = entry.schema.to_dict(), entry.metadata.resolve_selection()
     if selection[()]:
         # Of another stream it would leave no column, not even the key.
-        schema = get_selected_schema(stream, schema, selection)
-    mapper.register_raw_stream_schema(stream, schema, entry.key_properties)
+        schema = get_selected_schema(entry.tap_stream_id, schema, selection)
+    mapper.register_raw_stream_schema(entry.tap_stream_id, schema, entry.key_properties)
 
 
-def _definitions(maps: Mapping[str, Any], stream: str) -> list[dict[str, Any]]:
-    """Give what each map of a stream sets, in the order of the SDK's mapper."""
-    own: dict[str, Any] = {}
-    others: list[dict[str, Any]] = []
-    for entry, definition in maps.items():
-        sets = definition if isinstance(definition, dict) else {}
-        if fnmatchcase(stream, sets.get(sdk.MAPPER_SOURCE_OPTION, entry)):
-            if sdk.MAPPER_SOURCE_OPTION in sets:
-                others.append(sets)
-            else:
-                own = sets
-    return [own, *others]
+def _names_set_by(made: sdk.CustomStreamMap) -> set[str]:
+    # Private, as a map says nowhere else what it sets.
+    sets = getclosurevars(made._transform_fn).nonlocals["stream_map_parsed"]  # noqa: SLF001
+    changed = {name for name, expression, _ in sets if expression not in {name, "self"}}
+    # `__else__` takes out columns that it does not name.
+    left = made.transformed_schema["properties"].keys()
+    return changed.union(made.raw_schema["properties"].keys() - left)
 
 
-class _SafeMap(sdk.StreamMap):
-    """A map whose errors are explained; it hides before, and flattens after."""
+def _make_safe(
+    made: sdk.CustomStreamMap, stream: str, hidden: AbstractSet[str]
+) -> None:
+    """Let a map hide what it sets, and explain its errors."""
+    transform = made.transform
 
-    def __init__(
-        self,
-        made: sdk.StreamMap,
-        stream: str,
-        sets: Mapping[str, Any],
-        options: FlatteningOptions,
-        notes: RecordNotes,
-    ) -> None:
-        super().__init__(made.stream_alias, made.raw_schema, None, None)
-        self.transformed_key_properties = made.transformed_key_properties
-        self.transformed_schema = made.transformed_schema
-        self._stream = stream
-        self._map = made if isinstance(made, sdk.CustomStreamMap) else None
-        columns = made.transformed_schema["properties"]
-        set_by_it = {name for name in sets if sets[name] not in (name, "self")}
-        # `__else__` takes out columns that it does not name.
-        self._hidden = set_by_it | (made.raw_schema["properties"].keys() - columns)
-        self._flattening: Flattening | None = None
-        if _flattens(options):
-            try:
-                self._flattening = Flattening(
-                    made.transformed_schema, options, notes, self._hidden
-                )
-            except ValueError as error:
-                raise ConfigError([f"flattening_enabled: {stream}: {error}"]) from None
-            self.transformed_schema = self._flattening.schema
-
-    @override
-    def transform(self, record: Record) -> Record | None:
-        mapped = record if self._map is None else self._mapped(record, self._map)
-        if mapped is None or self._flattening is None:
-            return mapped
-        return self._flattening.record(mapped)
-
-    @override
-    def get_filter_result(self, record: Record) -> bool:
-        return self._map is None or self._map.get_filter_result(record)
-
-    def _mapped(self, record: Record, custom: sdk.CustomStreamMap) -> Record | None:
+    def transform_safely(record: Record) -> Record | None:
         # Without a column it is there, or if it contradicts its column's type.
         rest = record.get(ADDITIONAL_PROPERTIES)
-        if rest and not self._hidden.isdisjoint(rest):
-            left = {name: rest[name] for name in rest if name not in self._hidden}
+        if rest and not hidden.isdisjoint(rest):
+            left = {name: rest[name] for name in rest if name not in hidden}
             record = {**record, ADDITIONAL_PROPERTIES: left or None}
         try:
-            return custom.transform(record)
+            return transform(record)
         except Exception as error:  # noqa: BLE001 - expressions can raise anything
             # The message must not quote the record, which may be private.
             what = type(error.__cause__ or error).__name__
-            if isinstance(error, AttributeError | TypeError):
-                # These name types only.
-                what = f"{what}: {error}"
-            expression = " ".join(custom.expr_evaluator.expr.split())
+            expression = " ".join(made.expr_evaluator.expr.split())
             msg = (
-                f"{self._stream}: the map expression {expression!r} failed on a record "
+                f"{stream}: the map expression {expression!r} failed on a record "
                 f"({what}); a value may be null there or of another type; if a field "
                 "has no column, make it a column (`schema`) or name it in "
                 "`exclude_fields`"
             )
             raise StreamError(msg) from None
+
+    made.transform = transform_safely  # type: ignore[method-assign]

@@ -10,14 +10,15 @@ from tap_leadintent.openapi import ADDITIONAL_PROPERTIES
 from tap_leadintent.progress import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection
 
 _MOST_REMEMBERED = 1_000
 """Names. More would let a server that invents names fill the memory; fewer would make
 the count in the log wrong."""
 
-_MOST_SHOWN = 25
-"""Names. More would make a line too long to read; fewer would hide names."""
+_MOST_SHOWN = 1_000
+"""Characters of a line's names. More would make it too long to read; fewer would hide
+names of a usual stream."""
 
 
 class RecordNotes:
@@ -62,37 +63,32 @@ class RecordNotes:
         """
         self._contradicting[name] += 1
 
-    def log(self, *, documented: bool, show: Callable[[str], str]) -> None:
+    def log(self, *, documented: bool, show: Callable[[str, int], str]) -> None:
         """Log the notes, in at most one line for each kind.
 
         Args:
             documented: Whether the API description shows the stream's fields; if so,
                 fields without a column are a warning.
-            show: Makes a field's name, which the server chooses, safe to show.
+            show: Makes names, which the server chooses, safe to show, in so many
+                characters.
         """
-        if self._without_column:
-            names = [repr(show(name)) for name in sorted(self._without_column)]
+        if names := sorted(self._without_column):
             self._logger.log(
                 logging.WARNING if documented else logging.INFO,
                 "%s only in %s: %s; %s",
                 "1 field is" if len(names) == 1 else f"{len(names)} fields are",
                 ADDITIONAL_PROPERTIES,
-                _listed(names),
+                show(", ".join(map(repr, names)), _MOST_SHOWN),
                 "a column can be added in the catalog (`schema` in meltano.yml)"
                 if documented
                 else "see infer_columns for typed columns",
             )
         if self._contradicting:
             counts = sorted(self._contradicting.items())
-            told = [f"{show(name)!r} in {counted(n, 'record')}" for name, n in counts]
+            told = [f"{name!r} in {counted(n, 'record')}" for name, n in counts]
             self._logger.warning(
                 "Values contradict the types of their columns; %s has them, where it "
                 "is selected: %s",
                 ADDITIONAL_PROPERTIES,
-                _listed(told),
+                show(", ".join(told), _MOST_SHOWN),
             )
-
-
-def _listed(parts: Sequence[str]) -> str:
-    more = len(parts) - _MOST_SHOWN
-    return ", ".join(parts[:_MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")

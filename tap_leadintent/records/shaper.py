@@ -9,45 +9,26 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tap_leadintent.openapi import ADDITIONAL_PROPERTIES
+from tap_leadintent.openapi import ADDITIONAL_PROPERTIES, RECORD_KEY
 from tap_leadintent.records.column_types import (
     ColumnTypes,
     ContradictionError,
     may_be_null,
 )
+from tap_leadintent.records.exclusion import Exclusion
 from tap_leadintent.records.keys import canonical_json, content_key
-from tap_leadintent.times import is_finer, utc_timestamp
+from tap_leadintent.times import is_finer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-    from msgspec import Raw
     from singer_sdk.singerlib import SelectionMask
 
     from tap_leadintent.api.page import Records
     from tap_leadintent.openapi import TapColumn
-    from tap_leadintent.records.exclusion import Exclusion
     from tap_leadintent.records.notes import RecordNotes
 
     Record = dict[str, Any]
-
-
-def time_at(outer: str, inner: str) -> Callable[..., str | None]:
-    """Make a function that gives a record's time that stands in an object.
-
-    Args:
-        outer: The object's name.
-        inner: The time's name.
-
-    Returns:
-        A function that gives the time of a record, as `utc_timestamp` writes it.
-    """
-
-    def time_of(record: Record, _: object = None) -> str | None:
-        found = record.get(outer)
-        return utc_timestamp(found.get(inner)) if isinstance(found, dict) else None
-
-    return time_of
 
 
 def _text_of(name: str, record: Record, _: object) -> str | None:
@@ -78,10 +59,14 @@ class RecordShaper:
             made: The columns that the stream makes itself; others hold fields.
             exclusion: The fields to remove from each record first, if any.
         """
-        self._mask = mask
         self._notes = notes
-        self._exclusion = exclusion or None
-        own = {column.name: column for column in made}
+        self._exclusion = exclusion
+        self._deselected = Exclusion(
+            ".".join(path[1::2])
+            for path, selected in mask.items()
+            if path and not selected
+        )
+        own = {column.name: column.make for column in made}
         fields = {
             name: schema
             for name, schema in columns.items()
@@ -89,27 +74,18 @@ class RecordShaper:
         }
         self._types = ColumnTypes(fields)
         self._empty: Record = dict.fromkeys(fields)
-        self._hidden = {
-            path[1]
-            for path, selected in mask.items()
-            if path[2:] == () != path and not selected
-        }
-        never_null = [name for name in columns if not may_be_null(columns[name])]
-        # The columns in which a record without an id has a hash instead.
-        hashed = [name for name in own if name in never_null]
-        self._made = [
-            (name, column.make, name in hashed)
-            for name, column in own.items()
-            if name in columns
-        ]
+        self._made = [(name, own[name]) for name in own if name in columns]
         self._has_rest = ADDITIONAL_PROPERTIES in columns
-        self._keeps_rest = self._has_rest and ADDITIONAL_PROPERTIES not in self._hidden
         self._keys = key_properties
         self._key_makers = [
-            own[name].make if name in own else partial(_text_of, name)
-            for name in key_properties or hashed or ["id"]
+            own.get(name) or partial(_text_of, name)
+            for name in key_properties or ["id"]
         ]
-        self._never_null = [n for n in never_null if n not in (*key_properties, *own)]
+        self._never_null = [
+            name
+            for name, schema in columns.items()
+            if name not in (*key_properties, *own) and not may_be_null(schema)
+        ]
 
     def keys(self, page: Records) -> list[Hashable]:
         """Tell which row of a target each record of a page is, before it is shaped.
@@ -121,11 +97,11 @@ class RecordShaper:
             The values of the key columns; its JSON where the record lacks one. Of a
             stream without a key, its id counts.
         """
-        return [self._row_of(*each) for each in zip(page.data, page.raw, strict=True)]
-
-    def _row_of(self, record: Record, raw: Raw) -> Hashable:
-        key = tuple([make(record, None) for make in self._key_makers])
-        return key if None not in key else (*key, bytes(raw))
+        rows: list[Hashable] = []
+        for record, raw in zip(page.data, page.raw, strict=True):
+            key = tuple([make(record, None) for make in self._key_makers])
+            rows.append(key if None not in key else (*key, bytes(raw)))
+        return rows
 
     def shape_page(self, page: Records, window_end: str | None = None) -> list[Record]:
         """Shape the records of a page.
@@ -142,10 +118,7 @@ class RecordShaper:
         """
         for repair in page.repairs:
             self._notes.warn_once(f"A record held {repair}")
-        records = page.data
-        if self._exclusion is not None:
-            records = self._exclusion.records(records)
-        return self.shape(records, window_end)
+        return self.shape(page.data, window_end)
 
     def shape(
         self, records: list[Record], window_end: str | None = None
@@ -163,44 +136,40 @@ class RecordShaper:
         Raises:
             ValueError: A key column has no value.
         """
+        if self._exclusion:
+            records = self._exclusion.left_of(records)
         doubtful = self._types.doubtful(records)
         shaped = [
             self._shape(record, names, window_end)
-            for record, names in zip(records, doubtful, strict=False)
+            for record, names in zip(records, doubtful, strict=True)
         ]
         for key in self._keys:
-            lacking = [row.get(key) in (None, "") for row in shaped]
-            if any(lacking):
-                who = "no record of the page has" if all(lacking) else "a record has no"
+            if any(row.get(key) in (None, "") for row in shaped):
                 msg = (
-                    f"{who} {key}, which is part of the stream's key "
+                    f"a record has no {key}, which is part of the stream's key "
                     f"({', '.join(self._keys)}); choose key-properties that every "
                     "record has"
                 )
                 raise ValueError(msg)
         return shaped
 
-    def shape_one(self, record: Record) -> Record:
-        """Shape a record of a stream without a key.
-
-        Args:
-            record: The record.
-
-        Returns:
-            The shaped record.
-        """
-        return self._shape(record, self._types.doubtful_of(record), None)
-
     def _shape(
         self, record: Record, doubtful: Iterable[str], window_end: str | None
     ) -> Record:
         shaped = self._empty | record
-        rest = self._fit(shaped, doubtful)
+        rest: Record = {}
         if len(shaped) > len(self._empty):
-            rest |= self._take_unknown(shaped)
-        for name, make, is_hashed in self._made:
+            unknown = [*shaped][len(self._empty) :]
+            rest = self._deselected.left_of(
+                {name: shaped.pop(name) for name in unknown}
+            )
+            if self._has_rest:
+                self._notes.without_column(rest)
+        if contradicting := self._fit(shaped, doubtful):
+            rest |= self._deselected.left_of(contradicting)
+        for name, make in self._made:
             shaped[name] = make(record, window_end)
-            if is_hashed and shaped[name] is None:
+            if name == RECORD_KEY and shaped[name] is None:
                 shaped[name] = self._hash(record)
         if self._has_rest:
             shaped[ADDITIONAL_PROPERTIES] = rest or None
@@ -219,49 +188,18 @@ class RecordShaper:
             try:
                 fitted = self._types.fits[name](value)
             except ContradictionError:
-                fitted = self._key_from(name, value) if name in self._keys else None
-                if name not in self._hidden:
-                    self._keep(rest, name, value)
+                # An id that is no text would stop the stream.
+                is_key = name == "id" and name in self._keys
+                fitted = canonical_json(value) if is_key else None
+                rest[name] = value
+                if not self._deselected.takes(name):
                     self._notes.contradicting(name)
             else:
                 # Times are the only texts that conversion changes.
                 if fitted is not value and isinstance(value, str) and is_finer(value):
-                    self._keep(rest, name, value)
+                    rest[name] = value
             shaped[name] = fitted
         return rest
-
-    def _take_unknown(self, shaped: Record) -> Record:
-        """Remove and return the fields without a column."""
-        names = [*shaped][len(self._empty) :]
-        taken = {name: shaped.pop(name) for name in names}
-        unknown = {n: value for n, value in taken.items() if n not in self._hidden}
-        if self._keeps_rest:
-            self._notes.without_column(unknown)
-        return unknown
-
-    def _keep(self, rest: Record, name: str, value: object) -> None:
-        if name not in self._hidden:
-            rest[name] = self._selected_part(value, ("properties", name))
-
-    def _selected_part(self, value: object, path: tuple[str, ...]) -> object:
-        """Leave out what is deselected: it must not come back in another column."""
-        if isinstance(value, list):
-            return [self._selected_part(item, path) for item in value]
-        if not isinstance(value, dict):
-            return value
-        inner = {(*path, "properties", name): name for name in value}
-        return {
-            name: self._selected_part(value[name], deeper)
-            for deeper, name in inner.items()
-            if self._mask[deeper]
-        }
-
-    def _key_from(self, name: str, value: object) -> object:
-        """Make a key of an id that is not a string, instead of stopping the stream."""
-        try:
-            return self._types.fits[name](canonical_json(value))
-        except ContradictionError:
-            return None
 
     def _hash(self, record: Record) -> str:
         self._notes.warn_once(

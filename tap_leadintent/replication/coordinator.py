@@ -43,7 +43,7 @@ class Coordinator:
             schedule: What to read; nothing else may use it from here on.
             fetch: Sends a request, see `Client.fetch`; the event is set when the page
                 is not wanted any more.
-            check: Called while a page is awaited; raises if a signal came.
+            check: Called before and while a page is awaited; raises if a signal came.
 
         Raises:
             StreamError: The system allows no thread.
@@ -98,10 +98,9 @@ class Coordinator:
 
     def _next_item(self) -> Any:  # noqa: ANN401 - see `_pages`
         while True:
-            try:
+            self._check()
+            with suppress(Empty):
                 return self._pages.get(timeout=_WAIT_SECONDS)
-            except Empty:
-                self._check()
 
     def _decide(self) -> None:
         schedule = self._schedule

@@ -28,12 +28,11 @@ class Coverage:
             covered: Intervals, each with its range, in any order.
             rechecked: See the attribute.
         """
-        by_range: dict[str, list[Interval]] = {}
+        self._covered: dict[str, list[Interval]] = {}
         for name, interval in covered:
-            by_range.setdefault(name, []).append(interval)
-        self._covered = {
-            name: intervals.union(pieces) for name, pieces in by_range.items()
-        }
+            self._covered.setdefault(name, []).append(interval)
+        for name, pieces in self._covered.items():
+            self._covered[name] = intervals.union(pieces)
         self.rechecked = rechecked
         """When the sweep of `recheck_days` was done last, in seconds since 1970."""
 

@@ -46,7 +46,8 @@ def add(intervals: list[Interval], new: Interval) -> list[Interval]:
     Returns:
         The list of everything that either covers.
     """
-    first, last = _touched(intervals, new)
+    first = bisect_left(intervals, new[0], key=_END)
+    last = bisect_right(intervals, new[1], lo=first, key=_START)
     joined = union([*intervals[first:last], new])
     return [*intervals[:first], *joined, *intervals[last:]]
 
@@ -59,14 +60,9 @@ def subtract(intervals: list[Interval], gone: Interval) -> list[Interval]:
         gone: What to take away.
 
     Returns:
-        What is left. Single instants inside `gone` do not stay, and none arise.
+        What is left, without single instants.
     """
-    start, end = gone
-    first, last = _touched(intervals, gone)
-    touched = intervals[first:last]
-    before = [(a, start) for a, _ in touched[:1] if a < start]
-    after = [(end, b) for _, b in touched[-1:] if b > end]
-    return [*intervals[:first], *before, *after, *intervals[last:]]
+    return [piece for each in intervals for piece in missing(each, [gone])]
 
 
 def missing(asked: Interval, covered: list[Interval]) -> list[Interval]:
@@ -102,9 +98,3 @@ def overlap(intervals: Iterable[Interval], bounds: Interval) -> list[Interval]:
     start, end = bounds
     cut = ((max(a, start), min(b, end)) for a, b in intervals)
     return [(a, b) for a, b in cut if a < b]
-
-
-def _touched(intervals: list[Interval], one: Interval) -> tuple[int, int]:
-    """Find which of a list touch an interval, as a slice of the list."""
-    first = bisect_left(intervals, one[0], key=_END)
-    return first, bisect_right(intervals, one[1], lo=first, key=_START)

@@ -46,8 +46,7 @@ class Reading:
 class Schedule:
     """Cuts work into single requests; one thread alone uses it.
 
-    An error comes at its place: after all that lies before it. Nothing beyond is read
-    any more.
+    An error comes at its place: after all that lies before it.
     """
 
     def __init__(self, windows: Windows, begin: Callable[[Window], Chain]) -> None:
@@ -63,10 +62,8 @@ class Schedule:
         """How many requests may be under way."""
         self._readings: list[Reading] = []
         """Sorted by where their windows begin."""
-        self._bytes = 0
-        """What all pages take that the main thread has not finished with."""
         self._bytes_handed_over = 0
-        """What of that has been handed over."""
+        """What pages take that the main thread has not finished with."""
 
     @property
     def is_finished(self) -> bool:
@@ -106,9 +103,10 @@ class Schedule:
                 self._add(reading, reading.chain.take(answer))
         except TooWideError:
             self._windows.narrow(reading.window)
-            self._forget(reading)
+            self._readings.remove(reading)
         except BaseException as error:  # noqa: BLE001 - raised at its place
-            self._fail(reading, error)
+            reading.has_ended, reading.error = True, error
+            self._windows.done(reading.window, records=0)
 
     def handed_over(self) -> Iterator[tuple[Window, Page]]:
         """Give the pages whose turn has come.
@@ -135,7 +133,6 @@ class Schedule:
         Args:
             size: Its size, in bytes.
         """
-        self._bytes -= size
         self._bytes_handed_over -= size
 
     def _oldest(self) -> Reading | None:
@@ -147,7 +144,8 @@ class Schedule:
 
     def _is_room(self, reading: Reading | None) -> bool:
         """Tell whether a page may be asked for, of a window or of a new one."""
-        if self._bytes < MOST_BYTES:
+        waiting = sum(page.size for each in self._readings for page in each.pages)
+        if waiting + self._bytes_handed_over < MOST_BYTES:
             return True
         if self._bytes_handed_over:
             # There will be room when the main thread has taken it.
@@ -158,23 +156,9 @@ class Schedule:
 
     def _add(self, reading: Reading, page: Page) -> None:
         reading.pages.append(page)
-        self._bytes += page.size
         if not page.cursor.has_more:
             reading.has_ended = True
             self._windows.done(reading.window, records=page.count)
         elif not self._windows.goes_on(reading.window, records=page.count):
             # What it held is read again in others.
-            self._forget(reading)
-
-    def _fail(self, reading: Reading, error: BaseException) -> None:
-        reading.has_ended, reading.error = True, error
-        self._windows.done(reading.window, records=0)
-        self._windows.stop_at(reading.window.start)
-        for other in self._readings[self._readings.index(reading) + 1 :]:
-            if not other.has_ended:
-                self._windows.done(other.window, records=0)
-            self._forget(other)
-
-    def _forget(self, reading: Reading) -> None:
-        self._readings.remove(reading)
-        self._bytes -= sum(page.size for page in reading.pages)
+            self._readings.remove(reading)

@@ -220,15 +220,6 @@ class Windows:
             start, end, _ = self._left[0]
             self._looks = [(start, end, _LOOK_PAGES)]
 
-    def stop_at(self, instant: int) -> None:
-        """Learn that what comes from an instant on is not to be handed out any more.
-
-        Args:
-            instant: Where a window begins that cannot be read.
-        """
-        self._take(instant, sys.maxsize)
-        self._looks = [look for look in self._looks if look[0] < instant]
-
     def _next_look(self) -> Window | None:
         window = None
         while self._looks and not window:

@@ -77,7 +77,7 @@ def test_a_column_whose_schema_is_invalid(tap: Callable[..., Run]) -> None:
     column = {"properties": {"a": {"items": 1}}}
     entries(catalog)["leads"]["schema"]["properties"]["x"] = column
     line = tap(VALID, catalog=catalog).failed()
-    place = "schema.properties.x.properties.a.items"
+    place = "$.properties.x.properties.a.items"
     assert line.startswith(f"--catalog: leads: {place}: 1 is not ")
 
 

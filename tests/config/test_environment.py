@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import pytest
 
@@ -15,11 +17,9 @@ from tests.support.helpers import (
     VALID,
     VARIABLES,
     enter,
-    errors,
     prefixed,
     refusal,
 )
-from tests.support.in_process import run_with_variables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,12 +110,16 @@ def test_a_misspelt_variable_is_a_warning(caplog: pytest.LogCaptureFixture) -> N
     assert caplog.messages == [f"{told}; did you mean page_size?"]
 
 
-def test_a_file_of_variables_which_the_shell_overrides(tmp_path: Path) -> None:
+def test_a_file_of_variables_which_the_shell_overrides(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = f"{PREFIX}PAGE_SIZE=102\n{PREFIX}MAX_RETRIES='-1'\n"
     (tmp_path / ".env").write_text(text, encoding="utf-8")
     (tmp_path / "below").mkdir()
-    run = run_with_variables(tmp_path / "below", {**VARIABLES, "PAGE_SIZE": "101"})
-    assert sorted(errors(run.stderr)) == [
+    monkeypatch.chdir(tmp_path / "below")
+    with mock.patch.dict(os.environ, prefixed({**VARIABLES, "PAGE_SIZE": "101"})):
+        result = enter("--config=ENV")
+    assert sorted(refusal(result)) == [
         "max_retries: -1 is less than the minimum of 0",
         "page_size: 101 is greater than the maximum of 100",
     ]

@@ -203,9 +203,6 @@ OF_A_RUN = {
     "custom_signals: HTTP 403 …; it is deselected, and its columns are not inferred": warned(
         **INFER, fault=status(403)
     ),
-    "custom_signals: Fields whose names some warehouses refuse or confuse stay in additional_properties: …": warned(
-        **INFER, fault=page('{"id": "a", "Name": "A", "name": "A"}')
-    ),
     "custom_signals: … fields are only in additional_properties: …; see infer_columns for typed columns": Case(
         level="INFO", catalog=SIGNALS
     ),

@@ -5,15 +5,6 @@ from __future__ import annotations
 from tap_leadintent.replication.deduplicator import Deduplicator
 
 
-def test_a_record_is_emitted_unless_the_same_was_emitted_last() -> None:
-    emitted = Deduplicator()
-    shown = [(1, b"a"), (1, b"a"), (2, b"a"), (1, b"b"), (1, b"a"), (2, b"a")]
-    assert [emitted.take(*each) for each in shown] == [
-        *(True, False, True),
-        *(True, True, False),
-    ]
-
-
 def test_it_remembers_the_first_130_000_and_keeps_up_with_their_changes() -> None:
     emitted = Deduplicator()
     for number in range(130_001):

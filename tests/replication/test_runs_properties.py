@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -50,23 +49,9 @@ def leads(draw: st.DrawFn, stream: str, lookback: int) -> list[Lead]:
     return drawn
 
 
-@dataclass
-class Step:
-    """Time passes, then the tap runs."""
-
-    wait: int
-    config: dict[str, Any]
-    killed_after: int | None
-    clock_ahead: int
-    source: int
-    """Which of the APIs it reads."""
-    refreshes: bool
-    """Whether it begins without a state."""
-
-
 @st.composite
-def steps(draw: st.DrawFn, stream: str, lookback: int) -> Step:
-    """Draw a run: its settings, and whether and when it is killed."""
+def configs(draw: st.DrawFn, stream: str, lookback: int) -> dict[str, Any]:
+    """Draw the settings of a run."""
     config: dict[str, Any] = {
         "page_size": 3,
         "concurrency": draw(st.sampled_from([1, 2, 8])),
@@ -82,15 +67,7 @@ def steps(draw: st.DrawFn, stream: str, lookback: int) -> Step:
         config["window_days"] = draw(st.sampled_from([0.1, 1, 30]))
     if draw(st.integers(0, 5)) == 0:
         config["filters"] = {stream: {"signals": ["a"]}}
-    killed = draw(st.one_of(st.none(), st.none(), st.integers(0, 60)))
-    return Step(
-        wait=draw(st.integers(0, 2 * DAY)),
-        config=config,
-        killed_after=killed,
-        clock_ahead=draw(st.sampled_from([0, 0, 90, -90, 3 * HOUR])),
-        source=draw(st.sampled_from([0, 0, 0, 1])),
-        refreshes=draw(st.integers(0, 6)) == 0,
-    )
+    return config
 
 
 @st.composite
@@ -123,16 +100,6 @@ def rank(api: Api, lead: Lead, version: int) -> tuple[float, int]:
     return (lead.versions[version].observed_at if api.at_each_signal else 0, version)
 
 
-@st.composite
-def courses(draw: st.DrawFn, stream: str) -> tuple[tuple[Api, Api], list[Step]]:
-    """Draw two APIs, and runs that read them."""
-    # The least lookback of any run: records surface at most so late.
-    lookback = draw(st.sampled_from([0, 30, 30]))
-    sources = draw(apis(stream, lookback)), draw(apis(stream, lookback))
-    runs = st.lists(steps(stream, lookback), min_size=3, max_size=6)
-    return sources, draw(runs)
-
-
 # In parts, so that they can run beside each other.
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(2))
@@ -148,32 +115,38 @@ def test_every_record_of_the_requested_range_arrives_as_new_as_it_was(
     stream: str,
     part: int,  # noqa: ARG001 - each draws examples of its own
 ) -> None:
-    sources, course = data.draw(courses(stream))
+    # The least lookback of any run: records surface at most so late.
+    lookback = data.draw(st.sampled_from([0, 30, 30]))
+    sources = [data.draw(apis(stream, lookback)) for _ in range(2)]
     stores = (Store(), Store())
     # One state goes from run to run, whatever they read.
     state: dict[str, Any] = {}
-    for step in course:
-        now = max(api.now for api in sources) + step.wait
+    for _ in range(data.draw(st.integers(3, 6))):
+        now = max(api.now for api in sources) + data.draw(st.integers(0, 2 * DAY))
         for api in sources:
             api.now = now
-        api, store = sources[step.source], stores[step.source]
-        store.state = {} if step.refreshes else state
+        number = data.draw(st.sampled_from([0, 0, 0, 1]))
+        api, store = sources[number], stores[number]
+        is_refresh = data.draw(st.integers(0, 6)) == 0
+        store.state = {} if is_refresh else state
+        config = data.draw(configs(stream, lookback))
+        config["base_url"] = f"https://{number}.example.com"
+        ahead = data.draw(st.sampled_from([0, 0, 90, -90, 3 * HOUR]))
+        killed_after = data.draw(st.none() | st.none() | st.integers(0, 60))
         begun, shown = api.now, api.shown()
         finished = run(
-            api,
-            store,
-            {**step.config, "base_url": f"https://{step.source}.example.com"},
-            clock_ahead=step.clock_ahead,
-            killed_after=step.killed_after,
+            *(api, store, config),
+            clock_ahead=ahead,
+            killed_after=killed_after,
             selected=(stream,),
         )
         state = store.state
         if not finished:
             continue
-        start, end = step.config.get("start_date"), step.config.get("end_date")
-        kinds = step.config.get("filters", {}).get(stream, {}).get("signals", "ab")
+        start, end = config.get("start_date"), config.get("end_date")
+        kinds = config.get("filters", {}).get(stream, {}).get("signals", "ab")
         # By a clock that is behind, the run ends before it began.
-        until: float = int(begun) + min(0, step.clock_ahead)
+        until: float = int(begun) + min(0, ahead)
         if api.refuses_the_future:
             until -= (
                 api.seconds_to_query + api.seconds_to_answer + api.seconds_per_request

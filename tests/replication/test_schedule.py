@@ -77,20 +77,6 @@ def test_all_pages_before_a_failure_come_in_order_and_once(
     assert told == expected
 
 
-def test_little_is_requested_beyond_a_failure() -> None:
-    begun: list[int] = []
-
-    def send(window: Window, number: int) -> Page:
-        begun.append(window.start)
-        if window.start == 1:
-            raise TroubleError
-        return page(number)
-
-    with pytest.raises(TroubleError):
-        list(in_one_thread(seconds(500), send))
-    assert len(begun) < 100
-
-
 @pytest.mark.parametrize("padding", [10_000, 2_000_000])
 def test_what_waits_is_bounded(padding: int) -> None:
     sent = taken = most = 0

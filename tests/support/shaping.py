@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from singer_sdk.singerlib import SelectionMask
 
@@ -11,29 +11,22 @@ from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
 from tests.support.helpers import declared_stream
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-LOGGER = logging.getLogger("records")
+NOTES = RecordNotes(logging.getLogger("records"))
 
 
 def shaper(
-    name: str,
-    *key_properties: str,
-    columns: Mapping[str, Any] | None = None,
-    deselected: tuple[tuple[str, ...], ...] = (),
-    notes: RecordNotes | None = None,
+    name: str, *, columns: dict[str, Any] | None = None, **options: Any
 ) -> RecordShaper:
     """Give the shaper of a stream, with more columns or another key if given."""
     stream = declared_stream(name)
-    paths = [tuple(p for n in path for p in ("properties", n)) for path in deselected]
-    return RecordShaper(
-        columns={**stream.schema["properties"], **(columns or {})},
-        key_properties=key_properties or stream.primary_keys,
-        made=stream.made,
-        mask=SelectionMask(dict.fromkeys(paths, False)),
-        notes=notes or RecordNotes(LOGGER),
-    )
+    usual = {
+        "key_properties": stream.primary_keys,
+        "made": stream.made,
+        "mask": SelectionMask(),
+        "notes": NOTES,
+    }
+    columns = {**stream.schema["properties"], **(columns or {})}
+    return RecordShaper(columns=columns, **{**usual, **options})
 
 
 def shape(name: str, record: dict[str, Any], **options: Any) -> dict[str, Any]:
