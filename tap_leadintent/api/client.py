@@ -133,7 +133,6 @@ class Client:
         response = self.shared.session.send(
             prepared,
             timeout=self.timeout,
-            allow_redirects=False,
             **self._environment,
         )
         seconds = time.monotonic() - began

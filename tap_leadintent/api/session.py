@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import logging
 import os
 import time
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import requests
 from requests.adapters import HTTPAdapter
-from requests.utils import get_environ_proxies
 from typing_extensions import override
 from urllib3.exceptions import HTTPError
 
@@ -64,7 +62,7 @@ def _whole(raw: BaseHTTPResponse, end: float) -> bytes:
 
 
 class _Session(requests.Session):
-    """Ignores redirects; their addresses, which `requests` parses, may be invalid."""
+    """Follows no redirect, nor reads its address, which may be invalid."""
 
     @override
     def get_redirect_target(self, resp: requests.Response) -> None:
@@ -80,8 +78,6 @@ def new_session(adapter: HTTPAdapter) -> requests.Session:
     Returns:
         The session; threads may share it, as it is not asked to prepare requests.
     """
-    # At WARNING, urllib3 logs a traceback for each response with a malformed header.
-    logging.getLogger("urllib3.connection").setLevel(logging.ERROR)
     session = _Session()
     session.mount("https://", adapter)
     session.mount("http://", adapter)
@@ -89,10 +85,10 @@ def new_session(adapter: HTTPAdapter) -> requests.Session:
 
 
 def environment(url: str) -> dict[str, Any]:
-    """Read proxies and trusted certificates for an address from the environment.
+    """Read trusted certificates for an address from the environment.
 
     `requests` does so only for requests that it prepares itself, and ignores
-    `SSL_CERT_FILE`.
+    `SSL_CERT_FILE`. Of proxies it reads all by itself.
 
     Args:
         url: The address.
@@ -111,4 +107,4 @@ def environment(url: str) -> dict[str, Any]:
     if path and not Path(path).exists():
         msg = f"{name} names no file of certificates: there is no {path}"
         raise NoAccessError(msg)
-    return {"proxies": get_environ_proxies(url), "verify": path or True}
+    return {"verify": path or True}

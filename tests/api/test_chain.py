@@ -114,6 +114,17 @@ def test_a_cursor_seen_before_is_an_error(lead_in: int, period: int) -> None:
         read_answers(*answers)
 
 
+def test_a_refused_cursor_begins_the_chain_again() -> None:
+    first = envelope([1], has_more=True, after="a")
+    last = envelope([2], has_more=False)
+    answers: list[Any] = [{"json": first}, {"status_code": 410}, {"json": last}]
+    with requests_mock.Mocker() as api:
+        api.post(URL, answers)
+        assert read() == ["1", "2"]
+    cursors = [request.json()["cursor"].get("after") for request in api.request_history]
+    assert cursors == [None, "a", None]
+
+
 def test_a_record_that_cannot_be_decoded_is_an_error() -> None:
     first = envelope([1], has_more=True, after="a")
     second = {"data": ["2"], "cursor": {"has_more": False}}

@@ -234,8 +234,8 @@ def test_a_server_that_repeats_the_key(read: Read, echo: bytes) -> None:
 def test_a_server_that_limits_its_requests_refuses_few(
     server: Sandbox, read: Read
 ) -> None:
-    sizes, limit = {"leads": 300}, {"rate_limit": 15, "retry_after": 1}
-    server.configure(api_key=API_KEY, since=BEGIN, sizes=sizes, **limit)
+    sizes = {"leads": 300}
+    server.configure(api_key=API_KEY, since=BEGIN, sizes=sizes, rate_limit=20)
     window = {"start_date": BEGIN, "end_date": CLOCK, "page_size": 5}
     run = read({**window, "concurrency": 8}).succeeded()
     assert {*ids(run)} == {lead["id"] for lead in server.records("leads")}
