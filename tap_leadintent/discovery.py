@@ -46,7 +46,7 @@ def infer_columns(stream: LeadIntentStream) -> None:
         with naming(stream.name):
             page = stream.reader.first_page()
     except RefusedError as error:
-        if error.status != requests.codes.forbidden:
+        if error.kind != requests.codes.forbidden:
             raise
         stream.selected_by_default = False
         stream.logger.warning(

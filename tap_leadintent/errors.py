@@ -89,20 +89,10 @@ class NoAccessError(StreamError):
 
 
 class RefusedError(StreamError):
-    """The API refused a request; a retry would be refused too."""
+    """The API refused a request with the status `kind`; a retry would not help."""
 
     as_of: int | None = None
     """Up to which time a page would have been complete, see `ServerClock`."""
-
-    def __init__(self, message: str, status: int) -> None:
-        """Create the error.
-
-        Args:
-            message: What happened and what to do.
-            status: HTTP status of the refusal.
-        """
-        super().__init__(message, status)
-        self.status = status
 
 
 class TooWideError(RefusedError):

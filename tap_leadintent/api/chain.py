@@ -78,7 +78,7 @@ class Chain:
         if not (self.has_begun and isinstance(error, StreamError)):
             raise error
         may_have_expired = (
-            isinstance(error, RefusedError) and error.status in _CURSOR_REFUSALS
+            isinstance(error, RefusedError) and error.kind in _CURSOR_REFUSALS
         )
         if not may_have_expired or self._restarts == _RESTARTS:
             msg = f"page {self._paginator.count + 1}: {error}"

@@ -82,7 +82,7 @@ class RangeChain(Chain):
         if (
             self.has_begun
             or not isinstance(error, RefusedError)
-            or error.status not in _REFUSALS
+            or error.kind not in _REFUSALS
         ):
             super().refuse(error)
             return
@@ -92,13 +92,13 @@ class RangeChain(Chain):
             self._until = now
             self.fields = range_fields(self._name, min(self._start, now - 1), now)
         elif self._until - self._start > NARROWEST_SECONDS:
-            raise TooWideError(str(error), error.status)
+            raise TooWideError(str(error), error.kind)
         else:
             msg = (
                 f"{error} ({self._name} was asked for in windows of an hour at most; "
                 "if that is too wide, lower window_days)"
             )
-            raise RefusedError(msg, error.status)
+            raise RefusedError(msg, error.kind)
 
 
 class RangeGuard:
