@@ -23,6 +23,7 @@ FITTING: list[tuple[Any, Any, Any]] = [
     (NUMBER, 0.1, 0.1),
     ({"type": "number", "minimum": 0.5, "multipleOf": 0.01}, 0.57, 0.57),
     (INTEGER, -(2**63), -(2**63)),
+    (INTEGER, 2**63 - 1, 2**63 - 1),
     (INTEGER, 1e3, 1000),
     (TIME, "2026-03-01T01:00:00+05:45", UTC),
     ({"anyOf": [TIME, {"type": "null"}]}, "2026-03-01T01:00:00+05:45", UTC),
