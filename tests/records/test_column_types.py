@@ -29,7 +29,6 @@ FITTING: list[tuple[Any, Any, Any]] = [
     ({"anyOf": [TIME, {"type": "null"}]}, "2026-03-01T01:00:00+05:45", UTC),
     (DATE, "2026-03-01", "2026-03-01"),
     ({"type": "array", "items": {"type": "string"}}, ["a"], ["a"]),
-    ({"type": ["string", "integer"]}, 5, 5),
     ({}, {"any": "thing"}, {"any": "thing"}),
 ]
 
@@ -52,7 +51,6 @@ CONTRADICTING: list[tuple[Any, Any]] = [
     (INTEGER, True),
     (INTEGER, 2**63),
     (TIME, "yesterday"),
-    (TIME, 1767225600),
     ({"anyOf": [TIME, TEXT]}, "yesterday"),
     (DATE, "yesterday"),
     ({"type": "string", "enum": ["a", "b"]}, "c"),
