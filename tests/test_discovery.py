@@ -18,13 +18,7 @@ if TYPE_CHECKING:
     from tap_leadintent.sandbox import Sandbox
     from tests.support.helpers import Run
 
-UNDOCUMENTED = (
-    "signal_accounts",
-    "monitored_accounts",
-    "observations",
-    "custom_signals",
-    "monitored_leads",
-)
+UNDOCUMENTED = {*STREAMS} - {"signal_agents", "leads"}
 
 
 def catalog_of(run: Run) -> dict[str, Any]:

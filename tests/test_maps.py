@@ -98,8 +98,10 @@ def test_each_map_of_a_stream_hides_what_it_sets_itself(
     load: Callable[..., Any],
 ) -> None:
     everything = {"full_name": None, "title": None, "email": None}
-    copies = {"__source__": "leads", "title": "title", "email": None}
-    tables = load({"lead*": everything, "copies": copies})
+    copies = {"__source__": "leads", "title": "title", "titles": "id", "email": None}
+    # Of a stream that is not selected, maps do not matter.
+    others = {"custom_signals": {"x": "id"}, "__else__": None}
+    tables = load({"lead*": everything, "copies": copies, **others})
     rest = {name: rows["odd"]["additional_properties"] for name, rows in tables.items()}
     left = {"full_name": ODD["full_name"], "title": ODD["title"], "new": "kept"}
     assert rest == {"leads": {"new": "kept"}, "copies": left}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import repeat
 from types import GenericAlias
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from jsonschema import Draft202012Validator, FormatChecker
@@ -14,12 +13,9 @@ from singer_sdk.singerlib.json import deserialize_json, serialize_json
 from tap_leadintent.times import utc_timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     Schema = dict[str, Any]
-
-Fit: TypeAlias = Callable[[Any], Any]
-"""Converts a value to its column's type; raises ContradictionError if it cannot."""
 
 _SAYS_NOTHING = {"description", "title", "examples", "default", "x-undocumented"}
 _INTEGER = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
@@ -30,7 +26,7 @@ class ContradictionError(ValueError):
     """A value contradicts the type that its column declares."""
 
 
-def fit_for(schema: Schema) -> Fit:
+def fit_for(schema: Schema) -> Callable[[Any], Any]:
     """Compile a column's schema to a function.
 
     Targets check records against the schema, but warehouses are stricter: a number must
@@ -40,7 +36,8 @@ def fit_for(schema: Schema) -> Fit:
         schema: The column's JSON schema, which is valid.
 
     Returns:
-        The function to call with each value that is not null.
+        The function to call with each value that is not null. It converts the value to
+        the column's type, and raises ContradictionError if it cannot.
     """
     if _is_time(schema):
         return _time

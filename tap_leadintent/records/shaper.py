@@ -170,7 +170,11 @@ class RecordShaper:
         for name, make in self._made:
             shaped[name] = make(record, window_end)
             if name == RECORD_KEY and shaped[name] is None:
-                shaped[name] = self._hash(record)
+                self._notes.warn_once(
+                    "A record has no id, so its key is made from all its content: when "
+                    "it changes, it becomes another row"
+                )
+                shaped[name] = content_key(record)
         if self._has_rest:
             shaped[ADDITIONAL_PROPERTIES] = rest or None
         for name in self._never_null:
@@ -200,10 +204,3 @@ class RecordShaper:
                     rest[name] = value
             shaped[name] = fitted
         return rest
-
-    def _hash(self, record: Record) -> str:
-        self._notes.warn_once(
-            "A record has no id, so its key is made from all its content: when it "
-            "changes, it becomes another row"
-        )
-        return content_key(record)

@@ -23,12 +23,12 @@ FITTING: list[tuple[Any, Any, Any]] = [
     (NUMBER, 0.1, 0.1),
     ({"type": "number", "minimum": 0.5, "multipleOf": 0.01}, 0.57, 0.57),
     (INTEGER, -(2**63), -(2**63)),
+    (INTEGER, 2**63 - 1, 2**63 - 1),
     (INTEGER, 1e3, 1000),
     (TIME, "2026-03-01T01:00:00+05:45", UTC),
     ({"anyOf": [TIME, {"type": "null"}]}, "2026-03-01T01:00:00+05:45", UTC),
     (DATE, "2026-03-01", "2026-03-01"),
     ({"type": "array", "items": {"type": "string"}}, ["a"], ["a"]),
-    ({"type": ["string", "integer"]}, 5, 5),
     ({}, {"any": "thing"}, {"any": "thing"}),
 ]
 
@@ -51,7 +51,6 @@ CONTRADICTING: list[tuple[Any, Any]] = [
     (INTEGER, True),
     (INTEGER, 2**63),
     (TIME, "yesterday"),
-    (TIME, 1767225600),
     ({"anyOf": [TIME, TEXT]}, "yesterday"),
     (DATE, "yesterday"),
     ({"type": "string", "enum": ["a", "b"]}, "c"),
