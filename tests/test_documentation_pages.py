@@ -124,3 +124,25 @@ def test_the_tap_says_what_troubleshooting_quotes() -> None:
     parts = {part for quote in quotes for part in quote.split("…")}
     assert len(parts) > 20
     assert not [part for part in parts if not any(part in text for text in texts)]
+
+
+@pytest.mark.parametrize(
+    ("pages", "most"),
+    [
+        ("README.md", 700),
+        ("docs/columns.md", 500),
+        ("docs/warehouses.md", 1100),
+        ("docs/tables.md", 1300),
+        ("docs/recipes.md docs/scaling.md", 900),
+        ("docs/versions.md", 200),
+        ("docs/settings.md", 450),
+        ("docs/troubleshooting.md", 1200),
+        ("docs/runs.md", 900),
+        ("docs/state.md", 500),
+        ("docs/sandbox.md", 450),
+        ("docs/design.md", 1300),
+        ("docs/speed.md", 500),
+    ],
+)
+def test_a_page_is_short(pages: str, most: int) -> None:
+    assert sum(len(PAGES[page].split()) for page in pages.split()) <= most
