@@ -1,4 +1,4 @@
-"""A whole run: reads or checks the selected streams, one after the other."""
+"""A whole run: reads the selected streams, one after the other."""
 
 from __future__ import annotations
 
@@ -21,38 +21,17 @@ if TYPE_CHECKING:
 
     from tap_leadintent.api.limits import RateLimiter
     from tap_leadintent.client import LeadIntentStream
-    from tap_leadintent.log import Secret
 
 _MOST_OF_FAILURES = 5_000
 """Characters of the last line of a failed run. Fewer would cut off the reasons of some
 streams; more would make a line that is hard to read."""
 
 
-def check_streams(streams: Sequence[LeadIntentStream], secret: Secret) -> None:
-    """Read a page of each stream, and log which can be read.
-
-    Args:
-        streams: The selected streams.
-        secret: Hides the key.
-
-    Raises:
-        RunError: Streams cannot be read.
-        SystemExit: A signal came.
-    """
-
-    def check(stream: LeadIntentStream) -> None:
-        stream.check()
-        stream.logger.info("ok")
-
-    _read_each(streams, check, secret)
-
-
-def sync_streams(streams: Sequence[LeadIntentStream], secret: Secret) -> None:
+def sync_streams(streams: Sequence[LeadIntentStream]) -> None:
     """Sync streams, and log a line for each and one for the run.
 
     Args:
         streams: The selected streams.
-        secret: Hides the key.
 
     Raises:
         RunError: Streams failed, after the others have been synced.
@@ -69,7 +48,7 @@ def sync_streams(streams: Sequence[LeadIntentStream], secret: Secret) -> None:
             _log_end(stream, monotonic() - started)
 
     try:
-        _read_each(streams, sync, secret)
+        read_each(streams, sync)
     finally:
         logging.getLogger(LOGGER).info(
             "%s, %s, %s in %.1f s",
@@ -97,17 +76,14 @@ def _log_end(stream: LeadIntentStream, seconds: float) -> None:
     )
 
 
-def _read_each(
-    streams: Sequence[LeadIntentStream],
-    read: Callable[[LeadIntentStream], None],
-    secret: Secret,
+def read_each(
+    streams: Sequence[LeadIntentStream], read: Callable[[LeadIntentStream], None]
 ) -> None:
     """Read streams; when one fails, the others are read, unless none can be.
 
     Args:
         streams: The streams.
         read: Reads one, or raises.
-        secret: Hides the key.
 
     Raises:
         RunError: Any of them failed; its line says why.
@@ -134,11 +110,12 @@ def _read_each(
             stream.logger.exception("an unexpected error, which is a bug of the tap")
             failed.append(f"{stream.name}: {type(error).__name__}: {error}")
         finally:
-            stream.end()
+            # Its last windows may not have been in a STATE yet.
+            stream.note_state()
     if failed:
         told = "; ".join([*failed, *ending])
         line = f"{len(failed)} of {len(streams)} streams failed: {told}"
-        raise RunError(secret.summarize(line, _MOST_OF_FAILURES))
+        raise RunError(stream.shared.secret.summarize(line, _MOST_OF_FAILURES))
 
 
 def _ends_run(error: StreamError, limiter: RateLimiter) -> bool:

@@ -17,6 +17,7 @@ from tap_leadintent.api.client import Shared
 from tap_leadintent.api.clock import ServerClock
 from tap_leadintent.api.limits import RateLimiter
 from tap_leadintent.api.session import BoundedAdapter, new_session
+from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.config import files, names, settings, validation
 from tap_leadintent.discovery import infer_columns
 from tap_leadintent.errors import ConfigError, OutputError
@@ -24,7 +25,7 @@ from tap_leadintent.interruption import Interruption
 from tap_leadintent.openapi import is_documented
 from tap_leadintent.records.maps import build_mapper
 from tap_leadintent.replication.bookmark import changes
-from tap_leadintent.run import check_streams, sync_streams
+from tap_leadintent.run import read_each, sync_streams
 from tap_leadintent.singer.writer import Writer, flush
 from tap_leadintent.streams import STREAMS
 
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from singer_sdk.plugin_base import SingerCommand
-
-    from tap_leadintent.client import LeadIntentStream
 
 
 class TapLeadIntent(Tap):
@@ -87,7 +86,7 @@ class TapLeadIntent(Tap):
                 self.logger.warning("%s", self._secret.summarize(line))
         try:
             self._write_state()
-            sync_streams(selected, self._secret)
+            sync_streams(selected)
         finally:
             # A stream that ended early has noted its last windows. A signal may have
             # ended the target first.
@@ -197,6 +196,6 @@ class TapLeadIntent(Tap):
         elif test == CliTestOptionValue.Schema.value:
             tap.write_schemas()
         elif test == CliTestOptionValue.All.value:
-            check_streams(tap._selected_streams(), tap._secret)
+            read_each(tap._selected_streams(), LeadIntentStream.check)
         else:
             tap.sync_all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections import defaultdict
 from email.utils import formatdate
 from itertools import groupby
 from pathlib import Path
@@ -14,67 +15,24 @@ import requests_mock
 
 import tap_leadintent
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import API_KEY
-from tests.support.pages import ROOT
+from tests.support.helpers import VALID
+from tests.support.pages import ROOT, section
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from types import FrameType
 
 PACKAGE = str(Path(tap_leadintent.__file__).parent)
-CONFIG = {
-    "base_url": "https://api.example.com",
-    "api_key": API_KEY,
-    # A second is one window.
-    "start_date": "2026-01-01T00:00:00Z",
-    "end_date": "2026-01-01T00:00:01Z",
-    "concurrency": 1,
+# A second is one window.
+PERIOD = {"start_date": "2026-01-01T00:00:00Z", "end_date": "2026-01-01T00:00:01Z"}
+DESCRIBED = section(ROOT / "docs" / "design.md", "## The way of a page")
+WAYS = {
+    "reader 1": ("parse_http_date", "as_of", "of"),
+    "coordinator": ("take", "advance", "done"),
+    "MainThread": ("decode", "shape_page", "write_message"),
 }
-DESIGN = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
-MOST = 23
+"""For each thread a function where its part begins, one on the way, and the last."""
 
-Step = tuple[str, str, bool]
-"""A file, a function, and whether the function is called or is left."""
-
-
-class Walk:
-    """The steps of each thread through the tap's files; the SDK's are passed over."""
-
-    def __init__(self) -> None:
-        self.steps: dict[str, list[Step]] = {}
-
-    def profile(self, frame: FrameType, event: str, _: object) -> None:
-        if event not in {"call", "return"} or not self._is_ours(frame):
-            return
-        now = frame if event == "call" else frame.f_back
-        if now is not None and self._is_ours(now):
-            steps = self.steps.setdefault(threading.current_thread().name, [])
-            file, function = now.f_code.co_filename, frame.f_code.co_name
-            steps.append((file.removeprefix(PACKAGE), function, event == "call"))
-
-    @staticmethod
-    def _is_ours(frame: FrameType) -> bool:
-        return frame.f_code.co_filename.startswith(PACKAGE)
-
-    def between(self, thread: str, first: str, via: str, last: str) -> list[Step]:
-        """Give a thread's steps on the last way that leads through three functions."""
-        steps = self.steps[thread]
-        calls = [(at, name) for at, (_, name, is_call) in enumerate(steps) if is_call]
-        middle = max(at for at, name in calls if name == via)
-        start = max(at for at, name in calls if name == first and at < middle)
-        end = min(at for at, name in calls if name == last and at > middle)
-        return steps[start : end + 1]
-
-
-@pytest.fixture
-def walk() -> Iterator[Walk]:
-    """Note each step from here on, of all threads."""
-    walk, before = Walk(), sys.getprofile()
-    threading.setprofile(walk.profile)
-    sys.setprofile(walk.profile)
-    yield walk
-    sys.setprofile(before)
-    threading.setprofile(None)
+MOST = 25
 
 
 def page(number: int, *, has_more: bool) -> dict[str, Any]:
@@ -82,31 +40,51 @@ def page(number: int, *, has_more: bool) -> dict[str, Any]:
     return {"data": [record], "cursor": {"has_more": has_more, "next": "next"}}
 
 
+def is_ours(frame: FrameType) -> bool:
+    return frame.f_code.co_filename.startswith(PACKAGE)
+
+
 @pytest.mark.usefixtures("capsys")
-def test_the_way_of_a_page_changes_the_file_no_more_often(
-    request: pytest.FixtureRequest,
-) -> None:
-    tap = TapLeadIntent(config=CONFIG)
+def test_the_way_of_a_page_changes_the_file_no_more_often() -> None:
+    tap = TapLeadIntent(config={**VALID, **PERIOD, "concurrency": 1})
     for stream in tap.streams.values():
         stream.selected = stream.name == "leads"
+    steps: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        """Note in which file a thread is now, and which function it calls there."""
+        if event not in {"call", "return"} or not is_ours(frame):
+            return
+        now = frame if event == "call" else frame.f_back
+        if now is not None and is_ours(now):
+            file = now.f_code.co_filename.removeprefix(f"{PACKAGE}/")
+            called = frame.f_code.co_name if event == "call" else ""
+            steps[threading.current_thread().name].append((file, called))
+
     headers = {"Date": formatdate(usegmt=True)}
     pages = page(1, has_more=True), page(2, has_more=False)
-    answers = [{"json": each, "headers": headers} for each in pages]
+    before = sys.getprofile()
     with requests_mock.Mocker() as server:
-        server.post(requests_mock.ANY, answers)
-        walk: Walk = request.getfixturevalue("walk")
-        tap.sync_all()
-    ways = [
-        walk.between("reader 1", "parse_http_date", "as_of", "of"),
-        walk.between("coordinator", "take", "advance", "done"),
-        walk.between("MainThread", "decode", "shape_page", "write_message"),
-    ]
-    _, _, described = DESIGN.partition("\n## The way of a page\n")
-    described = described.partition("\n## ")[0]
+        server.post(
+            requests_mock.ANY, [{"json": each, "headers": headers} for each in pages]
+        )
+        threading.setprofile(note)
+        sys.setprofile(note)
+        try:
+            tap.sync_all()
+        finally:
+            sys.setprofile(before)
+            threading.setprofile(None)
+
     changes = 0
-    for steps in ways:
-        files = [file for file, _ in groupby(file for file, *_ in steps)]
+    for thread, (first, via, last) in WAYS.items():
+        names = [name for _, name in steps[thread]]
+        # The last way that leads through all three.
+        middle = len(names) - 1 - names[::-1].index(via)
+        start = middle - names[middle::-1].index(first)
+        way = steps[thread][start : names.index(last, middle) + 1]
+        files = [file for file, _ in groupby(file for file, _ in way)]
         print(*files, sep="\n")  # noqa: T201 - shown when the test fails
         changes += len(files) - 1
-        assert [file for file in files if f"`{file[1:]}`" not in described] == []
+        assert [file for file in files if f"`{file}`" not in DESCRIBED] == []
     assert changes <= MOST

@@ -35,11 +35,6 @@ def test_a_date_or_date_time_is_read_as_utc_and_rounded_down(
     assert parse_instant(text) == seconds
 
 
-def test_an_upper_bound_is_rounded_up() -> None:
-    assert parse_instant("1970-01-01T00:00:01.001Z", round_up=True) == 2
-    assert parse_instant("1970-01-01T00:00:01Z", round_up=True) == 1
-
-
 @given(st.integers(EARLIEST, LATEST))
 def test_what_is_written_is_read_back(seconds: int) -> None:
     text = format_instant(seconds)

@@ -24,6 +24,10 @@ _RESTARTS = 3
 """Fewer would fail on cursors that expire now and then; more would read a window again
 in vain where the API accepts no cursor at all."""
 
+_MANY_EMPTY = 100
+"""Empty pages in a row that get a warning. Fewer would warn of servers that filter what
+they have read; more would leave it open for longer why a run does not end."""
+
 
 class Chain:
     """A cursor chain, page by page. It says what to ask for, and sends nothing."""
@@ -33,13 +37,14 @@ class Chain:
 
         Args:
             fields: The request fields of a window, empty for all records.
-            logger: Gets a line for a restart.
+            logger: Gets a line for a restart, and for many empty pages.
         """
         self.fields = fields
         """What to ask for, besides the cursor."""
         self._logger = logger
         self._paginator = CursorPaginator()
         self._restarts = 0
+        self._empty = 0
 
     @property
     def after(self) -> str | None:
@@ -63,6 +68,13 @@ class Chain:
         Raises:
             StreamError: It has no next cursor, or one that was followed before.
         """
+        self._empty = 0 if page.count else self._empty + 1
+        if self._empty == _MANY_EMPTY:
+            self._logger.warning(
+                "The API has sent %d empty pages in a row, each with the promise of "
+                "another; if the run does not end, report it to the API's support",
+                self._empty,
+            )
         self._paginator.advance(page)
         return page
 

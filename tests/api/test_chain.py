@@ -131,3 +131,13 @@ def test_a_record_that_cannot_be_decoded_is_an_error() -> None:
     message = f"^{STREAM}: page 2 holds records that cannot be decoded"
     with pytest.raises(StreamError, match=message):
         read_answers(first, second)
+
+
+def test_many_empty_pages_are_followed_with_one_warning(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    empty = [envelope([], has_more=True, after=str(number)) for number in range(201)]
+    ids, _ = read_answers(*empty, envelope([1], has_more=False))
+    assert ids == ["1"]
+    (warning,) = caplog.messages
+    assert "100 empty pages in a row" in warning

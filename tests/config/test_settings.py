@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tap_leadintent.replication.plan import Scope
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import STREAMS, VALID
 
@@ -61,6 +62,12 @@ def test_what_is_null_is_not_set() -> None:
 def test_valid(change: dict[str, Any]) -> None:
     settings = TapLeadIntent(config={**VALID, **change}).config
     assert {name: settings[name] for name in change} == change
+
+
+@pytest.mark.parametrize(("second", "end"), [("01.001", 2), ("01", 1)])
+def test_an_end_is_rounded_up_to_a_second(second: str, end: int) -> None:
+    dates = {"start_date": "1970-01-01", "end_date": f"1970-01-01T00:00:{second}Z"}
+    assert Scope.of(TapLeadIntent(config={**VALID, **dates}).config).end == end
 
 
 @pytest.mark.parametrize(("field", "warns"), [("sort", True), ("sheet_ids", False)])
