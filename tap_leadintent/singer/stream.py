@@ -107,8 +107,6 @@ class SingerStream(Stream):
         self.stream_state.update(self._bookmark())
         self._records_since_state = self._windows_since_state = 0
         self._tap.state_writer.write_state(self.tap_state)
-        # Even if this STATE is no new one: it may be the stream's end.
-        self.flush()
 
     @cached_property
     def _emits_as_is(self) -> bool:

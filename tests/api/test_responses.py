@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 import requests
 
-from tap_leadintent.api.page import Page
-from tap_leadintent.api.responses import failure, not_a_page
+from tap_leadintent.api.responses import failure
 from tap_leadintent.log import Secret
 from tests.support.helpers import API_KEY
 
@@ -42,18 +41,3 @@ def test_only_a_refusal_of_fields_names_undocumented_filters() -> None:
         failure(answer(422, "no"), Secret(API_KEY), doubtful)
     )
     assert "sort" not in str(failure(answer(403, "no"), Secret(API_KEY), doubtful))
-
-
-@pytest.mark.parametrize(
-    ("body", "wrong"),
-    [
-        ("", "Input data was truncated"),
-        ('{"error": "later"}', "Object missing required field `data`"),
-    ],
-)
-def test_a_200_without_a_page_says_what_is_wrong(body: str, wrong: str) -> None:
-    with pytest.raises(ValueError, match=r".") as caught:
-        Page.of(body.encode())
-    told = str(not_a_page(answer(200, body), caught.value, Secret(API_KEY)))
-    assert told.startswith(f"the response is not a page of records ({wrong}); ")
-    assert told.endswith(body)

@@ -156,7 +156,7 @@ GAVE_UP = {
     "HTTP 503 …: the API, or a gateway before it, is down or overloaded; lower concurrency, or try later; if it goes on, ask the API's support: …": Case(
         fault=status(503)
     ),
-    "the response is not a page of records…check base_url, which is the root of the API without /v1: …": Case(
+    "the response is not a page of records (JSON is malformed: …); if it goes on, ask the API's support, or check base_url, which is the root of the API without /v1: …": Case(
         fault={"kind": "html"}
     ),
     "127.0.0.1:9 refuses connections; check host and port in base_url, and whether the API is up; base_url is …": Case(
