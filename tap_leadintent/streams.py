@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.openapi import (
     RECORD_KEY,
@@ -13,16 +11,9 @@ from tap_leadintent.openapi import (
     record_schema,
 )
 from tap_leadintent.records.keys import own_id_of
-from tap_leadintent.times import utc_timestamp
+from tap_leadintent.records.shaper import time_at
 
 _TIME = {"type": ["string", "null"], "format": "date-time"}
-
-
-def _signal_time(record: dict[str, Any], _: object) -> str | None:
-    signal = record.get("signal")
-    return (
-        utc_timestamp(signal.get("observed_at")) if isinstance(signal, dict) else None
-    )
 
 
 def _record_key(entity: str) -> TapColumn:
@@ -41,7 +32,7 @@ def _record_key(entity: str) -> TapColumn:
 _SIGNAL_OBSERVED_AT = TapColumn(
     SIGNAL_OBSERVED_AT,
     {**_TIME, "description": "`signal.observed_at` in UTC."},
-    _signal_time,
+    time_at("signal", "observed_at"),
     made_from=("signal", "observed_at"),
 )
 _WINDOW_END = TapColumn(

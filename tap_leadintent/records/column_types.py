@@ -95,18 +95,6 @@ class ColumnTypes:
         ]
 
 
-def may_be_null(schema: Schema) -> bool:
-    """Tell whether a column's schema lets it be null.
-
-    Args:
-        schema: The column's JSON schema.
-
-    Returns:
-        Whether it does.
-    """
-    return Draft202012Validator(schema).is_valid(None)
-
-
 def _with_decimals(value: Any) -> Any:  # noqa: ANN401 - any JSON
     """Let 0.57 be a multiple of 0.01, as it is for targets."""
     return deserialize_json(serialize_json(value))

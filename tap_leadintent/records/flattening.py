@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 _Tree: TypeAlias = "dict[str, str | _Tree]"
 """The column of each field of an object, or the tree of a nested object."""
 
-_NESTED = (dict, list)
-
 
 class Flattening:
     """Flattens the records of one stream map."""
@@ -126,7 +124,7 @@ class Flattening:
         for name, value in fields.items():
             place = tree.get(name)
             if isinstance(place, str):
-                is_nested = isinstance(value, _NESTED)
+                is_nested = isinstance(value, (dict, list))
                 flat[place] = serialize_json(value) if is_nested else value
             elif isinstance(place, dict) and isinstance(value, dict):
                 self._flatten(value, place, (*above, name), flat, rest)

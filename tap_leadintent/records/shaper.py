@@ -9,18 +9,16 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from jsonschema import Draft202012Validator
+
 from tap_leadintent.openapi import ADDITIONAL_PROPERTIES, RECORD_KEY
-from tap_leadintent.records.column_types import (
-    ColumnTypes,
-    ContradictionError,
-    may_be_null,
-)
+from tap_leadintent.records.column_types import ColumnTypes, ContradictionError
 from tap_leadintent.records.exclusion import Exclusion
 from tap_leadintent.records.keys import canonical_json, content_key
-from tap_leadintent.times import is_finer
+from tap_leadintent.times import is_finer, utc_timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from singer_sdk.singerlib import SelectionMask
 
@@ -29,6 +27,24 @@ if TYPE_CHECKING:
     from tap_leadintent.records.notes import RecordNotes
 
     Record = dict[str, Any]
+
+
+def time_at(outer: str, inner: str) -> Callable[[Record, object], str | None]:
+    """Make a function that gives a record's time that stands in an object.
+
+    Args:
+        outer: The object's name.
+        inner: The time's name.
+
+    Returns:
+        A function that gives the time of a record, as `utc_timestamp` writes it.
+    """
+
+    def time_of(record: Record, _: object) -> str | None:
+        found = record.get(outer)
+        return utc_timestamp(found.get(inner)) if isinstance(found, dict) else None
+
+    return time_of
 
 
 def _text_of(name: str, record: Record, _: object) -> str | None:
@@ -60,7 +76,7 @@ class RecordShaper:
             exclusion: The fields to remove from each record first, if any.
         """
         self._notes = notes
-        self._exclusion = exclusion
+        self._exclusion = exclusion or None
         self._deselected = Exclusion(
             ".".join(path[1::2])
             for path, selected in mask.items()
@@ -84,7 +100,8 @@ class RecordShaper:
         self._never_null = [
             name
             for name, schema in columns.items()
-            if name not in (*key_properties, *own) and not may_be_null(schema)
+            if name not in (*key_properties, *own)
+            and not Draft202012Validator(schema).is_valid(None)
         ]
 
     def keys(self, page: Records) -> list[Hashable]:
@@ -136,7 +153,7 @@ class RecordShaper:
         Raises:
             ValueError: A key column has no value.
         """
-        if self._exclusion:
+        if self._exclusion is not None:
             records = self._exclusion.left_of(records)
         doubtful = self._types.doubtful(records)
         shaped = [
