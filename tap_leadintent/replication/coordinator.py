@@ -103,18 +103,17 @@ class Coordinator:
                 return self._pages.get(timeout=_WAIT_SECONDS)
 
     def _decide(self) -> None:
-        schedule = self._schedule
         try:
             while (event := self._events.get()) is not None:
                 if isinstance(event, int):
-                    schedule.make_room(event)
+                    self._schedule.make_room(event)
                 else:
-                    schedule.take(*event)
-                for item in schedule.handed_over():
+                    self._schedule.take(*event)
+                for item in self._schedule.handed_over():
                     self._pages.put(item)
-                for reading in schedule.requests():
+                for reading in self._schedule.requests():
                     self._to_send.put(reading)
-                if schedule.is_finished:
+                if self._schedule.is_finished:
                     self._pages.put(None)
                     break
         except BaseException as error:  # noqa: BLE001 - raised by the iterator

@@ -64,4 +64,4 @@ class Coverage:
         covered = self._covered.get(name, [])
         if newest is not None:
             covered = intervals.overlap(covered, (EARLIEST, newest))
-        self._covered[name] = intervals.add(covered, interval)
+        self._covered[name] = intervals.union([*covered, interval])

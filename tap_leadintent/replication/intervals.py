@@ -1,21 +1,17 @@
 """Arithmetic on time intervals: pairs of UTC seconds since 1970, end not before start.
 
 A list of intervals is sorted, and no two of its intervals touch. A state may hold
-thousands of intervals, so every function takes linear time at most.
+thousands of intervals, so no function takes much more than linear time.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Interval = tuple[int, int]
-
-_START, _END = itemgetter(0), itemgetter(1)
 
 
 def union(intervals: Iterable[Interval]) -> list[Interval]:
@@ -34,22 +30,6 @@ def union(intervals: Iterable[Interval]) -> list[Interval]:
         else:
             joined.append((start, end))
     return joined
-
-
-def add(intervals: list[Interval], new: Interval) -> list[Interval]:
-    """Join an interval to those there are.
-
-    Args:
-        intervals: A list of intervals.
-        new: The interval to join; it may be a single instant.
-
-    Returns:
-        The list of everything that either covers.
-    """
-    first = bisect_left(intervals, new[0], key=_END)
-    last = bisect_right(intervals, new[1], lo=first, key=_START)
-    joined = union([*intervals[first:last], new])
-    return [*intervals[:first], *joined, *intervals[last:]]
 
 
 def subtract(intervals: list[Interval], gone: Interval) -> list[Interval]:

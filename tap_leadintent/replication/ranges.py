@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tap_leadintent.api.page import Page, Records
     from tap_leadintent.replication.windows import Window
 
-_REFUSALS = frozenset({400, 413, 422})
+_REFUSALS = frozenset({400, 409, 413, 416, 422})
 """Statuses with which a server may refuse a range: it ends in the server's future, or
 is too wide for it."""
 

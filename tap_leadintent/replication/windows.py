@@ -213,7 +213,6 @@ class Windows:
         """
         half = (window.end - window.start) // 2
         self.widest = min(self.widest, max(NARROWEST_SECONDS, half))
-        self._looks = []
         self._put_back(window, 0.0)
         if all(b - a > self.widest for a, b, *_ in self._in_flight):
             # One alone tries whether the API accepts this length.

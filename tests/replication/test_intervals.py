@@ -37,16 +37,6 @@ def test_a_union_covers_what_any_covers(drawn: list[Interval]) -> None:
 
 
 @given(lists, interval)
-def test_adding_covers_what_either_covers(
-    covered: list[Interval], new: Interval
-) -> None:
-    result = intervals.add(covered, new)
-    assert open_points(result) == open_points(covered) | open_points([new])
-    assert any(a <= new[0] <= new[1] <= b for a, b in result)
-    assert all(one[1] < other[0] for one, other in pairwise(result))
-
-
-@given(lists, interval)
 def test_subtracting_leaves_the_rest(covered: list[Interval], gone: Interval) -> None:
     result = intervals.subtract(covered, gone)
     assert open_points(result) == open_points(covered) - open_points([gone])

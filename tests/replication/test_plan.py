@@ -134,9 +134,3 @@ def test_what_is_read_from_1970_on_counts_for_all_ranges() -> None:
         ("latest_signal", [(90, NOW)]),
     ]
     assert late.steps[0].covers == LEADS
-
-
-def test_the_later_range_is_read_from_the_start_where_it_has_begun_later() -> None:
-    made = plan(("date_found", (0, 90)), ("latest_signal", (50, 90)))
-    assert reads(made) == [("date_found", [(90, NOW)]), ("latest_signal", [(0, NOW)])]
-    assert reads(plan(*both((0, 90))))[1] == ("latest_signal", [(90, NOW)])

@@ -28,7 +28,7 @@ DEFAULTS: dict[str, Any] = {
 }
 """Settings of every run that does not say otherwise."""
 
-CONFIG = {"start_date": iso(0), "page_size": 10}
+CONFIG: dict[str, Any] = {"start_date": iso(0), "page_size": 10}
 """Settings of a run in windows, from the model's first second on."""
 
 STRICT = {**CONFIG, "lookback_minutes": 0}
