@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tap_leadintent.replication.coverage import Coverage
 from tap_leadintent.replication.plan import Plan, Scope, make_plan
@@ -79,3 +81,47 @@ def test_the_share_of_a_day_is_quiet_and_that_of_a_long_pause_is_not(
     made = plan(400 * DAY, now, start=100 * DAY, recheck=30 * DAY)
     assert made.steps[-1].kind == "recheck"
     assert made.steps[-1].is_quiet == is_quiet
+
+
+@st.composite
+def lives(draw: st.DrawFn) -> list[tuple[int, int, int, int | None]]:
+    """Draw runs: seconds before each, start, period, and after what it is killed."""
+    said = st.tuples(st.integers(970, 1000), st.integers(1, 9))
+    first, later = draw(said), draw(said)
+    hours = st.lists(st.integers(1, 40), min_size=10, max_size=40)
+    killed = st.sampled_from([None, None, None, 0, 1, 2])
+    pauses, change = draw(hours), draw(st.integers(0, 40))
+    settings = (first if number < change else later for number in range(40))
+    return [
+        (pause * 3599, start * DAY, period * DAY, draw(killed))
+        for pause, (start, period) in zip(pauses, settings, strict=False)
+    ]
+
+
+@given(lives())
+def test_each_instant_is_read_again_within_the_period_and_the_longest_gap(
+    life: list[tuple[int, int, int, int | None]],
+) -> None:
+    coverage, before, longest = Coverage(), life[0][1:3], 0
+    now = whole = 1010 * DAY
+    read = {each: max(each, now) for each in range(970 * DAY, 1130 * DAY, 7 * 3600)}
+    waits = dict.fromkeys(read, life[0][2])
+    for pause, start, period, killed_after in life:
+        now += pause
+        if (start, period) != before:
+            waits = {each: waits[each] + period for each in waits}
+            before = start, period
+        asked = Scope(ranges=[NAME], start=start, lookback=3600, recheck=period)
+        made = make_plan(asked, coverage, now)
+        coverage = made.coverage
+        pieces = [piece for step in made.steps for piece in step.stretches]
+        if killed_after is None:
+            longest, whole = max(longest, now - whole), now
+            most = longest + DAY
+            assert all(now - read[x] <= waits[x] + most for x in read if start <= x)
+            coverage.rechecked = made.rechecked
+        for a, b in pieces[:killed_after]:
+            coverage.add(NAME, (a, b))
+        for each in read:
+            if each < start or any(a <= each < b for a, b in pieces[:killed_after]):
+                read[each], waits[each] = now, period
