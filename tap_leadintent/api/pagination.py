@@ -1,19 +1,34 @@
-"""The cursor that travels in the request body.
+"""One cursor chain: the cursor that travels in the request body, and what changes it.
 
 API description: "Page envelope", "Pagination and ordering".
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from singer_sdk.pagination import BaseAPIPaginator
 from typing_extensions import override
 
-from tap_leadintent.errors import StreamError
+from tap_leadintent.errors import RefusedError, StreamError
 
 if TYPE_CHECKING:
+    import logging
+
     from tap_leadintent.api.page import Page
+
+    Fields = dict[str, Any]
+
+_CURSOR_REFUSALS = frozenset({400, 404, 409, 410, 422})
+"""Statuses with which a server may refuse a cursor that has expired."""
+
+_RESTARTS = 3
+"""Fewer would fail on cursors that expire now and then; more would read a window again
+in vain where the API accepts no cursor at all."""
+
+_MANY_EMPTY = 100
+"""Empty pages in a row that get a warning. Fewer would warn of servers that filter what
+they have read; more would leave it open for longer why a run does not end."""
 
 
 class CursorPaginator(BaseAPIPaginator[str | None]):
@@ -55,4 +70,77 @@ class CursorPaginator(BaseAPIPaginator[str | None]):
         return StreamError(
             f"page {self.count} {problem}; the stream stops rather than miss records. "
             "Report it to the API's support."
+        )
+
+
+class Chain:
+    """A cursor chain, page by page. It says what to ask for, and sends nothing."""
+
+    def __init__(self, fields: Fields, logger: logging.Logger) -> None:
+        """Start before the first page.
+
+        Args:
+            fields: The request fields of a window, empty for all records.
+            logger: Gets a line for a restart, and for many empty pages.
+        """
+        self.fields = fields
+        """What to ask for, besides the cursor."""
+        self._logger = logger
+        self._paginator = CursorPaginator()
+        self._restarts = 0
+        self._empty = 0
+
+    @property
+    def after(self) -> str | None:
+        """The cursor to send next; None for the first page."""
+        return self._paginator.current_value
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether its first page has come."""
+        return self._paginator.count > 0
+
+    def take(self, page: Page) -> Page:
+        """Take the page that was asked for.
+
+        Args:
+            page: The page.
+
+        Returns:
+            The page, as it counts.
+
+        Raises:
+            StreamError: It has no next cursor, or one that was followed before.
+        """
+        self._empty = 0 if page.count else self._empty + 1
+        if self._empty == _MANY_EMPTY:
+            self._logger.warning(
+                "The API has sent %d empty pages in a row, each with the promise of "
+                "another; if the run does not end, report it to the API's support",
+                self._empty,
+            )
+        self._paginator.advance(page)
+        return page
+
+    def refuse(self, error: BaseException) -> None:
+        """Learn that the request failed; begin again if a cursor may have expired.
+
+        Args:
+            error: Why it failed.
+
+        Raises:
+            BaseException: The chain cannot go on.
+        """
+        if not (self.has_begun and isinstance(error, StreamError)):
+            raise error
+        may_have_expired = (
+            isinstance(error, RefusedError) and error.kind in _CURSOR_REFUSALS
+        )
+        if not may_have_expired or self._restarts == _RESTARTS:
+            msg = f"page {self._paginator.count + 1}: {error}"
+            raise type(error)(msg, error.kind)
+        self._restarts += 1
+        self._paginator = CursorPaginator()
+        self._logger.warning(
+            "The API refused a cursor; the window is read again: %s", error
         )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
 
-from tap_leadintent.api.chain import Chain
+from tap_leadintent.api.pagination import Chain
 from tap_leadintent.errors import RefusedError, StreamError, TooWideError
 from tap_leadintent.replication.windows import NARROWEST_SECONDS, OVERLAP_SECONDS
 from tap_leadintent.times import EARLIEST, format_instant

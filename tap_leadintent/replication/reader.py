@@ -9,11 +9,10 @@ from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tap_leadintent.api.chain import Chain
 from tap_leadintent.api.page import Cursor
+from tap_leadintent.api.pagination import Chain
 from tap_leadintent.errors import IF_IT_GOES_ON, StreamError
 from tap_leadintent.replication.coordinator import Coordinator
-from tap_leadintent.replication.deduplicator import Deduplicator
 from tap_leadintent.replication.ranges import RangeChain, RangeGuard
 from tap_leadintent.replication.schedule import Schedule
 from tap_leadintent.replication.windows import Window, Windows
@@ -31,6 +30,40 @@ if TYPE_CHECKING:
     from tap_leadintent.replication.plan import Step
 
     Row = dict[str, Any]
+
+
+_MOST_KEYS = 130_000
+"""Keys that are remembered, in about 16 MB. More take more memory; of those beyond, a
+first load emits up to two versions that may be the same."""
+
+
+class Deduplicator:
+    """What was emitted last of each record, for the first 130,000 keys of a run.
+
+    Two hashes of 64 bits are kept of each: a record would be left out by mistake only
+    where both collide.
+    """
+
+    def __init__(self) -> None:
+        """Begin without a record."""
+        self._last: dict[int, int] = {}
+
+    def take(self, key: Hashable, content: bytes) -> bool:
+        """Take a record that is about to be emitted.
+
+        Args:
+            key: Which row of a target it is.
+            content: Its JSON.
+
+        Returns:
+            Whether it is to be emitted. Not so if the same was emitted last of it.
+        """
+        row, said = hash(key), hash(content)
+        if self._last.get(row) == said:
+            return False
+        if row in self._last or len(self._last) < _MOST_KEYS:
+            self._last[row] = said
+        return True
 
 
 class Shaper(Protocol):

@@ -12,8 +12,8 @@ from tap_leadintent.errors import TooWideError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tap_leadintent.api.chain import Chain
     from tap_leadintent.api.page import Page
+    from tap_leadintent.api.pagination import Chain
     from tap_leadintent.replication.windows import Window, Windows
 
 MOST_BYTES = 24 * 2**20

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tap_leadintent.replication.deduplicator import Deduplicator
+from tap_leadintent.replication.reader import Deduplicator
 
 
 def test_it_remembers_the_first_130_000_and_keeps_up_with_their_changes() -> None:

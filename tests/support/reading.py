@@ -8,8 +8,8 @@ from random import Random
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tap_leadintent.api.chain import Chain
 from tap_leadintent.api.page import Page
+from tap_leadintent.api.pagination import Chain
 from tap_leadintent.errors import StreamError
 from tap_leadintent.replication.schedule import Schedule
 from tap_leadintent.replication.windows import Window, Windows
