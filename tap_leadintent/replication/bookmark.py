@@ -124,7 +124,8 @@ class Bookmark:
 
 def _coverage(entries: Sequence[RawEntry]) -> Coverage:
     marks = [str(each["rechecked"]) for each in entries if "rechecked" in each]
-    pieces = [each for each in entries if "rechecked" not in each]
+    # Earlier versions wrote marks of another kind, which do not count.
+    pieces = [each for each in entries if "range" in each]
     return Coverage(
         map(_covered, msgspec.convert(pieces, list[_Piece])),
         rechecked=min(map(parse_instant, marks), default=None),
