@@ -92,6 +92,14 @@ MISTAKES: list[tuple[str, Any, str]] = [
         {"encoding": JSONL, "storage": {"root": "foo://x"}},
         ": Protocol not known: foo",
     ),
+    *(
+        (
+            "batch_config",
+            {"encoding": JSONL, "storage": FOLDER, "batch_size": size},
+            ".batch_size: must be an integer, 1 or more",
+        )
+        for size in (0, 2.5)
+    ),
 ]
 
 
