@@ -92,10 +92,7 @@ def _column(name: str, values: Sequence[Any]) -> Schema | None:
     column: Schema = {"type": [*kinds, "null"]}
     if kinds == {"object"}:
         column["additionalProperties"] = True
-    if (
-        kinds == {"string"}
-        and name.endswith(_TIME_NAMES)
-        and all(map(utc_timestamp, values))
-    ):
+    may_be_time = kinds == {"string"} and name.endswith(_TIME_NAMES)
+    if may_be_time and all(map(utc_timestamp, values)):
         column["format"] = "date-time"
     return {**column, "description": _INFERRED}
