@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tap_leadintent.api.pagination import CursorPaginator
-from tap_leadintent.errors import RefusedError, StreamError
+from tap_leadintent.errors import StreamError
 
 if TYPE_CHECKING:
     import logging
@@ -89,10 +89,7 @@ class Chain:
         """
         if not (self.has_begun and isinstance(error, StreamError)):
             raise error
-        may_have_expired = (
-            isinstance(error, RefusedError) and error.kind in _CURSOR_REFUSALS
-        )
-        if not may_have_expired or self._restarts == _RESTARTS:
+        if error.kind not in _CURSOR_REFUSALS or self._restarts == _RESTARTS:
             msg = f"page {self._paginator.count + 1}: {error}"
             raise type(error)(msg, error.kind)
         self._restarts += 1
