@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
-
-import requests
 
 from tap_leadintent.errors import RefusedError, naming
 from tap_leadintent.openapi import TAP_COLUMNS
@@ -46,7 +45,7 @@ def infer_columns(stream: LeadIntentStream) -> None:
         with naming(stream.name):
             page = stream.reader.first_page()
     except RefusedError as error:
-        if error.kind != requests.codes.forbidden:
+        if error.kind != HTTPStatus.FORBIDDEN:
             raise
         stream.selected_by_default = False
         stream.logger.warning(

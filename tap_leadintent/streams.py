@@ -20,9 +20,8 @@ _TIME = {"type": ["string", "null"], "format": "date-time"}
 
 def _signal_time(record: dict[str, Any], _: object) -> str | None:
     signal = record.get("signal")
-    return (
-        utc_timestamp(signal.get("observed_at")) if isinstance(signal, dict) else None
-    )
+    observed_at = signal.get("observed_at") if isinstance(signal, dict) else None
+    return utc_timestamp(observed_at)
 
 
 def _record_key(entity: str) -> TapColumn:
