@@ -65,7 +65,8 @@ def mistaken_field(name: str, stream: str) -> str:
         **record_fields(stream),
         **{made: {} for made in TAP_COLUMNS},
     }
-    if "*" in name or "__" in name or name.startswith(f"{ADDITIONAL_PROPERTIES}."):
+    is_odd = "*" in name or "__" in name or "" in name.split(".")
+    if is_odd or name.startswith(f"{ADDITIONAL_PROPERTIES}."):
         return "is not the name of a field of the API; nested ones are company.name"
     above = ""
     for part in name.split("."):

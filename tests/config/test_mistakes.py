@@ -79,7 +79,10 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ),
     *(
         ("exclude_fields", {"leads": [name]}, f".leads.{name}: is not the name of a ")
-        for name in ("company.*", "company__name", "additional_properties.full_name")
+        for name in (
+            *("company.*", "company__name", "company.", ""),
+            "additional_properties.full_name",
+        )
     ),
     ("exclude_fields", {"leads": ["id"]}, ".leads: id cannot be left out: it is part "),
     (
