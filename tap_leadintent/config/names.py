@@ -29,7 +29,8 @@ def did_you_mean(name: str, known: Iterable[str], inside: str = "") -> str:
     Returns:
         A clause with the nearest known name, empty if none is near.
     """
-    near = get_close_matches(name, [*known], n=1, cutoff=0.75)
+    # Some warehouses show names in upper case.
+    near = get_close_matches(name.lower(), [*known], n=1, cutoff=0.75)
     return f"; did you mean {inside}{near[0]}?" if near else ""
 
 

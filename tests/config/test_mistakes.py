@@ -72,6 +72,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
         ("exclude_fields", {"leads": [name]}, f".leads.{name}: {NO_FIELD}{meant}?")
         for name, meant in (
             ("fullName", "full_name"),
+            ("FULL_NAME", "full_name"),
             ("compny.name", "company"),
             ("company.nam", "company.name"),
             ("qualification.references.urls", "qualification.references.url"),
