@@ -130,6 +130,7 @@ class LeadIntentStream(SingerStream):
     @cached_property
     def reader(self) -> Reader:
         """Reads the stream's pages."""
+        # Without it, a range begins in 1970: there would be too many windows.
         days = self.config.get("window_days") if "start_date" in self.config else None
         return Reader(
             client=self.client,

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
-
-import requests
 
 from tap_leadintent.errors import RefusedError, naming
 from tap_leadintent.openapi import TAP_COLUMNS
@@ -46,7 +45,7 @@ def infer_columns(stream: LeadIntentStream) -> None:
         with naming(stream.name):
             page = stream.reader.first_page()
     except RefusedError as error:
-        if error.kind != requests.codes.forbidden:
+        if error.kind != HTTPStatus.FORBIDDEN:
             raise
         stream.selected_by_default = False
         stream.logger.warning(
@@ -54,7 +53,7 @@ def infer_columns(stream: LeadIntentStream) -> None:
         )
         return
     schema = stream.schema
-    columns = infer(stream.exclusion.left_of(page.data), schema["properties"])
+    columns = infer(stream.exclusion.apply(page.data), schema["properties"])
     properties = {**schema["properties"], **columns}
     stream.schema = {**schema, "properties": properties}
 
@@ -92,10 +91,7 @@ def _column(name: str, values: Sequence[Any]) -> Schema | None:
     column: Schema = {"type": [*kinds, "null"]}
     if kinds == {"object"}:
         column["additionalProperties"] = True
-    if (
-        kinds == {"string"}
-        and name.endswith(_TIME_NAMES)
-        and all(map(utc_timestamp, values))
-    ):
+    may_be_time = kinds == {"string"} and name.endswith(_TIME_NAMES)
+    if may_be_time and all(map(utc_timestamp, values)):
         column["format"] = "date-time"
     return {**column, "description": _INFERRED}

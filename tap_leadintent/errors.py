@@ -9,9 +9,8 @@
       . TooWideError: for a time range that can be narrower
     - NoAccessError: no connection can be made, which ends the run
 
-They are `click` exceptions, because the SDK runs `--discover` and `--test` in
-callbacks where it does not handle errors. This way every entry point ends without a
-traceback and with exit code 1.
+They are `click` exceptions, as the SDK does not handle those of a run. This way every
+entry point ends without a traceback and with exit code 1.
 """
 
 from __future__ import annotations

@@ -175,6 +175,7 @@ class TapLeadIntent(Tap):
         catalog: str | None = None,
         **options: Any,
     ) -> None:
+        # It does `--about`. `Tap.invoke` would go on to read the files in its own way.
         super(Tap, cls).invoke(**options)
         log.hide_details(logging.getLogger().handlers)
         given: dict[str, Any] = {}

@@ -66,9 +66,10 @@ def parse_http_date(text: str) -> int | None:
     """
     try:
         instant = parsedate_to_datetime(text)
-    except ValueError:
+        instant = instant.replace(tzinfo=instant.tzinfo or UTC).astimezone(UTC)
+    except (OverflowError, ValueError):
         return None
-    return int((instant.replace(tzinfo=instant.tzinfo or UTC) - _EPOCH).total_seconds())
+    return int((instant - _EPOCH).total_seconds())
 
 
 def utc_timestamp(value: object) -> str | None:

@@ -101,7 +101,8 @@ class RateLimiter:
         self.has_succeeded = False
         """Whether any request of the run has got a page."""
         self.failure: object = None
-        """The kind (see `StreamError`) of the last stream's failure, if any failed."""
+        """The kind (see `StreamError`) of the last stream's failure, if any failed;
+        `run.py` sets it."""
 
     @property
     def is_on_trial(self) -> bool:

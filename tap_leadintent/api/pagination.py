@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from singer_sdk.pagination import BaseAPIPaginator
 from typing_extensions import override
 
-from tap_leadintent.errors import RefusedError, StreamError
+from tap_leadintent.errors import StreamError
 
 if TYPE_CHECKING:
     import logging
@@ -133,10 +133,7 @@ class Chain:
         """
         if not (self.has_begun and isinstance(error, StreamError)):
             raise error
-        may_have_expired = (
-            isinstance(error, RefusedError) and error.kind in _CURSOR_REFUSALS
-        )
-        if not may_have_expired or self._restarts == _RESTARTS:
+        if error.kind not in _CURSOR_REFUSALS or self._restarts == _RESTARTS:
             msg = f"page {self._paginator.count + 1}: {error}"
             raise type(error)(msg, error.kind)
         self._restarts += 1

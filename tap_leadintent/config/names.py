@@ -29,7 +29,8 @@ def did_you_mean(name: str, known: Iterable[str], inside: str = "") -> str:
     Returns:
         A clause with the nearest known name, empty if none is near.
     """
-    near = get_close_matches(name, [*known], n=1, cutoff=0.75)
+    # Some warehouses show names in upper case.
+    near = get_close_matches(name.lower(), [*known], n=1, cutoff=0.75)
     return f"; did you mean {inside}{near[0]}?" if near else ""
 
 
@@ -65,7 +66,8 @@ def mistaken_field(name: str, stream: str) -> str:
         **record_fields(stream),
         **{made: {} for made in TAP_COLUMNS},
     }
-    if "*" in name or "__" in name or name.startswith(f"{ADDITIONAL_PROPERTIES}."):
+    is_odd = "*" in name or "__" in name or "" in name.split(".")
+    if is_odd or name.startswith(f"{ADDITIONAL_PROPERTIES}."):
         return "is not the name of a field of the API; nested ones are company.name"
     above = ""
     for part in name.split("."):

@@ -60,7 +60,7 @@ SCHEMA = th.PropertiesList(
         "window_days",
         th.NumberType(exclusive_minimum=0, maximum=_MOST_DAYS),
         description="Most days of a time window, for a server that refuses longer "
-        "ones; by default the tap sizes windows itself",
+        "ones; by default, and without `start_date`, the tap sizes windows itself",
     ),
     th.Property(
         "concurrency",

@@ -29,14 +29,16 @@ def map_problems(maps: Mapping[str, Any]) -> Iterator[str]:
         source = str(sets.get("__source__", entry))
         if entry == "__else__":
             continue
-        if not matching(streams, source):
+        named = matching(streams, source)
+        if not named:
             hint = did_you_mean(source, [*streams, "__else__"])
             yield f".{entry}: there is no stream {source}{hint}"
         for name, value in sets.items():
             is_list = name == "__key_properties__"
-            if not (value is None or is_list or isinstance(value, str)):
+            is_expression = isinstance(value, str) and value
+            if not (value is None or is_list or is_expression):
                 yield f".{entry}.{name}: must be an expression, or null"
-        fields = record_fields(source) if source in streams else {}
+        fields = {field for stream in named for field in record_fields(stream)}
         for name in sets.keys() - {*_OPTIONS, *fields}:
             near = did_you_mean(name, fields)
             if name.startswith("__"):

@@ -146,6 +146,10 @@ def _sdk_problems(config: Mapping[str, Any]) -> Iterator[str]:
     if batch := config.get("batch_config"):
         try:
             made = BatchConfig.from_dict(batch)
+            size: object = made.batch_size
+            # The SDK's schema lacks it. In batches of 0 rows it would write none.
+            if not isinstance(size, int) or size < 1:
+                yield "batch_config.batch_size: must be an integer, 1 or more"
             fsspec.get_filesystem_class(fsspec.utils.get_protocol(made.storage.root))
             if made.encoding.format == "parquet":
                 import_module("pyarrow")

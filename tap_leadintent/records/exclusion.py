@@ -50,7 +50,7 @@ class Exclusion:
         prefixes = (path[:count] for count in range(1, len(path) + 1))
         return any(".".join(prefix) in self._whole for prefix in prefixes)
 
-    def left_of(self, value: Any) -> Any:  # noqa: ANN401 - any JSON
+    def apply(self, value: Any) -> Any:  # noqa: ANN401 - any JSON
         """Remove the fields from a value.
 
         Args:
@@ -60,12 +60,12 @@ class Exclusion:
             The value without the fields.
         """
         if isinstance(value, list):
-            return [self.left_of(item) for item in value]
+            return [self.apply(item) for item in value]
         if not isinstance(value, dict):
             return value
         nested = self._nested
         return {
-            name: nested[name].left_of(field) if name in nested else field
+            name: nested[name].apply(field) if name in nested else field
             for name, field in value.items()
             if name not in self._whole
         }

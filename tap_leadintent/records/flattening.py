@@ -66,7 +66,7 @@ class Flattening:
         )
         """The JSON schema of the flat records."""
         columns = self.schema["properties"]
-        for name in columns.keys() & hidden - fields.keys():
+        for name in columns.keys() & (hidden - fields.keys()):
             del columns[name]
         if rest is not None:
             columns[ADDITIONAL_PROPERTIES] = {"type": ["string", "null"]}

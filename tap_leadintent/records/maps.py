@@ -55,7 +55,7 @@ def build_mapper(
         for stream, entry in catalog.items():
             if stream in notes:
                 _register(mapper, entry)
-    except (MappingError, NotImplementedError, ValueError) as error:
+    except (MappingError, NotImplementedError, TypeError, ValueError) as error:
         raise ConfigError([f"stream_maps: {error}"]) from None
     for stream, maps in mapper.stream_maps.items():
         for made in maps:

@@ -77,6 +77,7 @@ class RecordShaper:
         """
         self._notes = notes
         self._exclusion = exclusion or None
+        # A breadcrumb has "properties" before each name.
         self._deselected = Exclusion(
             ".".join(path[1::2])
             for path, selected in mask.items()
@@ -154,7 +155,7 @@ class RecordShaper:
             ValueError: A key column has no value.
         """
         if self._exclusion is not None:
-            records = self._exclusion.left_of(records)
+            records = self._exclusion.apply(records)
         doubtful = self._types.doubtful(records)
         shaped = [
             self._shape(record, names, window_end)
@@ -176,14 +177,13 @@ class RecordShaper:
         shaped = self._empty | record
         rest: Record = {}
         if len(shaped) > len(self._empty):
+            # They come after the columns.
             unknown = [*shaped][len(self._empty) :]
-            rest = self._deselected.left_of(
-                {name: shaped.pop(name) for name in unknown}
-            )
+            rest = self._deselected.apply({name: shaped.pop(name) for name in unknown})
             if self._has_rest:
                 self._notes.without_column(rest)
         if contradicting := self._fit(shaped, doubtful):
-            rest |= self._deselected.left_of(contradicting)
+            rest |= self._deselected.apply(contradicting)
         for name, make in self._made:
             shaped[name] = make(record, window_end)
             if name == RECORD_KEY and shaped[name] is None:

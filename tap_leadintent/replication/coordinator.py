@@ -69,6 +69,7 @@ class Coordinator:
             self.stop()
             msg = "the system allows no thread to read with; raise its limit of threads"
             raise StreamError(msg)
+        # Wakes the coordinator: nothing has been requested yet.
         self._events.put(0)
 
     def __iter__(self) -> Generator[tuple[Window, Page]]:

@@ -90,6 +90,7 @@ class RangeChain(Chain):
         if now is not None and now < self._until:
             # Where several machines answer in turn, the next may be behind this one.
             self._until = now
+            # All of the window may lie in the future.
             self.fields = range_fields(self._name, min(self._start, now - 1), now)
         elif self._until - self._start > NARROWEST_SECONDS:
             raise TooWideError(str(error), error.kind)
@@ -107,15 +108,15 @@ class RangeGuard:
     Everything would be read once for each window, and the windows would look alike.
     """
 
-    def __init__(self, name: str, first_page: Callable[[str], Records]) -> None:
+    def __init__(self, name: str, ask: Callable[[str], Records]) -> None:
         """Start without a window.
 
         Args:
             name: The time range.
-            first_page: Requests a time of a range that cannot have records.
+            ask: Requests a time of a range that cannot have records.
         """
         self._name = name
-        self._first_page = first_page
+        self._ask = ask
         self._is_trusted = False
         self._last: deque[int] = deque(maxlen=_MOST_ALIKE)
 
@@ -136,7 +137,7 @@ class RangeGuard:
             return
         # A server that refuses the range does not ignore it.
         with suppress(RefusedError):
-            if self._first_page(self._name).data:
+            if self._ask(self._name).data:
                 msg = (
                     "the API returns the same records for different time ranges of "
                     f"{self._name}; it seems to ignore the range. The stream stops "

@@ -93,8 +93,6 @@ class Schedule:
             reading: The reading.
             answer: The page, or why the request failed.
         """
-        if reading not in self._readings:
-            return
         reading.is_asking = False
         try:
             if isinstance(answer, BaseException):

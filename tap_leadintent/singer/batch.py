@@ -79,7 +79,7 @@ class Batches:
             return [*batcher.get_batches(iter(rows))]
         except (ImportError, OSError, TypeError, ValueError) as error:
             with suppress(Exception):
-                # What has been written of a file.
+                # Drops what was written of a file. Private: nothing public does so.
                 self._config.storage._root_path.fs.transaction.complete(commit=False)  # noqa: SLF001
             msg = f"{stream}: batches cannot be written ({error}); see batch_config"
             raise StreamError(msg) from None

@@ -93,9 +93,9 @@ class SingerStream(Stream):
         flush(self._tap.message_writer)
 
     def note_state(self) -> None:
-        """Put the current bookmark into the state; call it at the end, too.
+        """Put the current bookmark into the state, where the stream has ended.
 
-        Not called after each window, because there may be thousands of intervals.
+        With batches it stays as it was last written: rows may wait for their batch.
         """
         if self._batch is None:
             self.stream_state.update(self._bookmark())
@@ -156,7 +156,7 @@ class SingerStream(Stream):
         if not (is_full_table and self.config["emit_activate_version_messages"]):
             return
         if self._batch is None:
-            self._stream_version = self._initialized_at // 1000
+            self._stream_version = self._tap.initialized_at // 1000
         else:
             self.logger.warning(
                 "No ACTIVATE_VERSION is sent: records in a BATCH have no version, so a "

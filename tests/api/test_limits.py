@@ -42,6 +42,8 @@ def send(limiter: RateLimiter) -> float:
         ("", None),
         ("Sun, 06 Nov 1994 12:00:30 GMT", 30),
         ("Sun, 06 Nov 1994 11:59:59 GMT", None),
+        ("Sun, 06 Nov 99999999999 12:00:00 GMT", None),
+        ("Fri, 31 Dec 9999 23:59:59 -0100", None),
     ],
 )
 def test_retry_after(text: str, seconds: float | None) -> None:

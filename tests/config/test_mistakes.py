@@ -72,6 +72,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
         ("exclude_fields", {"leads": [name]}, f".leads.{name}: {NO_FIELD}{meant}?")
         for name, meant in (
             ("fullName", "full_name"),
+            ("FULL_NAME", "full_name"),
             ("compny.name", "company"),
             ("company.nam", "company.name"),
             ("qualification.references.urls", "qualification.references.url"),
@@ -79,7 +80,10 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ),
     *(
         ("exclude_fields", {"leads": [name]}, f".leads.{name}: is not the name of a ")
-        for name in ("company.*", "company__name", "additional_properties.full_name")
+        for name in (
+            *("company.*", "company__name", "company.", ""),
+            "additional_properties.full_name",
+        )
     ),
     ("exclude_fields", {"leads": ["id"]}, ".leads: id cannot be left out: it is part "),
     (
@@ -91,6 +95,14 @@ MISTAKES: list[tuple[str, Any, str]] = [
         "batch_config",
         {"encoding": JSONL, "storage": {"root": "foo://x"}},
         ": Protocol not known: foo",
+    ),
+    *(
+        (
+            "batch_config",
+            {"encoding": JSONL, "storage": FOLDER, "batch_size": size},
+            ".batch_size: must be an integer, 1 or more",
+        )
+        for size in (0, 2.5)
     ),
 ]
 

@@ -53,7 +53,7 @@ def schema_of(value: object) -> dict[str, Any]:
 @given(st.dictionaries(names, values, max_size=4), st.sets(names | st.just("a.b.c")))
 def test_nothing_else_is_taken(record: dict[str, Any], excluded: set[str]) -> None:
     exclusion, before = Exclusion(excluded), deepcopy(record)
-    left = exclusion.left_of(record)
+    left = exclusion.apply(record)
     kept = {
         path
         for path in paths(record)
