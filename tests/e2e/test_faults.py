@@ -16,7 +16,7 @@ import pytest
 
 from tests.support.helpers import API_KEY, Run, entries, only
 from tests.support.in_process import run_in_process
-from tests.support.runs import CLOCK, after_since, instant, last_state
+from tests.support.runs import CLOCK, after_since, instant
 from tests.support.servers import answering, listening, response
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def test_a_fault_that_does_not_pass(  # noqa: PLR0913, PLR0917 - fixtures
     assert first.failed().startswith("1 of 1 streams failed: leads: ")
     assert "gave up after 2 tries: " in first.failed()
     sandbox.faults()
-    second = read(PLANS[plan], last_state(first)).succeeded()
+    second = read(PLANS[plan], first.state).succeeded()
     assert {*ids(first, second)} == expected
 
 
@@ -172,7 +172,7 @@ def test_a_refusal(  # noqa: PLR0913, PLR0917 - fixtures
     assert problem in first.failed()
     assert len(struck(sandbox)) == 1
     assert "; try " not in first.stderr
-    second = read(PLANS[plan], last_state(first)).succeeded()
+    second = read(PLANS[plan], first.state).succeeded()
     assert {*ids(first, second)} == expected
 
 
@@ -199,7 +199,7 @@ def test_any_mixture_of_faults(
     # Each run ends a fault of the kind that no try mends; so many there are at most.
     while not runs or runs[-1].code:
         assert len(runs) <= 6 * len(rules), "it never came to its end"
-        runs.append(read(plan, last_state(runs[-1]) if runs else None))
+        runs.append(read(plan, runs[-1].state if runs else None))
         assert {*ids(*runs)} <= expected
     assert {*ids(*runs)} == expected
 

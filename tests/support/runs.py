@@ -6,6 +6,8 @@ import fcntl
 import gzip
 import json
 import signal
+import subprocess
+import sys
 import termios
 import time
 from dataclasses import dataclass
@@ -16,16 +18,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from tap_leadintent.sandbox.options import three_weeks_ago
-from tests.support.forked import start_tap
 from tests.support.helpers import (
     API_KEY,
     STREAMS,
     TIMEOUT,
     Run,
     assert_keeps_secret,
-    entries,
     exact_json,
-    only,
     options,
 )
 
@@ -76,17 +75,6 @@ def poll(until: Callable[[], bool], seconds: float = TIMEOUT) -> None:
         time.sleep(0.02)
 
 
-# The tap
-
-
-def catalog(*selected: str, **changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a catalog with these streams selected, and changes to streams' entries."""
-    made = only(*selected)
-    for name, change in changes.items():
-        entries(made)[name].update(change)
-    return made
-
-
 class TapProcess:
     """A process of the tap, whose output is read only as far as a test wants."""
 
@@ -97,14 +85,18 @@ class TapProcess:
         *arguments: str,
         catalog: Mapping[str, Any] | None = None,
         state: object = None,
-        module: str = "tap_leadintent",
     ) -> None:
         self._lines: list[bytes] = []
         self._key = config.get("api_key")
         self._stderr = folder / "stderr.txt"
         given = options(folder, config=config, catalog=catalog, state=state)
         with self._stderr.open("wb") as stderr:
-            self.process = start_tap(*arguments, *given, module=module, stderr=stderr)
+            self.process = subprocess.Popen(  # noqa: S603 - our own module
+                [sys.executable, "-m", "tap_leadintent", *arguments, *given],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+            )
 
     @property
     def stderr(self) -> str:
@@ -177,15 +169,6 @@ def wait_for_a_full_pipe(process: TapProcess) -> None:
         return len(looks) > 15 and all(a == b > 0 for a, b in pairwise(looks[-15:]))
 
     poll(stands_still)
-
-
-def last_state(run: Run) -> Any:
-    """Give the value of the last STATE, or None when there is none."""
-    states = [m["value"] for m in run.messages if m["type"] == "STATE"]
-    return states[-1] if states else None
-
-
-# What was written, asked and covered
 
 
 def instant(text: str) -> datetime:
