@@ -60,7 +60,7 @@ def status(code: int, **more: Any) -> dict[str, Any]:
 def page(record: str) -> dict[str, Any]:
     """Give the fault of a page that holds one record, as it is written."""
     cursor = '{"next": "", "has_more": false}'
-    return {"kind": "body", "body": f'{{"data": [{record}], "cursor": {cursor}}}'}
+    return status(200, body=f'{{"data": [{record}], "cursor": {cursor}}}')
 
 
 def leads_with(**changed: Any) -> dict[str, Any]:
@@ -145,7 +145,7 @@ OF_LEADS = {
         config={"batch_config": batches_in("file:///dev/null/batches")}
     ),
     "page 1 says has_more but carries no next cursor; the stream stops rather than miss records. Report it to the API's support.": Case(
-        fault={"kind": "body", "body": {"data": [], "cursor": {"has_more": True}}}
+        fault=status(200, body={"data": [], "cursor": {"has_more": True}})
     ),
 }
 
@@ -157,7 +157,7 @@ GAVE_UP = {
         fault=status(503)
     ),
     "the response is not a page of records (JSON is malformed: …); if it goes on, ask the API's support, or check base_url, which is the root of the API without /v1: …": Case(
-        fault={"kind": "html"}
+        fault=status(200, body="<html>Checking your browser</html>")
     ),
     "127.0.0.1:9 refuses connections; check host and port in base_url, and whether the API is up; base_url is …": Case(
         config={"base_url": "http://127.0.0.1:9"}

@@ -113,13 +113,10 @@ def table(
 
 def expected(sandbox: Sandbox, stream: str, *columns: str) -> Rows:
     """Give the rows of a whole load, some fields in columns of their own."""
-    rows = {}
-    for record in raw_records(sandbox, stream):
-        row = expected_row(stream, record)
-        rest = dict(row["additional_properties"] or {})
-        own = {name: rest.pop(name, None) for name in columns}
-        rows[record["id"]] = {**row, **own, "additional_properties": rest or None}
-    return rows
+    return {
+        record["id"]: expected_row(stream, record, *columns)
+        for record in raw_records(sandbox, stream)
+    }
 
 
 # Columns
