@@ -66,15 +66,15 @@ EMPTY: dict[str, Rule] = {"empty page": {"kind": "empty_page"}}
 RESTARTED = {"400": status(400, pages=[2]), "410": status(410, pages=[2])}
 """What begins a chain again, as only a cursor can have expired."""
 
-REFUSED: dict[str, tuple[Rule, str]] = {
-    "403": (status(403), "HTTP 403"),
-    "no next": (
-        status(200, body='{"data": [], "cursor": {"has_more": true}}'),
-        "says has_more",
-    ),
-    "huge": (status(200, body="x" * 3_000_000), "larger than 1 MiB"),
+REFUSED: dict[str, Rule] = {
+    "403": status(403),
+    "no next": status(200, body='{"data": [], "cursor": {"has_more": true}}'),
+    "huge": status(200, body="x" * 3_000_000),
 }
-"""What ends a stream, and what it then says."""
+"""What ends a stream."""
+
+PROBLEMS = {"403": "HTTP 403", "no next": "says has_more", "huge": "larger than 1 MiB"}
+"""What it then says."""
 
 
 @pytest.fixture(autouse=True)
@@ -146,30 +146,17 @@ def test_a_fault_that_passes(  # noqa: PLR0913, PLR0917 - fixtures
     assert restarted == (name in RESTARTED and bool(struck(sandbox)))
 
 
-@in_pairs(TRIED_AGAIN)
+@in_pairs(TRIED_AGAIN | REFUSED)
 def test_a_fault_that_does_not_pass(  # noqa: PLR0913, PLR0917 - fixtures
     sandbox: Sandbox, read: Read, expected: set[str], plan: str, pages: str, name: str
 ) -> None:
-    sandbox.faults({**TRIED_AGAIN[name], "pages": pages})
+    sandbox.faults({**(TRIED_AGAIN | REFUSED)[name], "pages": pages})
     timeout = {"request_timeout_seconds": 0.4 if name == "hang" else 5}
     first = read({**PLANS[plan], **timeout, "max_retries": 1})
     assert first.failed().startswith("1 of 1 streams failed: leads: ")
-    assert "gave up after 2 tries: " in first.failed()
+    assert PROBLEMS.get(name, "gave up after 2 tries: ") in first.failed()
+    assert ("; try " in first.stderr) == (name in TRIED_AGAIN)
     sandbox.faults()
-    second = read(PLANS[plan], first.state).succeeded()
-    assert {*ids(first, second)} == expected
-
-
-@in_pairs(REFUSED)
-def test_a_refusal(  # noqa: PLR0913, PLR0917 - fixtures
-    sandbox: Sandbox, read: Read, expected: set[str], plan: str, pages: str, name: str
-) -> None:
-    rule, problem = REFUSED[name]
-    sandbox.faults({**rule, "pages": pages, "times": 1})
-    first = read(PLANS[plan])
-    assert problem in first.failed()
-    assert len(struck(sandbox)) == 1
-    assert "; try " not in first.stderr
     second = read(PLANS[plan], first.state).succeeded()
     assert {*ids(first, second)} == expected
 
@@ -179,8 +166,7 @@ def test_any_mixture_of_faults(
     sandbox: Sandbox, read: Read, expected: set[str], seed: int
 ) -> None:
     random = Random(seed)  # noqa: S311 - a test's choice
-    all_rules = [*(PASSING | EMPTY | RESTARTED).values()]
-    all_rules += [rule for rule, _ in REFUSED.values()]
+    all_rules = [*(PASSING | EMPTY | RESTARTED | REFUSED).values()]
     rules = [
         {
             **rule,

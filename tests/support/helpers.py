@@ -105,13 +105,13 @@ def entries(catalog: dict[str, Any]) -> dict[str, dict[str, Any]]:
 def select(
     catalog: dict[str, Any], stream: str, *breadcrumb: str, selected: bool
 ) -> None:
-    """Select or deselect a stream or one of its columns."""
-    (item,) = (
-        item
-        for item in entries(catalog)[stream]["metadata"]
-        if tuple(item["breadcrumb"]) == breadcrumb
-    )
-    item["metadata"]["selected"] = selected
+    """Select or deselect a stream or one of its fields."""
+    metadata = entries(catalog)[stream]["metadata"]
+    for item in metadata:
+        if tuple(item["breadcrumb"]) == breadcrumb:
+            item["metadata"]["selected"] = selected
+            return
+    metadata.append({"breadcrumb": breadcrumb, "metadata": {"selected": selected}})
 
 
 @cache

@@ -5,8 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from tests.support.helpers import raw_records
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tap_leadintent.sandbox import Sandbox
 
 Row = dict[str, Any]
 
@@ -59,6 +63,14 @@ def expected_row(stream: str, record: dict[str, Any], *added: str) -> Row:
     rest = {name: value for name, value in record.items() if name not in row}
     row["additional_properties"] = rest or None
     return row
+
+
+def expected_rows(sandbox: Sandbox, stream: str, *added: str) -> dict[str, Row]:
+    """Work out what a table has to hold after a whole load, by id."""
+    return {
+        record["id"]: expected_row(stream, record, *added)
+        for record in raw_records(sandbox, stream)
+    }
 
 
 def without(*fields: str) -> Callable[[Row], Row]:
