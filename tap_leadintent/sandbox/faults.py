@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from tap_leadintent.sandbox.query import Query
 
 _JSON = "application/json"
-_GATEWAY_PAGE = (
-    "<!DOCTYPE html>\n<html><body><h1>Checking your browser</h1></body></html>"
-)
 
 
 class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True):
@@ -37,10 +34,10 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
         times: Largest number of requests struck; unlimited when null.
         rate: Share of the matching requests that are struck.
         seed: Seed of the draws for `rate`.
-        status: Status code, where the kind has one.
+        status: Status code, for the kind of that name.
         headers: More headers of the response, likewise.
         body: Body of the response, likewise: text, or any other JSON.
-        seconds: How long it takes, likewise.
+        seconds: How long `hang` takes.
     """
 
     kind: str
@@ -50,9 +47,9 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
     times: int | None = None
     rate: float = 1.0
     seed: int = 1
-    status: int | None = None
+    status: int = 500
     headers: dict[str, str] = {}
-    body: Any = msgspec.UNSET
+    body: Any = '{"error": "injected by the sandbox"}'
     seconds: float = 60.0
 
     kinds: ClassVar[dict[str, Any]] = {}
@@ -78,8 +75,6 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
 
     def _is_meant_for(self, query: Query, page: Page) -> bool:
         number, is_last = query.cursor.page, not page.next
-        if self.kind == "expire_cursor" and number == 1:
-            return False
         if self.stream not in (None, query.shelf.endpoint.stream):
             return False
         if isinstance(self.pages, list):
@@ -99,33 +94,14 @@ def page_response(page: Page) -> Response:
     return Response(page.encode(), media_type=_JSON)
 
 
-def respond_with(fault: Fault, status: int, body: object) -> Response:
-    """Answer with what a fault says, and this where it says nothing."""
-    told = body if fault.body is msgspec.UNSET else fault.body
-    content = told if isinstance(told, str) else json.dumps(told)
-    headers = {"Content-Type": _JSON, **fault.headers}
-    return Response(content, fault.status or status, headers)
-
-
 def _status(fault: Fault, _query: Query, _page: Page) -> ASGIApp:
-    return respond_with(fault, 500, {"error": "injected by the sandbox"})
-
-
-def _body(fault: Fault, _query: Query, _page: Page) -> ASGIApp:
-    return respond_with(fault, 200, "")
-
-
-def _html(_fault: Fault, _query: Query, _page: Page) -> ASGIApp:
-    return Response(_GATEWAY_PAGE, media_type="text/html")
+    content = fault.body if isinstance(fault.body, str) else json.dumps(fault.body)
+    return Response(content, fault.status, {"Content-Type": _JSON, **fault.headers})
 
 
 def _truncate(_fault: Fault, _query: Query, page: Page) -> ASGIApp:
     content = page.encode()
     return Response(content[: len(content) // 2], media_type=_JSON)
-
-
-def _expire_cursor(fault: Fault, _query: Query, _page: Page) -> ASGIApp:
-    return respond_with(fault, 410, {"error": "the cursor has expired"})
 
 
 def _empty_page(_fault: Fault, query: Query, _page: Page) -> ASGIApp:
@@ -163,10 +139,7 @@ async def disconnected(receive: Receive) -> None:
 
 Fault.kinds = {
     "status": _status,
-    "body": _body,
-    "html": _html,
     "truncate": _truncate,
-    "expire_cursor": _expire_cursor,
     "empty_page": _empty_page,
     "reset": _reset,
     "hang": _hang,

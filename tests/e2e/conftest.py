@@ -15,7 +15,7 @@ from tests.support.environments import uv
 from tests.support.pages import ROOT
 from tests.support.pipelines import PostgresWarehouse, install
 from tests.support.postgres import tables_of, types_of
-from tests.support.runs import CLOCK, TapProcess
+from tests.support.runs import CLOCK
 from tests.support.servers import make_certificate
 from tests.support.targets import run_target, settings_of
 
@@ -40,12 +40,6 @@ def server() -> Iterator[Sandbox]:
     """One sandbox process for all tests of this process."""
     with running_sandbox("--clock", CLOCK) as sandbox:
         yield sandbox
-
-
-@pytest.fixture
-def tap(tmp_path: Path) -> Callable[..., Run]:
-    """Run the tap as a process, to its end."""
-    return lambda *given, **options: TapProcess(tmp_path, *given, **options).finish()
 
 
 @pytest.fixture

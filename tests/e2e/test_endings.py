@@ -17,9 +17,7 @@ from tests.support.runs import (
     TapProcess,
     assert_ended_cleanly,
     assert_states_are_true,
-    catalog,
     fill,
-    last_state,
     poll,
     wait_for_a_full_pipe,
 )
@@ -52,7 +50,7 @@ def test_a_signal_does_not_wait_for_an_answer(
         poll(asked.is_set)
         run = process.end(number)
     assert_ended_cleanly(run, number)
-    assert last_state(run) == {"bookmarks": {"leads": {"coverage": []}}}
+    assert run.state == {"bookmarks": {"leads": {"coverage": []}}}
 
 
 def test_a_run_that_failed_does_not_wait_for_other_answers(tmp_path: Path) -> None:
@@ -78,7 +76,7 @@ def test_a_signal_does_not_wait_for_a_target_that_reads_no_more(
 ) -> None:
     fill(sandbox, leads=2000)
     load = {**config, "start_date": SINCE, "end_date": CLOCK, "page_size": 10}
-    process = TapProcess(tmp_path, load, catalog=catalog("leads"))
+    process = TapProcess(tmp_path, load, catalog=LEADS)
     wait_for_a_full_pipe(process)
     torn = process.end(signal.SIGTERM)
 

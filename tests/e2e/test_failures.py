@@ -125,17 +125,6 @@ PROXY = (
 )
 
 
-def test_a_proxy_that_refuses(
-    session: requests.Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("NO_PROXY")
-    with listening(saying(b"HTTP/1.1 407 Wanted\r\n\r\n")) as (host, port):
-        monkeypatch.setenv("HTTPS_PROXY", f"http://user:pass-9c@{host}:{port}")
-        why = "Tunnel connection failed: 407 Wanted"
-        assert told(session, API) == PROXY.replace("WHY", why)
-        assert is_without_connection(fail(session, API))
-
-
 @pytest.mark.parametrize("url", ["http://[::1", "http://user:pass", "socks5://a:1"])
 def test_an_address_of_no_proxy(
     session: requests.Session, monkeypatch: pytest.MonkeyPatch, url: str

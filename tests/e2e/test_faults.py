@@ -16,7 +16,7 @@ import pytest
 
 from tests.support.helpers import API_KEY, Run, entries, only
 from tests.support.in_process import run_in_process
-from tests.support.runs import CLOCK, after_since, instant, last_state
+from tests.support.runs import CLOCK, after_since, instant
 from tests.support.servers import answering, listening, response
 
 if TYPE_CHECKING:
@@ -44,18 +44,14 @@ def status(code: int, **more: Any) -> Rule:
     return {"kind": "status", "status": code, **more}
 
 
-def body(content: Any, **more: Any) -> Rule:
-    return {"kind": "body", "body": content, **more}
-
-
 PASSING: dict[str, Rule] = {
     "500": status(500),
     "429": status(429, headers={"Retry-After": "0.01"}),
     "reset": {"kind": "reset"},
-    "undecodable": body("{}", headers={"Content-Encoding": "gzip"}),
+    "undecodable": status(200, body="{}", headers={"Content-Encoding": "gzip"}),
     "truncate": {"kind": "truncate"},
-    "html": {"kind": "html"},
-    "no data": body({"cursor": {"next": "", "has_more": False}}),
+    "html": status(200, body="<html>Checking your browser</html>"),
+    "no data": status(200, body={"cursor": {"next": "", "has_more": False}}),
 }
 """What another try may mend."""
 
@@ -64,19 +60,21 @@ POSITIONS = ("first", "middle", "last")
 
 TRIED_AGAIN = PASSING | {"hang": {"kind": "hang", "seconds": 60}}
 
-NOT_TRIED_AGAIN: dict[str, Rule] = {
-    "empty page": {"kind": "empty_page"},
-    "400": {"kind": "expire_cursor", "status": 400},
-    "410": {"kind": "expire_cursor"},
-}
-"""What is odd and no fault, and what begins a chain again."""
+EMPTY: dict[str, Rule] = {"empty page": {"kind": "empty_page"}}
+"""What is odd, and no fault."""
 
-REFUSED: dict[str, tuple[Rule, str]] = {
-    "403": (status(403), "HTTP 403"),
-    "no next": (body('{"data": [], "cursor": {"has_more": true}}'), "says has_more"),
-    "huge": (body("x" * 3_000_000), "larger than 1 MiB"),
+RESTARTED = {"400": status(400, pages=[2]), "410": status(410, pages=[2])}
+"""What begins a chain again, as only a cursor can have expired."""
+
+REFUSED: dict[str, Rule] = {
+    "403": status(403),
+    "no next": status(200, body='{"data": [], "cursor": {"has_more": true}}'),
+    "huge": status(200, body="x" * 3_000_000),
 }
-"""What ends a stream, and what it then says."""
+"""What ends a stream."""
+
+PROBLEMS = {"403": "HTTP 403", "no next": "says has_more", "huge": "larger than 1 MiB"}
+"""What it then says."""
 
 
 @pytest.fixture(autouse=True)
@@ -131,12 +129,12 @@ def in_pairs(rules: Iterable[str]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("name", "pages", "plan"), cases)
 
 
-@in_pairs(TRIED_AGAIN | NOT_TRIED_AGAIN)
+@in_pairs(TRIED_AGAIN | EMPTY | RESTARTED)
 def test_a_fault_that_passes(  # noqa: PLR0913, PLR0917 - fixtures
     sandbox: Sandbox, read: Read, expected: set[str], plan: str, pages: str, name: str
 ) -> None:
-    rule = (TRIED_AGAIN | NOT_TRIED_AGAIN)[name]
-    sandbox.faults({**rule, "pages": pages, "times": 2})
+    rule = (TRIED_AGAIN | EMPTY | RESTARTED)[name]
+    sandbox.faults({"pages": pages, "times": 2, **rule})
     timeout = {"request_timeout_seconds": 0.4 if name == "hang" else 5}
     run = read(PLANS[plan] | timeout).succeeded()
     assert ({*ids(run)}, len(ids(run))) == (expected, LEADS)
@@ -145,34 +143,21 @@ def test_a_fault_that_passes(  # noqa: PLR0913, PLR0917 - fixtures
     if retried:
         assert len(struck(sandbox)) == 2
         assert f"{run.stderr.count('; try ')} retries" in run.stderr
-    assert restarted == (rule["kind"] == "expire_cursor" and bool(struck(sandbox)))
+    assert restarted == (name in RESTARTED and bool(struck(sandbox)))
 
 
-@in_pairs(TRIED_AGAIN)
+@in_pairs(TRIED_AGAIN | REFUSED)
 def test_a_fault_that_does_not_pass(  # noqa: PLR0913, PLR0917 - fixtures
     sandbox: Sandbox, read: Read, expected: set[str], plan: str, pages: str, name: str
 ) -> None:
-    sandbox.faults({**TRIED_AGAIN[name], "pages": pages})
+    sandbox.faults({**(TRIED_AGAIN | REFUSED)[name], "pages": pages})
     timeout = {"request_timeout_seconds": 0.4 if name == "hang" else 5}
     first = read({**PLANS[plan], **timeout, "max_retries": 1})
     assert first.failed().startswith("1 of 1 streams failed: leads: ")
-    assert "gave up after 2 tries: " in first.failed()
+    assert PROBLEMS.get(name, "gave up after 2 tries: ") in first.failed()
+    assert ("; try " in first.stderr) == (name in TRIED_AGAIN)
     sandbox.faults()
-    second = read(PLANS[plan], last_state(first)).succeeded()
-    assert {*ids(first, second)} == expected
-
-
-@in_pairs(REFUSED)
-def test_a_refusal(  # noqa: PLR0913, PLR0917 - fixtures
-    sandbox: Sandbox, read: Read, expected: set[str], plan: str, pages: str, name: str
-) -> None:
-    rule, problem = REFUSED[name]
-    sandbox.faults({**rule, "pages": pages, "times": 1})
-    first = read(PLANS[plan])
-    assert problem in first.failed()
-    assert len(struck(sandbox)) == 1
-    assert "; try " not in first.stderr
-    second = read(PLANS[plan], last_state(first)).succeeded()
+    second = read(PLANS[plan], first.state).succeeded()
     assert {*ids(first, second)} == expected
 
 
@@ -181,8 +166,7 @@ def test_any_mixture_of_faults(
     sandbox: Sandbox, read: Read, expected: set[str], seed: int
 ) -> None:
     random = Random(seed)  # noqa: S311 - a test's choice
-    all_rules = [*PASSING.values(), *NOT_TRIED_AGAIN.values()]
-    all_rules += [rule for rule, _ in REFUSED.values()]
+    all_rules = [*(PASSING | EMPTY | RESTARTED | REFUSED).values()]
     rules = [
         {
             **rule,
@@ -199,7 +183,7 @@ def test_any_mixture_of_faults(
     # Each run ends a fault of the kind that no try mends; so many there are at most.
     while not runs or runs[-1].code:
         assert len(runs) <= 6 * len(rules), "it never came to its end"
-        runs.append(read(plan, last_state(runs[-1]) if runs else None))
+        runs.append(read(plan, runs[-1].state if runs else None))
         assert {*ids(*runs)} <= expected
     assert {*ids(*runs)} == expected
 

@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Any
 import psutil  # type: ignore[import-untyped]
 import pytest
 
+from tests.support.helpers import only
 from tests.support.runs import (
     CLOCK,
     SINCE,
     TapProcess,
     assert_ended_cleanly,
     assert_states_are_true,
-    catalog,
     checkpoints,
     covered,
     fill,
     instant,
-    last_state,
     poll,
     wait_for_a_full_pipe,
 )
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from tap_leadintent.sandbox import Sandbox
 
 
+ONLY_LEADS = only("leads")
 LEADS = 5_000
 PAGE = 10
 KILLS = 12
@@ -62,28 +62,28 @@ def test_a_load_that_is_killed_again_and_again_loses_nothing(
     # All together read fewer lines than there are leads, so that each hits the load.
     points = [*range(4), *(draw.randint(4, 800) for _ in range(KILLS - 4))]
     assert sum(points) < LEADS * 0.9
-    only_leads = catalog("leads")
     kept: set[str] = set()
     state: Any = None
     for point in points:
-        process = TapProcess(tmp_path, load, catalog=only_leads, state=state)
+        process = TapProcess(tmp_path, load, catalog=ONLY_LEADS, state=state)
         process.read(point)
         run = process.kill()
         assert run.code == -signal.SIGKILL
-        seals = list(checkpoints(run, "leads"))
-        sealed = seals[-1].written if seals else frozenset()
+        sealed: frozenset[str] = frozenset()
+        for _, written in checkpoints(run, "leads"):
+            sealed = written
         assert len({record["id"] for record in run.records("leads")} - sealed) <= OPEN
         kept |= sealed
-        state = last_state(run) or state
+        state = run.state or state
     assert LEADS / 10 < len(kept) < LEADS
-    process = TapProcess(tmp_path, load, catalog=only_leads, state=state)
+    process = TapProcess(tmp_path, load, catalog=ONLY_LEADS, state=state)
     run = process.finish().succeeded()
 
     assert kept | {lead["id"] for lead in run.records("leads")} == {
         *sandbox.times("leads")
     }
     span = (instant(SINCE), instant(CLOCK))
-    assert covered(last_state(run), "leads", "date_found") == [span]
+    assert covered(run.state, "leads", "date_found") == [span]
 
 
 # SIGTERM and SIGINT
@@ -117,7 +117,7 @@ def test_a_signal_into_a_full_pipe_leaves_whole_lines_and_true_states(  # noqa: 
         leads = [{"id": f"{part}-{n}", "title": title} for n in range(PAGE)]
         found = instant(SINCE) + part * timedelta(days=4)
         sandbox.insert("leads", *leads, found_at=found.isoformat())
-    process = TapProcess(tmp_path, load, catalog=catalog("leads"))
+    process = TapProcess(tmp_path, load, catalog=ONLY_LEADS)
     process.read_until("RECORD", 1)
     process.read_until("STATE", 1)
     # Enough for a window that no STATE covers yet.
@@ -133,4 +133,4 @@ def test_a_signal_into_a_full_pipe_leaves_whole_lines_and_true_states(  # noqa: 
     assert run.messages[-1]["type"] == "STATE"
     assert_states_are_true(run, sandbox)
     assert len(run.records("leads")) < 700
-    assert covered(last_state(run), "leads", "date_found")
+    assert covered(run.state, "leads", "date_found")

@@ -60,7 +60,7 @@ def status(code: int, **more: Any) -> dict[str, Any]:
 def page(record: str) -> dict[str, Any]:
     """Give the fault of a page that holds one record, as it is written."""
     cursor = '{"next": "", "has_more": false}'
-    return {"kind": "body", "body": f'{{"data": [{record}], "cursor": {cursor}}}'}
+    return status(200, body=f'{{"data": [{record}], "cursor": {cursor}}}')
 
 
 def leads_with(**changed: Any) -> dict[str, Any]:
@@ -104,9 +104,6 @@ OF_THE_STATE = {
     "api_key is not the one that the state of leads was made with; if it belongs to another organization, use a separate state for it": warned(
         state=covering(key="00000000")
     ),
-    "base_url is …, but the state of leads was made with https://api.example.com; everything is read anew, and the coverage of that address is kept": warned(
-        state=covering(source="https://api.example.com")
-    ),
     "leads: The stream starts anew, as its filters have changed; the coverage with other filters is kept": warned(
         state=covering(filters="0123456789ab")
     ),
@@ -141,11 +138,8 @@ OF_LEADS = {
     "HTTP 422 …: the API does not accept the request: … (date_found was asked for in windows of an hour at most; if that is too wide, lower window_days)": Case(
         config={"start_date": "2025-01-01"}, fault=status(422)
     ),
-    "batches cannot be written ([Errno 20] Not a directory: …); see batch_config": Case(
-        config={"batch_config": batches_in("file:///dev/null/batches")}
-    ),
     "page 1 says has_more but carries no next cursor; the stream stops rather than miss records. Report it to the API's support.": Case(
-        fault={"kind": "body", "body": {"data": [], "cursor": {"has_more": True}}}
+        fault=status(200, body={"data": [], "cursor": {"has_more": True}})
     ),
 }
 
@@ -157,7 +151,7 @@ GAVE_UP = {
         fault=status(503)
     ),
     "the response is not a page of records (JSON is malformed: …); if it goes on, ask the API's support, or check base_url, which is the root of the API without /v1: …": Case(
-        fault={"kind": "html"}
+        fault=status(200, body="<html>Checking your browser</html>")
     ),
     "127.0.0.1:9 refuses connections; check host and port in base_url, and whether the API is up; base_url is …": Case(
         config={"base_url": "http://127.0.0.1:9"}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sysconfig
 from hashlib import md5
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +12,8 @@ import yaml
 
 from tap_leadintent.definitions import FOLDER
 from tests.e2e.test_targets import assert_tables_hold
-from tests.support.helpers import API_KEY, STREAMS, TIMEOUT
-from tests.support.pages import README, ROOT, section, shell_blocks
+from tests.support.helpers import API_KEY, STREAMS
+from tests.support.pages import README, ROOT, SCRIPTS, section, shell_blocks, typed
 from tests.support.postgres import tables_of
 
 if TYPE_CHECKING:
@@ -50,18 +48,16 @@ class Shell:
     """A shell that has uv, and nothing else that the project needs."""
 
     def __init__(self, folder: Path, **variables: str) -> None:
-        ours = sysconfig.get_path("scripts")
         path = os.environ["PATH"].split(os.pathsep)
         programs = folder / "programs"
         self.project = folder / "leads"
         self._folder = folder
         self._env = {
-            **os.environ,
-            "PATH": os.pathsep.join([str(programs), *(p for p in path if p != ours)]),
+            "PATH": os.pathsep.join(
+                [str(programs), *(each for each in path if each != SCRIPTS)]
+            ),
             "UV_TOOL_BIN_DIR": str(programs),
             "UV_TOOL_DIR": str(folder / "tools"),
-            "MELTANO_SEND_ANONYMOUS_USAGE_STATS": "false",
-            "NO_COLOR": "1",
             **variables,
         }
         built = self(f'cd {clone_in(folder)}\n{BUILD}printf %s "$UV_FIND_LINKS"')
@@ -69,19 +65,8 @@ class Shell:
 
     def __call__(self, lines: str) -> str:
         """Type lines, one after the other; each must succeed."""
-        done = subprocess.run(  # noqa: S603 - what README says
-            ["/bin/sh", "-e", "-c", lines],
-            cwd=self.project if self.project.exists() else self._folder,
-            env=self._env,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            timeout=2 * TIMEOUT,
-        )
-        assert done.returncode == 0, done.stdout[-3000:]
-        return done.stdout
+        folder = self.project if self.project.exists() else self._folder
+        return typed(lines, folder, **self._env)
 
     def plugin(self, kind: str) -> dict[str, Any]:
         """Give the one plugin of a kind that the project has."""

@@ -12,11 +12,11 @@ from unittest import mock
 import pytest
 import yaml
 
-from tests.support.helpers import entries, only, raw_records
+from tests.support.helpers import entries, only
 from tests.support.in_process import run_in_process
 from tests.support.pages import ROOT, section
-from tests.support.postgres import rows_of, without_metadata
-from tests.support.rows import expected_row, without
+from tests.support.postgres import rows_by_id, rows_of, without_metadata
+from tests.support.rows import expected_rows, without
 from tests.support.runs import DAY, SINCE, fill
 from tests.support.targets import run_target
 
@@ -84,16 +84,13 @@ class Table:
         run = run_in_process(self._folder, config, "--discover").succeeded()
         return only(self.name, of=json.loads(run.stdout))
 
-    def all_rows(self, name: str = "") -> list[dict[str, Any]]:
-        """Give the rows of the table, or of a view."""
-        return rows_of(self._postgres, self.schema, name or self.name)
+    def all_rows(self) -> list[dict[str, Any]]:
+        """Give the rows of the table with all columns."""
+        return rows_of(self._postgres, self.schema, self.name)
 
     def rows(self, name: str = "") -> Rows:
-        """Give the rows by id, without what the target adds."""
-        rows = self.all_rows(name)
-        found = {row["id"]: without_metadata(row) for row in rows}
-        assert len(found) == len(rows)
-        return found
+        """Give the rows of the table, or of a view; see `rows_by_id`."""
+        return rows_by_id(self._postgres, self.schema, name or self.name)
 
     def tell(self, statements: str) -> None:
         """Run the statements of a page."""
@@ -111,17 +108,6 @@ def table(
     return lambda name: Table(tmp_path, postgres, config, name)
 
 
-def expected(sandbox: Sandbox, stream: str, *columns: str) -> Rows:
-    """Give the rows of a whole load, some fields in columns of their own."""
-    rows = {}
-    for record in raw_records(sandbox, stream):
-        row = expected_row(stream, record)
-        rest = dict(row["additional_properties"] or {})
-        own = {name: rest.pop(name, None) for name in columns}
-        rows[record["id"]] = {**row, **own, "additional_properties": rest or None}
-    return rows
-
-
 # Columns
 
 
@@ -132,7 +118,7 @@ def test_a_new_column_is_null_in_old_rows_until_a_full_refresh(
     observations = table("observations")
     observations.run()
     old = observations.rows()
-    assert old == expected(sandbox, "observations")
+    assert old == expected_rows(sandbox, "observations")
 
     catalog = only("observations")
     columns = entries(catalog)["observations"]["schema"]["properties"]
@@ -140,7 +126,7 @@ def test_a_new_column_is_null_in_old_rows_until_a_full_refresh(
     sandbox.advance(20 * DAY)
     run = observations.run(catalog=catalog)
     read = {record["id"] for record in run.records("observations")}
-    whole = expected(sandbox, "observations", "confidence")
+    whole = expected_rows(sandbox, "observations", "confidence")
     before = {key: {**row, "confidence": None} for key, row in old.items()}
     assert observations.rows() == {
         key: whole[key] if key in read else before[key] for key in whole
@@ -153,7 +139,7 @@ def test_a_new_column_is_null_in_old_rows_until_a_full_refresh(
 
     # A column that is taken back goes stale, also where rows are read again.
     observations.refresh()
-    stale = expected(sandbox, "observations")
+    stale = expected_rows(sandbox, "observations")
     assert observations.rows() == {
         key: {**row, "confidence": whole[key]["confidence"]}
         for key, row in stale.items()
@@ -169,7 +155,7 @@ def test_inferred_columns_follow_their_sample_until_they_are_frozen(
     sandbox.insert("custom_signals", {"id": "a", **first})
     frozen = signals.discover()
     signals.run(catalog=frozen)
-    whole = {**expected(sandbox, "custom_signals", *first)["a"], **first}
+    whole = {**expected_rows(sandbox, "custom_signals", *first)["a"], **first}
     assert signals.rows()["a"] == whole
 
     # Another first page: a number has become text, and a text a number.
@@ -229,7 +215,7 @@ def test_what_is_excluded_stays_in_the_table_until_the_pages_statements_remove_i
     sandbox.insert("leads", {"id": "bare", "profile": None}, found_at=SINCE)
     left: dict[str, Rows] = {}
     for name, excluded in config["exclude_fields"].items():
-        changed, whole = table(name), expected(sandbox, name)
+        changed, whole = table(name), expected_rows(sandbox, name)
         changed.run()
         assert changed.rows() == whole
         left[name] = {key: without(*excluded)(row) for key, row in whole.items()}
@@ -269,7 +255,7 @@ def test_without_a_key_every_row_stays_and_a_view_gives_the_newest(
             leads.tell(view[1])
         emitted += len(run.records("leads"))
         assert len(leads.all_rows()) == emitted
-        assert leads.rows("newest_leads") == expected(sandbox, "leads")
+        assert leads.rows("newest_leads") == expected_rows(sandbox, "leads")
     assert emitted > len(leads.rows("newest_leads"))
 
 
@@ -286,7 +272,7 @@ def test_a_key_with_the_signals_time_keeps_every_signal_seen(
     seen = {}
     for days in (0, 5, 12):
         sandbox.advance(days * DAY)
-        for row in expected(sandbox, "leads").values():
+        for row in expected_rows(sandbox, "leads").values():
             seen[row["id"], row["signal_observed_at"]] = row
         leads.refresh(**config)
 
@@ -307,7 +293,7 @@ def test_accounts_that_left_the_queue_are_retired_by_a_whole_read_only(
 ) -> None:
     fill(sandbox, monitored_accounts=250)
     table_of_accounts = table("monitored_accounts")
-    told = expected(sandbox, "monitored_accounts")
+    told = expected_rows(sandbox, "monitored_accounts")
     options: dict[str, Any] = {"emit_activate_version_messages": True}
     options["target"] = {"hard_delete": hard}
 

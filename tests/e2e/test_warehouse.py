@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from psycopg import sql
 
-from tests.support.helpers import RANGES, STREAMS
-from tests.support.pipelines import Pipeline, column, kill_group
+from tests.support.helpers import RANGES, STREAMS, TIMEOUT
+from tests.support.pipelines import Pipeline
+from tests.support.postgres import tables_of
 from tests.support.runs import CLOCK, SINCE, covered, fill, instant, poll
 
 if TYPE_CHECKING:
@@ -44,9 +46,8 @@ def test_a_state_reads_well_and_a_full_refresh_that_is_killed_loses_nothing(
     with warehouse.postgres.connect() as connection:
 
         def held() -> dict[str, set[str]]:
-            tables = {s: column(connection, "refreshed", s, "id") for s in STREAMS}
-            assert all(len(ids) == len(set(ids)) for ids in tables.values())
-            return {stream: set(ids) for stream, ids in tables.items()}
+            tables = tables_of(warehouse.postgres, "refreshed")
+            return {stream: set(rows) for stream, rows in tables.items()}
 
         def bookmarks() -> Any:
             state = json.loads(pipeline.kept_state())["singer_state"]
@@ -64,8 +65,8 @@ def test_a_state_reads_well_and_a_full_refresh_that_is_killed_loses_nothing(
         fill(sandbox, **sizes, latency=0.1)
         with pipeline.running("--full-refresh") as process:
             poll(lambda: "coverage" in pipeline.partial_state())
-            kill_group(process)
-        assert process.returncode == -signal.SIGKILL
+            os.killpg(process.pid, signal.SIGKILL)
+            assert process.wait(TIMEOUT) == -signal.SIGKILL
         assert 0 < sum(map(len, held().values())) < sum(sizes.values())
         fill(sandbox, **sizes)
         # A killed run counts as running for a few minutes.

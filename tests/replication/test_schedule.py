@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from tap_leadintent.replication import schedule as module
 from tap_leadintent.replication.windows import Windows
-from tests.support.histories import SHAPES, YEAR, shaped
 from tests.support.reading import (
     OneThread,
     fetch_by,
@@ -22,6 +21,7 @@ from tests.support.reading import (
     schedule_of,
     seconds,
 )
+from tests.support.rounds import SHAPES, YEAR, shaped
 
 if TYPE_CHECKING:
     from tap_leadintent.api.page import Page

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tap_leadintent.replication.windows import Windows
-from tests.support.histories import (
+from tests.support.rounds import (
     BATCHES,
     CLUSTERS,
     DAY,
@@ -20,11 +20,14 @@ from tests.support.histories import (
     SHAPES,
     YEAR,
     History,
+    Played,
+    Server,
     clustered,
     increment,
+    least,
+    read,
     shaped,
 )
-from tests.support.rounds import Played, Server, least, read
 
 PLAIN, HALF = Server(), Server(served=PAGE // 2)
 UNEVEN, ENDS_EMPTY = Server(is_uneven=True), Server(ends_empty=True)

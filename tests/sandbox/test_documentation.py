@@ -20,7 +20,7 @@ def test_kinds_and_fields_of_faults() -> None:
     assert [name for row in KINDS for name in named(row["`kind`"])] == [*Fault.kinds]
     own = {name for row in KINDS for name in named(row["What happens"])} - {"has_more"}
     bounds = {name for row in FIELDS for name in named(row["Field"])}
-    assert own | bounds | {"kind"} == {*Fault.__struct_fields__} | {"body"}
+    assert own | bounds | {"kind"} == {*Fault.__struct_fields__}
 
 
 def test_options_of_configure() -> None:

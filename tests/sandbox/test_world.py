@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tap_leadintent.sandbox.times import DAY, SECOND, format_time, parse_time
-from tests.support.asking import NOW, everything, read
+from tests.support.asking import NOW, read
 
 if TYPE_CHECKING:
     from tap_leadintent.sandbox import Sandbox
@@ -63,48 +63,6 @@ def test_signals_move(sandbox: Sandbox) -> None:
         assert old["observed_at"] < new["observed_at"] <= now
         assert latest[name]["signal"] == new
         assert before[name]["full_name"] == after[name]["full_name"]
-
-
-def test_accounts_and_people_move_and_observations_are_only_added(
-    sandbox: Sandbox,
-) -> None:
-    before = everything(sandbox)
-    now = sandbox.advance(MONTH)
-    after = everything(sandbox)
-    for stream, field in (
-        ("signal_accounts", "signals_count"),
-        ("monitored_accounts", "latest_activity_at"),
-        ("monitored_leads", "latest_activity_at"),
-    ):
-        old, new = by_id(before[stream]), by_id(after[stream])
-        assert any(old[name][field] < new[name][field] for name in old)
-    old, new = by_id(before["observations"]), by_id(after["observations"])
-    assert old.items() < new.items()
-    for agent in after["signal_agents"]:
-        assert ("next_check_at" in agent) == (agent["status"] == "active")
-        assert agent.get("next_check_at", "9") > now
-
-
-@pytest.mark.parametrize(
-    ("history", "begin", "end", "share"),
-    [
-        ("uniform", 0, 0.5, 0.5),
-        ("growing", 0.5, 1, 0.875),
-        ("head", 0.75, 1, 1),
-        ("bursts", 0.1, 0.111, 0.09),
-        ("import", 0.3, 0.3005, 0.8),
-    ],
-)
-def test_histories(
-    sandbox: Sandbox, history: str, begin: float, end: float, share: float
-) -> None:
-    sandbox.configure(history=history, sizes={"leads": 2000})
-    first, span = parse_time(NOW) - 365 * DAY, 365 * DAY
-    times = sandbox.times("leads").values()
-    found = [(parse_time(time["found_at"]) - first) / span for time in times]
-    assert len(found) == 2000
-    inside = sum(begin <= part <= end for part in found)
-    assert inside / 2000 == pytest.approx(share, abs=0.02)
 
 
 def test_some_people_have_an_e_mail(sandbox: Sandbox) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from tests.support.model_runs import catalog
+from tests.support.helpers import only, select
 
 if TYPE_CHECKING:
     from tests.support.store import Store
@@ -25,11 +25,8 @@ def batch_config(folder: Path, size: int = 10) -> dict[str, Any]:
 def deselecting(*names: str) -> dict[str, Any]:
     """Give a catalog in which a field is deselected, named from the outside in."""
     breadcrumb = [part for name in names for part in ("properties", name)]
-    changed = catalog()
-    for stream in changed["streams"]:
-        kept = [m for m in stream["metadata"] if m["breadcrumb"] != breadcrumb]
-        item = {"breadcrumb": breadcrumb, "metadata": {"selected": False}}
-        stream["metadata"] = [*kept, item]
+    changed = only("leads")
+    select(changed, "leads", *breadcrumb, selected=False)
     return changed
 
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-from pathlib import Path
+import shlex
 from typing import TYPE_CHECKING, Any
 
-from tests.support.helpers import TIMEOUT
+from tests.support.pages import ROOT, typed
 from tests.support.rows import instant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from tests.support.environments import Environment
 
-_ROOT = Path(__file__).parents[2]
-PROJECT = _ROOT / "docs" / "examples" / "dbt"
+PROJECT = ROOT / "docs" / "examples" / "dbt"
 ALL_IS_WELL = "PASS=31 WARN=0 ERROR=0 SKIP=0"
-REQUIREMENTS = _ROOT / "tests" / "e2e" / "dbt" / "requirements.txt"
+REQUIREMENTS = ROOT / "tests" / "e2e" / "dbt" / "requirements.txt"
 
 
 def dbt_build(
@@ -40,22 +38,16 @@ def dbt_build(
     Returns:
         What dbt says of it.
     """
-    done = subprocess.run(  # noqa: S603 - our own project
-        [environment.programs / "dbt", "build", "--profiles-dir", profiles, *options],
-        cwd=PROJECT,
-        env={
-            **os.environ,
-            "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
-            "DBT_TARGET_PATH": str(folder / "target"),
-            "DBT_LOG_PATH": str(folder / "logs"),
-            **(variables or {}),
-        },
-        capture_output=True,
-        check=False,
-        encoding="utf-8",
-        timeout=TIMEOUT,
+    dbt = environment.programs / "dbt"
+    build = shlex.join([str(dbt), "build", "--profiles-dir", str(profiles), *options])
+    return typed(
+        f"{build} || true",  # its last lines tell what failed
+        PROJECT,
+        DBT_SEND_ANONYMOUS_USAGE_STATS="false",
+        DBT_TARGET_PATH=str(folder / "target"),
+        DBT_LOG_PATH=str(folder / "logs"),
+        **(variables or {}),
     )
-    return done.stdout
 
 
 def assert_opened(

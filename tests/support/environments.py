@@ -20,12 +20,6 @@ class Environment:
         self.programs = folder / "bin"
         self.python = self.programs / "python"
 
-    def version(self, package: str) -> str:
-        """Give the version of an installed package."""
-        code = f"from importlib.metadata import version; print(version({package!r}))"
-        told = subprocess.check_output([self.python, "-c", code], text=True)  # noqa: S603
-        return told.strip()
-
 
 def build(requirements: Path, folder: Path) -> Environment:
     """Install what a file requires, into a new folder."""

@@ -105,13 +105,13 @@ def entries(catalog: dict[str, Any]) -> dict[str, dict[str, Any]]:
 def select(
     catalog: dict[str, Any], stream: str, *breadcrumb: str, selected: bool
 ) -> None:
-    """Select or deselect a stream or one of its columns."""
-    (item,) = (
-        item
-        for item in entries(catalog)[stream]["metadata"]
-        if tuple(item["breadcrumb"]) == breadcrumb
-    )
-    item["metadata"]["selected"] = selected
+    """Select or deselect a stream or one of its fields."""
+    metadata = entries(catalog)[stream]["metadata"]
+    for item in metadata:
+        if tuple(item["breadcrumb"]) == breadcrumb:
+            item["metadata"]["selected"] = selected
+            return
+    metadata.append({"breadcrumb": breadcrumb, "metadata": {"selected": selected}})
 
 
 @cache
@@ -192,10 +192,10 @@ class Run:
         return [exact_json(line) for line in self.stdout.split("\n") if line]
 
     @property
-    def state(self) -> dict[str, Any]:
-        """The last state."""
+    def state(self) -> Any:
+        """The last state, None when there is none."""
         states = [m["value"] for m in self.messages if m["type"] == "STATE"]
-        return dict(states[-1])
+        return states[-1] if states else None
 
     def without_torn_line(self) -> Run:
         """Give the same run without the last line, if it is not whole."""

@@ -2,11 +2,47 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sysconfig
 from pathlib import Path
+
+from tests.support.helpers import TIMEOUT
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
+SCRIPTS = sysconfig.get_path("scripts")
+"""Where the programs of this environment are."""
+
+
+def typed(lines: str, folder: Path, **variables: str) -> str:
+    """Type lines of a page, each of which must succeed; give all that they print.
+
+    Args:
+        lines: The lines.
+        folder: Where they are typed.
+        variables: Environment variables beside those of the tests.
+    """
+    done = subprocess.run(  # noqa: S603 - what a page says
+        ["/bin/sh", "-e", "-c", lines],
+        cwd=folder,
+        env={
+            **os.environ,
+            "PATH": f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}",
+            "MELTANO_SEND_ANONYMOUS_USAGE_STATS": "false",
+            "NO_COLOR": "1",
+            **variables,
+        },
+        check=False,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        timeout=2 * TIMEOUT,
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
+    return done.stdout
 
 
 def section(page: Path, heading: str) -> str:

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-import signal
 import sqlite3
-import subprocess
-import sysconfig
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
-
-from psycopg import sql
+from typing import TYPE_CHECKING, Literal
 
 from tap_leadintent.demo.processes import child
 from tap_leadintent.demo.project import Meltano
 from tests.support.helpers import API_KEY, TIMEOUT
 from tests.support.pages import ROOT as PROJECT
+from tests.support.pages import SCRIPTS, typed
 from tests.support.runs import SINCE
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator
-
-    import psycopg
 
     from tap_leadintent.demo.postgres import Postgres
     from tap_leadintent.sandbox import Sandbox
@@ -117,7 +110,7 @@ class Pipeline(Meltano):
     @contextmanager
     def running(self, *options: str) -> Iterator[subprocess.Popen[bytes]]:
         """Run it for as long as the context; it leads a process group of its own."""
-        command: list[str | Path] = [_meltano(), *self._run(*options)]
+        command: list[str | Path] = [Path(SCRIPTS, "meltano"), *self._run(*options)]
         with (
             self.log.open("ab") as log,
             child(
@@ -131,29 +124,13 @@ class Pipeline(Meltano):
         """What its runs find in their environment."""
         return {**self._env}
 
-    def change_state(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Pipe the state through the command as `docs/state.md` does."""
-        return self.pipe_state(
-            *("meltano", "invoke", "--no-install", "tap-leadintent:state"), *arguments
-        )
-
-    def pipe_state(self, *command: str) -> subprocess.CompletedProcess[str]:
-        """Pipe the state through a command."""
-        scripts = sysconfig.get_path("scripts")
+    def pipe_state(self, command: str) -> None:
+        """Pipe the state through a command, as `docs/state.md` does."""
         line = (
-            f"meltano state get {self._state_id} | "
-            f"{shlex.join(command)} | "
+            f"meltano state get {self._state_id} | {command} | "
             f"meltano state set --force {self._state_id} --input-file /dev/stdin"
         )
-        return subprocess.run(  # noqa: S603 - of our own environment
-            ["/bin/sh", "-c", line],
-            cwd=PROJECT,
-            env={**self._env, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"},
-            check=False,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=TIMEOUT,
-        )
+        typed(line, PROJECT, **{n: v for n, v in self._env.items() if n != "PATH"})
 
     def partial_state(self) -> str:
         """Give what the system database holds of a refresh that has not completed."""
@@ -181,24 +158,3 @@ class Pipeline(Meltano):
         suffix = ["--state-id-suffix", self._suffix] if self._suffix else []
         plugins = ["tap-leadintent", self._target]
         return ["run", "--no-install", *suffix, *options, *plugins]
-
-
-def _meltano() -> Path:
-    return Path(sysconfig.get_path("scripts"), "meltano")
-
-
-def kill_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and all of its group, and wait for its end."""
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait(TIMEOUT)
-
-
-def column(
-    connection: psycopg.Connection, schema: str, table: str, *names: str
-) -> list[Any]:
-    """Give the values of a column of a table, or tuples of those of several."""
-    query = sql.SQL("SELECT {} FROM {}").format(
-        sql.SQL(", ").join(map(sql.Identifier, names)), sql.Identifier(schema, table)
-    )
-    rows = connection.execute(query).fetchall()
-    return [row[0] if len(names) == 1 else row for row in rows]

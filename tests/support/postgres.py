@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tap_leadintent.demo.postgres import Postgres
 
 Rows = dict[str, dict[str, Any]]
-"""The rows of a table by their key."""
+"""The rows of a table by their id."""
 
 _TABLES = "SELECT table_name FROM information_schema.tables WHERE table_schema = %s"
 
@@ -55,17 +55,16 @@ def without_metadata(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def rows_by_id(postgres: Postgres, schema: str, table: str) -> Rows:
+    """Read a table, but for what the target adds; assert that each id is there once."""
+    rows = rows_of(postgres, schema, table)
+    found = {row["id"]: without_metadata(row) for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
 def tables_of(postgres: Postgres, schema: str) -> dict[str, Rows]:
-    """Read all tables of a schema, without what the target adds."""
+    """Read all tables of a schema; see `rows_by_id`."""
     with postgres.connect() as connection:
         names = [name for (name,) in connection.execute(_TABLES, [schema]).fetchall()]
-    return {name: _by_key(rows_of(postgres, schema, name)) for name in names}
-
-
-def _by_key(rows: list[dict[str, Any]]) -> Rows:
-    found = {row.get("record_key", row["id"]): row for row in rows}
-    assert len(found) == len(rows)
-    return {
-        key: {n: v for n, v in row.items() if not n.startswith("_sdc_")}
-        for key, row in found.items()
-    }
+    return {name: rows_by_id(postgres, schema, name) for name in names}

@@ -5,8 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from tests.support.helpers import raw_records
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tap_leadintent.sandbox import Sandbox
 
 Row = dict[str, Any]
 
@@ -38,11 +42,17 @@ def instant(value: str | datetime | None) -> datetime | None:
     return value.replace(tzinfo=value.tzinfo or UTC) if value else None
 
 
-def expected_row(stream: str, record: dict[str, Any]) -> Row:
-    """Work out from the API's record what a warehouse has to hold."""
+def expected_row(stream: str, record: dict[str, Any], *added: str) -> Row:
+    """Work out from the API's record what a warehouse has to hold.
+
+    Args:
+        stream: The record's stream.
+        record: The record.
+        added: Columns beside those that the stream declares.
+    """
     row = {
         name: instant(record.get(name)) if name in TIMES else record.get(name)
-        for name in FIELDS[stream]
+        for name in (*FIELDS[stream], *added)
     }
     if stream == "leads":
         row["signal_observed_at"] = instant(
@@ -53,6 +63,14 @@ def expected_row(stream: str, record: dict[str, Any]) -> Row:
     rest = {name: value for name, value in record.items() if name not in row}
     row["additional_properties"] = rest or None
     return row
+
+
+def expected_rows(sandbox: Sandbox, stream: str, *added: str) -> dict[str, Row]:
+    """Work out what a table has to hold after a whole load, by id."""
+    return {
+        record["id"]: expected_row(stream, record, *added)
+        for record in raw_records(sandbox, stream)
+    }
 
 
 def without(*fields: str) -> Callable[[Row], Row]:
@@ -88,21 +106,12 @@ def flattened(row: Row, columns: dict[str, Any]) -> Row:
         if fields is None:
             flat[name] = value
             continue
-        # Of an object that contradicts its column, a part may have a column.
-        told = rest.pop(name) if isinstance(rest.get(name), dict) else value or {}
-        for field in {**fields, **told}:
-            column, inner = f"{name}__{field}", told.get(field)
-            if field in fields:
-                flat[column] = _typed(fields[field], inner)
-            if (inner is not None and flat.get(column) is None) or field not in fields:
-                rest[column] = inner
+        for field in {**fields, **(value or {})}:
+            inner = (value or {}).get(field)
+            if field not in fields:
+                rest[f"{name}__{field}"] = inner
+            elif fields[field].get("format") == "date-time":
+                flat[f"{name}__{field}"] = instant(inner)
+            else:
+                flat[f"{name}__{field}"] = inner
     return {**flat, "additional_properties": rest or None}
-
-
-def _typed(schema: dict[str, Any], value: Any) -> Any:
-    """Give what a column holds of a value: nothing of one that contradicts it."""
-    if not isinstance(value, str):
-        return value
-    if schema.get("format") == "date-time":
-        return instant(value)
-    return None if "number" in schema["type"] else value

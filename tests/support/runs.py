@@ -6,9 +6,10 @@ import fcntl
 import gzip
 import json
 import signal
+import subprocess
+import sys
 import termios
 import time
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 from threading import Timer
@@ -16,16 +17,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from tap_leadintent.sandbox.options import three_weeks_ago
-from tests.support.forked import start_tap
 from tests.support.helpers import (
     API_KEY,
     STREAMS,
     TIMEOUT,
     Run,
     assert_keeps_secret,
-    entries,
     exact_json,
-    only,
     options,
 )
 
@@ -76,17 +74,6 @@ def poll(until: Callable[[], bool], seconds: float = TIMEOUT) -> None:
         time.sleep(0.02)
 
 
-# The tap
-
-
-def catalog(*selected: str, **changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a catalog with these streams selected, and changes to streams' entries."""
-    made = only(*selected)
-    for name, change in changes.items():
-        entries(made)[name].update(change)
-    return made
-
-
 class TapProcess:
     """A process of the tap, whose output is read only as far as a test wants."""
 
@@ -97,14 +84,18 @@ class TapProcess:
         *arguments: str,
         catalog: Mapping[str, Any] | None = None,
         state: object = None,
-        module: str = "tap_leadintent",
     ) -> None:
         self._lines: list[bytes] = []
         self._key = config.get("api_key")
         self._stderr = folder / "stderr.txt"
         given = options(folder, config=config, catalog=catalog, state=state)
         with self._stderr.open("wb") as stderr:
-            self.process = start_tap(*arguments, *given, module=module, stderr=stderr)
+            self.process = subprocess.Popen(  # noqa: S603 - our own module
+                [sys.executable, "-m", "tap_leadintent", *arguments, *given],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+            )
 
     @property
     def stderr(self) -> str:
@@ -161,31 +152,18 @@ class TapProcess:
         return run.without_torn_line()
 
 
-def bytes_waiting(process: TapProcess) -> int:
-    """Tell how much of the output waits to be read."""
-    assert process.process.stdout
-    size = fcntl.ioctl(process.process.stdout, termios.FIONREAD, bytes(4))
-    return int.from_bytes(size, "little")
-
-
 def wait_for_a_full_pipe(process: TapProcess) -> None:
     """Wait until the pipe takes nothing more."""
-    looks = [bytes_waiting(process)]
+    pipe = process.process.stdout
+    assert pipe
+    looks: list[int] = []
 
     def stands_still() -> bool:
-        looks.append(bytes_waiting(process))
+        waiting = fcntl.ioctl(pipe, termios.FIONREAD, bytes(4))
+        looks.append(int.from_bytes(waiting, "little"))
         return len(looks) > 15 and all(a == b > 0 for a, b in pairwise(looks[-15:]))
 
     poll(stands_still)
-
-
-def last_state(run: Run) -> Any:
-    """Give the value of the last STATE, or None when there is none."""
-    states = [m["value"] for m in run.messages if m["type"] == "STATE"]
-    return states[-1] if states else None
-
-
-# What was written, asked and covered
 
 
 def instant(text: str) -> datetime:
@@ -211,22 +189,7 @@ def asked(sandbox: Sandbox, stream: str, name: str) -> list[Span]:
     ]
 
 
-def ids_between(
-    times: Mapping[str, Mapping[str, str]], name: str, start: datetime, end: datetime
-) -> set[str]:
-    """Give the ids of what has a time from an instant until before another."""
-    return {key for key, at in times.items() if start <= instant(at[name]) < end}
-
-
-@dataclass(frozen=True)
-class Checkpoint:
-    """A STATE, and the records that were written before it."""
-
-    state: Any
-    written: frozenset[str]
-
-
-def checkpoints(run: Run, stream: str) -> Iterator[Checkpoint]:
+def checkpoints(run: Run, stream: str) -> Iterator[tuple[Any, frozenset[str]]]:
     """Give each STATE of a run with the ids of a stream written before it.
 
     Records count as written when their line or, in BATCH mode, their file is.
@@ -234,7 +197,7 @@ def checkpoints(run: Run, stream: str) -> Iterator[Checkpoint]:
     written: set[str] = set()
     for message in run.messages:
         if message["type"] == "STATE":
-            yield Checkpoint(message["value"], frozenset(written))
+            yield message["value"], frozenset(written)
         elif message.get("stream") == stream:
             written.update(record["id"] for record in _records_in(message))
 
@@ -250,10 +213,10 @@ def _records_in(message: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
 def assert_states_are_true(run: Run, sandbox: Sandbox) -> None:
     """Assert that no STATE covers a lead that was not written before it."""
     times = sandbox.times("leads")
-    for checkpoint in checkpoints(run, "leads"):
-        for start, end in covered(checkpoint.state, "leads", "date_found"):
-            found = ids_between(times, "found_at", start, end)
-            assert found <= checkpoint.written
+    for state, written in checkpoints(run, "leads"):
+        for start, end in covered(state, "leads", "date_found"):
+            for lead, at in times.items():
+                assert lead in written or not start <= instant(at["found_at"]) < end
 
 
 def assert_ended_cleanly(run: Run, number: signal.Signals) -> None:

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import json
-import shutil
-from functools import cache
-from pathlib import Path
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from tests.support.forked import Forks
+from tests.support.helpers import TIMEOUT
+from tests.support.pages import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
-_LOAD = """
-from importlib.metadata import entry_points
-(entry,) = entry_points(group="console_scripts", name={!r})
-script = entry.load()"""
-
-_PROJECT = yaml.safe_load(
-    (Path(__file__).parents[2] / "meltano.yml").read_text(encoding="utf-8")
-)
+_PROJECT = yaml.safe_load((ROOT / "meltano.yml").read_text(encoding="utf-8"))
 _LOADERS: dict[str, dict[str, Any]] = {
     loader["name"]: loader for loader in _PROJECT["plugins"]["loaders"]
 }
@@ -51,34 +44,17 @@ def run_target(
     Returns:
         The last state that it passed on.
     """
-    config = {**settings_of(loader), **settings}
-    path, written, states_path, errors_path = (
-        folder / f"{loader}.{kind}" for kind in ("json", "in", "out", "err")
-    )
-    path.write_text(json.dumps(config), encoding="utf-8")
-    written.write_text(messages, encoding="utf-8")
-    with (
-        written.open("rb") as stdin,
-        states_path.open("wb") as stdout,
-        errors_path.open("wb") as stderr,
-    ):
-        process = _forks(loader).start(
-            f"{_LOAD.format(loader)}\nraise SystemExit(script())",
-            [loader, "--config", str(path)],
-            stdin=stdin,
-            stdout=stdout,
-            stderr=stderr,
-        )
-    code = process.wait()
-    assert code == 0, errors_path.read_text(encoding="utf-8")[-3000:]
-    states = states_path.read_text(encoding="utf-8").splitlines()
-    return json.loads(states[-1]) if states else None
-
-
-@cache
-def _forks(loader: str) -> Forks:
-    """Start a loader once, as its imports take most of a run's time."""
-    uv = shutil.which("uv")
-    assert uv, "uv runs loaders in environments of their own"
+    path = folder / f"{loader}.json"
+    path.write_text(json.dumps({**settings_of(loader), **settings}), encoding="utf-8")
     package = _LOADERS[loader]["pip_url"]
-    return Forks([uv, "tool", "run", "--from", package, "python"], _LOAD.format(loader))
+    done = subprocess.run(  # noqa: S603 - of our own project
+        ["uv", "tool", "run", "--from", package, loader, "--config", path],  # noqa: S607
+        input=messages,
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        timeout=TIMEOUT,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    states = done.stdout.splitlines()
+    return json.loads(states[-1]) if states else None

@@ -7,7 +7,6 @@ import os
 import socket
 import sqlite3
 import subprocess
-import sysconfig
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,11 +15,11 @@ import pytest
 
 from tap_leadintent.demo.processes import child
 from tests.support.environments import build
-from tests.support.helpers import STREAMS, TIMEOUT, raw_records
-from tests.support.pages import ROOT
+from tests.support.helpers import STREAMS, TIMEOUT
+from tests.support.pages import ROOT, SCRIPTS
 from tests.support.pipelines import Pipeline
-from tests.support.postgres import rows_of, without_metadata
-from tests.support.rows import expected_row
+from tests.support.postgres import rows_by_id
+from tests.support.rows import expected_rows
 from tests.support.runs import CLOCK, SINCE, fill, poll
 
 if TYPE_CHECKING:
@@ -55,13 +54,7 @@ class Airflow:
             ),
             "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
             "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
-            "PATH": os.pathsep.join(
-                [
-                    str(program.parent),
-                    sysconfig.get_path("scripts"),
-                    os.environ["PATH"],
-                ]
-            ),
+            "PATH": os.pathsep.join([str(program.parent), SCRIPTS, os.environ["PATH"]]),
         }
 
     @contextmanager
@@ -136,8 +129,5 @@ def test_three_shards_of_which_one_fails_at_first_load_every_row(
     assert sorted(airflow.tries("load")) == [1, 1, 2]
     assert airflow.tries("join") == airflow.tries("catch_up") == [1]
     for stream in STREAMS:
-        rows = rows_of(warehouse.postgres, "shards", stream)
-        held = {row["id"]: without_metadata(row) for row in rows}
-        assert len(held) == len(rows)
-        records = raw_records(sandbox, stream)
-        assert held == {each["id"]: expected_row(stream, each) for each in records}
+        held = rows_by_id(warehouse.postgres, "shards", stream)
+        assert held == expected_rows(sandbox, stream)
