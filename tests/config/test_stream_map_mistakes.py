@@ -24,6 +24,7 @@ MISSPELT: list[tuple[dict[str, Any], str]] = [
         {"leads": {"ful_name": None, "email": None}},
         ".leads.ful_name: there is no such field; did you mean full_name?",
     ),
+    ({"leads": {"titel": "__NULL__"}}, ".leads.titel: there is no such field; did"),
     ({"leads": {"email": ["a"]}}, ".leads.email: must be an expression, or null"),
 ]
 BROKEN: list[tuple[dict[str, Any], str]] = [
