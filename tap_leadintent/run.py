@@ -38,7 +38,7 @@ def sync_streams(streams: Sequence[LeadIntentStream]) -> None:
         SystemExit: A signal came.
         OutputError: Standard output cannot be written.
     """
-    began = monotonic()
+    began, logger = monotonic(), logging.getLogger(LOGGER)
 
     def sync(stream: LeadIntentStream) -> None:
         started = monotonic()
@@ -49,8 +49,11 @@ def sync_streams(streams: Sequence[LeadIntentStream]) -> None:
 
     try:
         read_each(streams, sync)
+    except SystemExit:
+        logger.warning("A signal ends the run; the next one goes on from its STATE")
+        raise
     finally:
-        logging.getLogger(LOGGER).info(
+        logger.info(
             "%s, %s, %s in %.1f s",
             counted(len(streams), "stream"),
             counted(sum(stream.tally.records for stream in streams), "record"),

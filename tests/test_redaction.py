@@ -73,9 +73,10 @@ def test_a_message_is_one_bounded_printable_line(
 
 @pytest.mark.parametrize("before", [0, 210, 299, 2**16])
 def test_a_long_key_is_not_cut_in_half(before: int) -> None:
-    key = "".join(f"{number:04d}" for number in range(1_000))
-    told = Secret(key).summarize(f"{'x' * before}{key}{'x' * before}")
-    assert not any(f"{number:04d}" in told for number in range(1_000))
+    key = "!".join(f"{number:04d}" for number in range(1_000))
+    for show in (Secret(key).summarize, Secret(key).quote):
+        told = show(f"{'x' * before}{key}{'x' * before}")
+        assert not any(f"{number:04d}" in told for number in range(1_000))
 
 
 def test_both_ends_of_a_long_text_are_shown_but_of_a_server_the_first_alone() -> None:

@@ -28,6 +28,7 @@ MISSPELT: list[tuple[dict[str, Any], str]] = [
         {"lead*": {"ful_name": None}},
         ".lead*.ful_name: there is no such field; did you mean full_name?",
     ),
+    ({"leads": {"titel": "__NULL__"}}, ".leads.titel: there is no such field; did"),
     ({"leads": {"email": ["a"]}}, ".leads.email: must be an expression, or null"),
     ({"leads": {"email": ""}}, ".leads.email: must be an expression, or null"),
 ]

@@ -77,7 +77,7 @@ def test_nested_times_pass_as_they_are() -> None:
 
 
 def test_a_time_finer_than_its_column_is_kept_beside_it() -> None:
-    text = "2026-03-01T00:00:00.0000001Z"
+    text = "2026-03-01T00:00:00.00000001Z"
     shaped = shape("observations", {"id": "1", "observed_at": text})
     assert shaped["observed_at"] == "2026-03-01T00:00:00.000000Z"
     assert shaped["additional_properties"] == {"observed_at": text}

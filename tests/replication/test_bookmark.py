@@ -101,3 +101,9 @@ def test_a_mark_of_an_earlier_version_does_not_count() -> None:
 def test_what_is_wrong_with_ours_costs_the_others_nothing() -> None:
     foreign = entry(source=THERE.address)
     assert read([foreign, {"range": "a"}]).to_state() == [foreign]
+
+
+def test_of_several_rechecks_the_earliest_counts() -> None:
+    """Joined states may carry those of another source along."""
+    marks = [{"rechecked": f"1970-01-0{day}T00:00:00Z"} for day in (3, 2, 4)]
+    assert read(marks).coverage.rechecked == DAY

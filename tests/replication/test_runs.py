@@ -188,6 +188,7 @@ def test_a_server_that_refuses_what_it_calls_the_future_is_asked_up_to_its_prese
         api.now = days * DAY
         run(api, store, STRICT, clock_ahead=ahead)
         assert covered(store) == up_to(api.now)
+        assert all(start < end for _, start, end in asked(api))
     assert len(store.rows) == 73
 
 
