@@ -150,7 +150,7 @@ class LeadIntentStream(SingerStream):
             made=self.made,
             mask=self.mask,
             notes=self.notes,
-            exclusion=self.exclusion or None,
+            exclusion=self.exclusion,
         )
 
     @property

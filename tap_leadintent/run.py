@@ -118,7 +118,7 @@ def read_each(
     if failed:
         told = "; ".join([*failed, *ending])
         line = f"{len(failed)} of {len(streams)} streams failed: {told}"
-        raise RunError(stream.shared.secret.summarize(line, _MOST_OF_FAILURES))
+        raise RunError(streams[0].shared.secret.summarize(line, _MOST_OF_FAILURES))
 
 
 def _ends_run(error: StreamError, limiter: RateLimiter) -> bool:

@@ -6,35 +6,17 @@ import logging
 import re
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
-from tap_leadintent.errors import RunError
-from tap_leadintent.streams import Leads
-from tests.support.model import DAY, HOUR, Api, Lead, Version, steady
+from tests.support.model import DAY, HOUR, Api, Lead, Version
 from tests.support.model_runs import CONFIG, run
 from tests.support.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import pytest
+
     from tap_leadintent.sandbox import Sandbox
     from tests.support.helpers import Run
-
-
-def test_an_unexpected_error_is_one_streams_failure(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def refuse(*_: object) -> None:
-        msg = "no such header"
-        raise LookupError(msg)
-
-    monkeypatch.setattr(Leads, "get_records", refuse)
-    api, store = Api(now=2 * DAY, leads=steady(35)), Store()
-    with pytest.raises(RunError, match=r"^1 of 2 .*: leads: LookupError: no such"):
-        run(api, store, {}, selected=("leads", "monitored_accounts"))
-    written = {message["stream"] for message in store.of_type("RECORD")}
-    assert written == {"monitored_accounts"}
-    assert "leads: an unexpected error, which is a bug of the tap" in caplog.messages
 
 
 def test_a_reason_is_logged_at_once(

@@ -69,9 +69,9 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     try:
         seconds = float(text)
     except ValueError:
-        # By the server's clock, which may differ from ours.
         then, now = (parse_http_date(each) for each in (text, headers.get("Date", "")))
-        seconds = 0.0 if then is None or now is None else then - now
+        # By the server's clock where it tells it: ours may differ.
+        seconds = 0.0 if then is None else then - (now or time.time())
     return min(seconds, LONGEST_RETRY_AFTER) if 0 < seconds < float("inf") else None
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, suppress
+from datetime import UTC, datetime
+from email.utils import format_datetime
 from typing import Any
 from unittest import mock
 
@@ -49,6 +51,11 @@ def send(limiter: RateLimiter) -> float:
 def test_retry_after(text: str, seconds: float | None) -> None:
     headers = {"Retry-After": text, "Date": "Sun, 06 Nov 1994 12:00:00 GMT"}
     assert retry_after(headers) == seconds
+
+
+def test_without_a_date_ours_counts(clock: Clock) -> None:
+    then = format_datetime(datetime.fromtimestamp(clock.time() + 90, UTC))
+    assert retry_after({"Retry-After": then}) == 90
 
 
 @given(st.text() | st.from_regex(r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}"))

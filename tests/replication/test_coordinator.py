@@ -5,13 +5,12 @@ from __future__ import annotations
 import gc
 import threading
 from contextlib import nullcontext
-from threading import Barrier, Event, Thread
+from threading import Barrier, Event
 from typing import TYPE_CHECKING, Any
 from weakref import ReferenceType, ref
 
 import pytest
 
-from tap_leadintent.errors import StreamError
 from tap_leadintent.replication.coordinator import Coordinator
 from tests.support.helpers import readers_alive
 from tests.support.reading import fetch_by, page, schedule_of, seconds
@@ -78,26 +77,3 @@ def test_closing_stops_the_requests_and_forgets_the_pages() -> None:
     gc.collect()
     assert len(pages) >= 3
     assert not any(one() for one in pages)
-
-
-@pytest.mark.parametrize("most", [0, 1, 3])
-def test_it_reads_with_as_many_threads_as_the_system_allows(
-    monkeypatch: pytest.MonkeyPatch, most: int
-) -> None:
-    start, left = Thread.start, [None] * most
-
-    def limited(thread: Thread) -> None:
-        if not left:
-            msg = "can't start new thread"
-            raise RuntimeError(msg)
-        left.pop()
-        start(thread)
-
-    monkeypatch.setattr(Thread, "start", limited)
-    if most < 2:
-        with pytest.raises(StreamError, match="the system allows no thread"):
-            read(lambda _, number: page(number))
-        return
-    all_read = read(lambda _, number: page(number))
-    assert all_read.readers == most - 1
-    assert [window.start for window, _ in all_read] == [*range(9)]

@@ -6,12 +6,14 @@ import json
 import signal
 import threading
 from itertools import islice
+from threading import Thread
 from typing import Any
 
 import pytest
 import requests
 from singer_sdk.singerlib import RecordMessage
 
+from tap_leadintent.errors import RunError
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.model import DAY, HOUR, Api, second, steady
 from tests.support.model_runs import CONFIG, DEFAULTS, Adapter, run
@@ -77,3 +79,26 @@ def test_a_page_is_written_before_the_next_is_waited_for(
         written.append(record["id"])
     assert 1 < len(written) <= CONFIG["page_size"]
     records.close()
+
+
+@pytest.mark.parametrize("most", [0, 1, 3])
+def test_as_many_windows_are_read_at_once_as_the_system_allows(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, most: int
+) -> None:
+    start, allowed = Thread.start, ["coordinator", "reader 1", "reader 2"][:most]
+
+    def limited(thread: Thread) -> None:
+        if thread.name not in allowed:
+            msg = "can't start new thread"
+            raise RuntimeError(msg)
+        start(thread)
+
+    monkeypatch.setattr(Thread, "start", limited)
+    api, store = Api(now=9 * DAY, leads=steady(200)), Store()
+    if most < 2:
+        with pytest.raises(RunError, match="the system allows no thread to read with"):
+            run(api, store, EIGHT)
+        return
+    assert run(api, store, EIGHT)
+    assert len(store.rows) == 200
+    assert "Only 2 of 8 windows are read at once" in caplog.text
