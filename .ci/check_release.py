@@ -4,8 +4,6 @@ The wheel holds the package and nothing else; installed alone in a bare environm
 its commands work; with `--demo`, the demo too. It needs uv and git.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

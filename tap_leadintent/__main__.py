@@ -1,7 +1,5 @@
 """Runs the tap: the command `tap-leadintent`, and `python -m tap_leadintent`."""
 
-from __future__ import annotations
-
 import logging
 import os
 import signal

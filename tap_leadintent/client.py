@@ -1,22 +1,25 @@
 """The streams' base class: puts client, plan, reader and shaper together."""
 
-from __future__ import annotations
-
+from collections.abc import Generator, Iterable
 from contextlib import closing
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from requests.utils import default_headers
+from singer_sdk import Tap
 from singer_sdk.helpers.conform import TypeConformanceLevel
+from singer_sdk.helpers.types import Context
+from singer_sdk.singerlib import Catalog
 from singer_sdk.singerlib.catalog import REPLICATION_INCREMENTAL
 from singer_sdk.singerlib.schema import Schema
 from typing_extensions import override
 
-from tap_leadintent.api.client import Client
+from tap_leadintent.api.client import Client, Shared
 from tap_leadintent.api.limits import Tally
 from tap_leadintent.config.validation import undocumented_filters
 from tap_leadintent.errors import naming
-from tap_leadintent.openapi import is_documented
+from tap_leadintent.interruption import Interruption
+from tap_leadintent.openapi import TapColumn, is_documented
 from tap_leadintent.progress import Progress
 from tap_leadintent.records.exclusion import Exclusion, key_problems
 from tap_leadintent.records.notes import RecordNotes
@@ -30,18 +33,7 @@ from tap_leadintent.replication.windows import OVERLAP_SECONDS
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.times import format_instant
 
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
-
-    from singer_sdk import Tap
-    from singer_sdk.helpers.types import Context
-    from singer_sdk.singerlib import Catalog
-
-    from tap_leadintent.api.client import Shared
-    from tap_leadintent.interruption import Interruption
-    from tap_leadintent.openapi import TapColumn
-
-    Record = dict[str, Any]
+Record = dict[str, Any]
 
 
 class LeadIntentStream(SingerStream):

@@ -5,24 +5,19 @@ with mixed types, with nulls only, or with a name that warehouses may confuse st
 `additional_properties`, where nothing is lost.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.errors import RefusedError, naming
 from tap_leadintent.openapi import TAP_COLUMNS
 from tap_leadintent.times import utc_timestamp
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from tap_leadintent.client import LeadIntentStream
-
-    Record = dict[str, Any]
-    Schema = dict[str, Any]
+Record = dict[str, Any]
+Schema = dict[str, Any]
 
 _SAFE_NAME = re.compile(r"(?!_sdc_)[a-z_][a-z0-9_]{,62}", re.IGNORECASE | re.ASCII)
 _TIME_NAMES = ("_at", "_time")

@@ -13,18 +13,14 @@ They are `click` exceptions, as the SDK does not handle those of a run. This way
 entry point ends without a traceback and with exit code 1.
 """
 
-from __future__ import annotations
-
 import logging
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import click
 from singer_sdk.exceptions import FatalAPIError
 from typing_extensions import override
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LOGGER = "tap-leadintent"
 """Name of the tap's logger, the parent of the streams' loggers."""

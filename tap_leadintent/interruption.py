@@ -5,14 +5,9 @@ pipe waits until the target reads. So a timer ends the process once the target h
 nothing for a while; while it takes something, what is being written goes out whole.
 """
 
-from __future__ import annotations
-
 import os
 import signal
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
 
 LOOKS = 7
 """How often in a row the timer looks, and the target has taken nothing, before it ends

@@ -1,21 +1,15 @@
 """What is logged: no API key, nothing that a terminal obeys, each stream's name."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re
+from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from singer_sdk import Stream
 from singer_sdk.metrics import METRICS_LOGGER_NAME
 from typing_extensions import override
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from singer_sdk import Stream
 
 SHORTEST_SECRET = 8
 """Characters. A shorter secret would also be found in ordinary words."""

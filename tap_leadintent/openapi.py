@@ -1,15 +1,11 @@
 """The API's contract (`openapi.json`) and the streams' schemas made from it."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from singer_sdk import OpenAPISchema
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 API = OpenAPISchema[str](resources.files("tap_leadintent") / "openapi.json")
 

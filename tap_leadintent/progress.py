@@ -1,14 +1,9 @@
 """Reports how far a stream has come."""
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 from tap_leadintent.times import format_instant
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 _SECONDS_BETWEEN_LINES = 15
 """Shorter would fill the log; longer would leave it open whether a run is alive."""

@@ -1,12 +1,12 @@
 """A whole run: reads the selected streams, one after the other."""
 
-from __future__ import annotations
-
 import logging
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from time import monotonic
-from typing import TYPE_CHECKING
 
+from tap_leadintent.api.limits import RateLimiter
+from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.errors import (
     LOGGER,
     NoAccessError,
@@ -15,12 +15,6 @@ from tap_leadintent.errors import (
     StreamError,
 )
 from tap_leadintent.progress import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from tap_leadintent.api.limits import RateLimiter
-    from tap_leadintent.client import LeadIntentStream
 
 _MOST_OF_FAILURES = 5_000
 """Characters of the last line of a failed run. Fewer would cut off the reasons of some

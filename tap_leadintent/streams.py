@@ -1,7 +1,5 @@
 """The seven streams, one for each endpoint of the API description."""
 
-from __future__ import annotations
-
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.openapi import (
     RECORD_KEY,

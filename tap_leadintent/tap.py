@@ -1,14 +1,15 @@
 """The tap: settings, streams, and the command line."""
 
-from __future__ import annotations
-
 import logging
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from types import FrameType
+from typing import Any, cast
 
 import click
 from singer_sdk import Tap
+from singer_sdk.plugin_base import SingerCommand
 from singer_sdk.tap_base import CliTestOptionValue
 from typing_extensions import override
 
@@ -28,12 +29,6 @@ from tap_leadintent.replication.bookmark import changes
 from tap_leadintent.run import read_each, sync_streams
 from tap_leadintent.singer.writer import Writer, flush
 from tap_leadintent.streams import STREAMS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from types import FrameType
-
-    from singer_sdk.plugin_base import SingerCommand
 
 
 class TapLeadIntent(Tap):

@@ -1,7 +1,5 @@
 """Reads and writes instants in settings, records, requests, bookmarks and columns."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime

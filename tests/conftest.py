@@ -1,23 +1,26 @@
 """What every test can ask for: a sandbox, a configuration, runs of the tap."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from hashlib import pbkdf2_hmac
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
+from click.testing import Result
 
+from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.sandbox.options import Options
 from tests.support.helpers import (
     API_KEY,
     PREFIX,
     STREAMS,
     Clock,
+    Run,
     Waiter,
     assert_keeps_secret,
     enter,
@@ -25,16 +28,6 @@ from tests.support.helpers import (
 from tests.support.in_process import run_in_process, sandbox_in_process
 from tests.support.model_runs import DEFAULTS
 from tests.support.runs import CLOCK
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from click.testing import Result
-
-    from tap_leadintent.sandbox import Sandbox
-    from tests.support.helpers import Run
-
 
 # An example may take as long as it does: the machine may be busy.
 hypothesis.settings.register_profile("patient", deadline=None)

@@ -1,7 +1,5 @@
 """Each package that the tap imports is declared, not only brought by another."""
 
-from __future__ import annotations
-
 import re
 import sys
 import tomllib

@@ -1,22 +1,15 @@
 """Discovery that infers columns from a sample, and discovery that must not."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
-from tests.support.helpers import STREAMS, declared_tap, entries
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from syrupy.assertion import SnapshotAssertion
-
-    from tap_leadintent.sandbox import Sandbox
-    from tests.support.helpers import Run
+from tap_leadintent.sandbox import Sandbox
+from tests.support.helpers import STREAMS, Run, declared_tap, entries
 
 UNDOCUMENTED = {*STREAMS} - {"signal_agents", "leads"}
 

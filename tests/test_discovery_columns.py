@@ -1,7 +1,5 @@
 """Typed columns for streams whose fields are not documented."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,9 +1,8 @@
 """Code, `meltano.yml`, README and the pages of settings and tables say the same."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pytest
 import yaml
@@ -13,9 +12,6 @@ from tap_leadintent.config.settings import SCHEMA
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import STREAMS, declared_stream
 from tests.support.pages import README, ROOT, section, tables
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 # The SDK adds its own settings to the schema as soon as a tap is made.
 OF_THE_SDK = ("batch_config", "faker_config", "flattening_", "stream_map")

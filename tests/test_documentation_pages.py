@@ -1,13 +1,12 @@
 """What the pages for users name is there, and what they quote is said."""
 
-from __future__ import annotations
-
 import ast
 import re
 import tomllib
+from collections.abc import Iterator
 from importlib.util import find_spec
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import yaml
@@ -15,9 +14,6 @@ import yaml
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import VALID
 from tests.support.pages import ROOT, shell_blocks
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PAGES = {
     str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")

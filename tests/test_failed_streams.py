@@ -1,24 +1,18 @@
 """One stream that fails costs no other, and a run that cannot succeed ends soon."""
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import requests
 from singer_sdk.testing import TapTestRunner
 
 from tap_leadintent.errors import StreamError
+from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import API_KEY, STREAMS, final_error
+from tests.support.helpers import API_KEY, STREAMS, Run, final_error
 from tests.support.runs import SINCE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tap_leadintent.sandbox import Sandbox
-    from tests.support.helpers import Run
 
 FIRST, SECOND, *OTHERS = sorted(STREAMS)
 SIZES = dict.fromkeys(STREAMS, 12)

@@ -1,19 +1,15 @@
 """How a process ends: by its exit code, and soon after a signal."""
 
-from __future__ import annotations
-
 import signal
+from collections.abc import Callable
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tap_leadintent import interruption as module
 from tap_leadintent.__main__ import main
 from tap_leadintent.interruption import Interruption
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def failing(error: BaseException) -> Callable[[], None]:

@@ -1,23 +1,17 @@
 """What the log says of streams, where only its text is shown."""
 
-from __future__ import annotations
-
 import logging
+from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tests.support.helpers import STREAMS
+import pytest
+from click.testing import Result
+
+from tests.support.helpers import STREAMS, Run
 from tests.support.model import DAY, HOUR, Api, steady
 from tests.support.model_runs import CONFIG, DAILY, run
 from tests.support.store import Store
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pytest
-    from click.testing import Result
-
-    from tests.support.helpers import Run
 
 
 def test_each_line_about_a_stream_begins_with_its_name(

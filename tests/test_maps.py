@@ -1,19 +1,13 @@
 """Stream maps: what a map sets comes back nowhere, and what fails says why."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from tests.support.helpers import entries, only, select
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tap_leadintent.sandbox import Sandbox
-    from tests.support.helpers import Run
+from tap_leadintent.sandbox import Sandbox
+from tests.support.helpers import Run, entries, only, select
 
 SECRET = "Ada Lovelace"  # noqa: S105 - what a user wants kept out
 FLAT = {"flattening_enabled": True, "flattening_max_depth": 1}

@@ -1,7 +1,5 @@
 """The API's contract: the document, and what it says of each field."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

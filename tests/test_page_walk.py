@@ -1,14 +1,13 @@
 """The way of a page, from its answer to its RECORDs, leads through few files."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections import defaultdict
 from email.utils import formatdate
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import FrameType
+from typing import Any
 
 import pytest
 import requests_mock
@@ -17,9 +16,6 @@ import tap_leadintent
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import VALID
 from tests.support.pages import ROOT, section
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 PACKAGE = str(Path(tap_leadintent.__file__).parent)
 # A second is one window.

@@ -1,9 +1,7 @@
 """`plugin.yaml`, the definitions in the package and `meltano.yml` say the same."""
 
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +9,6 @@ from tap_leadintent import definitions
 from tap_leadintent.definitions import FOLDER
 from tests.support.pages import ROOT
 from tests.support.plugin_definitions import PLUGIN, made_files
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MADE = made_files()
 

@@ -1,7 +1,5 @@
 """How far a stream has come, on a clock of the test's own."""
 
-from __future__ import annotations
-
 import pytest
 
 from tap_leadintent.progress import Progress, counted

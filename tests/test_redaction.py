@@ -1,11 +1,9 @@
 """The key stays out of what is shown; what a server says is masked besides."""
 
-from __future__ import annotations
-
 import json
 import logging
 from base64 import b64encode
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 from urllib.parse import quote
 
 import pytest
@@ -14,9 +12,6 @@ from hypothesis import strategies as st
 from singer_sdk.logging import ConsoleFormatter, StructuredFormatter
 
 from tap_leadintent.log import Secret, keep_out_of_logs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 KEY = 'sk-"4&7\\c/+e'
 KEYS = st.text(

@@ -1,7 +1,5 @@
 """Imports run one way, from the tap down to what stands by itself."""
 
-from __future__ import annotations
-
 import grimp
 from grimp import Layer
 

@@ -1,22 +1,17 @@
 """A whole run: what fails with one stream, and what is said in the end."""
 
-from __future__ import annotations
-
 import logging
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+import pytest
+
+from tap_leadintent.sandbox import Sandbox
+from tests.support.helpers import Run
 from tests.support.model import DAY, HOUR, Api, Lead, Version
 from tests.support.model_runs import CONFIG, run
 from tests.support.store import Store
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pytest
-
-    from tap_leadintent.sandbox import Sandbox
-    from tests.support.helpers import Run
 
 
 def test_a_reason_is_logged_at_once(

@@ -1,19 +1,15 @@
 """The streams as a catalog shows them."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
 from tap_leadintent.openapi import request_fields
 from tests.support.contract import API
 from tests.support.helpers import STREAMS, declared_stream, declared_tap, entries
-
-if TYPE_CHECKING:
-    from syrupy.assertion import SnapshotAssertion
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """The streams' schemas, which are drawn from the API's contract."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.contract import properties

@@ -1,29 +1,23 @@
 """The tap as a whole, against the sandbox."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from decimal import Decimal
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from singer_sdk.testing import TapTestRunner, get_tap_test_class
 
+from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import (
     API_KEY,
     STREAMS,
+    Run,
     entries,
     only,
     select,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tap_leadintent.sandbox import Sandbox
-    from tests.support.helpers import Run
-
 
 _Suite = get_tap_test_class(
     TapLeadIntent,

@@ -1,22 +1,16 @@
 """Excluded fields are in nothing that a run writes, whatever else is configured."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from tests.support.helpers import entries, only
+from tap_leadintent.sandbox import Sandbox
+from tests.support.helpers import Run, entries, only
 from tests.support.model import DAY, Api, Lead, steady
 from tests.support.model_runs import run
 from tests.support.store import Store
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tap_leadintent.sandbox import Sandbox
-    from tests.support.helpers import Run
 
 SECRET = "Ada Lovelace"  # noqa: S105 - what a user wants kept out
 NAMES = ["full_name", "company.name", "company.contact.email", "new", "a.b"]

@@ -1,16 +1,10 @@
 """What the tap makes of a server that sends it elsewhere, or talks too much."""
 
-from __future__ import annotations
+from collections.abc import Callable
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
-
-from tests.support.helpers import API_KEY, only
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tap_leadintent.sandbox import Sandbox
-    from tests.support.helpers import Run
+from tap_leadintent.sandbox import Sandbox
+from tests.support.helpers import API_KEY, Run, only
 
 
 def test_a_redirect_is_not_followed(

@@ -1,7 +1,5 @@
 """Instants in settings, bookmarks, requests and records."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest

@@ -3,36 +3,30 @@
 API description: "Base address", "Authentication", "Page envelope".
 """
 
-from __future__ import annotations
-
+import logging
 import time
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from threading import Event
+from typing import Any
 
 import requests
 from singer_sdk.exceptions import RetriableAPIError
 
 from tap_leadintent.api import responses
+from tap_leadintent.api.clock import ServerClock
 from tap_leadintent.api.failures import explain, is_distrust, is_without_connection
-from tap_leadintent.api.limits import backoff, retry_after
+from tap_leadintent.api.limits import RateLimiter, Tally, backoff, retry_after
 from tap_leadintent.api.page import Page
 from tap_leadintent.api.session import environment
 from tap_leadintent.errors import NoAccessError, RefusedError, StreamError
+from tap_leadintent.log import Secret
 from tap_leadintent.progress import counted
 from tap_leadintent.times import parse_http_date
 
-if TYPE_CHECKING:
-    import logging
-    from collections.abc import Collection, Mapping
-    from threading import Event
-
-    from tap_leadintent.api.clock import ServerClock
-    from tap_leadintent.api.limits import RateLimiter, Tally
-    from tap_leadintent.log import Secret
-
-    Fields = Mapping[str, Any]
+Fields = Mapping[str, Any]
 
 _REST_FOR_ALL = frozenset({429, 503})
 

@@ -3,15 +3,10 @@
 The API description says nothing about clocks; HTTP has the `Date` of a response.
 """
 
-from __future__ import annotations
-
+import logging
 from itertools import count
-from typing import TYPE_CHECKING
 
 from tap_leadintent.times import format_instant
-
-if TYPE_CHECKING:
-    import logging
 
 _SKEW = 60
 """Seconds of difference that get a warning. Less would warn of harmless differences,

@@ -3,21 +3,15 @@
 The messages of `requests` and urllib3 are not shown: they name pools and objects.
 """
 
-from __future__ import annotations
-
 import re
 import ssl
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from urllib3.exceptions import MaxRetryError
 
 from tap_leadintent.errors import IF_IT_GOES_ON
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tap_leadintent.log import Secret
+from tap_leadintent.log import Secret
 
 _MEANINGS = {
     "ProxyError|InvalidSchema|InvalidURL": "the proxy does not pass requests on "

@@ -1,20 +1,14 @@
 """Decides when a request may be sent, for all streams and threads of a run."""
 
-from __future__ import annotations
-
 import random
 import time
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Condition
-from typing import TYPE_CHECKING
+from threading import Condition, Event
 
 from tap_leadintent.errors import StoppedError
 from tap_leadintent.times import parse_http_date
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from threading import Event
 
 LONGEST_BACKOFF = 60.0
 """Seconds. Longer waits notice late that the API is back; shorter ones use up the

@@ -5,13 +5,11 @@ PostgreSQL or a JSON encoder would refuse are replaced, and the page lists these
 repairs.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import msgspec
 
@@ -79,7 +77,7 @@ class Page:
     """What had to be replaced before the envelope could be decoded."""
 
     @classmethod
-    def of(cls, content: bytes, as_of: int = 0) -> Page:
+    def of(cls, content: bytes, as_of: int = 0) -> Self:
         """Decode a response's envelope.
 
         Args:

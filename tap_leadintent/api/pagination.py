@@ -3,21 +3,16 @@
 API description: "Page envelope", "Pagination and ordering".
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+import logging
+from typing import Any
 
 from singer_sdk.pagination import BaseAPIPaginator
 from typing_extensions import override
 
+from tap_leadintent.api.page import Page
 from tap_leadintent.errors import StreamError
 
-if TYPE_CHECKING:
-    import logging
-
-    from tap_leadintent.api.page import Page
-
-    Fields = dict[str, Any]
+Fields = dict[str, Any]
 
 _CURSOR_REFUSALS = frozenset({400, 404, 409, 410, 422})
 """Statuses with which a server may refuse a cursor that has expired."""

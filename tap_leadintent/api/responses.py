@@ -4,19 +4,13 @@ API description: "Errors". It shows no status codes and no error bodies, so this
 follows the HTTP standard.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 import requests
 from singer_sdk.exceptions import RetriableAPIError
 
 from tap_leadintent.errors import IF_IT_GOES_ON, RefusedError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from tap_leadintent.log import Secret
+from tap_leadintent.log import Secret
 
 _RETRIED = frozenset({408, 429, *range(500, 1000)} - {501, 505})
 

@@ -1,22 +1,18 @@
 """Sends a request and reads the whole response, within limits of time and size."""
 
-from __future__ import annotations
-
 import io
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import requests
 from requests.adapters import HTTPAdapter
 from typing_extensions import override
+from urllib3 import BaseHTTPResponse
 from urllib3.exceptions import HTTPError
 
 from tap_leadintent.errors import NoAccessError, StreamError
-
-if TYPE_CHECKING:
-    from urllib3 import BaseHTTPResponse
 
 LARGEST_BODY = 64 * 1024 * 1024
 """Bytes of a body, after decompression. More would let a bad response fill the memory;

@@ -1,10 +1,10 @@
 """Reads the settings, and checks the files of the command line; the SDK does not."""
 
-from __future__ import annotations
-
+import logging
 import os
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import msgspec
@@ -14,10 +14,6 @@ from jsonschema import Draft202012Validator, SchemaError
 from tap_leadintent.config.names import did_you_mean
 from tap_leadintent.errors import ConfigError
 from tap_leadintent.log import Secret
-
-if TYPE_CHECKING:
-    import logging
-    from collections.abc import Mapping
 
 _BOOLEANS = {"true": True, "1": True, "yes": True, "on": True}
 _BOOLEANS |= {"false": False, "0": False, "no": False, "off": False}

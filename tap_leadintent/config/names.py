@@ -1,19 +1,14 @@
 """Finds names that cannot be meant, and suggests the right ones."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from singer_sdk import Stream
+from singer_sdk.singerlib import Catalog
 from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL
 
 from tap_leadintent.openapi import ADDITIONAL_PROPERTIES, TAP_COLUMNS, record_fields
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from singer_sdk import Stream
-    from singer_sdk.singerlib import Catalog
 
 _METHODS = (REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL)
 

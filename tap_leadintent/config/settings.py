@@ -1,7 +1,5 @@
 """The settings, as `--about` shows them."""
 
-from __future__ import annotations
-
 from singer_sdk import typing as th
 
 from tap_leadintent.log import SHORTEST_SECRET

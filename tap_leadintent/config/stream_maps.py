@@ -1,15 +1,11 @@
 """Checks names in `stream_maps`: a mistyped one would let private values through."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Mapping
 from fnmatch import filter as matching
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tap_leadintent.config.names import did_you_mean
 from tap_leadintent.openapi import record_fields, stream_names
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _OPTIONS = ("__alias__", "__else__", "__filter__", "__key_properties__", "__source__")
 

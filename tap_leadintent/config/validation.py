@@ -1,15 +1,14 @@
 """Checks the settings before the first request."""
 
-from __future__ import annotations
-
 import re
 import time
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import fsspec
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, ValidationError
 from singer_sdk.helpers._batch import BatchConfig
 from singer_sdk.plugin_base import JSONSchemaValidator
 
@@ -18,11 +17,6 @@ from tap_leadintent.config.settings import SCHEMA
 from tap_leadintent.config.stream_maps import map_problems
 from tap_leadintent.openapi import fields_set_by_the_tap, request_fields, stream_names
 from tap_leadintent.times import EARLIEST, LATEST, parse_instant
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from jsonschema import ValidationError
 
 
 def validate(

@@ -5,8 +5,6 @@ all that a project needs as defaults, as `--from-ref` keeps neither `config` nor
 `select`.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The demo's command line: `tap-leadintent-demo`."""
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys

@@ -1,18 +1,14 @@
 """Child processes that end with the demo, however it ends."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, NoReturn
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-    from types import FrameType
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
 
 _SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 

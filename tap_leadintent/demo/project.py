@@ -1,23 +1,19 @@
 """A Meltano project with the tap and target-postgres, and Meltano in it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex
 import sysconfig
+from collections.abc import Mapping
 from importlib.metadata import distribution
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import yaml
 
 from tap_leadintent.definitions import FOLDER as DEFINITIONS
 from tap_leadintent.demo.processes import DemoError, child, last_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _OTHER_RUNS = ("MELTANO_", "TAP_LEADINTENT_", "TARGET_POSTGRES_")
 _IGNORED = ".env\n.meltano/\nmeltano.log\npostgres/\npostgres.log\n"

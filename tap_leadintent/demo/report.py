@@ -1,13 +1,6 @@
 """What a run has changed in the database."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from psycopg import sql
-
-if TYPE_CHECKING:
-    from psycopg import Connection
+from psycopg import Connection, sql
 
 SCHEMA = "demo"
 """Where target-postgres makes the tables, beside those of the user's own data."""

@@ -1,12 +1,11 @@
 """The demo itself: what happens, in order."""
 
-from __future__ import annotations
-
 import shlex
 import signal
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from dotenv import set_key
 
@@ -16,10 +15,6 @@ from tap_leadintent.demo.processes import DemoError
 from tap_leadintent.demo.project import Meltano, program, write_project
 from tap_leadintent.sandbox import running_sandbox
 from tap_leadintent.sandbox.options import Options, three_weeks_ago
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 _LEADS = 1234
 _DAYS = 5

@@ -1,10 +1,9 @@
 """Checks whether a value fits its column's type, and converts it to that type."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterable, Mapping
 from itertools import repeat
 from types import GenericAlias
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import msgspec
 from jsonschema import Draft202012Validator, FormatChecker
@@ -12,10 +11,7 @@ from singer_sdk.singerlib.json import deserialize_json, serialize_json
 
 from tap_leadintent.times import utc_timestamp
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    Schema = dict[str, Any]
+Schema = dict[str, Any]
 
 _SAYS_NOTHING = {"description", "title", "examples", "default", "x-undocumented"}
 _INTEGER = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]

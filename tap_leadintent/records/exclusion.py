@@ -4,16 +4,12 @@ Dots name nested fields, also inside lists. Because a field's own name may conta
 dot, `a.b` means both the field `a.b` and the field `b` of the object `a`.
 """
 
-from __future__ import annotations
+from collections.abc import Iterable, Iterator
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
+from tap_leadintent.openapi import TapColumn
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from tap_leadintent.openapi import TapColumn
-
-    Schema = dict[str, Any]
+Schema = dict[str, Any]
 
 
 class Exclusion:

@@ -5,28 +5,25 @@ a nested field that SCHEMA lacks becomes a column that the target does not have.
 makes each name anew for each record, which takes three times as long.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Set as AbstractSet
+from typing import Any, TypeAlias
 
 # Private, as there is no public module.
-from singer_sdk.helpers._flattening import flatten_key, flatten_schema
+from singer_sdk.helpers._flattening import (
+    FlatteningOptions,
+    flatten_key,
+    flatten_schema,
+)
 from singer_sdk.singerlib import SelectionMask
 from singer_sdk.singerlib.json import serialize_json
 
 from tap_leadintent.openapi import ADDITIONAL_PROPERTIES
+from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
 
-if TYPE_CHECKING:
-    from collections.abc import Set as AbstractSet
-
-    from singer_sdk.helpers._flattening import FlatteningOptions
-
-    from tap_leadintent.records.notes import RecordNotes
-
-    Path = tuple[str, ...]
-    Record = dict[str, Any]
-    Schema = dict[str, Any]
+Path = tuple[str, ...]
+Record = dict[str, Any]
+Schema = dict[str, Any]
 
 _Tree: TypeAlias = "dict[str, str | _Tree]"
 """The column of each field of an object, or the tree of a nested object."""

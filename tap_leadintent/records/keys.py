@@ -1,15 +1,11 @@
 """Makes keys for records whose fields are not documented."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from decimal import MAX_PREC, Context, Decimal
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _LONGEST_SCALE = 20
 """Most zeros or decimal places of a number that is written without an exponent. It is

@@ -1,29 +1,23 @@
 """Stream maps: the SDK maps records; `additional_properties` keeps nothing it sets."""
 
-from __future__ import annotations
-
+import logging
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from inspect import getclosurevars
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from singer_sdk import mapper as sdk
 from singer_sdk.exceptions import MappingError
 from singer_sdk.helpers._catalog import get_selected_schema
 from singer_sdk.helpers._flattening import get_flattening_options
+from singer_sdk.singerlib import Catalog, CatalogEntry
 
 from tap_leadintent.errors import ConfigError, StreamError
 from tap_leadintent.openapi import ADDITIONAL_PROPERTIES
 from tap_leadintent.records.flattening import Flattening
+from tap_leadintent.records.notes import RecordNotes
 
-if TYPE_CHECKING:
-    import logging
-    from collections.abc import Mapping
-    from collections.abc import Set as AbstractSet
-
-    from singer_sdk.singerlib import Catalog, CatalogEntry
-
-    from tap_leadintent.records.notes import RecordNotes
-
-    Record = dict[str, Any]
+Record = dict[str, Any]
 
 
 def build_mapper(

@@ -1,16 +1,11 @@
 """Collects what to log about a stream's records, and logs it at the stream's end."""
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection
 
 from tap_leadintent.openapi import ADDITIONAL_PROPERTIES
 from tap_leadintent.progress import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
 
 _MOST_REMEMBERED = 1_000
 """Names. More would let a server that invents names fill the memory; fewer would make

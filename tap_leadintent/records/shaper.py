@@ -4,29 +4,22 @@ A column holds the field of the same name. A field without a column, or whose va
 contradicts its column's type, goes to `additional_properties` under its own name.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jsonschema import Draft202012Validator
+from singer_sdk.singerlib import SelectionMask
 
-from tap_leadintent.openapi import ADDITIONAL_PROPERTIES, RECORD_KEY
+from tap_leadintent.api.page import Records
+from tap_leadintent.openapi import ADDITIONAL_PROPERTIES, RECORD_KEY, TapColumn
 from tap_leadintent.records.column_types import ColumnTypes, ContradictionError
 from tap_leadintent.records.exclusion import Exclusion
 from tap_leadintent.records.keys import canonical_json, content_key
+from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.times import is_finer, utc_timestamp
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-
-    from singer_sdk.singerlib import SelectionMask
-
-    from tap_leadintent.api.page import Records
-    from tap_leadintent.openapi import TapColumn
-    from tap_leadintent.records.notes import RecordNotes
-
-    Record = dict[str, Any]
+Record = dict[str, Any]
 
 
 def time_at(outer: str, inner: str) -> Callable[[Record, object], str | None]:

@@ -7,24 +7,19 @@ last. A run reads and writes the entries of its own source. It keeps the latest 
 of other sources, so that a mistyped address or a change of filters loses no coverage.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import msgspec
 
 from tap_leadintent.replication.coverage import Coverage
+from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.source import Source, normalised
 from tap_leadintent.times import format_instant, parse_instant
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from tap_leadintent.replication.intervals import Interval
-
-    RawEntry = dict[str, Any]
+RawEntry = dict[str, Any]
 
 COVERAGE = "coverage"
 """Key of the list in a stream's state."""
@@ -60,7 +55,7 @@ class Bookmark:
     """Why the state says nothing that can be used; None if it does."""
 
     @classmethod
-    def read(cls, state: Mapping[str, Any], source: Source) -> Bookmark:
+    def read(cls, state: Mapping[str, Any], source: Source) -> Self:
         """Read a stream's state.
 
         An entry without a source counts as one of this source's address.

@@ -1,23 +1,18 @@
 """Reads a schedule: one thread decides, others send one request at a time."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Generator
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tap_leadintent.api.page import Page
+from tap_leadintent.api.pagination import Chain
 from tap_leadintent.errors import StreamError
+from tap_leadintent.replication.schedule import Reading, Schedule
+from tap_leadintent.replication.windows import Window
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
-    from tap_leadintent.api.page import Page
-    from tap_leadintent.api.pagination import Chain
-    from tap_leadintent.replication.schedule import Reading, Schedule
-    from tap_leadintent.replication.windows import Window
-
-    Fetch = Callable[[dict[str, Any], str | None, Event], Page]
+Fetch = Callable[[dict[str, Any], str | None, Event], Page]
 
 _WAIT_SECONDS = 0.5
 """The longest wait for a page in one piece. More would end a run later after a signal;

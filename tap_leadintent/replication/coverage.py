@@ -1,16 +1,10 @@
 """Knows which time intervals of each range have been read whole."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from tap_leadintent.replication import intervals
+from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.times import EARLIEST
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from tap_leadintent.replication.intervals import Interval
 
 
 class Coverage:

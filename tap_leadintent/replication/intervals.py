@@ -4,12 +4,7 @@ A list of intervals is sorted, and no two of its intervals touch. A state may ho
 thousands of intervals, so no function takes much more than linear time.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
 
 Interval = tuple[int, int]
 

@@ -1,18 +1,13 @@
 """Plans what a run reads of a stream, from its state, its settings and the time."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.coverage import Coverage
+from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.times import EARLIEST, parse_instant
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tap_leadintent.replication.intervals import Interval
 
 SINCE_EVER = 0
 """Where coverage begins when no `start_date` is given, in seconds since 1970."""
@@ -45,7 +40,7 @@ class Scope:
     """`recheck_days`, in seconds."""
 
     @classmethod
-    def of(cls, config: Mapping[str, Any], ranges: Sequence[str] = ()) -> Scope:
+    def of(cls, config: Mapping[str, Any], ranges: Sequence[str] = ()) -> Self:
         """Read the settings.
 
         Args:

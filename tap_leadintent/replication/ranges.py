@@ -3,26 +3,24 @@
 API description: "POST /v1/signals/leads", "POST /v1/monitor/signals".
 """
 
-from __future__ import annotations
-
+import logging
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from typing_extensions import override
 
+from tap_leadintent.api.page import Page, Records
 from tap_leadintent.api.pagination import Chain
 from tap_leadintent.errors import RefusedError, StreamError, TooWideError
-from tap_leadintent.replication.windows import NARROWEST_SECONDS, OVERLAP_SECONDS
+from tap_leadintent.replication.windows import (
+    NARROWEST_SECONDS,
+    OVERLAP_SECONDS,
+    Window,
+)
 from tap_leadintent.times import EARLIEST, format_instant
-
-if TYPE_CHECKING:
-    import logging
-    from collections.abc import Callable
-
-    from tap_leadintent.api.page import Page, Records
-    from tap_leadintent.replication.windows import Window
 
 _REFUSALS = frozenset({400, 409, 413, 416, 422})
 """Statuses with which a server may refuse a range: it ends in the server's future, or

@@ -1,35 +1,28 @@
 """Reads what a plan asks for: window by window and page by page, oldest first."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import compress
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-from tap_leadintent.api.page import Cursor
+from tap_leadintent.api.client import Client
+from tap_leadintent.api.page import Cursor, Page, Records
 from tap_leadintent.api.pagination import Chain
 from tap_leadintent.errors import IF_IT_GOES_ON, StreamError
-from tap_leadintent.replication.coordinator import Coordinator
+from tap_leadintent.interruption import Interruption
+from tap_leadintent.progress import Progress
+from tap_leadintent.replication.coordinator import Coordinator, Fetch
+from tap_leadintent.replication.coverage import Coverage
+from tap_leadintent.replication.plan import Step
 from tap_leadintent.replication.ranges import RangeChain, RangeGuard
 from tap_leadintent.replication.schedule import Schedule
 from tap_leadintent.replication.windows import Window, Windows
 from tap_leadintent.times import format_instant
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
-
-    from tap_leadintent.api.client import Client
-    from tap_leadintent.api.page import Page, Records
-    from tap_leadintent.interruption import Interruption
-    from tap_leadintent.progress import Progress
-    from tap_leadintent.replication.coordinator import Fetch
-    from tap_leadintent.replication.coverage import Coverage
-    from tap_leadintent.replication.plan import Step
-
-    Row = dict[str, Any]
+Row = dict[str, Any]
 
 
 _MOST_KEYS = 130_000

@@ -1,20 +1,14 @@
 """Decides what is requested next, and which pages are handed over, oldest first."""
 
-from __future__ import annotations
-
 from bisect import insort
 from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from tap_leadintent.api.page import Page
+from tap_leadintent.api.pagination import Chain
 from tap_leadintent.errors import TooWideError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from tap_leadintent.api.page import Page
-    from tap_leadintent.api.pagination import Chain
-    from tap_leadintent.replication.windows import Window, Windows
+from tap_leadintent.replication.windows import Window, Windows
 
 MOST_BYTES = 24 * 2**20
 """Bytes of undecoded pages that may wait, of all windows together. More takes more

@@ -3,18 +3,14 @@
 API description: "Base address", "Authentication"; a key belongs to one organization.
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import pbkdf2_hmac, sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import msgspec
 from urllib3.exceptions import LocationParseError
 from urllib3.util import Url, parse_url
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -35,7 +31,7 @@ class Source(NamedTuple):
     """`filters_hash` of the stream's filters."""
 
     @classmethod
-    def of(cls, config: Mapping[str, Any], filters: Mapping[str, Any]) -> Source:
+    def of(cls, config: Mapping[str, Any], filters: Mapping[str, Any]) -> Self:
         """Read the settings.
 
         Args:

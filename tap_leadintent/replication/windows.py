@@ -5,17 +5,13 @@ a look reads a short piece, or all of a quiet one, and is given up where it hold
 than expected. All instants are in UTC seconds since 1970.
 """
 
-from __future__ import annotations
-
 import sys
 from bisect import bisect_left, insort
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tap_leadintent.replication.intervals import Interval
+from tap_leadintent.replication.intervals import Interval
 
 OVERLAP_SECONDS = 1
 """How much earlier than its start a window is asked for, as the API description does

@@ -22,8 +22,6 @@ Its clock goes on from now. One that is set stands still, and moves only when to
 through the control routes under `/_sandbox/`.
 """
 
-from __future__ import annotations
-
 from tap_leadintent.sandbox.client import Sandbox, running_sandbox
 
 __all__ = ["Sandbox", "running_sandbox"]

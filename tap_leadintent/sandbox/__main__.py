@@ -1,10 +1,8 @@
 """Command line: `python -m tap_leadintent.sandbox`."""
 
-from __future__ import annotations
-
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -18,8 +16,7 @@ except ModuleNotFoundError as error:
         "pip install 'tap-leadintent[sandbox]'"
     )
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
 
 _OPTIONS = {
     "api_key": "the one key that it accepts, default: sandbox-key",

@@ -1,7 +1,5 @@
 """The sandbox as one application: checks a request, finds its page, logs it."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import json
@@ -9,34 +7,28 @@ import signal
 import socket
 import time
 from collections import deque
+from collections.abc import Sequence
 from email.utils import formatdate
 from hmac import compare_digest
 from http import HTTPStatus
 from itertools import count
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import msgspec
 import uvicorn
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from tap_leadintent.sandbox.endpoints import BY_PATH, ENDPOINTS
+from tap_leadintent.sandbox.endpoints import BY_PATH, ENDPOINTS, Endpoint
 from tap_leadintent.sandbox.faults import Fault, page_response
+from tap_leadintent.sandbox.options import Options
 from tap_leadintent.sandbox.query import Query
 from tap_leadintent.sandbox.records import Entry
 from tap_leadintent.sandbox.times import SECOND, format_time, parse_time
-from tap_leadintent.sandbox.world import World
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-    from tap_leadintent.sandbox.endpoints import Endpoint
-    from tap_leadintent.sandbox.options import Options
-    from tap_leadintent.sandbox.world import Shelf
+from tap_leadintent.sandbox.world import Shelf, World
 
 _LOG_LENGTH = 20_000
 _CONTROL = "/_sandbox/"

@@ -1,16 +1,12 @@
 """Starting a sandbox in a process of its own, and steering it from Python."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import requests
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 _TIMEOUT = 60
 

@@ -1,7 +1,5 @@
 """The seven list endpoints as tables: paths, filters, ranges, order."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 

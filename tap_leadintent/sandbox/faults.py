@@ -1,24 +1,18 @@
 """Ways in which the API can be made to misbehave, and when they apply."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import socket
 import struct
 from random import Random
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
-from tap_leadintent.sandbox.query import Page
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
-
-    from tap_leadintent.sandbox.query import Query
+from tap_leadintent.sandbox.query import Page, Query
 
 _JSON = "application/json"
 

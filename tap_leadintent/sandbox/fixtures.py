@@ -5,17 +5,12 @@ In the `conftest.py` at the top of the tests:
     pytest_plugins = ["tap_leadintent.sandbox.fixtures"]
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
 from tap_leadintent.sandbox.client import Sandbox, running_sandbox
 from tap_leadintent.sandbox.options import Options, three_weeks_ago
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,5 @@
 """What a sandbox can be told when it starts or is configured anew."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
 
@@ -63,7 +61,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         """Begin of the history, in microseconds since 1970."""
         return self.start - 365 * DAY if self.since is None else parse_time(self.since)
 
-    def changed(self, changes: dict[str, Any]) -> Options:
+    def changed(self, changes: dict[str, Any]) -> "Options":
         """Give these options with some replaced; sizes are replaced one by one.
 
         Raises:

@@ -1,24 +1,19 @@
 """Request bodies: what they may hold, what they mean, and the page that they get."""
 
-from __future__ import annotations
-
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from bisect import bisect_left
+from collections.abc import Iterator
 from hashlib import blake2b
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
 from tap_leadintent.sandbox.times import parse_time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tap_leadintent.sandbox.world import Shelf
+from tap_leadintent.sandbox.world import Shelf
 
 EVER = (-(1 << 62), 1 << 62)
 """The range of a request without one, in µs since 1970."""
@@ -135,7 +130,7 @@ class Query:
             raise ValueError(msg)
         return cursor
 
-    def page(self) -> Page:
+    def page(self) -> "Page":
         """Read the page that the cursor leads to."""
         start, end = self.range
         rows = self.shelf.rows(self.axis)

@@ -5,8 +5,6 @@ Those of the other records are not shown there: they are the sandbox's choice, n
 and uneven enough to be worth testing with. The words are those of `words.json`.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from functools import lru_cache

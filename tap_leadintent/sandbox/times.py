@@ -1,7 +1,5 @@
 """Instants as integer microseconds since 1970, the sandbox's only time type."""
 
-from __future__ import annotations
-
 import re
 import time
 from datetime import UTC, datetime, timedelta

@@ -4,17 +4,17 @@ What becomes of a record is drawn from `Random(f"{seed}:{stream}:{number}")`, so
 the same in every process, and in whichever order records are asked for.
 """
 
-from __future__ import annotations
-
 import heapq
 import math
+from collections.abc import Callable, Iterator, Mapping
 from itertools import count, islice
 from random import Random
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
-from tap_leadintent.sandbox.endpoints import ENDPOINTS
+from tap_leadintent.sandbox.endpoints import ENDPOINTS, Axis, Endpoint
+from tap_leadintent.sandbox.options import Options
 from tap_leadintent.sandbox.records import Draft, Entry, draw_id
 from tap_leadintent.sandbox.times import (
     DAY,
@@ -24,12 +24,6 @@ from tap_leadintent.sandbox.times import (
     current_time,
     format_time,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from tap_leadintent.sandbox.endpoints import Axis, Endpoint
-    from tap_leadintent.sandbox.options import Options
 
 # Probabilities: that a signal moves, and that a first signal is old.
 _MOVING = 0.35

@@ -1,20 +1,16 @@
 """Files of rows, which BATCH messages tell a target to load."""
 
-from __future__ import annotations
-
 import os
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from singer_sdk.batch import Batcher
 from singer_sdk.helpers._batch import BatchConfig, BatchFileFormat, SDKBatchMessage
 
 from tap_leadintent.errors import StreamError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    Row = dict[str, Any]
+Row = dict[str, Any]
 
 
 class Batches:

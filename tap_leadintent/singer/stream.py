@@ -6,14 +6,14 @@ makes several passes over each record, even if there is nothing to do. It has no
 hook for these, so its private loop over the records is overridden here.
 """
 
-from __future__ import annotations
-
 import logging
+from collections.abc import Callable, Generator, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from singer_sdk import Stream
+from singer_sdk import Stream, Tap
+from singer_sdk.helpers.types import Context
 from singer_sdk.mapper import SameRecordTransform
 from singer_sdk.singerlib import RecordMessage
 from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE
@@ -22,13 +22,7 @@ from typing_extensions import override
 from tap_leadintent.singer.batch import Batches
 from tap_leadintent.singer.writer import flush
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Mapping
-
-    from singer_sdk import Tap
-    from singer_sdk.helpers.types import Context
-
-    Record = dict[str, Any]
+Record = dict[str, Any]
 
 _RECORDS_FOR_A_STATE = 300
 """Records between two STATEs, where they are not written in batches. Fewer cost the

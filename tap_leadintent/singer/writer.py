@@ -1,20 +1,14 @@
 """Writes Singer messages to standard output, in blocks of whole lines."""
 
-from __future__ import annotations
-
 import logging
 import select
 import sys
-from typing import TYPE_CHECKING
 
 from singer_sdk.contrib.msgspec import MsgSpecWriter
-from singer_sdk.singerlib import RecordMessage, StateMessage
+from singer_sdk.singerlib import Message, RecordMessage, StateMessage
 from typing_extensions import override
 
 from tap_leadintent.errors import LOGGER, OutputError
-
-if TYPE_CHECKING:
-    from singer_sdk.singerlib import Message
 
 _BLOCK = 256 * 1024
 """Bytes, about a page. Smaller blocks cost more switches between threads, one a write;

@@ -1,7 +1,5 @@
 """Reads and writes states, in the form of `meltano state get` or as they are."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, NamedTuple
 

@@ -3,25 +3,19 @@
 What the command needs to know of coverage and plans is here.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
 from tap_leadintent.replication.coverage import Coverage
-from tap_leadintent.replication.plan import Scope, make_plan
+from tap_leadintent.replication.intervals import Interval
+from tap_leadintent.replication.plan import Plan, Scope, make_plan
 from tap_leadintent.replication.source import Source
 from tap_leadintent.state_tool.document import RawState, StateError
 from tap_leadintent.streams import STREAMS
 from tap_leadintent.times import format_instant
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from tap_leadintent.replication.intervals import Interval
-    from tap_leadintent.replication.plan import Plan
 
 _FULL_TABLE = "full table; every run reads all of it"
 _AGAIN = "again, so that the newest signal comes last"

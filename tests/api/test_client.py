@@ -1,29 +1,22 @@
 """One request and its repetitions, on a clock that the tests set."""
 
-from __future__ import annotations
-
 import ssl
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import requests
+import requests_mock
 import urllib3.exceptions as lower
 
 from tap_leadintent.api.limits import RateLimiter, Tally
 from tap_leadintent.errors import StoppedError, StreamError
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import API_KEY, VALID, Waiter
+from tests.support.helpers import API_KEY, VALID, Clock, Waiter
 from tests.support.reading import read_chain
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import requests_mock
-
-    from tests.support.helpers import Clock
-
-    Answer = dict[str, Any]
+Answer = dict[str, Any]
 
 AGENTS = f"{VALID['base_url']}/v1/signals/agents"
 SIGNALS = f"{VALID['base_url']}/v1/monitor/custom-signals"

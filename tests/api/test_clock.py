@@ -1,7 +1,5 @@
 """Up to which time an answer is complete, by the server's clock and by ours."""
 
-from __future__ import annotations
-
 import logging
 
 import pytest

@@ -1,7 +1,5 @@
 """Waits: what a server asks for, how tries are spread, what all share."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from email.utils import format_datetime

@@ -1,7 +1,5 @@
 """From the bytes of a response to values that every warehouse can hold."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,20 +1,16 @@
 """The page envelope and the cursor chain, read through a real stream."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+import requests
 import requests_mock
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tap_leadintent.errors import StreamError
 from tap_leadintent.tap import TapLeadIntent
-
-if TYPE_CHECKING:
-    import requests
 
 BASE_URL = "https://api.example.com"
 STREAM = "signal_agents"

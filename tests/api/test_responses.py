@@ -1,7 +1,5 @@
 """What an answer means, where `tests/e2e/test_messages.py` does not see it."""
 
-from __future__ import annotations
-
 import pytest
 import requests
 

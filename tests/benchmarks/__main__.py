@@ -4,8 +4,6 @@ Prints lines of a table in Markdown. With `--quick`, less is measured, and less 
 With `--into postgres` it measures loading instead of reading.
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 from importlib import import_module

@@ -1,21 +1,17 @@
 """The programs that are compared: how each is told what to read."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tap_leadintent.sandbox.options import Options, three_weeks_ago
 from tap_leadintent.sandbox.times import format_time
 from tests.support.environments import Environment, build, uv
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 PEERS = Path(__file__).with_name("peers")
 """Other ways to read, each with the packages that it requires."""

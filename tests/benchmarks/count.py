@@ -3,8 +3,6 @@
 A program of its own, as what it remembers would count as memory of the next client.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -1,34 +1,25 @@
 """What loading into PostgreSQL takes, beside another way to do it."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import subprocess
 import time
+from collections.abc import Iterator, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from psycopg import sql
 
-from tap_leadintent.demo.postgres import running_postgres
-from tap_leadintent.sandbox import running_sandbox
+from tap_leadintent.demo.postgres import Postgres, running_postgres
+from tap_leadintent.sandbox import Sandbox, running_sandbox
 from tap_leadintent.sandbox.options import Options
 from tap_leadintent.sandbox.times import format_time
 from tests.support.pipelines import Pipeline, PostgresWarehouse, install
 from tests.support.targets import settings_of
 
 from .clients import CLOCK, PEERS, build_peer, build_tap, leads_only, slices
-from .measure import Row, interleaved, ratio
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from tap_leadintent.demo.postgres import Postgres
-    from tap_leadintent.sandbox import Sandbox
-
-    from .measure import Scale
+from .measure import Row, Scale, interleaved, ratio
 
 _WORKERS = 4
 """What the tap reads at once by default; and dlt's workers."""

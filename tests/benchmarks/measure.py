@@ -1,7 +1,5 @@
 """Runs a program as a user would, and says what that took."""
 
-from __future__ import annotations
-
 import os
 import platform
 import resource
@@ -9,14 +7,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
-
-    from .clients import Client
+from .clients import Client
 
 _Key = TypeVar("_Key", bound="Hashable")
 _Result = TypeVar("_Result")

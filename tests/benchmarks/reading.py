@@ -1,23 +1,15 @@
 """What reading takes, each experiment with a sandbox of its own."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Iterable, Iterator
 from functools import partial
+from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
 
 from tap_leadintent.sandbox import running_sandbox
 
-from .clients import CLOCK, Clients
-from .measure import Row, interleaved, own_peak_bytes, ratio, run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    from .clients import Client
-    from .measure import Scale
+from .clients import CLOCK, Client, Clients
+from .measure import Row, Scale, interleaved, own_peak_bytes, ratio, run
 
 _LATENCY = 0.2
 _HISTORIES = ("growing", "office", "head", "bursts", "import")

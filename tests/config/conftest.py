@@ -1,18 +1,13 @@
 """What the tests of mistakes in settings share."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import pytest
+import requests_mock
+from click.testing import Result
 
 from tests.support.helpers import VALID, refusal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    import requests_mock
-    from click.testing import Result
 
 
 @pytest.fixture

@@ -1,26 +1,21 @@
 """The catalog: what cannot be meant is an error before the first request."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import (
     STREAMS,
     VALID,
+    Run,
     each_reading_entry,
     entries,
     errors,
     only,
     select,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tap_leadintent.sandbox import Sandbox
-    from tests.support.helpers import Run
 
 # Each changes an entry of the catalog, and gives the end of the one line that follows.
 MISTAKES: dict[str, tuple[dict[str, Any], str]] = {

@@ -1,13 +1,13 @@
 """The settings from environment variables, which are as good as those from files."""
 
-from __future__ import annotations
-
 import logging
 import os
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
+import requests_mock
 
 from tap_leadintent.config.files import read_environment
 from tap_leadintent.tap import TapLeadIntent
@@ -20,12 +20,6 @@ from tests.support.helpers import (
     prefixed,
     refusal,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import requests_mock
-
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 

@@ -1,7 +1,5 @@
 """The setting `exclude_fields`: slips are refused before anything is sent."""
 
-from __future__ import annotations
-
 import pytest
 
 from tap_leadintent.errors import ConfigError

@@ -1,11 +1,10 @@
 """The files of the command line: what is wrong with them is one line."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+import requests_mock
 
 from tests.support.helpers import (
     API_KEY,
@@ -16,11 +15,6 @@ from tests.support.helpers import (
     options,
     refusal,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import requests_mock
 
 TEXT = json.dumps(VALID)
 NO_CONFIG = "; give a JSON file of settings, or ENV for environment variables"

@@ -1,23 +1,16 @@
 """Each mistake in a setting is one line, before anything is sent."""
 
-from __future__ import annotations
-
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
+from click.testing import Result
 
+from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import API_KEY, VALID, each_entry, refusal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from click.testing import Result
-
-    from tap_leadintent.sandbox import Sandbox
-    from tests.support.helpers import Run
+from tests.support.helpers import API_KEY, VALID, Run, each_entry, refusal
 
 NO_URL = ": must be: Root of the API, without `/v1`, like "
 NO_KEY = ": must be: Key of your organization, made in the dashboard "

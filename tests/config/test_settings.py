@@ -1,25 +1,18 @@
 """The settings: what they may be, and how they arrive."""
 
-from __future__ import annotations
-
 import json
 import logging
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
+import requests_mock
+from click.testing import Result
 
 from tap_leadintent.replication.plan import Scope
+from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import STREAMS, VALID
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import requests_mock
-    from click.testing import Result
-
-    from tap_leadintent.sandbox import Sandbox
-    from tests.support.helpers import Run
+from tests.support.helpers import STREAMS, VALID, Run
 
 BASE_URL = VALID["base_url"]
 

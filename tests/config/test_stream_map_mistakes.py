@@ -1,15 +1,11 @@
 """The SDK's setting `stream_maps`: what is wrong with a map is one line, too."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from tests.support.helpers import API_KEY, each_entry, each_reading_entry
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MISSPELT: list[tuple[dict[str, Any], str]] = [
     ({"user": {"id": "id"}}, ".user: there is no stream user"),

@@ -1,33 +1,24 @@
 """What takes a process or a server: sandbox, tap, PostgreSQL, a Meltano project."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+import requests
 
 from tap_leadintent.api.session import BoundedAdapter, new_session
-from tap_leadintent.demo.postgres import running_postgres
-from tap_leadintent.sandbox import running_sandbox
+from tap_leadintent.demo.postgres import Postgres, running_postgres
+from tap_leadintent.sandbox import Sandbox, running_sandbox
 from tests.support.environments import uv
+from tests.support.helpers import Run
 from tests.support.pages import ROOT
 from tests.support.pipelines import PostgresWarehouse, install
-from tests.support.postgres import tables_of, types_of
+from tests.support.postgres import Rows, tables_of, types_of
 from tests.support.runs import CLOCK
 from tests.support.servers import make_certificate
 from tests.support.targets import run_target, settings_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    import requests
-
-    from tap_leadintent.demo.postgres import Postgres
-    from tap_leadintent.sandbox import Sandbox
-    from tests.support.helpers import Run
-    from tests.support.postgres import Rows
 
 
 @pytest.fixture(autouse=True)

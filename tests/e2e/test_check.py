@@ -1,16 +1,10 @@
 """`--test`: a line a stream, in plain words."""
 
-from __future__ import annotations
+from collections.abc import Callable
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
-
-from tests.support.helpers import API_KEY, STREAMS, only
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tap_leadintent.sandbox import Sandbox
-    from tests.support.helpers import Run
+from tap_leadintent.sandbox import Sandbox
+from tests.support.helpers import API_KEY, STREAMS, Run, only
 
 
 def said(run: Run) -> list[str]:

@@ -1,15 +1,14 @@
 """The demo, run from the wheel, without a clone."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from html import unescape
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
@@ -18,16 +17,11 @@ from dotenv import dotenv_values
 
 from tap_leadintent.demo import project
 from tap_leadintent.demo.postgres import running_postgres
+from tap_leadintent.sandbox import Sandbox
 from tests.support.demos import PATIENCE, PICTURE, family, open_folder, start
 from tests.support.environments import Environment, uv
 from tests.support.helpers import API_KEY, STREAMS
 from tests.support.runs import poll
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tap_leadintent.sandbox import Sandbox
 
 
 @pytest.fixture

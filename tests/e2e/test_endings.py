@@ -1,14 +1,15 @@
 """A process ends soon after a signal, whatever it is doing."""
 
-from __future__ import annotations
-
 import json
 import signal
+import socket
+from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import API_KEY, TIMEOUT, only
 from tests.support.runs import (
     CLOCK,
@@ -22,12 +23,6 @@ from tests.support.runs import (
     wait_for_a_full_pipe,
 )
 from tests.support.servers import listening, read_request, response
-
-if TYPE_CHECKING:
-    import socket
-    from pathlib import Path
-
-    from tap_leadintent.sandbox import Sandbox
 
 # Longer than these tests wait for anything.
 PATIENT = {"api_key": API_KEY, "request_timeout_seconds": 1000, "start_date": SINCE}

@@ -3,10 +3,10 @@
 What the sandbox or a command line can bring about is in `test_messages.py`.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+import socket
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import requests
@@ -17,12 +17,7 @@ from tap_leadintent.log import Secret
 from tests.support.helpers import API_KEY
 from tests.support.servers import listening, read_request, response, unanswered
 
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Callable
-    from pathlib import Path
-
-    Handle = Callable[[socket.socket], None]
+Handle = Callable[[socket.socket], None]
 
 SECONDS = 0.3
 

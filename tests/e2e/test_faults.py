@@ -4,29 +4,24 @@ These runs take place in this process, for speed. Kinds of faults, positions in 
 and ways to read are combined in pairs.
 """
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from itertools import cycle
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import API_KEY, Run, entries, only
 from tests.support.in_process import run_in_process
 from tests.support.runs import CLOCK, after_since, instant
 from tests.support.servers import answering, listening, response
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
-
-    from tap_leadintent.sandbox import Sandbox
-
-    Read = Callable[..., Run]
-    Rule = dict[str, Any]
+Read = Callable[..., Run]
+Rule = dict[str, Any]
 
 BEGIN = f"{(instant(CLOCK) - timedelta(seconds=8)).isoformat()[:19]}Z"
 """Where the history begins that is read in several windows."""

@@ -1,15 +1,15 @@
 """Runs that are stopped midway, as real processes: nothing is lost, little repeated."""
 
-from __future__ import annotations
-
 import signal
 from datetime import timedelta
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psutil  # type: ignore[import-untyped]
 import pytest
 
+from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import only
 from tests.support.runs import (
     CLOCK,
@@ -24,12 +24,6 @@ from tests.support.runs import (
     poll,
     wait_for_a_full_pipe,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tap_leadintent.sandbox import Sandbox
-
 
 ONLY_LEADS = only("leads")
 LEADS = 5_000

@@ -3,26 +3,19 @@
 All rows change from run to run, objects come and go, so what is lost or stale shows.
 """
 
-from __future__ import annotations
-
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tap_leadintent.sandbox import Sandbox
 from tests.support.batching import batch_config
-from tests.support.helpers import entries, exact_json, only, select
-from tests.support.rows import expected_rows, flattened, without
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tap_leadintent.sandbox import Sandbox
-    from tests.support.helpers import Run
-    from tests.support.postgres import Rows
-    from tests.support.rows import Row
+from tests.support.helpers import Run, entries, exact_json, only, select
+from tests.support.postgres import Rows
+from tests.support.rows import Row, expected_rows, flattened, without
 
 STREAMS = ("leads", "monitored_leads")
 TEXT = {"type": ["string", "null"]}

@@ -3,16 +3,17 @@
 A message that another test sees has no row here.
 """
 
-from __future__ import annotations
-
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
+from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import (
     API_KEY,
     assert_keeps_secret,
@@ -22,12 +23,6 @@ from tests.support.helpers import (
     only,
     options,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from tap_leadintent.sandbox import Sandbox
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 

@@ -1,24 +1,18 @@
 """Two organizations in one project, with the lines of `docs/recipes.md`."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import yaml
 
+from tap_leadintent.demo.postgres import Postgres
 from tap_leadintent.demo.project import write_project
 from tap_leadintent.sandbox import running_sandbox
 from tests.support.helpers import STREAMS, raw_records
 from tests.support.pages import ROOT, section, shell_blocks, typed
 from tests.support.postgres import tables_of
 from tests.support.runs import CLOCK, SINCE
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tap_leadintent.demo.postgres import Postgres
 
 RECIPE = section(ROOT / "docs/recipes.md", "## Several organizations")
 (TYPED,) = shell_blocks(RECIPE)

@@ -1,26 +1,21 @@
 """From an empty folder to rows in PostgreSQL, with the lines that the pages show."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from hashlib import md5
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from tap_leadintent.definitions import FOLDER
+from tap_leadintent.demo.postgres import Postgres
+from tap_leadintent.sandbox import Sandbox
 from tests.e2e.test_targets import assert_tables_hold
 from tests.support.helpers import API_KEY, STREAMS
 from tests.support.pages import README, ROOT, SCRIPTS, section, shell_blocks, typed
 from tests.support.postgres import tables_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tap_leadintent.demo.postgres import Postgres
-    from tap_leadintent.sandbox import Sandbox
 
 STATE = shell_blocks((ROOT / "docs/state.md").read_text(encoding="utf-8"))
 PLAN, FORGET = STATE[0], STATE[2]

@@ -1,19 +1,14 @@
 """What is checked before a release."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from pathlib import Path
 from zipfile import ZipFile
 
 from tests.support.helpers import TIMEOUT
 from tests.support.pages import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 VERSION = version("tap-leadintent")
 

@@ -1,13 +1,11 @@
 """The sandbox as a program, faults of the connection, fixtures for users' tests."""
 
-from __future__ import annotations
-
 import shlex
 import shutil
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import requests
@@ -17,9 +15,6 @@ from tap_leadintent.sandbox.__main__ import main
 from tests.support.asking import HEADERS, NOW, SIZES, everything, post
 from tests.support.helpers import TIMEOUT
 from tests.support.pages import ROOT, shell_blocks, typed
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DAY = 86_400
 PAGE = ROOT / "docs" / "sandbox.md"

@@ -1,11 +1,10 @@
 """Sending and reading over real sockets: connections, sizes, time."""
 
-from __future__ import annotations
-
 import gzip
+import socket
 import tracemalloc
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import requests
@@ -20,9 +19,6 @@ from tests.support.servers import (
     read_request,
     response,
 )
-
-if TYPE_CHECKING:
-    import socket
 
 LONG = PAGE * 3000
 """Longer than what is read at once."""

@@ -1,33 +1,26 @@
 """What the pages say of tables that exist, seen in PostgreSQL."""
 
-from __future__ import annotations
-
 import json
 import re
 import time
+from collections.abc import Callable
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
 import yaml
 
-from tests.support.helpers import entries, only
+from tap_leadintent.demo.postgres import Postgres
+from tap_leadintent.sandbox import Sandbox
+from tests.support.helpers import Run, entries, only
 from tests.support.in_process import run_in_process
 from tests.support.pages import ROOT, section
-from tests.support.postgres import rows_by_id, rows_of, without_metadata
+from tests.support.postgres import Rows, rows_by_id, rows_of, without_metadata
 from tests.support.rows import expected_rows, without
 from tests.support.runs import DAY, SINCE, fill
 from tests.support.targets import run_target
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tap_leadintent.demo.postgres import Postgres
-    from tap_leadintent.sandbox import Sandbox
-    from tests.support.helpers import Run
-    from tests.support.postgres import Rows
 
 PAGE = ROOT / "docs" / "warehouses.md"
 OF_COLUMNS = ROOT / "docs" / "columns.md"

@@ -1,24 +1,18 @@
 """What real targets make of what the tap writes: tables of PostgreSQL, and files."""
 
-from __future__ import annotations
-
 from collections import Counter
+from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from tests.support.helpers import STREAMS, entries, exact_json, only, raw_records
+from tap_leadintent.sandbox import Sandbox
+from tests.support.helpers import STREAMS, Run, entries, exact_json, only, raw_records
+from tests.support.postgres import Rows
 from tests.support.rows import expected_rows
 from tests.support.runs import DAY, SINCE, fill
 from tests.support.targets import run_target
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tap_leadintent.sandbox import Sandbox
-    from tests.support.helpers import Run
-    from tests.support.postgres import Rows
 
 SIZES = dict(zip(STREAMS, (0, 250, 1, 99, 100, 101, 7), strict=True))
 

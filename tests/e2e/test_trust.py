@@ -1,23 +1,16 @@
 """Whom the tap trusts, and which way its key goes: certificates, proxies, redirects."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from socket import socket
 
 import pytest
 
 from tap_leadintent.api.session import environment
 from tap_leadintent.errors import NoAccessError
-from tests.support.helpers import API_KEY, only
+from tap_leadintent.sandbox import Sandbox
+from tests.support.helpers import API_KEY, Run, only
 from tests.support.servers import answering, listening, read_request, response
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-    from socket import socket
-
-    from tap_leadintent.sandbox import Sandbox
-    from tests.support.helpers import Run
 
 CATALOG = only("custom_signals")
 TRUST = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")

@@ -1,23 +1,18 @@
 """What PostgreSQL holds after real runs of Meltano."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from psycopg import sql
 
+from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import RANGES, STREAMS, TIMEOUT
-from tests.support.pipelines import Pipeline
+from tests.support.pipelines import Pipeline, PostgresWarehouse
 from tests.support.postgres import tables_of
 from tests.support.runs import CLOCK, SINCE, covered, fill, instant, poll
-
-if TYPE_CHECKING:
-    from tap_leadintent.sandbox import Sandbox
-    from tests.support.pipelines import PostgresWarehouse
 
 
 def assert_reads_well(bookmarks: dict[str, Any], source: str) -> None:

@@ -1,7 +1,5 @@
 """Which values fit the type that a column declares."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

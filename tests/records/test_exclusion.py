@@ -1,7 +1,5 @@
 """Fields that a user excludes are in no record and in no schema."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from typing import Any
 

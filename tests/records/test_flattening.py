@@ -1,7 +1,5 @@
 """Flat records have the columns of their SCHEMA, and what has none is kept."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections import Counter

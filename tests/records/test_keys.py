@@ -1,7 +1,5 @@
 """The key of a record whose fields are not documented."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from hashlib import sha256

@@ -1,16 +1,12 @@
 """Lines about fields that a stream's columns could not hold."""
 
-from __future__ import annotations
-
 import logging
-from typing import TYPE_CHECKING
+
+import pytest
 
 from tap_leadintent.log import Secret
 from tap_leadintent.records.notes import RecordNotes
 from tests.support.helpers import API_KEY
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def test_a_line_is_bounded_and_safe_whatever_a_server_invents(

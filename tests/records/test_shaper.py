@@ -1,10 +1,9 @@
 """From the API's record to the record that a target gets."""
 
-from __future__ import annotations
-
 import json
 import logging
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from singer_sdk.helpers.conform import TypeConformanceLevel
@@ -12,14 +11,9 @@ from singer_sdk.singerlib import SelectionMask
 
 from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
-from tests.support.helpers import STREAMS, declared_stream, only, select
+from tap_leadintent.sandbox import Sandbox
+from tests.support.helpers import STREAMS, Run, declared_stream, only, select
 from tests.support.shaping import NOTES, shape, shaper
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tap_leadintent.sandbox import Sandbox
-    from tests.support.helpers import Run
 
 # Columns
 

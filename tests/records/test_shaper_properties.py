@@ -1,7 +1,5 @@
 """Whatever the API says of a record can be found in what the target gets."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

@@ -1,7 +1,5 @@
 """The list in a state: whose coverage it holds, and what it carries along."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,24 +1,19 @@
 """Threads that send requests, and how they end."""
 
-from __future__ import annotations
-
 import gc
 import threading
 from contextlib import nullcontext
 from threading import Barrier, Event
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import ReferenceType, ref
 
 import pytest
 
+from tap_leadintent.api.page import Page
 from tap_leadintent.replication.coordinator import Coordinator
+from tap_leadintent.replication.windows import Window
 from tests.support.helpers import readers_alive
-from tests.support.reading import fetch_by, page, schedule_of, seconds
-
-if TYPE_CHECKING:
-    from tap_leadintent.api.page import Page
-    from tap_leadintent.replication.windows import Window
-    from tests.support.reading import Send
+from tests.support.reading import Send, fetch_by, page, schedule_of, seconds
 
 pytestmark = pytest.mark.usefixtures("no_thread_is_left_behind")
 

@@ -1,7 +1,5 @@
 """What was emitted last of a record and is unchanged is not emitted again."""
 
-from __future__ import annotations
-
 from tap_leadintent.replication.reader import Deduplicator
 
 

@@ -1,17 +1,12 @@
 """Interval arithmetic, against sets of half seconds."""
 
-from __future__ import annotations
-
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tap_leadintent.replication import intervals
-
-if TYPE_CHECKING:
-    from tap_leadintent.replication.intervals import Interval
+from tap_leadintent.replication.intervals import Interval
 
 SPAN = 40
 

@@ -1,17 +1,13 @@
 """What a run reads, from a state, settings and the time alone."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tap_leadintent.replication.coverage import Coverage
+from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.plan import SINCE_EVER, Plan, Scope, make_plan
 from tap_leadintent.times import EARLIEST
-
-if TYPE_CHECKING:
-    from tap_leadintent.replication.intervals import Interval
 
 DAY = 86400
 NOW = 100 * DAY

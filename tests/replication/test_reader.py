@@ -1,7 +1,5 @@
 """Streams that are read by threads: what a signal leaves, and what is left of them."""
 
-from __future__ import annotations
-
 import json
 import signal
 import threading

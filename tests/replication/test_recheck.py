@@ -1,18 +1,14 @@
 """The sweep of `recheck_days`: what a run reads again, and when its mark moves."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tap_leadintent.replication.coverage import Coverage
+from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.plan import Plan, Scope, make_plan
-
-if TYPE_CHECKING:
-    from tap_leadintent.replication.intervals import Interval
 
 DAY = 86400
 NAME = "date_found"

@@ -1,7 +1,5 @@
 """What `recheck_days` promises, over any history and any course of runs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a run asks for, and in which order it says so; `model` is the API."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What replication promises, over any history and any course of events."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

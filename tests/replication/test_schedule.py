@@ -1,20 +1,19 @@
 """What is requested next, and what is handed over, in the order of time."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from math import ceil
-from typing import TYPE_CHECKING
 from unittest import mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tap_leadintent.api.page import Page
 from tap_leadintent.replication import schedule as module
-from tap_leadintent.replication.windows import Windows
+from tap_leadintent.replication.windows import Window, Windows
 from tests.support.reading import (
     OneThread,
+    Send,
     fetch_by,
     number_of,
     page,
@@ -22,11 +21,6 @@ from tests.support.reading import (
     seconds,
 )
 from tests.support.rounds import SHAPES, YEAR, shaped
-
-if TYPE_CHECKING:
-    from tap_leadintent.api.page import Page
-    from tap_leadintent.replication.windows import Window
-    from tests.support.reading import Send
 
 
 class TroubleError(Exception):

@@ -1,7 +1,5 @@
 """Which addresses, filters and keys are the same."""
 
-from __future__ import annotations
-
 import pytest
 
 from tap_leadintent.replication.source import filters_hash, key_mark, normalised

@@ -1,15 +1,10 @@
 """Runs from states of other sources, and of the future."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+import pytest
 
 from tests.support.model import DAY, Api, second, steady
 from tests.support.model_runs import STRICT, asked, entries, run
 from tests.support.store import Store
-
-if TYPE_CHECKING:
-    import pytest
 
 HERE = "https://api.example.com"
 THERE = "https://api.example.org"

@@ -1,7 +1,5 @@
 """How a range is cut for several readers: quickly, in few requests, in short chains."""
 
-from __future__ import annotations
-
 from functools import cache
 from math import ceil
 from statistics import mean

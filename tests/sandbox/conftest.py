@@ -1,19 +1,13 @@
 """One sandbox for all tests of this folder, in this process."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
+from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.sandbox.options import Options
 from tests.support.asking import NOW, SESSION, SIZES
 from tests.support.in_process import sandbox_in_process
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tap_leadintent.sandbox import Sandbox
 
 
 @pytest.fixture(scope="session")

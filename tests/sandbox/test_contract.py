@@ -1,13 +1,12 @@
 """The sandbox serves and takes what the project's OpenAPI description says."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 
+from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
 from tests.support.asking import page
 from tests.support.contract import (
@@ -16,9 +15,6 @@ from tests.support.contract import (
     request_schema,
     response_schema,
 )
-
-if TYPE_CHECKING:
-    from tap_leadintent.sandbox import Sandbox
 
 FORMATS = FormatChecker(formats=())
 

@@ -1,16 +1,12 @@
 """The control routes, the log, and records put in by hand."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import requests
 
+from tap_leadintent.sandbox import Sandbox
 from tests.support.asking import NOW, page, post, read
-
-if TYPE_CHECKING:
-    from tap_leadintent.sandbox import Sandbox
 
 LATE = "2026-06-01T01:00:00Z"
 

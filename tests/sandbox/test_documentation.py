@@ -1,7 +1,5 @@
 """docs/sandbox.md names what there is, and no other."""
 
-from __future__ import annotations
-
 import re
 
 from tap_leadintent.sandbox.faults import Fault

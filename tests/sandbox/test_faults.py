@@ -1,15 +1,11 @@
 """Each fault does what it says; those of the connection are in `tests/e2e`."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from tap_leadintent.sandbox import Sandbox
 from tests.support.asking import chain, page, post, read
-
-if TYPE_CHECKING:
-    from tap_leadintent.sandbox import Sandbox
 
 
 def statuses(sandbox: Sandbox, count: int) -> list[int]:

@@ -1,17 +1,13 @@
 """Sizes, pagination, order, filters and ranges."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
 from tap_leadintent.sandbox.times import parse_time
 from tests.support.asking import EVER, chain, read
-
-if TYPE_CHECKING:
-    from tap_leadintent.sandbox import Sandbox
 
 RANGES = [
     (stream, name)

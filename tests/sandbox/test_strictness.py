@@ -1,17 +1,13 @@
 """What the API refuses."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import requests
 
+from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
 from tests.support.asking import EVER, HEADERS, page, post
-
-if TYPE_CHECKING:
-    from tap_leadintent.sandbox import Sandbox
 
 JSON = {"Content-Type": "application/json"}
 RANGE = {"start_time": "2026-01-01T00:00:00Z", "end_time": "2026-02-01T00:00:00Z"}

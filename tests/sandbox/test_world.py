@@ -1,17 +1,13 @@
 """The clock, and what happens when it moves."""
 
-from __future__ import annotations
-
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.sandbox.times import DAY, SECOND, format_time, parse_time
 from tests.support.asking import NOW, read
-
-if TYPE_CHECKING:
-    from tap_leadintent.sandbox import Sandbox
 
 MONTH = 30 * DAY // SECOND
 

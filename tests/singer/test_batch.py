@@ -1,30 +1,23 @@
 """Files of batches: complete, private, and as they are announced."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
 import resource
 import stat
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from singer_sdk.batch import Batcher
+from singer_sdk.helpers._batch import SDKBatchMessage
 
 from tap_leadintent.errors import StreamError
-from tap_leadintent.singer.batch import Batches
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from singer_sdk.helpers._batch import SDKBatchMessage
-
-    from tap_leadintent.singer.batch import Row
+from tap_leadintent.singer.batch import Batches, Row
 
 
 def written(

@@ -3,8 +3,6 @@
 So a target may be told not to check them, which takes half of its time.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from typing import Any, ClassVar

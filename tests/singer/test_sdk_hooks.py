@@ -1,9 +1,8 @@
 """The private methods of the SDK that the tap uses are there, and called."""
 
-from __future__ import annotations
-
 import inspect
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from singer_sdk import Stream, Tap
@@ -14,9 +13,6 @@ from tap_leadintent.tap import TapLeadIntent
 from tests.support.model import Api
 from tests.support.model_runs import run
 from tests.support.store import Store
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 OVERRIDDEN: list[tuple[type, type, str]] = [
     (SingerStream, Stream, "_sync_records"),

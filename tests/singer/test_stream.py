@@ -1,24 +1,18 @@
 """STATE, BATCH and ACTIVATE_VERSION messages, in the order that they are sent."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tap_leadintent.errors import RunError
+from tap_leadintent.sandbox import Sandbox
 from tests.support.batching import batch_config, batched, deselecting
-from tests.support.helpers import only
+from tests.support.helpers import Run, only
 from tests.support.model import DAY, EPOCH, Api, second, steady
 from tests.support.model_runs import CONFIG, catalog, run
 from tests.support.store import Store, written
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tap_leadintent.sandbox import Sandbox
-    from tests.support.helpers import Run
 
 
 @pytest.mark.parametrize("fails", [False, True])

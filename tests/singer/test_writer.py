@@ -1,15 +1,14 @@
 """Messages on standard output: whole lines, in order, in blocks."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from singer_sdk.singerlib import RecordMessage, SchemaMessage, StateMessage
@@ -17,9 +16,6 @@ from singer_sdk.singerlib import RecordMessage, SchemaMessage, StateMessage
 from tap_leadintent.errors import OutputError
 from tap_leadintent.singer.writer import Writer
 from tests.support.helpers import TIMEOUT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 BLOCK = 256 * 1024
 

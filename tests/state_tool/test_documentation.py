@@ -1,17 +1,12 @@
 """What the pages say of the command is what it does."""
 
-from __future__ import annotations
-
 import re
 import shlex
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tap_leadintent.state_tool.cli import main
 from tests.support.pages import README, ROOT, shell_blocks
 from tests.support.states import run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NAMES = ("tap-leadintent-state", "meltano invoke tap-leadintent:state")
 PAGE = (ROOT / "docs/state.md").read_text(encoding="utf-8")

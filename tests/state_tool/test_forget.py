@@ -1,7 +1,5 @@
 """What a state says after a stretch of it was forgotten."""
 
-from __future__ import annotations
-
 from tests.support.states import (
     KEY,
     LEADS,

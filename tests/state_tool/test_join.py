@@ -1,8 +1,6 @@
 """What becomes of the states of shards when they are joined."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
@@ -21,10 +19,7 @@ from tests.support.states import (
     state_of,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Join = Callable[..., list[str]]
+Join = Callable[..., list[str]]
 
 
 @pytest.fixture

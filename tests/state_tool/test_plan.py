@@ -1,8 +1,8 @@
 """What the next run reads, told before it is started."""
 
-from __future__ import annotations
+from collections.abc import Callable
 
-from typing import TYPE_CHECKING
+import pytest
 
 from tests.support.helpers import API_KEY, PREFIX
 from tests.support.states import (
@@ -16,12 +16,7 @@ from tests.support.states import (
     told,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pytest
-
-    Settings = Callable[..., str]
+Settings = Callable[..., str]
 
 LEADS = [found("02-01", "03-01"), found("03-03", "06-01"), signal("04-01", "06-01")]
 STATE = state_of(leads=[*LEADS, rechecked("06-02")])

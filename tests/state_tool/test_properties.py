@@ -1,16 +1,15 @@
 """What holds of every state that is joined or forgotten, in hours of a few days."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.coverage import Coverage
-from tap_leadintent.replication.intervals import union
+from tap_leadintent.replication.intervals import Interval, union
 from tap_leadintent.replication.plan import Scope, make_plan
 from tap_leadintent.replication.source import Source
 from tap_leadintent.state_tool import states
@@ -18,12 +17,7 @@ from tap_leadintent.state_tool.document import StateError
 from tap_leadintent.times import format_instant, parse_instant
 from tests.support.states import HERE
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tap_leadintent.replication.intervals import Interval
-
-    Pieces = list[tuple[str, tuple[int, int]]]
+Pieces = list[tuple[str, tuple[int, int]]]
 
 HOUR = 3600
 SPAN = 40

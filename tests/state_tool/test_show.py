@@ -1,7 +1,5 @@
 """What is said of a state, and what is refused as one."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.states import (

@@ -1,7 +1,5 @@
 """Whatever an API may say of a record, for tests of properties."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

@@ -1,15 +1,11 @@
 """Asking the sandbox's API, in this process or over real HTTP."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import requests
 
+from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
-
-if TYPE_CHECKING:
-    from tap_leadintent.sandbox import Sandbox
 
 SESSION = requests.Session()
 HEADERS = {

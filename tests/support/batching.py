@@ -1,17 +1,13 @@
 """Batches and catalogs for tests of what is emitted."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from tests.support.helpers import only, select
-
-if TYPE_CHECKING:
-    from tests.support.store import Store
+from tests.support.store import Store
 
 
 def batch_config(folder: Path, size: int = 10) -> dict[str, Any]:

@@ -1,13 +1,9 @@
 """The API's contract as a document, and how tests find their way in it."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Iterator
 from importlib import resources
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Any
 
 API: dict[str, Any] = json.loads(
     (resources.files("tap_leadintent") / "openapi.json").read_text(encoding="utf-8")

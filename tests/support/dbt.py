@@ -1,18 +1,13 @@
 """The dbt project of `docs/examples/dbt`."""
 
-from __future__ import annotations
-
 import shlex
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
+from tests.support.environments import Environment
 from tests.support.pages import ROOT, typed
 from tests.support.rows import instant
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from tests.support.environments import Environment
 
 PROJECT = ROOT / "docs" / "examples" / "dbt"
 ALL_IS_WELL = "PASS=31 WARN=0 ERROR=0 SKIP=0"

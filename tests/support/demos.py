@@ -3,23 +3,18 @@
 That is `docs/demo.svg`, what README shows.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import psutil  # type: ignore[import-untyped]
 
 from tests.support.pages import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PICTURE = ROOT / "docs" / "demo.svg"
 PATIENCE = 120

@@ -1,30 +1,23 @@
 """What several test files share."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
+from tap_leadintent.client import LeadIntentStream
+from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from click.testing import Result
-
-    from tap_leadintent.client import LeadIntentStream
-    from tap_leadintent.sandbox import Sandbox
 
 API_KEY = "secret-5b1f0c7e"
 """The key that the sandbox expects; no output may ever hold it."""
@@ -138,7 +131,7 @@ def readers_alive() -> list[str]:
 class Clock:
     """Stands in for the module `time`, without waiting."""
 
-    current: Clock
+    current: "Clock"
 
     def __init__(self) -> None:
         self.now = 1_000.0
@@ -197,7 +190,7 @@ class Run:
         states = [m["value"] for m in self.messages if m["type"] == "STATE"]
         return states[-1] if states else None
 
-    def without_torn_line(self) -> Run:
+    def without_torn_line(self) -> "Run":
         """Give the same run without the last line, if it is not whole."""
         return Run(self.code, self.stdout[: self.stdout.rfind("\n") + 1], self.stderr)
 
@@ -218,7 +211,7 @@ class Run:
             if message["type"] == "RECORD" and message["stream"] == stream
         ]
 
-    def succeeded(self) -> Run:
+    def succeeded(self) -> "Run":
         """Assert that all went well."""
         assert self.code == 0, self.stderr
         return self

@@ -1,30 +1,24 @@
 """The sandbox and the tap in this process: no server, no socket, no other process."""
 
-from __future__ import annotations
-
 import io
+from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unittest import mock
 from urllib.parse import urlsplit
 
 import urllib3
+from requests import PreparedRequest, Response
 from requests.adapters import HTTPAdapter
+from starlette.types import ASGIApp, Message
 
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.sandbox.app import App
+from tap_leadintent.sandbox.options import Options
 from tests.support.helpers import Run, assert_keeps_secret, enter, options
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterator
-    from pathlib import Path
-
-    from requests import PreparedRequest, Response
-    from starlette.types import ASGIApp, Message
-
-    from tap_leadintent.sandbox.options import Options
 
 URL = "https://{}.sandbox.example"
 """No such host exists, so nothing can be sent there by mistake."""

@@ -4,8 +4,6 @@ Time passes and records appear and change between its pages. `model_runs` brings
 tap's requests to it.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import dataclass, field

@@ -1,26 +1,20 @@
 """Runs of the tap over the model of the API, in this process."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from threading import Lock
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unittest import mock
 
 import requests
 from requests.adapters import BaseAdapter
 
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.model import DAY, EPOCH, RANGES, iso
+from tests.support.model import DAY, EPOCH, RANGES, Api, iso
 from tests.support.store import KilledError, Store
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from tests.support.model import Api
 
 DEFAULTS: dict[str, Any] = {
     "base_url": "https://api.example.com",

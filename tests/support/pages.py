@@ -1,7 +1,5 @@
 """The pages for users: README and what is below `docs/`."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

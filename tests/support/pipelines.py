@@ -1,26 +1,21 @@
 """Whole pipelines: the tap, Meltano and a target."""
 
-from __future__ import annotations
-
 import sqlite3
+import subprocess
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from tap_leadintent.demo.postgres import Postgres
 from tap_leadintent.demo.processes import child
 from tap_leadintent.demo.project import Meltano
+from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import API_KEY, TIMEOUT
 from tests.support.pages import ROOT as PROJECT
 from tests.support.pages import SCRIPTS, typed
 from tests.support.runs import SINCE
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Iterator
-
-    from tap_leadintent.demo.postgres import Postgres
-    from tap_leadintent.sandbox import Sandbox
 
 _HASTENED = """
 from singer_sdk.target_base import Target

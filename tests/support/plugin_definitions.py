@@ -3,18 +3,13 @@
 `plugin.yaml` and the definitions in the package are made from `meltano.yml`.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import yaml
 
 from tap_leadintent.definitions import FOLDER
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.pages import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PLUGIN = ROOT / "plugin.yaml"
 TAP = "tap-leadintent"

@@ -1,19 +1,15 @@
 """What tables of PostgreSQL hold."""
 
-from __future__ import annotations
-
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from psycopg import sql
 from psycopg.rows import dict_row
 from psycopg.types.json import set_json_loads
 
+from tap_leadintent.demo.postgres import Postgres
 from tests.support.helpers import exact_json
 from tests.support.rows import instant
-
-if TYPE_CHECKING:
-    from tap_leadintent.demo.postgres import Postgres
 
 Rows = dict[str, dict[str, Any]]
 """The rows of a table by their id."""

@@ -1,26 +1,20 @@
 """Windows whose pages a test makes up, and reading in one thread, as a seed decides."""
 
-from __future__ import annotations
-
 import json
 import logging
+from collections.abc import Callable, Generator
 from random import Random
 from threading import Event
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from tap_leadintent.api.page import Page
 from tap_leadintent.api.pagination import Chain
 from tap_leadintent.errors import StreamError
-from tap_leadintent.replication.schedule import Schedule
+from tap_leadintent.replication.coordinator import Fetch
+from tap_leadintent.replication.schedule import Reading, Schedule
 from tap_leadintent.replication.windows import Window, Windows
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
-    from tap_leadintent.replication.coordinator import Fetch
-    from tap_leadintent.replication.schedule import Reading
-
-    Send = Callable[[Window, int], Page]
+Send = Callable[[Window, int], Page]
 
 T = TypeVar("T")
 LOGGER = logging.getLogger()

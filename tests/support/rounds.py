@@ -4,25 +4,18 @@ A history is times of records, as they may lie in a year, or in the stretch of a
 scheduled run.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from math import ceil
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hypothesis import strategies as st
 
-from tap_leadintent.replication.windows import Windows
+from tap_leadintent.replication.windows import Window, Windows
 from tap_leadintent.sandbox.world import SHAPES as SANDBOX_SHAPES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tap_leadintent.replication.windows import Window
-
 
 DAY = 86400
 YEAR = 365 * DAY

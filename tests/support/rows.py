@@ -1,16 +1,11 @@
 """What a warehouse has to hold of the API's records."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import raw_records
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tap_leadintent.sandbox import Sandbox
 
 Row = dict[str, Any]
 

@@ -1,7 +1,5 @@
 """What the tests share that stop runs midway, or resume them."""
 
-from __future__ import annotations
-
 import fcntl
 import gzip
 import json
@@ -10,12 +8,15 @@ import subprocess
 import sys
 import termios
 import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from itertools import pairwise
+from pathlib import Path
 from threading import Timer
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
+from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.sandbox.options import three_weeks_ago
 from tests.support.helpers import (
     API_KEY,
@@ -26,12 +27,6 @@ from tests.support.helpers import (
     exact_json,
     options,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from pathlib import Path
-
-    from tap_leadintent.sandbox import Sandbox
 
 CLOCK = three_weeks_ago()
 """Where the sandbox's clock stands at first; it is behind that of any machine."""

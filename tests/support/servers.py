@@ -1,20 +1,15 @@
 """Small servers that do exactly what a test wants."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 import subprocess
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from socketserver import BaseRequestHandler, ThreadingTCPServer
 from threading import Thread
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    Handle = Callable[[socket.socket], None]
+Handle = Callable[[socket.socket], None]
 
 PAGE = b'{"data": [{"id": "a"}], "cursor": {"next": "", "has_more": false}}'
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"

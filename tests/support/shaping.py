@@ -1,7 +1,5 @@
 """Shaping records as the streams do."""
 
-from __future__ import annotations
-
 import logging
 from typing import Any
 

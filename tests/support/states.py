@@ -1,22 +1,16 @@
 """States, and the command that reads and changes them."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Iterable
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from click.testing import CliRunner
+import pytest
+from click.testing import CliRunner, Result
 
 from tap_leadintent.config import validation
 from tap_leadintent.state_tool import cli
 from tap_leadintent.times import parse_instant
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import pytest
-    from click.testing import Result
 
 HERE = "https://api.example.com"
 THERE = "https://api.example.org"

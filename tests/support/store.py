@@ -1,7 +1,5 @@
 """A target for the model's rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

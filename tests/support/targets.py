@@ -1,19 +1,15 @@
 """The loaders of `meltano.yml` as programs of their own, without Meltano."""
 
-from __future__ import annotations
-
 import json
 import subprocess
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import yaml
 
 from tests.support.helpers import TIMEOUT
 from tests.support.pages import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 _PROJECT = yaml.safe_load((ROOT / "meltano.yml").read_text(encoding="utf-8"))
 _LOADERS: dict[str, dict[str, Any]] = {

@@ -5,8 +5,6 @@ machines share one state backend, as `MELTANO_STATE_BACKEND_URI` says, and one d
 to load.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A DAG for Airflow 3: a backfill in shards, which several workers load at once."""
 
-from __future__ import annotations
-
 import os
 from datetime import timedelta
 from pathlib import Path

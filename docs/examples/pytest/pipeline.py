@@ -1,14 +1,10 @@
 """Somebody's own pipeline: leads into SQLite, and which of them to call first."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import subprocess
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
+from typing import Any
 
 
 def load(config: dict[str, Any], folder: Path) -> None:

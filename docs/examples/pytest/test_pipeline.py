@@ -1,16 +1,12 @@
 """The pipeline, against the sandbox: no key, no network."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pipeline
 import pytest
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tap_leadintent.sandbox import Sandbox
+from tap_leadintent.sandbox import Sandbox
 
 DAY = 86_400
 

@@ -1,7 +1,5 @@
 """The reference: what it costs at the very least to read the leads as JSON lines."""
 
-from __future__ import annotations
-
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

@@ -5,8 +5,6 @@ is printed. With `database` in the configuration, a pipeline loads into a Postgr
 merged by key. Nested data stays whole.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,21 +1,16 @@
 """A tap as the SDK's template for REST APIs makes it, everything at its default."""
 
-from __future__ import annotations
-
 import decimal
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
+import requests
 from singer_sdk import RESTStream, Tap
 from singer_sdk import typing as th
 from singer_sdk.authenticators import BearerTokenAuthenticator
 from singer_sdk.helpers.jsonpath import extract_jsonpath
 from singer_sdk.pagination import JSONPathPaginator
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import requests
-    from singer_sdk.streams.rest import HTTPRequest, PageContext
+from singer_sdk.streams.rest import HTTPRequest, PageContext
 
 
 def _texts(names: str) -> list[th.Property[Any]]:

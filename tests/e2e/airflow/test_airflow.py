@@ -1,32 +1,26 @@
 """The backfill of `docs/scaling.md`, run by Airflow's own scheduler."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket
 import sqlite3
 import subprocess
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tap_leadintent.demo.processes import child
+from tap_leadintent.sandbox import Sandbox
 from tests.support.environments import build
 from tests.support.helpers import STREAMS, TIMEOUT
 from tests.support.pages import ROOT, SCRIPTS
-from tests.support.pipelines import Pipeline
+from tests.support.pipelines import Pipeline, PostgresWarehouse
 from tests.support.postgres import rows_by_id
 from tests.support.rows import expected_rows
 from tests.support.runs import CLOCK, SINCE, fill, poll
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tap_leadintent.sandbox import Sandbox
-    from tests.support.pipelines import PostgresWarehouse
 
 DAG = "leadintent_backfill"
 SIZES = {**dict.fromkeys(STREAMS, 120), "leads": 1000}

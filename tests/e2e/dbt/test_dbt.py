@@ -1,25 +1,18 @@
 """The example dbt project, built on tables of PostgreSQL."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tap_leadintent.demo.postgres import Postgres
+from tap_leadintent.sandbox import Sandbox
 from tests.support.dbt import ALL_IS_WELL, REQUIREMENTS, assert_opened, dbt_build
-from tests.support.environments import build
-from tests.support.helpers import API_KEY, STREAMS, raw_records
+from tests.support.environments import Environment, build
+from tests.support.helpers import API_KEY, STREAMS, Run, raw_records
 from tests.support.postgres import rows_of
 from tests.support.targets import run_target
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tap_leadintent.demo.postgres import Postgres
-    from tap_leadintent.sandbox import Sandbox
-    from tests.support.environments import Environment
-    from tests.support.helpers import Run
 
 KEYS = {
     "signal_agents": "agent_id",

@@ -1,27 +1,22 @@
 """The life of a project: real Meltano, PostgreSQL, and a sandbox whose time passes."""
 
-from __future__ import annotations
-
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psutil  # type: ignore[import-untyped]
 import pytest
 
 from docs.examples.airflow.backfill import Backfill
+from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import STREAMS, TIMEOUT
 from tests.support.pages import ROOT, SCRIPTS
-from tests.support.pipelines import Pipeline
+from tests.support.pipelines import Pipeline, PostgresWarehouse
 from tests.support.postgres import rows_by_id
 from tests.support.rows import expected_rows
 from tests.support.runs import DAY, SINCE, after_since, asked, fill, poll
-
-if TYPE_CHECKING:
-    from tap_leadintent.sandbox import Sandbox
-    from tests.support.pipelines import PostgresWarehouse
 
 START = after_since(273)
 SIZES = {**dict.fromkeys(STREAMS, 20), "leads": 3000}

@@ -1,12 +1,11 @@
 """A stand-in for S3, and what it takes to load it."""
 
-from __future__ import annotations
-
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -14,9 +13,6 @@ from tap_leadintent.demo.processes import child
 from tests.support.environments import Environment, build
 from tests.support.helpers import TIMEOUT, exact_json
 from tests.support.pipelines import Warehouse, install
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _HERE = Path(__file__).parent
 _TARGET = "target-s3"

@@ -5,8 +5,6 @@ A program of its own, in the environment of `requirements.txt`. It prints each r
 JSON, times as ISO 8601.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

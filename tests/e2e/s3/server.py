@@ -3,8 +3,6 @@
 A program of its own, in the environment of `requirements.txt`.
 """
 
-from __future__ import annotations
-
 import signal
 
 import boto3

@@ -1,25 +1,20 @@
 """What files on S3's stand-in hold after real runs of Meltano and target-s3."""
 
-from __future__ import annotations
-
 import json
 import re
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tap_leadintent.demo.processes import DemoError
+from tap_leadintent.sandbox import Sandbox
+from tests.e2e.s3.conftest import Lake
 from tests.support.helpers import STREAMS, exact_json, raw_records
 from tests.support.pipelines import Pipeline
 from tests.support.rows import expected_row, instant
 from tests.support.runs import DAY, fill
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from tap_leadintent.sandbox import Sandbox
-    from tests.e2e.s3.conftest import Lake
 
 PAGE = Path(__file__).parents[3] / "docs" / "warehouses.md"
 FLAT = {

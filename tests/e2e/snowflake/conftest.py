@@ -1,13 +1,12 @@
 """A stand-in for Snowflake, and what it takes to load it."""
 
-from __future__ import annotations
-
 import subprocess
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -16,9 +15,6 @@ from tests.support.environments import Environment, build
 from tests.support.helpers import TIMEOUT, exact_json
 from tests.support.pipelines import Warehouse, install
 from tests.support.rows import instant
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _HERE = Path(__file__).parent
 _TARGET = "target-snowflake"

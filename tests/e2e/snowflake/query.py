@@ -4,8 +4,6 @@ A program of its own, in the environment of `requirements.txt`. It prints a JSON
 of the rows of each statement, each row an object; times as ISO 8601.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from datetime import datetime

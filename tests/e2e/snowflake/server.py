@@ -8,27 +8,23 @@ schemas, tables, columns, ACTIVATE_VERSION and all else pass as they are.
 A program of its own, in the environment of `requirements.txt`. It prints its port.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import logging
 import re
 import shutil
 import socket
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import uvicorn
 from fakesnow.server import app, shared_fs
 from fakesnow.transforms.stage import LOCAL_BUCKET_PATH
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    Message = dict[str, Any]
-    Receive = Callable[[], Awaitable[Message]]
-    Send = Callable[[Message], Awaitable[None]]
+Message = dict[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
 
 _QUERY = "/queries/v1/query-request"
 _STAGE = "TESTDB.PUBLIC.HOME"

@@ -1,21 +1,15 @@
 """The example dbt project, built on tables of Snowflake's stand-in."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import yaml
 
+from tap_leadintent.sandbox import Sandbox
+from tests.e2e.snowflake.conftest import SnowflakeWarehouse
 from tests.support.dbt import ALL_IS_WELL, REQUIREMENTS, assert_opened, dbt_build
 from tests.support.environments import build
 from tests.support.helpers import API_KEY, raw_records
 from tests.support.pipelines import Pipeline
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tap_leadintent.sandbox import Sandbox
-    from tests.e2e.snowflake.conftest import SnowflakeWarehouse
 
 
 def test_staging_models_open_leads_and_observations(

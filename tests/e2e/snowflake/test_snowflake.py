@@ -1,19 +1,15 @@
 """What Snowflake's stand-in holds after real runs of Meltano and target-snowflake."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tap_leadintent.sandbox import Sandbox
+from tests.e2e.snowflake.conftest import SnowflakeWarehouse
 from tests.support.helpers import STREAMS, declared_stream, raw_records
 from tests.support.pipelines import Pipeline
 from tests.support.rows import expected_row
 from tests.support.runs import DAY, SINCE, fill
-
-if TYPE_CHECKING:
-    from tap_leadintent.sandbox import Sandbox
-    from tests.e2e.snowflake.conftest import SnowflakeWarehouse
 
 ODD_LEADS = (
     r'{"id": "odd-1", "full_name": "Zoë 佐藤 \"🚀\"", "title": "a\nb\\n\u0001"}',
