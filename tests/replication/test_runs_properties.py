@@ -130,6 +130,9 @@ def test_every_record_of_the_requested_range_arrives_as_new_as_it_was(
         config = data.draw(configs(stream, lookback))
         config["base_url"] = f"https://{number}.example.com"
         ahead = data.draw(st.sampled_from([0, 0, 90, -90, 3 * HOUR]))
+        if max(api.odd_clocks.values(), default=0) > 0:
+            # Nothing is promised where both clocks are ahead.
+            ahead = min(ahead, 0)
         killed_after = data.draw(st.none() | st.none() | st.integers(0, 60))
         begun, shown = api.now, api.shown()
         finished = run(
