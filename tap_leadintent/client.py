@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from tap_leadintent.api.client import Client, Shared
 from tap_leadintent.api.limits import Tally
+from tap_leadintent.api.page import Records
 from tap_leadintent.config.validation import undocumented_filters
 from tap_leadintent.errors import naming
 from tap_leadintent.interruption import Interruption
@@ -34,6 +35,8 @@ from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.times import format_instant
 
 Record = dict[str, Any]
+Page = tuple[Records, str | None, str]
+"""What `Reader.read` gives."""
 
 
 class LeadIntentStream(SingerStream):
@@ -128,8 +131,7 @@ class LeadIntentStream(SingerStream):
             client=self.client,
             interruption=self._interruption,
             progress=Progress(self.logger.info),
-            shaper=lambda: self._shaper,
-            window_done=lambda records: self.checkpoint(self._state, records=records),
+            window_done=lambda: self.checkpoint(self._state),
             concurrency=self.config["concurrency"],
             widest=days and max(1, int(days * 86400) - OVERLAP_SECONDS),
         )
@@ -183,17 +185,17 @@ class LeadIntentStream(SingerStream):
         if self.exclusion:
             names = self.config["exclude_fields"][self.name]
             self.logger.info("exclude_fields leaves out %s", ", ".join(names))
-        pages = self._read_ranges() if self.is_incremental else self._read_all()
+        pages = self._pages()
         progress, tally = self.reader.progress, self.tally
         try:
             with naming(self.name), closing(pages):
-                for page in pages:
-                    for record in page:
-                        tally.records += 1
-                        yield record
+                for page, window_end, kind in pages:
+                    rows = self._shaper.shape_page(page, window_end)
+                    yield from rows
+                    tally.records[kind] += len(rows)
                     # The next page may take long; what is read should not wait for it.
                     self.flush()
-                    progress.page(tally.records)
+                    progress.page(tally.records.total())
         finally:
             self.notes.log(
                 documented=is_documented(self.name),
@@ -208,19 +210,19 @@ class LeadIntentStream(SingerStream):
             SystemExit: A signal came.
         """
         with naming(self.name):
-            rows = self.reader.first_rows()
+            rows = self._shaper.shape_page(self.reader.first_page())
         for row in rows[:1]:
             list(self._generate_record_messages(row))
         self.logger.info("ok")
 
-    def _read_all(self) -> Generator[list[Record]]:
-        step = Step("", [(SINCE_EVER, self._now)], covers=(), kind="")
-        yield from self.reader.read([step], Coverage())
-
     def _state(self) -> dict[str, Any]:
         return {COVERAGE: self.bookmark.to_state(self.key_mark)}
 
-    def _read_ranges(self) -> Generator[list[Record]]:
+    def _pages(self) -> Generator[Page]:
+        if not self.is_incremental:
+            whole = Step("", [(SINCE_EVER, self._now)], covers=(), kind="")
+            yield from self.reader.read([whole], Coverage())
+            return
         bookmark = self.bookmark
         if bookmark.problem:
             self.logger.warning("The stream starts anew: %s", bookmark.problem)

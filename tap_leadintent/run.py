@@ -50,16 +50,16 @@ def sync_streams(streams: Sequence[LeadIntentStream]) -> None:
         logger.info(
             "%s, %s, %s in %.1f s",
             counted(len(streams), "stream"),
-            counted(sum(stream.tally.records for stream in streams), "record"),
+            counted(sum(stream.tally.records.total() for stream in streams), "record"),
             counted(sum(stream.tally.requests for stream in streams), "request"),
             monotonic() - began,
         )
 
 
 def _log_end(stream: LeadIntentStream, seconds: float) -> None:
-    tally, kinds = stream.tally, stream.reader.kinds
-    records = counted(tally.records, "record")
-    if told := ", ".join(f"{n:,} {kind}" for kind, n in kinds.items() if kind and n):
+    tally = stream.tally
+    records = counted(tally.records.total(), "record")
+    if told := ", ".join(f"{n:,} {kind}" for kind, n in tally.records.items() if kind):
         records += f" ({told})"
     newest = stream.newest_covered
     stream.logger.info(

@@ -2,9 +2,10 @@
 
 import random
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Condition, Event
 
 from tap_leadintent.errors import StoppedError
@@ -30,7 +31,9 @@ _UNTIL_ANOTHER_ENDS = 3600.0
 class Tally:
     """Counts of a stream's sync."""
 
-    records: int = 0
+    records: Counter[str] = field(default_factory=Counter)
+    """By what they were read for."""
+
     requests: int = 0
     retries: int = 0
     seconds_waited: float = 0.0

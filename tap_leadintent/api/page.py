@@ -13,6 +13,8 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 import msgspec
 
+from tap_leadintent.errors import IF_IT_GOES_ON, StreamError
+
 T = TypeVar("T")
 
 TEXT_REPAIRED = "U+0000 or a lone surrogate, which became U+FFFD"
@@ -106,16 +108,23 @@ class Page:
             The records, in the page's order.
 
         Raises:
-            ValueError: A record is not valid JSON; the message says where.
+            StreamError: A record is not valid JSON; the message says where.
         """
         repairs = {*self.repairs}
         data = []
-        for raw in self.raw:
-            record = _decode(_record_decoder, raw, repairs)
-            # A regular expression finds it faster than `in` does.
-            if _ESCAPED_NULL.search(raw):
-                record = _fit(record, repairs)
-            data.append(record)
+        try:
+            for raw in self.raw:
+                record = _decode(_record_decoder, raw, repairs)
+                # A regular expression finds it faster than `in` does.
+                if _ESCAPED_NULL.search(raw):
+                    record = _fit(record, repairs)
+                data.append(record)
+        except ValueError as error:
+            msg = (
+                f"a page holds records that cannot be decoded ({error}); the next run "
+                f"reads it again; {IF_IT_GOES_ON}"
+            )
+            raise StreamError(msg) from None
         return Records(data, self.raw, tuple(sorted(repairs)))
 
 

@@ -4,14 +4,16 @@ A column holds the field of the same name. A field without a column, or whose va
 contradicts its column's type, goes to `additional_properties` under its own name.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import compress
 from typing import Any
 
 from jsonschema import Draft202012Validator
 from singer_sdk.singerlib import SelectionMask
 
 from tap_leadintent.api.page import Records
+from tap_leadintent.errors import StreamError
 from tap_leadintent.openapi import ADDITIONAL_PROPERTIES, RECORD_KEY, TapColumn
 from tap_leadintent.records.column_types import ColumnTypes, ContradictionError
 from tap_leadintent.records.exclusion import Exclusion
@@ -20,6 +22,10 @@ from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.times import is_finer, utc_timestamp
 
 Record = dict[str, Any]
+
+_MOST_KEYS = 130_000
+"""Keys that are remembered, in about 16 MB. More take more memory; of those beyond, a
+first load emits up to two versions that may be the same."""
 
 
 def time_at(outer: str, inner: str) -> Callable[[Record, object], str | None]:
@@ -86,6 +92,8 @@ class RecordShaper:
         self._empty: Record = dict.fromkeys(fields)
         self._made = [(name, own[name]) for name in own if name in columns]
         self._has_rest = ADDITIONAL_PROPERTIES in columns
+        self._emitted: dict[int, int] = {}
+        """For the hash of each key, that of the JSON that was emitted last of it."""
         self._keys = key_properties
         self._key_makers = [
             own.get(name) or partial(_text_of, name)
@@ -98,22 +106,6 @@ class RecordShaper:
             and not Draft202012Validator(schema).is_valid(None)
         ]
 
-    def keys(self, page: Records) -> list[Hashable]:
-        """Tell which row of a target each record of a page is, before it is shaped.
-
-        Args:
-            page: The page's records.
-
-        Returns:
-            The values of the key columns; its JSON where the record lacks one. Of a
-            stream without a key, its id counts.
-        """
-        rows: list[Hashable] = []
-        for record, raw in zip(page.data, page.raw, strict=True):
-            key = tuple([make(record, None) for make in self._key_makers])
-            rows.append(key if None not in key else (*key, bytes(raw)))
-        return rows
-
     def shape_page(self, page: Records, window_end: str | None = None) -> list[Record]:
         """Shape the records of a page.
 
@@ -122,14 +114,30 @@ class RecordShaper:
             window_end: As for `shape`.
 
         Returns:
-            What `shape` gives.
+            What `shape` gives. Of a time window, without records that were shaped
+            before and have not changed since.
 
         Raises:
-            ValueError: A key column has no value.
+            StreamError: A key column has no value.
         """
         for repair in page.repairs:
             self._notes.warn_once(f"A record held {repair}")
-        return self.shape(page.data, window_end)
+        records = page.data
+        if window_end is not None:
+            are_new = map(self._is_new, records, map(bytes, page.raw))
+            records = [*compress(records, are_new)]
+        return self.shape(records, window_end)
+
+    def _is_new(self, record: Record, raw: bytes) -> bool:
+        key = tuple([make(record, None) for make in self._key_makers])
+        # Where a record lacks a part of the key, its content stands for it.
+        row, content = hash((*key, raw) if None in key else key), hash(raw)
+        # Two hashes of 64 bits: only where both collide is a record left out in error.
+        if self._emitted.get(row) == content:
+            return False
+        if row in self._emitted or len(self._emitted) < _MOST_KEYS:
+            self._emitted[row] = content
+        return True
 
     def shape(
         self, records: list[Record], window_end: str | None = None
@@ -145,7 +153,7 @@ class RecordShaper:
             schema does not allow null.
 
         Raises:
-            ValueError: A key column has no value.
+            StreamError: A key column has no value.
         """
         if self._exclusion is not None:
             records = self._exclusion.apply(records)
@@ -161,7 +169,7 @@ class RecordShaper:
                     f"({', '.join(self._keys)}); choose key-properties that every "
                     "record has"
                 )
-                raise ValueError(msg)
+                raise StreamError(msg)
         return shaped
 
     def _shape(

@@ -47,15 +47,15 @@ class Coverage:
         """
         return [*self._covered.get(name, ())]
 
-    def add(self, name: str, interval: Interval, *, newest: int | None = None) -> None:
+    def add(self, name: str, interval: Interval, *, until: int | None = None) -> None:
         """Note that an interval of a range has been read whole and written.
 
         Args:
             name: The range.
             interval: The interval, in seconds since 1970.
-            newest: What comes after it is covered no longer; None if all stays.
+            until: What comes after it is covered no longer; None if all stays.
         """
         covered = self._covered.get(name, [])
-        if newest is not None:
-            covered = intervals.overlap(covered, (EARLIEST, newest))
+        if until is not None:
+            covered = intervals.overlap(covered, (EARLIEST, until))
         self._covered[name] = intervals.union([*covered, interval])

@@ -56,20 +56,15 @@ class SingerStream(Stream):
         # The SDK tells of a stream's start and failure; the tap does so itself.
         super().log(message, *args, level=logging.DEBUG, **options)
 
-    def checkpoint(
-        self, bookmark: Callable[[], dict[str, Any]], *, records: int = 0
-    ) -> None:
+    def checkpoint(self, bookmark: Callable[[], dict[str, Any]]) -> None:
         """Take a new bookmark, and write a STATE if one is due.
 
         Args:
             bookmark: Gives the content of the stream's state whenever it is called. All
                 records that it covers then have been emitted.
-            records: How many records have been emitted since the last call.
         """
         self._bookmark = bookmark
         self._windows_since_state += 1
-        if self._batch is None:
-            self._records_since_state += records
         if (
             self._records_since_state >= _RECORDS_FOR_A_STATE
             or self._windows_since_state >= _WINDOWS_FOR_A_STATE
@@ -122,6 +117,7 @@ class SingerStream(Stream):
             messages = [*self._generate_record_messages(record)]
         for message in messages:
             if self._batch is None:
+                self._records_since_state += 1
                 self._tap.write_message(message)
             else:
                 self._batch.add(message.stream, message.record)

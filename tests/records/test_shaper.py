@@ -9,6 +9,7 @@ import pytest
 from singer_sdk.helpers.conform import TypeConformanceLevel
 from singer_sdk.singerlib import SelectionMask
 
+from tap_leadintent.errors import StreamError
 from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
 from tap_leadintent.sandbox import Sandbox
@@ -162,7 +163,7 @@ def test_every_part_of_a_key_is_needed(keys: list[str], record: dict[str, Any]) 
     fine = {"id": "1", "signal": {"observed_at": "2026-01-01T00:00:00Z"}}
     assert leads.shape([fine])
     line = rf"^a record has no {keys[-1]}, .* \({', '.join(keys)}\); choose key-prop"
-    with pytest.raises(ValueError, match=line):
+    with pytest.raises(StreamError, match=line):
         leads.shape([fine, record])
 
 
