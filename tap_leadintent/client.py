@@ -17,7 +17,6 @@ from typing_extensions import override
 from tap_leadintent.api.client import Client, Shared
 from tap_leadintent.api.limits import Tally
 from tap_leadintent.api.page import Records
-from tap_leadintent.config.validation import undocumented_filters
 from tap_leadintent.errors import naming
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.openapi import TapColumn, is_documented
@@ -103,7 +102,6 @@ class LeadIntentStream(SingerStream):
             retries=config["max_retries"],
             shared=self.shared,
             logger=self.logger,
-            doubtful=undocumented_filters({self.name: self.filters}),
             tally=self.tally,
         )
 
@@ -162,6 +160,11 @@ class LeadIntentStream(SingerStream):
     def key_mark(self) -> str:
         """A short hash of `api_key`, to notice another key in the state."""
         return key_mark(self.config["api_key"], self.bookmark.source.address)
+
+    @property
+    def has_other_key(self) -> bool:
+        """Whether the state was made with another key."""
+        return self.is_incremental and self.bookmark.key_mark not in {"", self.key_mark}
 
     @property
     def newest_covered(self) -> str | None:
@@ -225,7 +228,8 @@ class LeadIntentStream(SingerStream):
             return
         bookmark = self.bookmark
         if bookmark.problem:
-            self.logger.warning("The stream starts anew: %s", bookmark.problem)
+            told = self.shared.secret.summarize(bookmark.problem)
+            self.logger.warning("The stream starts anew: %s", told)
         newest = max((end for _, (_, end) in bookmark.coverage), default=0)
         if newest > self._now:
             self.logger.warning(

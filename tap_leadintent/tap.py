@@ -25,7 +25,6 @@ from tap_leadintent.errors import ConfigError, OutputError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.openapi import is_documented
 from tap_leadintent.records.maps import build_mapper
-from tap_leadintent.replication.bookmark import changes
 from tap_leadintent.run import read_each, sync_streams
 from tap_leadintent.singer.writer import Writer, flush
 from tap_leadintent.streams import STREAMS
@@ -75,10 +74,12 @@ class TapLeadIntent(Tap):
         selected = self._selected_streams()
         for stream in selected:
             stream.begin_state()
-        if reading := [stream for stream in selected if stream.is_incremental]:
-            bookmarks = {stream.name: stream.bookmark for stream in reading}
-            for line in changes(bookmarks, reading[0].key_mark):
-                self.logger.warning("%s", self._secret.summarize(line))
+        if others := [stream.name for stream in selected if stream.has_other_key]:
+            self.logger.warning(
+                "api_key is not the one that the state of %s was made with; if it "
+                "belongs to another organization, use a separate state for it",
+                ", ".join(others),
+            )
         try:
             self._write_state()
             sync_streams(selected)
@@ -126,7 +127,9 @@ class TapLeadIntent(Tap):
         self._refuse(validation.validate(self._config, schema, complete=raise_errors))
         for field in validation.undocumented_filters(self._config["filters"]):
             self.logger.warning(
-                "%s is passed on, though the API description does not show it", field
+                "%s is passed on, though the API description does not show it; if the "
+                "API then answers with HTTP 400 or 422, remove it",
+                field,
             )
         return []
 

@@ -5,7 +5,7 @@ API description: "Base address", "Authentication", "Page envelope".
 
 import logging
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
@@ -15,9 +15,14 @@ from typing import Any
 import requests
 from singer_sdk.exceptions import RetriableAPIError
 
-from tap_leadintent.api import responses
 from tap_leadintent.api.clock import ServerClock
-from tap_leadintent.api.failures import explain, is_distrust, is_without_connection
+from tap_leadintent.api.failures import (
+    explain,
+    failure,
+    is_distrust,
+    is_without_connection,
+    not_a_page,
+)
 from tap_leadintent.api.limits import RateLimiter, Tally, backoff, retry_after
 from tap_leadintent.api.page import Page
 from tap_leadintent.api.session import environment
@@ -75,9 +80,6 @@ class Client:
     shared: Shared
     """What it shares with the clients of other streams."""
 
-    doubtful: Collection[str]
-    """Settings whose request fields the API description does not show."""
-
     logger: logging.Logger
     """The stream's logger; gets a line for each retry."""
 
@@ -133,14 +135,14 @@ class Client:
         date = parse_http_date(response.headers.get("Date", ""))
         as_of = self.shared.clock.as_of(date, sent_at, seconds)
         if response.status_code != requests.codes.ok:
-            error = responses.failure(response, self.shared.secret, self.doubtful)
+            error = failure(response, self.shared.secret)
             if isinstance(error, RefusedError):
                 error.as_of = as_of
             raise error
         try:
             return Page.of(response.content, as_of)
         except ValueError as error:
-            raise responses.not_a_page(response, error, self.shared.secret) from None
+            raise not_a_page(response, error, self.shared.secret) from None
 
     @cached_property
     def _environment(self) -> dict[str, Any]:
@@ -158,13 +160,13 @@ class Client:
         reason = str(error)
         if isinstance(error, requests.RequestException):
             reason = explain(error, self.url, self.timeout, self.shared.secret)
-        failure = NoAccessError if is_without_connection(error) else StreamError
+        kind_of_error = NoAccessError if is_without_connection(error) else StreamError
         if not isinstance(error, _PASSING) or is_distrust(error):
-            raise failure(reason, kind) from None
+            raise kind_of_error(reason, kind) from None
         most = 1 if limiter.is_on_trial else 1 + self.retries
         if attempt >= most:
             msg = f"gave up after {counted(attempt, 'try', 'tries')}: {reason}"
-            raise failure(msg, kind) from None
+            raise kind_of_error(msg, kind) from None
         pause = backoff(attempt)
         if response is not None and response.status_code in _REST_FOR_ALL:
             pause = retry_after(response.headers) or pause

@@ -17,10 +17,6 @@ from tap_leadintent.errors import IF_IT_GOES_ON, StreamError
 
 T = TypeVar("T")
 
-TEXT_REPAIRED = "U+0000 or a lone surrogate, which became U+FFFD"
-NO_NUMBER = "NaN or an infinity, which became null"
-HUGE_NUMBER = "a number that no warehouse can hold, which became its text"
-
 _ESCAPED_NULL = re.compile(rb"\\u0000")
 _UNFIT = re.compile("[\0\ud800-\udfff]")
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
@@ -43,8 +39,8 @@ class Records(NamedTuple):
     data: list[dict[str, Any]]
     raw: list[msgspec.Raw]
     """The JSON of each record, to see whether the record has changed."""
-    repairs: tuple[str, ...] = ()
-    """What was replaced, in words."""
+    is_repaired: bool = False
+    """Whether a value was replaced, as no warehouse can hold it."""
 
 
 class _Envelope(msgspec.Struct):
@@ -75,8 +71,8 @@ class Page:
     as_of: int
     """Up to which time it is complete, in UTC seconds since 1970; see `ServerClock`."""
 
-    repairs: frozenset[str]
-    """What had to be replaced before the envelope could be decoded."""
+    is_repaired: bool
+    """Whether a value was replaced before the envelope could be decoded."""
 
     @classmethod
     def of(cls, content: bytes, as_of: int = 0) -> Self:
@@ -92,14 +88,13 @@ class Page:
         Raises:
             ValueError: The body is not a page envelope; the message says why.
         """
-        repairs: set[str] = set()
-        envelope = _decode(_envelope_decoder, content, repairs)
+        envelope, is_repaired = _decode(_envelope_decoder, content)
         raw, cursor = envelope.data, envelope.cursor
-        if repairs and _REPLACEMENT in (cursor.next or ""):
+        if is_repaired and _REPLACEMENT in (cursor.next or ""):
             msg = "its cursor is no valid text"
             raise ValueError(msg)
         size = len(content) + _BYTES_OF_A_PAGE
-        return cls(raw, cursor, len(raw), size, as_of, frozenset(repairs))
+        return cls(raw, cursor, len(raw), size, as_of, is_repaired)
 
     def decode(self) -> Records:
         """Decode the records.
@@ -110,14 +105,15 @@ class Page:
         Raises:
             StreamError: A record is not valid JSON; the message says where.
         """
-        repairs = {*self.repairs}
-        data = []
+        data, is_repaired = [], self.is_repaired
         try:
             for raw in self.raw:
-                record = _decode(_record_decoder, raw, repairs)
+                record, is_mended = _decode(_record_decoder, raw)
                 # A regular expression finds it faster than `in` does.
                 if _ESCAPED_NULL.search(raw):
-                    record = _fit(record, repairs)
+                    found, record = record, _fit(record)
+                    is_mended = is_mended or record != found
+                is_repaired = is_repaired or is_mended
                 data.append(record)
         except ValueError as error:
             msg = (
@@ -125,55 +121,46 @@ class Page:
                 f"reads it again; {IF_IT_GOES_ON}"
             )
             raise StreamError(msg) from None
-        return Records(data, self.raw, tuple(sorted(repairs)))
+        return Records(data, self.raw, is_repaired)
 
 
-def _decode(decoder: msgspec.json.Decoder[T], content: bytes, repairs: set[str]) -> T:
+def _decode(decoder: msgspec.json.Decoder[T], content: bytes) -> tuple[T, bool]:
+    """Decode JSON, and tell whether single values had to be replaced."""
     try:
         try:
-            return decoder.decode(content)
+            return decoder.decode(content), False
         except ValueError as refusal:
-            return decoder.decode(_mended(content, refusal, repairs))
+            return decoder.decode(_mended(content, refusal)), True
     except RecursionError as error:
         msg = "JSON is nested too deeply"
         raise ValueError(msg) from error
 
 
-def _mended(content: bytes, refusal: ValueError, repairs: set[str]) -> bytes:
+def _mended(content: bytes, refusal: ValueError) -> bytes:
     """Replace single values that are invalid; raise the refusal if others are."""
-
-    def number(text: str) -> float | str:
-        if math.isfinite(number := float(text)):
-            return number
-        repairs.add(HUGE_NUMBER)
-        return text
-
     try:
         decoded = json.loads(
             bytes(content).decode("utf-8", "surrogatepass"),
-            parse_float=number,
-            parse_constant=lambda _: repairs.add(NO_NUMBER),
+            parse_float=lambda text: text if math.isinf(float(text)) else float(text),
+            parse_constant=lambda _: None,
         )
     except ValueError:
         raise refusal from None
-    return msgspec.json.encode(_fit(decoded, repairs))
+    return msgspec.json.encode(_fit(decoded))
 
 
-def _fit(value: Any, repairs: set[str]) -> Any:  # noqa: ANN401 - any JSON
+def _fit(value: Any) -> Any:  # noqa: ANN401 - any JSON
     if isinstance(value, str):
-        text = _UNFIT.sub(_REPLACEMENT, value)
-        if text != value:
-            repairs.add(TEXT_REPAIRED)
-        return text
+        return _UNFIT.sub(_REPLACEMENT, value)
     if isinstance(value, list):
-        return [_fit(item, repairs) for item in value]
+        return [_fit(item) for item in value]
     if isinstance(value, dict):
         fit: dict[str, Any] = {}
         for key, item in value.items():
-            name = _fit(key, repairs)
+            name = _fit(key)
             # Two fields whose repaired names are equal must both stay.
             while name != key and (name in value or name in fit):
                 name += _REPLACEMENT
-            fit[name] = _fit(item, repairs)
+            fit[name] = _fit(item)
         return fit
     return value

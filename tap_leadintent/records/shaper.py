@@ -23,6 +23,11 @@ from tap_leadintent.times import is_finer, utc_timestamp
 
 Record = dict[str, Any]
 
+_REPAIRED = (
+    "A record held what no warehouse can hold: U+0000 or a lone surrogate became "
+    "U+FFFD, NaN or an infinity null, and a number beyond 1e308 its text"
+)
+
 _MOST_KEYS = 130_000
 """Keys that are remembered, in about 16 MB. More take more memory; of those beyond, a
 first load emits up to two versions that may be the same."""
@@ -120,8 +125,8 @@ class RecordShaper:
         Raises:
             StreamError: A key column has no value.
         """
-        for repair in page.repairs:
-            self._notes.warn_once(f"A record held {repair}")
+        if page.is_repaired:
+            self._notes.warn_once(_REPAIRED)
         records = page.data
         if window_end is not None:
             are_new = map(self._is_new, records, map(bytes, page.raw))

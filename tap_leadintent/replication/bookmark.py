@@ -7,7 +7,7 @@ last. A run reads and writes the entries of its own source. It keeps the latest 
 of other sources, so that a mistyped address or a change of filters loses no coverage.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Self
@@ -48,8 +48,11 @@ class Bookmark:
     others: Sequence[RawEntry] = ()
     """Entries of the latest other sources, the latest first."""
 
-    key: str = ""
-    """`key_mark` of the key that the source was last read with, if it is known."""
+    key_mark: str = ""
+    """That of the key which the source was last read with, if it is known."""
+
+    former: Source | None = None
+    """The state's last source, if the state covers nothing of this run's source."""
 
     problem: str | None = None
     """Why the state says nothing that can be used; None if it does."""
@@ -65,16 +68,13 @@ class Bookmark:
             source: What the run reads.
 
         Returns:
-            The bookmark. If the state is malformed, or only the SDK's, nothing is
-            covered and `problem` says why.
+            The bookmark. If the state is malformed, or not about the source, nothing is
+            covered and `problem` says why. It may quote the state, at any length.
         """
         by_source: dict[Source, list[RawEntry]] = {source: []}
-        coverage, problem = Coverage(), None
-        if COVERAGE not in state and "replication_key_value" in state:
-            problem = (
-                "its state has a replication_key_value alone, which does not say what "
-                "was found when"
-            )
+        coverage, problem, former = Coverage(), None, None
+        if state and COVERAGE not in state:
+            problem = "its state does not say what has been read"
         try:
             raw = msgspec.convert(state.get(COVERAGE, []), list[dict[str, Any]])
             for entry in raw:
@@ -85,29 +85,28 @@ class Bookmark:
         except ValueError as error:
             problem = str(error)
         own = by_source.pop(source)
-        key = next((str(entry["key"]) for entry in own if "key" in entry), "")
+        key_mark = next((str(each["key"]) for each in own if "key" in each), "")
+        if by_source and not problem and not any(coverage):
+            former = next(iter(by_source))
+            problem = (
+                f"its state is about {former}, not about {source}; the coverage of "
+                "that is kept"
+            )
         others = [*chain(*[*by_source.values()][:MOST_OTHERS])]
-        return cls(source, coverage, others, key, problem)
+        return cls(source, coverage, others, key_mark, former, problem)
 
-    @property
-    def former(self) -> Source | None:
-        """The state's last source, if the state covers nothing of this run's source."""
-        if self.others and not any(self.coverage) and not self.problem:
-            last = self.others[0]
-            return Source(str(last["source"]), str(last.get("filters", "")))
-        return None
-
-    def to_state(self, key: str = "") -> list[RawEntry]:
+    def to_state(self, key_mark: str = "") -> list[RawEntry]:
         """Write the list for a state.
 
         Args:
-            key: `key_mark` of the key that the source is read with.
+            key_mark: That of the key which the source is read with.
 
         Returns:
             One entry for each interval, by range and time, then those of others.
         """
-        about = {"source": self.source.address, "filters": self.source.filters}
-        about = {name: text for name, text in {**about, "key": key}.items() if text}
+        address, filters = self.source
+        about = {"source": address, "filters": filters, "key": key_mark}
+        about = {name: text for name, text in about.items() if text}
         entries = [
             {"range": name, "from": format_instant(start), "to": format_instant(end)}
             for name, (start, end) in self.coverage
@@ -133,39 +132,3 @@ def _covered(piece: _Piece) -> tuple[str, Interval]:
         msg = f"in its state, {piece.end} comes before {piece.start}"
         raise ValueError(msg)
     return piece.range, (start, end)
-
-
-def changes(bookmarks: Mapping[str, Bookmark], mark: str) -> Iterator[str]:
-    """Find what has changed since a state was made.
-
-    Args:
-        bookmarks: The bookmark of each stream that the run reads by ranges.
-        mark: `key_mark` of the run's key.
-
-    Yields:
-        A line for each change of the source, and one if the key has changed. They may
-        quote the state, at any length.
-    """
-    moved: dict[str, list[str]] = {}
-    for name, bookmark in bookmarks.items():
-        if (former := bookmark.former) is None:
-            continue
-        if former.address != bookmark.source.address:
-            moved.setdefault(former.address, []).append(name)
-        else:
-            yield (
-                f"{name}: The stream starts anew, as its filters have changed; the "
-                "coverage with other filters is kept"
-            )
-    for address, names in moved.items():
-        now = bookmarks[names[0]].source.address
-        yield (
-            f"base_url is {now}, but the state of {', '.join(names)} was made with "
-            f"{address}; everything is read anew, and the coverage of that address is "
-            "kept"
-        )
-    if names := [n for n, each in bookmarks.items() if each.key not in {"", mark}]:
-        yield (
-            f"api_key is not the one that the state of {', '.join(names)} was made "
-            "with; if it belongs to another organization, use a separate state for it"
-        )

@@ -9,6 +9,7 @@ from hashlib import pbkdf2_hmac, sha256
 from typing import Any, NamedTuple, Self
 
 import msgspec
+from typing_extensions import override
 from urllib3.exceptions import LocationParseError
 from urllib3.util import Url, parse_url
 
@@ -29,6 +30,11 @@ class Source(NamedTuple):
 
     filters: str
     """`filters_hash` of the stream's filters."""
+
+    @override
+    def __str__(self) -> str:
+        told = f"with the filters {self.filters}" if self.filters else "without filters"
+        return f"{self.address or 'any address'} {told}"
 
     @classmethod
     def of(cls, config: Mapping[str, Any], filters: Mapping[str, Any]) -> Self:

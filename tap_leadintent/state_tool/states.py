@@ -44,11 +44,6 @@ def _stretch(interval: Interval) -> str:
     return f"from {start} to {end}"
 
 
-def _about(source: Source) -> str:
-    told = f"with the filters {source.filters}" if source.filters else "without filters"
-    return f"{source.address or 'any address'} {told}"
-
-
 def _problem(bookmark: Bookmark) -> str:
     return f"; {bookmark.problem}" if bookmark.problem else ""
 
@@ -70,14 +65,14 @@ def describe(stream: str, state: RawState) -> Iterator[str]:
         yield f"{stream}: {told}{_problem(bookmark)}"
         return
     yield stream
-    yield f"  {_about(bookmark.source)}"
+    yield f"  {bookmark.source}"
     for name, piece in coverage:
         yield f"    {name}: covered {_stretch(piece)}"
     if coverage.rechecked is not None:
         yield f"    the recheck was done last at {format_instant(coverage.rechecked)}"
     others = ((each["source"], each.get("filters", "")) for each in bookmark.others)
     for other in dict.fromkeys(others):
-        yield f"  {_about(Source(*other))}: kept, but runs do not go by it now"
+        yield f"  {Source(*other)}: kept, but runs do not go by it now"
 
 
 def describe_plan(
@@ -107,8 +102,6 @@ def describe_plan(
     bookmark = Bookmark.read(state, source)
     plan = make_plan(scope, bookmark.coverage, now)
     first = f"first load{_problem(bookmark)}"
-    if bookmark.former:
-        first += f"; the state is about {_about(bookmark.former)}"
     if at is None:
         yield stream
     for name in RANGES[stream]:
@@ -200,7 +193,7 @@ def forget(state: RawState, stream: str, gone: Interval) -> RawState:
         msg = f"{stream}: nothing is covered {_stretch(gone)}{_problem(bookmark)}"
         raise StateError(msg)
     bookmark.coverage = Coverage(left, rechecked=coverage.rechecked)
-    return {**state, COVERAGE: bookmark.to_state(bookmark.key)}
+    return {**state, COVERAGE: bookmark.to_state(bookmark.key_mark)}
 
 
 def join(
@@ -246,7 +239,7 @@ def join(
             for bookmark in bookmarks
             for piece in _settled(bookmark.coverage.pieces(each), lookback)
         )
-        joined[name][COVERAGE] = whole.to_state(whole.key)
+        joined[name][COVERAGE] = whole.to_state(whole.key_mark)
     return joined
 
 
@@ -256,7 +249,7 @@ def _common_source(stream: str, shards: Sequence[Bookmark]) -> Source:
         raise StateError(msg)
     found = dict.fromkeys(shard.source for shard in shards if any(shard.coverage))
     if len(found) > 1:
-        told = " and ".join(map(_about, found))
+        told = " and ".join(map(str, found))
         msg = f"{stream}: only states of one source can be joined; these are of {told}"
         raise StateError(msg)
     return next(iter(found), Source("", ""))

@@ -3,7 +3,7 @@
 import pytest
 import requests
 
-from tap_leadintent.api.responses import failure
+from tap_leadintent.api.failures import failure
 from tap_leadintent.log import Secret
 from tests.support.helpers import API_KEY
 
@@ -31,11 +31,3 @@ def test_a_message_says_what_to_do_and_shows_the_servers_own_words(
     told = str(failure(answer(status, '{"error":\n "no"}', "Nope"), Secret(API_KEY)))
     assert told.startswith(f"HTTP {status} Nope: {advice}")
     assert told.endswith(': {"error": "no"}')
-
-
-def test_only_a_refusal_of_fields_names_undocumented_filters() -> None:
-    doubtful = ["filters.leads.sort", "filters.leads.\x1b"]
-    assert "does not show filters.leads.sort, filters.leads.\\x1b: check or" in str(
-        failure(answer(422, "no"), Secret(API_KEY), doubtful)
-    )
-    assert "sort" not in str(failure(answer(403, "no"), Secret(API_KEY), doubtful))

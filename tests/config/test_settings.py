@@ -70,7 +70,7 @@ def test_an_undocumented_filter_is_a_warning(
     with caplog.at_level(logging.WARNING):
         TapLeadIntent(config={**VALID, "filters": {"leads": {field: ["x"]}}})
     told = f"filters.leads.{field} is passed on, though the API description does not "
-    assert caplog.messages == ([f"{told}show it"] if warns else [])
+    assert [line.startswith(told) for line in caplog.messages] == [True] * warns
 
 
 def test_fractions_in_a_file(

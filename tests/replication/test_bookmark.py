@@ -44,6 +44,7 @@ def test_a_state_is_read_back_as_it_was_written(
     assert again.coverage.rechecked == rechecked
     assert again.to_state() == state
     foreign = read(state, THERE)
+    assert foreign.former == (source if state else None)
     assert (list(foreign.coverage), foreign.coverage.rechecked) == ([], None)
     assert foreign.to_state() == state
 

@@ -35,16 +35,13 @@ def test_another_source_is_read_whole_and_coming_back_reads_what_is_new(
     there = {**STRICT, "base_url": f"{THERE}/"}
     run(api, store, there, selected=BOTH)
     assert second(-1) in starts(api)
-    assert warnings(caplog) == [
-        (
-            f"base_url is {THERE}, but the state of leads, observations was made with "
-            f"{HERE}; everything is read anew, and the coverage of that address is kept"
-        )
-    ]
+    told = f"its state is about {HERE} without filters, not about {THERE} without"
+    for name, line in zip(BOTH, warnings(caplog), strict=True):
+        assert line.startswith(f"{name}: The stream starts anew: {told}")
     run(api, store, {**there, "filters": FILTERS})
     assert second(-1) in starts(api)
     (line,) = warnings(caplog)
-    assert line.startswith("leads: The stream starts anew, as its filters have changed")
+    assert line.startswith("leads: The stream starts anew: its state is about")
 
     api.now = 3 * DAY
     again = {**STRICT, "base_url": "HTTPS://API.example.com:443/"}

@@ -77,7 +77,7 @@ def test_the_environment_says_the_same_as_a_file(
         monkeypatch.setenv(f"{PREFIX}{name}", value)
     said = told("plan", stdin=STATE)
     assert said == told("plan", "--config", chosen, stdin=STATE)
-    assert f"first load; the state is about {HERE} without filters" in said
+    assert f"first load; its state is about {HERE} without filters, not about" in said
 
 
 def test_settings_are_checked_as_the_tap_does(
