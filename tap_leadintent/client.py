@@ -17,7 +17,6 @@ from typing_extensions import override
 from tap_leadintent.api.client import Client, Shared
 from tap_leadintent.api.limits import Tally
 from tap_leadintent.api.page import Records
-from tap_leadintent.errors import naming
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.openapi import TapColumn, is_documented
 from tap_leadintent.progress import Progress
@@ -191,7 +190,7 @@ class LeadIntentStream(SingerStream):
         pages = self._pages()
         progress, tally = self.reader.progress, self.tally
         try:
-            with naming(self.name), closing(pages):
+            with closing(pages):
                 for page, window_end, kind in pages:
                     rows = self._shaper.shape_page(page, window_end)
                     yield from rows
@@ -212,8 +211,7 @@ class LeadIntentStream(SingerStream):
             StreamError: It cannot be read.
             SystemExit: A signal came.
         """
-        with naming(self.name):
-            rows = self._shaper.shape_page(self.reader.first_page())
+        rows = self._shaper.shape_page(self.reader.first_page())
         for row in rows[:1]:
             list(self._generate_record_messages(row))
         self.logger.info("ok")

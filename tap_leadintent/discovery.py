@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import Any
 
 from tap_leadintent.client import LeadIntentStream
-from tap_leadintent.errors import RefusedError, naming
+from tap_leadintent.errors import StreamError
 from tap_leadintent.openapi import TAP_COLUMNS
 from tap_leadintent.times import utc_timestamp
 
@@ -37,11 +37,11 @@ def infer_columns(stream: LeadIntentStream) -> None:
         StreamError: The stream could not be read.
     """
     try:
-        with naming(stream.name):
-            page = stream.reader.first_page()
-    except RefusedError as error:
+        page = stream.reader.first_page()
+    except StreamError as error:
         if error.kind != HTTPStatus.FORBIDDEN:
-            raise
+            msg = f"{stream.name}: {error}"
+            raise StreamError(msg) from None
         stream.selected_by_default = False
         stream.logger.warning(
             "%s; it is deselected, and its columns are not inferred", error.message

@@ -14,8 +14,6 @@ entry point ends without a traceback and with exit code 1.
 """
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import IO, Any
 
 import click
@@ -92,20 +90,3 @@ class RefusedError(StreamError):
 
 class TooWideError(RefusedError):
     """The API refused the first page of a window that can be narrower."""
-
-
-@contextmanager
-def naming(stream: str) -> Iterator[None]:
-    """Let errors begin with the name of their stream.
-
-    Args:
-        stream: The name.
-
-    Raises:
-        StreamError: What was raised inside, with the name.
-    """
-    try:
-        yield
-    except StreamError as error:
-        msg = f"{stream}: {error}"
-        raise type(error)(msg, error.kind) from None

@@ -97,7 +97,7 @@ def read_each(
         except StreamError as error:
             # The last line, which tells it again, may come hours later.
             stream.logger.error("%s", error)  # noqa: TRY400 - it needs no traceback
-            failed.append(str(error))
+            failed.append(f"{stream.name}: {error}")
             if _ends_run(error, stream.shared.limiter):
                 if left := [other.name for other in streams[number:]]:
                     ending.append(f"not tried after that: {', '.join(left)}")

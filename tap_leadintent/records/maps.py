@@ -56,7 +56,7 @@ def build_mapper(
             hidden: AbstractSet[str] = frozenset()
             if isinstance(made, sdk.CustomStreamMap):
                 hidden = _names_set_by(made)
-                _make_safe(made, stream, hidden)
+                _make_safe(made, hidden)
             if not flattens:
                 continue
             try:
@@ -87,9 +87,7 @@ def _names_set_by(made: sdk.CustomStreamMap) -> set[str]:
     return changed.union(made.raw_schema["properties"].keys() - left)
 
 
-def _make_safe(
-    made: sdk.CustomStreamMap, stream: str, hidden: AbstractSet[str]
-) -> None:
+def _make_safe(made: sdk.CustomStreamMap, hidden: AbstractSet[str]) -> None:
     """Let a map hide what it sets, and explain its errors."""
     transform = made.transform
 
@@ -106,7 +104,7 @@ def _make_safe(
             what = type(error.__cause__ or error).__name__
             expression = " ".join(made.expr_evaluator.expr.split())
             msg = (
-                f"{stream}: the map expression {expression!r} failed on a record "
+                f"the map expression {expression!r} failed on a record "
                 f"({what}); a value may be null there or of another type; if a field "
                 "has no column, make it a column (`schema`) or name it in "
                 "`exclude_fields`"

@@ -77,7 +77,7 @@ class Batches:
             with suppress(Exception):
                 # Drops what was written of a file. Private: nothing public does so.
                 self._config.storage._root_path.fs.transaction.complete(commit=False)  # noqa: SLF001
-            msg = f"{stream}: batches cannot be written ({error}); see batch_config"
+            msg = f"batches cannot be written ({error}); see batch_config"
             raise StreamError(msg) from None
         finally:
             os.umask(before)

@@ -84,7 +84,7 @@ def test_a_full_disk_keeps_no_part_of_a_file(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     row = {"id": "a", "text": os.urandom(10_000).hex()}
-    with full_disk(), pytest.raises(StreamError, match="leads: batches cannot be"):
+    with full_disk(), pytest.raises(StreamError, match="batches cannot be"):
         written(tmp_path / "new", ("leads", row))
     assert [path.name for path in tmp_path.rglob("*")] == ["new"]
 
@@ -100,6 +100,6 @@ def test_whatever_keeps_a_file_from_being_written_names_the_setting(
         raise error(msg)
 
     monkeypatch.setattr(Batcher, "get_batches", refuse)
-    line = r"^leads: batches cannot be written \(the reason\); see batch_config$"
+    line = r"^batches cannot be written \(the reason\); see batch_config$"
     with pytest.raises(StreamError, match=line):
         written(tmp_path, ("leads", {"id": "a"}), format="parquet")
