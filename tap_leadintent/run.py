@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from time import monotonic
 
-from tap_leadintent.api.limits import RateLimiter
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.errors import (
     LOGGER,
@@ -98,7 +97,9 @@ def read_each(
             # The last line, which tells it again, may come hours later.
             stream.logger.error("%s", error)  # noqa: TRY400 - it needs no traceback
             failed.append(f"{stream.name}: {error}")
-            if _ends_run(error, stream.shared.limiter):
+            limiter = stream.shared.limiter
+            last, limiter.failure = limiter.failure, error.kind or limiter.failure
+            if _ends_run(error, last, has_succeeded=limiter.has_succeeded):
                 if left := [other.name for other in streams[number:]]:
                     ending.append(f"not tried after that: {', '.join(left)}")
                 ending.append(f"base_url is {stream.config['base_url']}")
@@ -115,8 +116,8 @@ def read_each(
         raise RunError(streams[0].shared.secret.summarize(line, _MOST_OF_FAILURES))
 
 
-def _ends_run(error: StreamError, limiter: RateLimiter) -> bool:
-    """Note a stream's failure, and tell whether it shows that no other can be read.
+def _ends_run(error: StreamError, last: object, *, has_succeeded: bool) -> bool:
+    """Tell whether a stream's failure shows that no other stream can be read.
 
     It does if no connection can be made. While no request of the run has succeeded, it
     also does if the key is refused, or if the last stream failed in the same way. A
@@ -124,10 +125,8 @@ def _ends_run(error: StreamError, limiter: RateLimiter) -> bool:
     such as with 404, say nothing about the others. Neither does 403 at any time, which
     is about one endpoint.
     """
-    kind, last = error.kind, limiter.failure
-    limiter.failure = kind or last
     if isinstance(error, NoAccessError):
         return True
-    if limiter.has_succeeded or kind in {None, HTTPStatus.FORBIDDEN}:
+    if has_succeeded or error.kind in {None, HTTPStatus.FORBIDDEN}:
         return False
-    return kind in {HTTPStatus.UNAUTHORIZED, last}
+    return error.kind in {HTTPStatus.UNAUTHORIZED, last}

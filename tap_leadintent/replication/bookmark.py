@@ -29,7 +29,7 @@ MOST_OTHERS = 3
 changes of address or filters."""
 
 
-class _Piece(msgspec.Struct):
+class _Entry(msgspec.Struct):
     range: str
     start: str = msgspec.field(name="from")
     end: str = msgspec.field(name="to")
@@ -119,16 +119,16 @@ class Bookmark:
 def _coverage(entries: Sequence[RawEntry]) -> Coverage:
     marks = [str(each["rechecked"]) for each in entries if "rechecked" in each]
     # Earlier versions wrote marks of another kind, which do not count.
-    pieces = [each for each in entries if "range" in each]
+    covered = [each for each in entries if "range" in each]
     return Coverage(
-        map(_covered, msgspec.convert(pieces, list[_Piece])),
+        map(_covered, msgspec.convert(covered, list[_Entry])),
         rechecked=min(map(parse_instant, marks), default=None),
     )
 
 
-def _covered(piece: _Piece) -> tuple[str, Interval]:
-    start, end = parse_instant(piece.start), parse_instant(piece.end)
+def _covered(entry: _Entry) -> tuple[str, Interval]:
+    start, end = parse_instant(entry.start), parse_instant(entry.end)
     if end < start:
-        msg = f"in its state, {piece.end} comes before {piece.start}"
+        msg = f"in its state, {entry.end} comes before {entry.start}"
         raise ValueError(msg)
-    return piece.range, (start, end)
+    return entry.range, (start, end)

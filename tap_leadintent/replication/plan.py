@@ -14,7 +14,7 @@ SINCE_EVER = 0
 
 _DAY = 86_400
 
-_LONGEST_QUIET = 30 * _DAY
+_QUIET_SECONDS = 30 * _DAY
 """Seconds of a stretch that is likely to hold little, where its range has coverage.
 More would read what came in a long pause in few windows; less
 would cut increments."""
@@ -147,7 +147,7 @@ def make_plan(scope: Scope, covered: Coverage, now: int) -> Plan:
 def _step(
     name: str, stretches: list[Interval], past: Mapping[str, Sequence[Interval]]
 ) -> Step:
-    is_short = all(end - start < _LONGEST_QUIET for start, end in stretches)
+    is_short = all(end - start < _QUIET_SECONDS for start, end in stretches)
     if not past[name]:
         return Step(name, stretches, [name])
     return Step(name, stretches, [name], is_quiet=is_short, kind="new or lookback")

@@ -22,45 +22,45 @@ NARROWEST_SECONDS = 3600 - OVERLAP_SECONDS
 more requests that it refuses for other reasons; more would fail where it allows an hour
 at most."""
 
-# Pages that a window should hold; the density is the mean over as many. More waste
-# fewer part-filled last pages; fewer follow changes sooner, and are finished together.
 _PAGES = 8
+"""Pages that a window should hold; the density is the mean over as many. More waste
+fewer part-filled last pages; fewer follow changes sooner, and are finished together."""
 
-# A look is given up after so many pages. More are wasted where it is dense; fewer give
-# up what is nearly finished.
 _LOOK_PAGES = 2
+"""A look is given up after so many pages. More are wasted where it is dense; fewer give
+up what is nearly finished."""
 
-# Any other window is given up after so many. More can be neither shared nor resumed for
-# long; fewer give up what would soon have ended.
 _LONGEST_CHAIN = 32
+"""Any other window is given up after so many. More can be neither shared nor resumed
+for long; fewer give up what would soon have ended."""
 
-# A quiet stretch that holds more than a look is read in pieces of up to so many pages.
-# More can be neither shared nor resumed for long; fewer give up batches of one second.
-_LONGEST_QUIET = 64
+_LONGEST_QUIET_CHAIN = 64
+"""A quiet stretch that holds more than a look is read in pieces of up to so many pages.
+More can be neither shared nor resumed for long; fewer give up batches of one second."""
 
-# So many pages for each reader may lie between the oldest second that is not read and
-# what is handed out. More take memory; fewer leave readers idle beside a long chain.
 _PAGES_AHEAD = 16
+"""So many pages for each reader may lie between the oldest second that is not read and
+what is handed out. More take memory; fewer leave readers idle beside a long chain."""
 
-# Looks at a history. More cost requests where there is nothing; fewer leave readers
-# idle.
 _LOOKS = 8
+"""Looks at a history. More cost requests where there is nothing; fewer leave readers
+idle."""
 
-# The part of a history that each of these looks covers, as a day of a year. Longer ones
-# are given up; shorter ones see only the day or the night.
 _LOOK_SHARE = 365
+"""The part of a history that each of these looks covers, as a day of a year. Longer
+ones are given up; shorter ones see only the day or the night."""
 
-# Pieces of a window that was given up. More cost requests where they are empty; fewer
-# take longer to find what is dense.
 _PIECES = 5
+"""Pieces of a window that was given up. More cost requests where they are empty; fewer
+take longer to find what is dense."""
 
-# Pieces of a quiet stretch that was given up. More are read sooner; fewer cost less:
-# each piece may have one part-filled page and an empty one.
 _QUIET_PIECES = 3
+"""Pieces of a quiet stretch that was given up. More are read sooner; fewer cost less:
+each piece may have one part-filled page and an empty one."""
 
-# A window of so few seconds is never given up. Fewer would read more seconds twice, as
-# windows overlap by one; more make longer chains where all lies in one second.
 _LEAST_SECONDS = 10
+"""A window of so few seconds is never given up. Fewer would read more seconds twice, as
+windows overlap by one; more make longer chains where all lies in one second."""
 
 
 class Window(NamedTuple):
@@ -185,7 +185,7 @@ class Windows:
             self._looks = []  # They were to find what this has found.
             if self._is_quiet:
                 start, end, *_ = window
-                self._looks = self._cut(start, end, _QUIET_PIECES, _LONGEST_QUIET)
+                self._looks = self._cut(start, end, _QUIET_PIECES, _LONGEST_QUIET_CHAIN)
                 self._is_quiet = False
         return False
 
