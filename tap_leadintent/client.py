@@ -52,7 +52,7 @@ class LeadIntentStream(SingerStream):
     schema: dict[str, Any]
     """The stream's schema, before a catalog changes it."""
 
-    made: tuple[TapColumn, ...] = ()
+    made_columns: tuple[TapColumn, ...] = ()
     """Columns that the stream makes itself."""
 
     ranges: tuple[str, ...] = ()
@@ -107,7 +107,7 @@ class LeadIntentStream(SingerStream):
     def key_problems(self) -> list[str]:
         """List keys that the setting `exclude_fields` takes out, a line for each."""
         found = key_problems(
-            self.exclusion, self.primary_keys, self.replication_key, self.made
+            self.exclusion, self.primary_keys, self.replication_key, self.made_columns
         )
         return [f"exclude_fields.{self.name}: {each}" for each in found]
 
@@ -139,7 +139,7 @@ class LeadIntentStream(SingerStream):
         return RecordShaper(
             columns=self.effective_schema["properties"],
             key_properties=self.primary_keys,
-            made=self.made,
+            made_columns=self.made_columns,
             mask=self.mask,
             notes=self.notes,
             exclusion=self.exclusion,

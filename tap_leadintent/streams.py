@@ -57,8 +57,8 @@ class Leads(LeadIntentStream):
 
     name = "leads"
     path = "/v1/signals/leads"
-    made = (_SIGNAL_OBSERVED_AT,)
-    schema = record_schema("Lead", *made)
+    made_columns = (_SIGNAL_OBSERVED_AT,)
+    schema = record_schema("Lead", *made_columns)
     primary_keys = ("id",)
     replication_key = SIGNAL_OBSERVED_AT
     ranges = ("date_found", "latest_signal")
@@ -69,8 +69,8 @@ class SignalAccounts(LeadIntentStream):
 
     name = "signal_accounts"
     path = "/v1/signals/accounts"
-    made = (_record_key("account"), _WINDOW_END)
-    schema = record_schema("SignalAccount", *made)
+    made_columns = (_record_key("account"), _WINDOW_END)
+    schema = record_schema("SignalAccount", *made_columns)
     primary_keys = (RECORD_KEY,)
     replication_key = WINDOW_END
     ranges = ("date_found", "latest_signal")
@@ -81,8 +81,8 @@ class MonitoredAccounts(LeadIntentStream):
 
     name = "monitored_accounts"
     path = "/v1/monitor/accounts"
-    made = (_record_key("account"), _WINDOW_END)
-    schema = record_schema("MonitoredAccount", *made)
+    made_columns = (_record_key("account"), _WINDOW_END)
+    schema = record_schema("MonitoredAccount", *made_columns)
     primary_keys = (RECORD_KEY,)
     ranges = ("latest_activity",)
 
@@ -92,8 +92,8 @@ class Observations(LeadIntentStream):
 
     name = "observations"
     path = "/v1/monitor/signals"
-    made = (_record_key("observation"),)
-    schema = record_schema("Observation", *made)
+    made_columns = (_record_key("observation"),)
+    schema = record_schema("Observation", *made_columns)
     primary_keys = (RECORD_KEY,)
     replication_key = "observed_at"
     ranges = ("observed_at",)
@@ -104,8 +104,8 @@ class CustomSignals(LeadIntentStream):
 
     name = "custom_signals"
     path = "/v1/monitor/custom-signals"
-    made = (_record_key("signal"),)
-    schema = record_schema("CustomSignal", *made)
+    made_columns = (_record_key("signal"),)
+    schema = record_schema("CustomSignal", *made_columns)
     primary_keys = (RECORD_KEY,)
 
 
@@ -114,8 +114,8 @@ class MonitoredLeads(LeadIntentStream):
 
     name = "monitored_leads"
     path = "/v1/monitor/leads"
-    made = (_record_key("lead"), _WINDOW_END)
-    schema = record_schema("MonitoredLead", *made)
+    made_columns = (_record_key("lead"), _WINDOW_END)
+    schema = record_schema("MonitoredLead", *made_columns)
     primary_keys = (RECORD_KEY,)
     replication_key = WINDOW_END
     ranges = ("latest_activity",)

@@ -98,7 +98,7 @@ def key_problems(
     exclusion: Exclusion,
     keys: Iterable[str],
     replication_key: str | None,
-    made: Iterable[TapColumn],
+    made_columns: Iterable[TapColumn],
 ) -> Iterator[str]:
     """Find excluded fields that the stream needs.
 
@@ -106,12 +106,12 @@ def key_problems(
         exclusion: The excluded fields of the stream.
         keys: The stream's key columns.
         replication_key: The stream's replication key, if any.
-        made: The columns that the stream makes itself.
+        made_columns: The columns that the stream makes itself.
 
     Yields:
         A line for each key that is excluded, or made from an excluded field.
     """
-    sources = {column.name: column.made_from for column in made}
+    sources = {column.name: column.made_from for column in made_columns}
     for key in keys:
         source = sources.get(key)
         if exclusion.takes(key):

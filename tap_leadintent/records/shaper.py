@@ -55,7 +55,7 @@ class RecordShaper:
         mask: SelectionMask,
         notes: RecordNotes,
         key_properties: Sequence[str] = (),
-        made: Iterable[TapColumn] = (),
+        made_columns: Iterable[TapColumn] = (),
         exclusion: Exclusion | None = None,
     ) -> None:
         """Compile the stream's schema, once for all records.
@@ -65,7 +65,7 @@ class RecordShaper:
             mask: Which fields are selected.
             notes: Collects what to log about the records.
             key_properties: The key columns; every record must have a value for each.
-            made: The columns that the stream makes itself; others hold fields.
+            made_columns: The columns that the stream makes itself; others hold fields.
             exclusion: The fields to remove from each record first, if any.
         """
         self._notes = notes
@@ -76,7 +76,7 @@ class RecordShaper:
             for path, selected in mask.items()
             if path and not selected
         )
-        own = {column.name: column.make for column in made}
+        own = {column.name: column.make for column in made_columns}
         fields = {
             name: schema
             for name, schema in columns.items()
