@@ -1,12 +1,14 @@
 """Flattens records; what no flat column holds goes to `additional_properties`.
 
 The SDK flattens the schema and names the columns. Its way with records would lose data:
-a nested field that SCHEMA lacks becomes a column that the target does not have. It also
-makes each name anew for each record, which takes three times as long.
+a nested field that SCHEMA lacks becomes a column that the target does not have, and of
+two fields with one name the last remains. It also makes each name anew for each record,
+which takes three times as long.
 """
 
 from collections.abc import Set as AbstractSet
-from typing import Any, TypeAlias
+from functools import lru_cache, partial
+from typing import Any
 
 # Private, as there is no public module.
 from singer_sdk.helpers._flattening import (
@@ -21,12 +23,12 @@ from tap_leadintent.openapi import ADDITIONAL_PROPERTIES
 from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
 
-Path = tuple[str, ...]
 Record = dict[str, Any]
 Schema = dict[str, Any]
 
-_Tree: TypeAlias = "dict[str, str | _Tree]"
-"""The column of each field of an object, or the tree of a nested object."""
+_MOST_NAMES = 1_000
+"""Flat names that are remembered. Fewer are made anew too often; more would let a
+server that invents fields fill the memory."""
 
 
 class Flattening:
@@ -53,39 +55,23 @@ class Flattening:
         self._options = options
         self._notes = notes
         self._hidden = hidden
+        naming: dict[str, Any] = {
+            "separator": options.separator,
+            "max_key_length": options.max_key_length,
+        }
+        self._name = lru_cache(_MOST_NAMES)(partial(flatten_key, **naming))
         fields = dict(schema["properties"])
         rest = fields.pop(ADDITIONAL_PROPERTIES, None)
-        self.schema: Schema = flatten_schema(
-            {**schema, "properties": fields},
-            options.max_level,
-            options.separator,
-            max_key_length=options.max_key_length,
-        )
+        nested = {**schema, "properties": fields}
+        self.schema: Schema = flatten_schema(nested, options.max_level, **naming)
         """The JSON schema of the flat records."""
-        columns = self.schema["properties"]
+        columns = self._columns = self.schema["properties"]
         for name in columns.keys() & (hidden - fields.keys()):
             del columns[name]
+        self._objects = [name for name in fields if self._name(name, ()) not in columns]
         if rest is not None:
             columns[ADDITIONAL_PROPERTIES] = {"type": ["string", "null"]}
-        self._tree = self._plan(fields, ())
-        self._objects = [n for n in fields if isinstance(self._tree.get(n), dict)]
         self._shaper = RecordShaper(columns=columns, mask=SelectionMask(), notes=notes)
-
-    def _name(self, path: Path) -> str:
-        *above, name = path
-        separator, longest = self._options.separator, self._options.max_key_length
-        return flatten_key(name, above, separator, max_key_length=longest)
-
-    def _plan(self, fields: Schema, above: Path) -> _Tree:
-        tree: _Tree = {}
-        for name, field in fields.items():
-            path = (*above, name)
-            is_object = "object" in field.get("type", ()) and "properties" in field
-            if is_object and len(above) < self._options.max_level:
-                tree[name] = self._plan(field["properties"], path)
-            elif (column := self._name(path)) in self.schema["properties"]:
-                tree[name] = column
-        return tree
 
     def record(self, record: Record) -> Record:
         """Flatten a record.
@@ -104,7 +90,7 @@ class Flattening:
             if isinstance(rest.get(name), dict):
                 # It contradicts its column, but most of its fields have one now.
                 fields[name] = rest.pop(name)
-        self._flatten(fields, self._tree, (), flat, rest)
+        self._flatten(fields, (), flat, rest)
         (shaped,) = self._shaper.shape([flat])
         if ADDITIONAL_PROPERTIES in shaped:
             for column, value in (shaped[ADDITIONAL_PROPERTIES] or {}).items():
@@ -115,30 +101,30 @@ class Flattening:
         return shaped
 
     def _flatten(
-        self, fields: Record, tree: _Tree, above: Path, flat: Record, rest: Record
+        self, fields: Record, above: tuple[str, ...], flat: Record, rest: Record
     ) -> None:
         """Put an object's fields under their flat names."""
         for name, value in fields.items():
-            place = tree.get(name)
-            if isinstance(place, str):
+            column = self._name(name, above)
+            if above and column in self._hidden:
+                continue
+            if column in self._columns and flat.get(column) is None:
                 is_nested = isinstance(value, (dict, list))
-                flat[place] = serialize_json(value) if is_nested else value
-            elif isinstance(place, dict) and isinstance(value, dict):
-                self._flatten(value, place, (*above, name), flat, rest)
-            elif place is None or value is not None:
-                self._keep(value, (*above, name), rest)
+                flat[column] = serialize_json(value) if is_nested else value
+            elif (
+                isinstance(value, dict)
+                and value
+                and len(above) < self._options.max_level
+            ):
+                self._flatten(value, (*above, name), flat, rest)
+            elif value not in (None, {}) or not self._has_columns(name, above):
+                _add(rest, column, value)
+                self._notes.without_column([column])
 
-    def _keep(self, value: object, path: Path, rest: Record) -> None:
-        """Put what has no column under its flat name."""
-        column = self._name(path)
-        if column in self._hidden:
-            return
-        if isinstance(value, dict) and value and len(path) <= self._options.max_level:
-            for inner, field in value.items():
-                self._keep(field, (*path, inner), rest)
-            return
-        _add(rest, column, value)
-        self._notes.without_column([column])
+    def _has_columns(self, name: str, above: tuple[str, ...]) -> bool:
+        """Tell whether a field is an object that the schema has."""
+        prefix = self._name("", (*above, name))
+        return not above or any(column.startswith(prefix) for column in self._columns)
 
 
 def _add(rest: Record, name: str, value: object) -> None:
