@@ -1,5 +1,7 @@
 """The seven streams, one for each endpoint of the API description."""
 
+from typing import Any
+
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.openapi import (
     RECORD_KEY,
@@ -9,7 +11,7 @@ from tap_leadintent.openapi import (
     record_schema,
 )
 from tap_leadintent.records.keys import own_id_of
-from tap_leadintent.records.shaper import time_at
+from tap_leadintent.times import utc_timestamp
 
 _TIME = {"type": ["string", "null"], "format": "date-time"}
 
@@ -27,10 +29,16 @@ def _record_key(entity: str) -> TapColumn:
     )
 
 
+def _signal_observed_at(record: dict[str, Any], _: object) -> str | None:
+    signal = record.get("signal")
+    found = signal.get("observed_at") if isinstance(signal, dict) else None
+    return utc_timestamp(found)
+
+
 _SIGNAL_OBSERVED_AT = TapColumn(
     SIGNAL_OBSERVED_AT,
     {**_TIME, "description": "`signal.observed_at` in UTC."},
-    time_at("signal", "observed_at"),
+    _signal_observed_at,
     made_from=("signal", "observed_at"),
 )
 _WINDOW_END = TapColumn(
