@@ -95,8 +95,7 @@ def _make_safe(
 
     def transform_safely(record: Record) -> Record | None:
         # Without a column it is there, or if it contradicts its column's type.
-        rest = record.get(ADDITIONAL_PROPERTIES)
-        if rest and not hidden.isdisjoint(rest):
+        if rest := record.get(ADDITIONAL_PROPERTIES):
             left = {name: rest[name] for name in rest if name not in hidden}
             record = {**record, ADDITIONAL_PROPERTIES: left or None}
         try:
