@@ -1,7 +1,6 @@
 """Checks whether a value fits its column's type, and converts it to that type."""
 
 from collections.abc import Callable, Iterable, Mapping
-from itertools import repeat
 from types import GenericAlias
 from typing import Annotated, Any
 
@@ -40,26 +39,21 @@ class ColumnTypes:
         """For each column, the function to call with each value that is not null. It
         gives the value in the column's type, or None if the value contradicts it."""
         self._others = [name for name in types if types[name] is None]
-        self._record = _struct({n: types[n] for n in types if types[n] is not None})
-        self._page = GenericAlias(list, self._record)
+        exact = _struct({n: types[n] for n in types if types[n] is not None})
+        self._page = GenericAlias(list, exact)
 
-    def doubtful(self, records: list[dict[str, Any]]) -> Iterable[Iterable[str]]:
+    def doubtful(self, records: list[dict[str, Any]]) -> Iterable[str]:
         """Find the columns whose values must go through `fits`.
 
         Args:
-            records: Records as the API gave them.
+            records: Records of a page, as the API gave them.
 
         Returns:
-            For each record, the names of these columns, and maybe of others. All other
-            values fit as they are.
+            The names of these columns, and maybe of others. All other values fit as
+            they are.
         """
         # One call in C checks a whole page.
-        if _is_of(self._page, records):
-            return repeat(self._others, len(records))
-        return [
-            self._others if _is_of(self._record, record) else self.fits
-            for record in records
-        ]
+        return self._others if _is_of(self._page, records) else self.fits
 
 
 def _fit_for(schema: Schema, exact: Any) -> Callable[[Any], Any]:  # noqa: ANN401

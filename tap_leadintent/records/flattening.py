@@ -53,7 +53,6 @@ class Flattening:
             ValueError: Two fields would have the same column.
         """
         self._options = options
-        self._notes = notes
         self._hidden = hidden
         naming: dict[str, Any] = {
             "separator": options.separator,
@@ -90,7 +89,7 @@ class Flattening:
             if isinstance(rest.get(name), dict):
                 # It contradicts its column, but most of its fields have one now.
                 fields[name] = rest.pop(name)
-        self._flatten(fields, (), flat, rest)
+        self._flatten(fields, (), flat)
         (shaped,) = self._shaper.shape([flat])
         if ADDITIONAL_PROPERTIES in shaped:
             for column, value in (shaped[ADDITIONAL_PROPERTIES] or {}).items():
@@ -100,9 +99,7 @@ class Flattening:
             shaped[ADDITIONAL_PROPERTIES] = told
         return shaped
 
-    def _flatten(
-        self, fields: Record, above: tuple[str, ...], flat: Record, rest: Record
-    ) -> None:
+    def _flatten(self, fields: Record, above: tuple[str, ...], flat: Record) -> None:
         """Put an object's fields under their flat names."""
         for name, value in fields.items():
             column = self._name(name, above)
@@ -116,10 +113,9 @@ class Flattening:
                 and value
                 and len(above) < self._options.max_level
             ):
-                self._flatten(value, (*above, name), flat, rest)
+                self._flatten(value, (*above, name), flat)
             elif value not in (None, {}) or not self._has_columns(name, above):
-                _add(rest, column, value)
-                self._notes.without_column([column])
+                _add(flat, column, value)
 
     def _has_columns(self, name: str, above: tuple[str, ...]) -> bool:
         """Tell whether a field is an object that the schema has."""
@@ -127,7 +123,7 @@ class Flattening:
         return not above or any(column.startswith(prefix) for column in self._columns)
 
 
-def _add(rest: Record, name: str, value: object) -> None:
-    while name in rest:
+def _add(record: Record, name: str, value: object) -> None:
+    while name in record:
         name += "_"  # another field has this name
-    rest[name] = value
+    record[name] = value

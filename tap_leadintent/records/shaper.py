@@ -53,9 +53,7 @@ class RecordShaper:
         self._exclusion = exclusion
         # A breadcrumb has "properties" before each name.
         self._deselected = Exclusion(
-            ".".join(path[1::2])
-            for path, selected in mask.items()
-            if path and not selected
+            ".".join(path[1::2]) for path in mask if path and not mask[path]
         )
         own = {column.name: column.make for column in made_columns}
         fields = {
@@ -130,10 +128,7 @@ class RecordShaper:
         if self._exclusion:
             records = self._exclusion.apply(records)
         doubtful = self._types.doubtful(records)
-        shaped = [
-            self._shape(record, names, window_end)
-            for record, names in zip(records, doubtful, strict=True)
-        ]
+        shaped = [self._shape(record, doubtful, window_end) for record in records]
         for key in self._keys:
             if any(row.get(key) in (None, "") for row in shaped):
                 msg = (
