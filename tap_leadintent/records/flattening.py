@@ -11,11 +11,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 # Private, as there is no public module.
-from singer_sdk.helpers._flattening import (
-    FlatteningOptions,
-    flatten_key,
-    flatten_schema,
-)
+from singer_sdk.helpers import _flattening as sdk
 from singer_sdk.singerlib import SelectionMask
 from singer_sdk.singerlib.json import serialize_json
 
@@ -37,7 +33,7 @@ class Flattening:
     def __init__(
         self,
         schema: Schema,
-        options: FlatteningOptions,
+        options: sdk.FlatteningOptions,
         notes: RecordNotes,
         hidden: AbstractSet[str] = frozenset(),
     ) -> None:
@@ -52,17 +48,17 @@ class Flattening:
         Raises:
             ValueError: Two fields would have the same column.
         """
-        self._options = options
+        self._depth = options.max_level
         self._hidden = hidden
         naming: dict[str, Any] = {
             "separator": options.separator,
             "max_key_length": options.max_key_length,
         }
-        self._name = lru_cache(_MOST_NAMES)(partial(flatten_key, **naming))
+        self._name = lru_cache(_MOST_NAMES)(partial(sdk.flatten_key, **naming))
         fields = dict(schema["properties"])
         rest = fields.pop(ADDITIONAL_PROPERTIES, None)
         nested = {**schema, "properties": fields}
-        self.schema: Schema = flatten_schema(nested, options.max_level, **naming)
+        self.schema: Schema = sdk.flatten_schema(nested, self._depth, **naming)
         """The JSON schema of the flat records."""
         columns = self._columns = self.schema["properties"]
         for name in columns.keys() & (hidden - fields.keys()):
@@ -86,9 +82,12 @@ class Flattening:
         told = fields.pop(ADDITIONAL_PROPERTIES, None)
         rest: Record = {**told} if isinstance(told, dict) else {}
         for name in self._objects:
+            value = fields.pop(name, None)
             if isinstance(rest.get(name), dict):
                 # It contradicts its column, but most of its fields have one now.
-                fields[name] = rest.pop(name)
+                value = rest.pop(name)
+            # They come last: a field of an object never takes another field's column.
+            fields[name] = value
         self._flatten(fields, (), flat)
         (shaped,) = self._shaper.shape([flat])
         if ADDITIONAL_PROPERTIES in shaped:
@@ -108,11 +107,7 @@ class Flattening:
             if column in self._columns and flat.get(column) is None:
                 is_nested = isinstance(value, (dict, list))
                 flat[column] = serialize_json(value) if is_nested else value
-            elif (
-                isinstance(value, dict)
-                and value
-                and len(above) < self._options.max_level
-            ):
+            elif isinstance(value, dict) and value and len(above) < self._depth:
                 self._flatten(value, (*above, name), flat)
             elif value not in (None, {}) or not self._has_columns(name, above):
                 _add(flat, column, value)
