@@ -20,7 +20,7 @@ from tap_leadintent.api.page import Records
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.openapi import TapColumn, is_documented
 from tap_leadintent.progress import Progress
-from tap_leadintent.records.exclusion import Exclusion, key_problems
+from tap_leadintent.records.exclusion import Exclusion
 from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
 from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
@@ -53,7 +53,7 @@ class LeadIntentStream(SingerStream):
     schema: dict[str, Any]
     """The stream's schema, before a catalog changes it."""
 
-    made: tuple[TapColumn, ...] = ()
+    made_columns: tuple[TapColumn, ...] = ()
     """Columns that the stream makes itself."""
 
     ranges: tuple[str, ...] = ()
@@ -106,10 +106,15 @@ class LeadIntentStream(SingerStream):
 
     def key_problems(self) -> list[str]:
         """List keys that the setting `exclude_fields` takes out, a line for each."""
-        found = key_problems(
-            self.exclusion, self.primary_keys, self.replication_key, self.made
-        )
-        return [f"exclude_fields.{self.name}: {each}" for each in found]
+        sources = {column.name: column.made_from for column in self.made_columns}
+        needed = [sources.get(key, ()) for key in self.primary_keys]
+        needed += [(key,) for key in (*self.primary_keys, self.replication_key) if key]
+        return [
+            f"exclude_fields.{self.name}: {'.'.join(path)} cannot be left out: the "
+            "stream's keys need it"
+            for path in needed
+            if self.exclusion.takes(*path)
+        ]
 
     @override
     def apply_catalog(self, catalog: Catalog) -> None:
@@ -138,7 +143,7 @@ class LeadIntentStream(SingerStream):
         return RecordShaper(
             columns=self.effective_schema["properties"],
             key_properties=self.primary_keys,
-            made=self.made,
+            made_columns=self.made_columns,
             mask=self.mask,
             notes=self.notes,
             exclusion=self.exclusion,

@@ -1,5 +1,7 @@
 """The seven streams, one for each endpoint of the API description."""
 
+from typing import Any
+
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.openapi import (
     RECORD_KEY,
@@ -9,7 +11,7 @@ from tap_leadintent.openapi import (
     record_schema,
 )
 from tap_leadintent.records.keys import own_id_of
-from tap_leadintent.records.shaper import time_at
+from tap_leadintent.times import utc_timestamp
 
 _TIME = {"type": ["string", "null"], "format": "date-time"}
 
@@ -27,10 +29,16 @@ def _record_key(entity: str) -> TapColumn:
     )
 
 
+def _signal_observed_at(record: dict[str, Any], _: object) -> str | None:
+    signal = record.get("signal")
+    found = signal.get("observed_at") if isinstance(signal, dict) else None
+    return utc_timestamp(found)
+
+
 _SIGNAL_OBSERVED_AT = TapColumn(
     SIGNAL_OBSERVED_AT,
     {**_TIME, "description": "`signal.observed_at` in UTC."},
-    time_at("signal", "observed_at"),
+    _signal_observed_at,
     made_from=("signal", "observed_at"),
 )
 _WINDOW_END = TapColumn(
@@ -57,8 +65,8 @@ class Leads(LeadIntentStream):
 
     name = "leads"
     path = "/v1/signals/leads"
-    made = (_SIGNAL_OBSERVED_AT,)
-    schema = record_schema("Lead", *made)
+    made_columns = (_SIGNAL_OBSERVED_AT,)
+    schema = record_schema("Lead", *made_columns)
     primary_keys = ("id",)
     replication_key = SIGNAL_OBSERVED_AT
     ranges = ("date_found", "latest_signal")
@@ -69,8 +77,8 @@ class SignalAccounts(LeadIntentStream):
 
     name = "signal_accounts"
     path = "/v1/signals/accounts"
-    made = (_record_key("account"), _WINDOW_END)
-    schema = record_schema("SignalAccount", *made)
+    made_columns = (_record_key("account"), _WINDOW_END)
+    schema = record_schema("SignalAccount", *made_columns)
     primary_keys = (RECORD_KEY,)
     replication_key = WINDOW_END
     ranges = ("date_found", "latest_signal")
@@ -81,8 +89,8 @@ class MonitoredAccounts(LeadIntentStream):
 
     name = "monitored_accounts"
     path = "/v1/monitor/accounts"
-    made = (_record_key("account"), _WINDOW_END)
-    schema = record_schema("MonitoredAccount", *made)
+    made_columns = (_record_key("account"), _WINDOW_END)
+    schema = record_schema("MonitoredAccount", *made_columns)
     primary_keys = (RECORD_KEY,)
     ranges = ("latest_activity",)
 
@@ -92,8 +100,8 @@ class Observations(LeadIntentStream):
 
     name = "observations"
     path = "/v1/monitor/signals"
-    made = (_record_key("observation"),)
-    schema = record_schema("Observation", *made)
+    made_columns = (_record_key("observation"),)
+    schema = record_schema("Observation", *made_columns)
     primary_keys = (RECORD_KEY,)
     replication_key = "observed_at"
     ranges = ("observed_at",)
@@ -104,8 +112,8 @@ class CustomSignals(LeadIntentStream):
 
     name = "custom_signals"
     path = "/v1/monitor/custom-signals"
-    made = (_record_key("signal"),)
-    schema = record_schema("CustomSignal", *made)
+    made_columns = (_record_key("signal"),)
+    schema = record_schema("CustomSignal", *made_columns)
     primary_keys = (RECORD_KEY,)
 
 
@@ -114,8 +122,8 @@ class MonitoredLeads(LeadIntentStream):
 
     name = "monitored_leads"
     path = "/v1/monitor/leads"
-    made = (_record_key("lead"), _WINDOW_END)
-    schema = record_schema("MonitoredLead", *made)
+    made_columns = (_record_key("lead"), _WINDOW_END)
+    schema = record_schema("MonitoredLead", *made_columns)
     primary_keys = (RECORD_KEY,)
     replication_key = WINDOW_END
     ranges = ("latest_activity",)

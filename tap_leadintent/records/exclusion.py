@@ -4,10 +4,8 @@ Dots name nested fields, also inside lists. Because a field's own name may conta
 dot, `a.b` means both the field `a.b` and the field `b` of the object `a`.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
-
-from tap_leadintent.openapi import TapColumn
 
 Schema = dict[str, Any]
 
@@ -92,32 +90,3 @@ class Exclusion:
         if isinstance(schema.get("items"), dict):
             changed["items"] = self.schema(schema["items"])
         return changed
-
-
-def key_problems(
-    exclusion: Exclusion,
-    keys: Iterable[str],
-    replication_key: str | None,
-    made: Iterable[TapColumn],
-) -> Iterator[str]:
-    """Find excluded fields that the stream needs.
-
-    Args:
-        exclusion: The excluded fields of the stream.
-        keys: The stream's key columns.
-        replication_key: The stream's replication key, if any.
-        made: The columns that the stream makes itself.
-
-    Yields:
-        A line for each key that is excluded, or made from an excluded field.
-    """
-    sources = {column.name: column.made_from for column in made}
-    for key in keys:
-        source = sources.get(key)
-        if exclusion.takes(key):
-            yield f"{key} cannot be left out: it is part of the stream's key"
-        elif source and exclusion.takes(*source):
-            field = ".".join(source)
-            yield f"{field} cannot be left out: the stream's key {key} is made from it"
-    if replication_key and exclusion.takes(replication_key):
-        yield f"{replication_key} cannot be left out: it is the replication key"

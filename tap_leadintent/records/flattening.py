@@ -1,19 +1,17 @@
 """Flattens records; what no flat column holds goes to `additional_properties`.
 
 The SDK flattens the schema and names the columns. Its way with records would lose data:
-a nested field that SCHEMA lacks becomes a column that the target does not have. It also
-makes each name anew for each record, which takes three times as long.
+a nested field that SCHEMA lacks becomes a column that the target does not have, and of
+two fields with one name the last remains. It also makes each name anew for each record,
+which takes three times as long.
 """
 
 from collections.abc import Set as AbstractSet
-from typing import Any, TypeAlias
+from functools import lru_cache, partial
+from typing import Any
 
 # Private, as there is no public module.
-from singer_sdk.helpers._flattening import (
-    FlatteningOptions,
-    flatten_key,
-    flatten_schema,
-)
+from singer_sdk.helpers import _flattening as sdk
 from singer_sdk.singerlib import SelectionMask
 from singer_sdk.singerlib.json import serialize_json
 
@@ -21,12 +19,12 @@ from tap_leadintent.openapi import ADDITIONAL_PROPERTIES
 from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
 
-Path = tuple[str, ...]
 Record = dict[str, Any]
 Schema = dict[str, Any]
 
-_Tree: TypeAlias = "dict[str, str | _Tree]"
-"""The column of each field of an object, or the tree of a nested object."""
+_MOST_NAMES = 1_000
+"""Flat names that are remembered. Fewer are made anew too often; more would let a
+server that invents fields fill the memory."""
 
 
 class Flattening:
@@ -35,7 +33,7 @@ class Flattening:
     def __init__(
         self,
         schema: Schema,
-        options: FlatteningOptions,
+        options: sdk.FlatteningOptions,
         notes: RecordNotes,
         hidden: AbstractSet[str] = frozenset(),
     ) -> None:
@@ -50,42 +48,25 @@ class Flattening:
         Raises:
             ValueError: Two fields would have the same column.
         """
-        self._options = options
-        self._notes = notes
+        self._depth = options.max_level
         self._hidden = hidden
+        naming: dict[str, Any] = {
+            "separator": options.separator,
+            "max_key_length": options.max_key_length,
+        }
+        self._name = lru_cache(_MOST_NAMES)(partial(sdk.flatten_key, **naming))
         fields = dict(schema["properties"])
         rest = fields.pop(ADDITIONAL_PROPERTIES, None)
-        self.schema: Schema = flatten_schema(
-            {**schema, "properties": fields},
-            options.max_level,
-            options.separator,
-            max_key_length=options.max_key_length,
-        )
+        nested = {**schema, "properties": fields}
+        self.schema: Schema = sdk.flatten_schema(nested, self._depth, **naming)
         """The JSON schema of the flat records."""
-        columns = self.schema["properties"]
+        columns = self._columns = self.schema["properties"]
         for name in columns.keys() & (hidden - fields.keys()):
             del columns[name]
+        self._objects = [name for name in fields if self._name(name, ()) not in columns]
         if rest is not None:
             columns[ADDITIONAL_PROPERTIES] = {"type": ["string", "null"]}
-        self._tree = self._plan(fields, ())
-        self._objects = [n for n in fields if isinstance(self._tree.get(n), dict)]
         self._shaper = RecordShaper(columns=columns, mask=SelectionMask(), notes=notes)
-
-    def _name(self, path: Path) -> str:
-        *above, name = path
-        separator, longest = self._options.separator, self._options.max_key_length
-        return flatten_key(name, above, separator, max_key_length=longest)
-
-    def _plan(self, fields: Schema, above: Path) -> _Tree:
-        tree: _Tree = {}
-        for name, field in fields.items():
-            path = (*above, name)
-            is_object = "object" in field.get("type", ()) and "properties" in field
-            if is_object and len(above) < self._options.max_level:
-                tree[name] = self._plan(field["properties"], path)
-            elif (column := self._name(path)) in self.schema["properties"]:
-                tree[name] = column
-        return tree
 
     def record(self, record: Record) -> Record:
         """Flatten a record.
@@ -101,10 +82,13 @@ class Flattening:
         told = fields.pop(ADDITIONAL_PROPERTIES, None)
         rest: Record = {**told} if isinstance(told, dict) else {}
         for name in self._objects:
+            value = fields.pop(name, None)
             if isinstance(rest.get(name), dict):
                 # It contradicts its column, but most of its fields have one now.
-                fields[name] = rest.pop(name)
-        self._flatten(fields, self._tree, (), flat, rest)
+                value = rest.pop(name)
+            # They come last: a field of an object never takes another field's column.
+            fields[name] = value
+        self._flatten(fields, (), flat)
         (shaped,) = self._shaper.shape([flat])
         if ADDITIONAL_PROPERTIES in shaped:
             for column, value in (shaped[ADDITIONAL_PROPERTIES] or {}).items():
@@ -114,34 +98,27 @@ class Flattening:
             shaped[ADDITIONAL_PROPERTIES] = told
         return shaped
 
-    def _flatten(
-        self, fields: Record, tree: _Tree, above: Path, flat: Record, rest: Record
-    ) -> None:
+    def _flatten(self, fields: Record, above: tuple[str, ...], flat: Record) -> None:
         """Put an object's fields under their flat names."""
         for name, value in fields.items():
-            place = tree.get(name)
-            if isinstance(place, str):
+            column = self._name(name, above)
+            if above and column in self._hidden:
+                continue
+            if column in self._columns and flat.get(column) is None:
                 is_nested = isinstance(value, (dict, list))
-                flat[place] = serialize_json(value) if is_nested else value
-            elif isinstance(place, dict) and isinstance(value, dict):
-                self._flatten(value, place, (*above, name), flat, rest)
-            elif place is None or value is not None:
-                self._keep(value, (*above, name), rest)
+                flat[column] = serialize_json(value) if is_nested else value
+            elif isinstance(value, dict) and value and len(above) < self._depth:
+                self._flatten(value, (*above, name), flat)
+            elif value not in (None, {}) or not self._has_columns(name, above):
+                _add(flat, column, value)
 
-    def _keep(self, value: object, path: Path, rest: Record) -> None:
-        """Put what has no column under its flat name."""
-        column = self._name(path)
-        if column in self._hidden:
-            return
-        if isinstance(value, dict) and value and len(path) <= self._options.max_level:
-            for inner, field in value.items():
-                self._keep(field, (*path, inner), rest)
-            return
-        _add(rest, column, value)
-        self._notes.without_column([column])
+    def _has_columns(self, name: str, above: tuple[str, ...]) -> bool:
+        """Tell whether a field is an object that the schema has."""
+        prefix = self._name("", (*above, name))
+        return not above or any(column.startswith(prefix) for column in self._columns)
 
 
-def _add(rest: Record, name: str, value: object) -> None:
-    while name in rest:
+def _add(record: Record, name: str, value: object) -> None:
+    while name in record:
         name += "_"  # another field has this name
-    rest[name] = value
+    record[name] = value

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
 from inspect import getclosurevars
 from typing import Any
 
@@ -41,7 +40,6 @@ def build_mapper(
         ConfigError: A map or the flattening cannot work.
     """
     options = get_flattening_options(config)  # type: ignore[arg-type]
-    flattens = options.enabled and options.max_level > 0
     # `Flattening` does it after the map, as the SDK would lose what has no column.
     unflattened = {**config, "flattening_enabled": False}
     try:
@@ -53,11 +51,12 @@ def build_mapper(
         raise ConfigError([f"stream_maps: {error}"]) from None
     for stream, maps in mapper.stream_maps.items():
         for made in maps:
-            hidden: AbstractSet[str] = frozenset()
+            hidden: set[str] = set()
             if isinstance(made, sdk.CustomStreamMap):
                 hidden = _names_set_by(made)
                 _make_safe(made, hidden)
-            if not flattens:
+            made.flattening_options = options
+            if not made.flattening_enabled:
                 continue
             try:
                 schema = made.transformed_schema
@@ -65,7 +64,6 @@ def build_mapper(
             except ValueError as error:
                 raise ConfigError([f"flattening_enabled: {stream}: {error}"]) from None
             made.transformed_schema = flattening.schema
-            made.flattening_options = options
             made.flatten_record = flattening.record  # type: ignore[method-assign]
     return mapper
 
@@ -87,14 +85,13 @@ def _names_set_by(made: sdk.CustomStreamMap) -> set[str]:
     return changed.union(made.raw_schema["properties"].keys() - left)
 
 
-def _make_safe(made: sdk.CustomStreamMap, hidden: AbstractSet[str]) -> None:
+def _make_safe(made: sdk.CustomStreamMap, hidden: set[str]) -> None:
     """Let a map hide what it sets, and explain its errors."""
     transform = made.transform
 
     def transform_safely(record: Record) -> Record | None:
         # Without a column it is there, or if it contradicts its column's type.
-        rest = record.get(ADDITIONAL_PROPERTIES)
-        if rest and not hidden.isdisjoint(rest):
+        if rest := record.get(ADDITIONAL_PROPERTIES):
             left = {name: rest[name] for name in rest if name not in hidden}
             record = {**record, ADDITIONAL_PROPERTIES: left or None}
         try:

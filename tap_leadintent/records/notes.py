@@ -4,7 +4,6 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Collection
 
-from tap_leadintent.openapi import ADDITIONAL_PROPERTIES
 from tap_leadintent.progress import counted
 
 _MOST_REMEMBERED = 1_000
@@ -47,7 +46,7 @@ class RecordNotes:
             names: Their names, dotted where they are nested.
         """
         known = self._without_column
-        if not known.issuperset(names) and len(known) < _MOST_REMEMBERED:
+        if len(known) < _MOST_REMEMBERED:
             known.update(names)
 
     def contradicting(self, name: str) -> None:
@@ -70,9 +69,8 @@ class RecordNotes:
         if names := sorted(self._without_column):
             self._logger.log(
                 logging.WARNING if documented else logging.INFO,
-                "%s only in %s: %s; %s",
-                "1 field is" if len(names) == 1 else f"{len(names)} fields are",
-                ADDITIONAL_PROPERTIES,
+                "%s only in additional_properties: %s; %s",
+                counted(len(names), "field"),
                 show(", ".join(map(repr, names)), _MOST_SHOWN),
                 "a column can be added in the catalog (`schema` in meltano.yml)"
                 if documented
@@ -82,8 +80,7 @@ class RecordNotes:
             counts = sorted(self._contradicting.items())
             told = [f"{name!r} in {counted(n, 'record')}" for name, n in counts]
             self._logger.warning(
-                "Values contradict the types of their columns; %s has them, where it "
-                "is selected: %s",
-                ADDITIONAL_PROPERTIES,
+                "Values contradict the types of their columns; additional_properties "
+                "has them, where it is selected: %s",
                 show(", ".join(told), _MOST_SHOWN),
             )

@@ -4,7 +4,7 @@ A column holds the field of the same name. A field without a column, or whose va
 contradicts its column's type, goes to `additional_properties` under its own name.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import compress
 from typing import Any
@@ -15,11 +15,11 @@ from singer_sdk.singerlib import SelectionMask
 from tap_leadintent.api.page import Records
 from tap_leadintent.errors import StreamError
 from tap_leadintent.openapi import ADDITIONAL_PROPERTIES, RECORD_KEY, TapColumn
-from tap_leadintent.records.column_types import ColumnTypes, ContradictionError
+from tap_leadintent.records.column_types import ColumnTypes
 from tap_leadintent.records.exclusion import Exclusion
 from tap_leadintent.records.keys import canonical_json, content_key
 from tap_leadintent.records.notes import RecordNotes
-from tap_leadintent.times import is_finer, utc_timestamp
+from tap_leadintent.times import is_finer
 
 Record = dict[str, Any]
 
@@ -33,27 +33,8 @@ _MOST_KEYS = 130_000
 first load emits up to two versions that may be the same."""
 
 
-def time_at(outer: str, inner: str) -> Callable[[Record, object], str | None]:
-    """Make a function that gives a record's time that stands in an object.
-
-    Args:
-        outer: The object's name.
-        inner: The time's name.
-
-    Returns:
-        A function that gives the time of a record, as `utc_timestamp` writes it.
-    """
-
-    def time_of(record: Record, _: object) -> str | None:
-        found = record.get(outer)
-        return utc_timestamp(found.get(inner)) if isinstance(found, dict) else None
-
-    return time_of
-
-
-def _text_of(name: str, record: Record, _: object) -> str | None:
-    value = record.get(name)
-    return None if value is None else str(value)
+def _text_of(name: str, record: Record, _: object) -> str:
+    return str(record.get(name))
 
 
 class RecordShaper:
@@ -66,7 +47,7 @@ class RecordShaper:
         mask: SelectionMask,
         notes: RecordNotes,
         key_properties: Sequence[str] = (),
-        made: Iterable[TapColumn] = (),
+        made_columns: Iterable[TapColumn] = (),
         exclusion: Exclusion | None = None,
     ) -> None:
         """Compile the stream's schema, once for all records.
@@ -76,18 +57,16 @@ class RecordShaper:
             mask: Which fields are selected.
             notes: Collects what to log about the records.
             key_properties: The key columns; every record must have a value for each.
-            made: The columns that the stream makes itself; others hold fields.
+            made_columns: The columns that the stream makes itself; others hold fields.
             exclusion: The fields to remove from each record first, if any.
         """
         self._notes = notes
-        self._exclusion = exclusion or None
+        self._exclusion = exclusion
         # A breadcrumb has "properties" before each name.
         self._deselected = Exclusion(
-            ".".join(path[1::2])
-            for path, selected in mask.items()
-            if path and not selected
+            ".".join(path[1::2]) for path in mask if path and not mask[path]
         )
-        own = {column.name: column.make for column in made}
+        own = {column.name: column.make for column in made_columns}
         fields = {
             name: schema
             for name, schema in columns.items()
@@ -107,8 +86,7 @@ class RecordShaper:
         self._never_null = [
             name
             for name, schema in columns.items()
-            if name not in (*key_properties, *own)
-            and not Draft202012Validator(schema).is_valid(None)
+            if not Draft202012Validator(schema).is_valid(None)
         ]
 
     def shape_page(self, page: Records, window_end: str | None = None) -> list[Record]:
@@ -160,13 +138,10 @@ class RecordShaper:
         Raises:
             StreamError: A key column has no value.
         """
-        if self._exclusion is not None:
+        if self._exclusion:
             records = self._exclusion.apply(records)
         doubtful = self._types.doubtful(records)
-        shaped = [
-            self._shape(record, names, window_end)
-            for record, names in zip(records, doubtful, strict=True)
-        ]
+        shaped = [self._shape(record, doubtful, window_end) for record in records]
         for key in self._keys:
             if any(row.get(key) in (None, "") for row in shaped):
                 msg = (
@@ -212,18 +187,15 @@ class RecordShaper:
             value = shaped[name]
             if value is None:
                 continue
-            try:
-                fitted = self._types.fits[name](value)
-            except ContradictionError:
-                # An id that is no text would stop the stream.
-                is_key = name == "id" and name in self._keys
-                fitted = canonical_json(value) if is_key else None
+            fitted = shaped[name] = self._types.fits[name](value)
+            if fitted is None:
                 rest[name] = value
                 if not self._deselected.takes(name):
                     self._notes.contradicting(name)
-            else:
-                # Times are the only texts that conversion changes.
-                if fitted is not value and isinstance(value, str) and is_finer(value):
-                    rest[name] = value
-            shaped[name] = fitted
+                # An id that is no text would stop the stream.
+                if name == "id" and name in self._keys:
+                    shaped[name] = canonical_json(value)
+            # Times are the only texts that conversion changes.
+            elif fitted is not value and isinstance(value, str) and is_finer(value):
+                rest[name] = value
         return rest

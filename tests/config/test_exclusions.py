@@ -17,24 +17,20 @@ def test_what_may_be_meant_is_accepted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "name", "line"),
+    ("key", "name", "field"),
     [
-        ("title", "title", "title cannot be left out: it is part of the stream's key"),
-        (
-            "signal_observed_at",
-            "signal",
-            "signal.observed_at cannot be left out: the stream's key signal_obs",
-        ),
+        ("title", "title", "title"),
+        ("signal_observed_at", "signal", "signal.observed_at"),
     ],
 )
-def test_a_key_that_a_catalog_declares(key: str, name: str, line: str) -> None:
+def test_a_key_that_a_catalog_declares(key: str, name: str, field: str) -> None:
     catalog = only("leads")
     entries(catalog)["leads"]["key_properties"] = ["id", key]
     config = {**VALID, "exclude_fields": {"leads": [name]}}
     with pytest.raises(ConfigError) as caught:
         TapLeadIntent(config=config, catalog=catalog)
     (problem,) = caught.value.errors
-    assert problem.startswith(f"exclude_fields.leads: {line}")
+    assert problem.startswith(f"exclude_fields.leads: {field} cannot be left out: ")
 
 
 def test_a_column_that_a_catalog_keys_the_stream_on_no_more() -> None:

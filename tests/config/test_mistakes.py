@@ -78,7 +78,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
             "additional_properties.full_name",
         )
     ),
-    ("exclude_fields", {"leads": ["id"]}, ".leads: id cannot be left out: it is part "),
+    ("exclude_fields", {"leads": ["id"]}, ".leads: id cannot be left out: the stream"),
     (
         "batch_config",
         {"encoding": JSONL},

@@ -86,7 +86,7 @@ BEFORE_THE_FIRST_REQUEST = {
     "stream_maps: `fake` needs another package: pip install 'tap-leadintent[faker]'": Case(
         config={"stream_maps": {"leads": {"full_name": "fake.name()"}}}
     ),
-    "exclude_fields.leads: title cannot be left out: it is the replication key": Case(
+    "exclude_fields.leads: title cannot be left out: the stream's keys need it": Case(
         config={"exclude_fields": {"leads": ["title"]}},
         catalog=leads_with(replication_key="title"),
     ),
@@ -170,7 +170,7 @@ OF_A_RUN = {
     "leads: Values contradict the types of their columns; additional_properties has them, where it is selected: …": warned(
         fault=page('{"id": "a", "title": 5}')
     ),
-    "leads: 1 field is only in additional_properties: 'revenue'; a column can be added in the catalog (`schema` in meltano.yml)": warned(
+    "leads: 1 field only in additional_properties: 'revenue'; a column can be added in the catalog (`schema` in meltano.yml)": warned(
         fault=page('{"id": "a", "revenue": 5}')
     ),
     "monitored_accounts: A record has no id, so its key is made from all its content: when it changes, it becomes another row": warned(
@@ -186,7 +186,7 @@ OF_A_RUN = {
     "custom_signals: HTTP 403 …; it is deselected, and its columns are not inferred": warned(
         **INFER, fault=status(403)
     ),
-    "custom_signals: … fields are only in additional_properties: …; see infer_columns for typed columns": Case(
+    "custom_signals: … fields only in additional_properties: …; see infer_columns for typed columns": Case(
         level="INFO", catalog=SIGNALS
     ),
     "leads: 3 records (3 new), 1 request, 0 retries, 0.0 s waited; … s; covered up to …": Case(

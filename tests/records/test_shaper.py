@@ -72,7 +72,7 @@ def test_a_catalog_without_additional_properties() -> None:
     shaped = RecordShaper(
         columns={"record_key": stream.schema["properties"]["record_key"]},
         key_properties=["record_key"],
-        made=stream.made,
+        made_columns=stream.made_columns,
         mask=SelectionMask(),
         notes=NOTES,
     ).shape([{"id": "1", "name": "x"}])
@@ -125,7 +125,7 @@ def test_what_a_column_cannot_hold_is_told_and_what_is_deselected_stays_away(
     assert listed["additional_properties"]["company"] == [kept, [{}], "text"]
     notes.log(documented=True, show=lambda text, _: text)
     unknown, contradicting = lines(caplog)
-    assert "2 fields are only in additional_properties: 'new', 'newer'; " in unknown
+    assert "2 fields only in additional_properties: 'new', 'newer'; " in unknown
     assert contradicting.endswith("selected: 'company' in 2 records")
 
 

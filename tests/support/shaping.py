@@ -19,7 +19,7 @@ def shaper(
     stream = declared_stream(name)
     usual = {
         "key_properties": stream.primary_keys,
-        "made": stream.made,
+        "made_columns": stream.made_columns,
         "mask": SelectionMask(),
         "notes": NOTES,
     }
