@@ -1,7 +1,6 @@
 """The API's contract (`openapi.json`) and the streams' schemas made from it."""
 
 from collections.abc import Callable
-from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -11,11 +10,13 @@ API = OpenAPISchema[str](resources.files("tap_leadintent") / "openapi.json")
 
 ADDITIONAL_PROPERTIES = "additional_properties"
 RECORD_KEY = "record_key"
-SIGNAL_OBSERVED_AT = "signal_observed_at"
-WINDOW_END = "window_end"
 
-TAP_COLUMNS = (RECORD_KEY, SIGNAL_OBSERVED_AT, WINDOW_END, ADDITIONAL_PROPERTIES)
-"""Names of columns that the API's records do not have; `streams.py` declares them."""
+_OPERATIONS: dict[str, Any] = {
+    path["post"]["operationId"]: path["post"] for path in API.spec["paths"].values()
+}
+
+STREAM_NAMES = [*_OPERATIONS]
+"""The streams, each the `operationId` of its endpoint, in the description's order."""
 
 
 class TapColumn(NamedTuple):
@@ -61,36 +62,21 @@ def request_fields(stream_name: str) -> dict[str, dict[str, Any]]:
     """List the documented fields of a stream's request body.
 
     Args:
-        stream_name: Name of a stream, the `operationId` of its endpoint.
+        stream_name: Name of a stream.
 
     Returns:
         The JSON schema of each field by name, `cursor` included.
     """
-    content = _operation(stream_name)["requestBody"]["content"]["application/json"]
+    content = _OPERATIONS[stream_name]["requestBody"]["content"]["application/json"]
     fields: dict[str, dict[str, Any]] = content["schema"]["properties"]
     return fields
-
-
-@cache
-def fields_set_by_the_tap() -> frozenset[str]:
-    """List the request fields of any stream that are not filters.
-
-    Returns:
-        `cursor` and the names of the time ranges.
-    """
-    return frozenset(
-        name
-        for stream in stream_names()
-        for name, schema in request_fields(stream).items()
-        if "start_time" in schema.get("properties", ()) or name == "cursor"
-    )
 
 
 def is_documented(stream_name: str) -> bool:
     """Tell whether the API description shows the fields of a stream's records.
 
     Args:
-        stream_name: Name of a stream, the `operationId` of its endpoint.
+        stream_name: Name of a stream.
 
     Returns:
         Whether it does.
@@ -102,7 +88,7 @@ def record_fields(stream_name: str) -> dict[str, dict[str, Any]]:
     """List the documented fields of a stream's records.
 
     Args:
-        stream_name: Name of a stream, the `operationId` of its endpoint.
+        stream_name: Name of a stream.
 
     Returns:
         The JSON schema of each field by name.
@@ -112,25 +98,8 @@ def record_fields(stream_name: str) -> dict[str, dict[str, Any]]:
 
 
 def _record(stream_name: str) -> dict[str, Any]:
-    response = _operation(stream_name)["responses"]["200"]
+    response = _OPERATIONS[stream_name]["responses"]["200"]
     page = response["content"]["application/json"]["schema"]["properties"]
     name = page["data"]["items"]["$ref"].rpartition("/")[2]
     record: dict[str, Any] = API.spec["components"]["schemas"][name]
     return record
-
-
-def stream_names() -> list[str]:
-    """List the streams in the order of the API description.
-
-    Returns:
-        Their names.
-    """
-    return [path["post"]["operationId"] for path in API.spec["paths"].values()]
-
-
-def _operation(stream_name: str) -> dict[str, Any]:
-    for path in API.spec["paths"].values():
-        operation: dict[str, Any] = path["post"]
-        if operation["operationId"] == stream_name:
-            return operation
-    raise KeyError(stream_name)

@@ -1,13 +1,7 @@
 """The seven streams, one for each endpoint of the API description."""
 
 from tap_leadintent.client import LeadIntentStream
-from tap_leadintent.openapi import (
-    RECORD_KEY,
-    SIGNAL_OBSERVED_AT,
-    WINDOW_END,
-    TapColumn,
-    record_schema,
-)
+from tap_leadintent.openapi import RECORD_KEY, TapColumn, record_schema
 from tap_leadintent.records.keys import own_id_of
 from tap_leadintent.records.shaper import time_at
 
@@ -28,13 +22,13 @@ def _record_key(entity: str) -> TapColumn:
 
 
 _SIGNAL_OBSERVED_AT = TapColumn(
-    SIGNAL_OBSERVED_AT,
+    "signal_observed_at",
     {**_TIME, "description": "`signal.observed_at` in UTC."},
     time_at("signal", "observed_at"),
     made_from=("signal", "observed_at"),
 )
 _WINDOW_END = TapColumn(
-    WINDOW_END,
+    "window_end",
     {
         **_TIME,
         "description": "End of the time window that the record was read in, UTC.",
@@ -60,7 +54,7 @@ class Leads(LeadIntentStream):
     made = (_SIGNAL_OBSERVED_AT,)
     schema = record_schema("Lead", *made)
     primary_keys = ("id",)
-    replication_key = SIGNAL_OBSERVED_AT
+    replication_key = "signal_observed_at"
     ranges = ("date_found", "latest_signal")
 
 
@@ -72,7 +66,7 @@ class SignalAccounts(LeadIntentStream):
     made = (_record_key("account"), _WINDOW_END)
     schema = record_schema("SignalAccount", *made)
     primary_keys = (RECORD_KEY,)
-    replication_key = WINDOW_END
+    replication_key = "window_end"
     ranges = ("date_found", "latest_signal")
 
 
@@ -117,7 +111,7 @@ class MonitoredLeads(LeadIntentStream):
     made = (_record_key("lead"), _WINDOW_END)
     schema = record_schema("MonitoredLead", *made)
     primary_keys = (RECORD_KEY,)
-    replication_key = WINDOW_END
+    replication_key = "window_end"
     ranges = ("latest_activity",)
 
 

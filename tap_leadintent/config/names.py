@@ -2,15 +2,18 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from fnmatch import filter as matching
 from typing import Any
 
 from singer_sdk import Stream
 from singer_sdk.singerlib import Catalog
 from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL
 
-from tap_leadintent.openapi import ADDITIONAL_PROPERTIES, TAP_COLUMNS, record_fields
+from tap_leadintent.openapi import ADDITIONAL_PROPERTIES, STREAM_NAMES, record_fields
 
 _METHODS = (REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL)
+_OPTIONS = ("__alias__", "__else__", "__filter__", "__key_properties__", "__source__")
+"""What a stream map may set beside fields."""
 
 
 def did_you_mean(name: str, known: Iterable[str], inside: str = "") -> str:
@@ -46,32 +49,66 @@ def unknown(names: Iterable[str], known: Iterable[str], what: str) -> Iterator[s
             yield f"{name}: there is no such {what}{did_you_mean(name, known)}"
 
 
-def mistaken_field(name: str, stream: str) -> str:
-    """Check a name in `exclude_fields`; a mistyped one would let its field through.
+def exclusion_problems(stream: str, names: Iterable[str]) -> Iterator[str]:
+    """Check what `exclude_fields` names; a mistyped name would let its field through.
+
+    A name that is unlike all that is documented may be a field that the API description
+    does not show.
 
     Args:
-        name: The name, with dots for a nested field.
         stream: The stream.
+        names: The names of fields, with dots for nested ones.
 
-    Returns:
-        What is wrong. Empty if it is documented, or so unlike what is documented that
-        it may be a field that the API description does not show.
+    Yields:
+        A line for each problem, beginning with the name.
     """
-    fields: Mapping[str, Mapping[str, Any]] = {
-        **record_fields(stream),
-        **{made: {} for made in TAP_COLUMNS},
-    }
-    is_odd = "*" in name or "__" in name or "" in name.split(".")
-    if is_odd or name.startswith(f"{ADDITIONAL_PROPERTIES}."):
-        return "is not the name of a field of the API; nested ones are company.name"
-    above = ""
-    for part in name.split("."):
-        if part not in fields:
-            hint = did_you_mean(part, fields, above)
-            return hint and f"there is no such field{hint}"
-        above += f"{part}."
-        fields = fields[part].get("items", fields[part]).get("properties", {})
-    return ""
+    for name in names:
+        is_odd = "*" in name or "__" in name or "" in name.split(".")
+        if is_odd or name.startswith(f"{ADDITIONAL_PROPERTIES}."):
+            told = "is not the name of a field of the API; nested ones are company.name"
+            yield f"{name}: {told}"
+            continue
+        fields = {**record_fields(stream), ADDITIONAL_PROPERTIES: {}}
+        above = ""
+        for part in name.split("."):
+            if part not in fields:
+                if hint := did_you_mean(part, fields, above):
+                    yield f"{name}: there is no such field{hint}"
+                break
+            above += f"{part}."
+            fields = fields[part].get("items", fields[part]).get("properties", {})
+
+
+def map_problems(maps: Mapping[str, Any]) -> Iterator[str]:
+    """Check `stream_maps`, in which a mistyped name would let private values through.
+
+    Args:
+        maps: The setting, valid by its schema.
+
+    Yields:
+        A line for each problem; it continues the setting's name, such as `.leads: …`.
+    """
+    for entry, definition in maps.items():
+        if entry == "__else__":
+            continue
+        sets = definition if isinstance(definition, dict) else {}
+        source = str(sets.get("__source__", entry))
+        named = matching(STREAM_NAMES, source)
+        if not named:
+            hint = did_you_mean(source, [*STREAM_NAMES, "__else__"])
+            yield f".{entry}: there is no stream {source}{hint}"
+        fields = {field for stream in named for field in record_fields(stream)}
+        for name, value in sets.items():
+            is_set = value is None or (isinstance(value, str) and value)
+            if not is_set and name != "__key_properties__":
+                yield f".{entry}.{name}: must be an expression, or null"
+            elif name.startswith("__"):
+                for problem in unknown([name], _OPTIONS, "option"):
+                    yield f".{entry}.{problem}"
+            elif name in fields or value not in {None, "__NULL__"}:
+                continue
+            elif hint := did_you_mean(name, fields):
+                yield f".{entry}.{name}: there is no such field{hint}"
 
 
 def catalog_problems(catalog: Catalog, streams: Mapping[str, Stream]) -> Iterator[str]:
@@ -84,17 +121,16 @@ def catalog_problems(catalog: Catalog, streams: Mapping[str, Stream]) -> Iterato
     Yields:
         A line for each problem.
     """
-    selected = [name for name in catalog if name in streams and streams[name].selected]
+    selected = [n for n in catalog if catalog[n].metadata.resolve_selection()[()]]
     if not selected:
         yield (
             "no stream is selected; in Meltano add rules such as leads.* to select, "
             'elsewhere put "selected": true into the metadata of a stream'
         )
-    wanted = [n for n in catalog if catalog[n].metadata.resolve_selection()[()]]
-    for problem in unknown(wanted, streams, "stream"):
+    for problem in unknown(selected, streams, "stream"):
         yield f"catalog: {problem}"
-    for name in selected:
-        stream = streams[name]
+    for stream in (streams[name] for name in selected if name in streams):
+        name = stream.name
         method = stream.replication_method
         if method not in _METHODS:
             yield (

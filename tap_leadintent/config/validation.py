@@ -1,8 +1,7 @@
 """Checks the settings before the first request."""
 
-import re
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -12,10 +11,14 @@ from jsonschema import Draft202012Validator, ValidationError
 from singer_sdk.helpers._batch import BatchConfig
 from singer_sdk.plugin_base import JSONSchemaValidator
 
-from tap_leadintent.config.names import did_you_mean, mistaken_field, unknown
+from tap_leadintent.config.names import (
+    did_you_mean,
+    exclusion_problems,
+    map_problems,
+    unknown,
+)
 from tap_leadintent.config.settings import SCHEMA
-from tap_leadintent.config.stream_maps import map_problems
-from tap_leadintent.openapi import fields_set_by_the_tap, request_fields, stream_names
+from tap_leadintent.openapi import STREAM_NAMES, request_fields
 from tap_leadintent.times import EARLIEST, LATEST, parse_instant
 
 
@@ -48,7 +51,7 @@ def validate(
         *(f"{name}: is required" for name in required if name not in config),
         *map(_described, errors),
     ]
-    wrong = {re.split(r"[.:]", problem, maxsplit=1)[0] for problem in problems}
+    wrong = {problem.partition(":")[0].partition(".")[0] for problem in problems}
     right = {name: value for name, value in config.items() if name not in wrong}
     for check in (_date_problems, _stream_problems, _sdk_problems):
         problems += check(right)
@@ -101,12 +104,12 @@ def _date_problems(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _stream_problems(config: Mapping[str, Any]) -> Iterator[str]:
-    checks = {"filters": _filter_problems, "exclude_fields": _exclusion_problems}
+    checks = {"filters": _filter_problems, "exclude_fields": exclusion_problems}
     for name, check in checks.items():
         given = config.get(name, {})
-        for line in unknown(given, stream_names(), "stream"):
+        for line in unknown(given, STREAM_NAMES, "stream"):
             yield f"{name}.{line}"
-        for stream in stream_names():
+        for stream in STREAM_NAMES:
             for line in check(stream, given.get(stream, {})):
                 yield f"{name}.{stream}.{line}"
     for line in map_problems(config.get("stream_maps", {})):
@@ -116,19 +119,14 @@ def _stream_problems(config: Mapping[str, Any]) -> Iterator[str]:
 def _filter_problems(stream: str, fields: Mapping[str, Any]) -> Iterator[str]:
     documented = request_fields(stream)
     for field, value in fields.items():
-        if field in fields_set_by_the_tap():
+        is_range = "start_time" in documented.get(field, {}).get("properties", {})
+        if is_range or field == "cursor":
             yield f"{field}: is set by the tap and cannot be a filter"
         elif field in documented:
             for error in Draft202012Validator(documented[field]).iter_errors(value):
                 yield f"{field}: {error.message}"
         elif hint := did_you_mean(field, documented):
             yield f"{field}: there is no such request field{hint}"
-
-
-def _exclusion_problems(stream: str, names: Iterable[str]) -> Iterator[str]:
-    for name in names:
-        if problem := mistaken_field(name, stream):
-            yield f"{name}: {problem}"
 
 
 def _sdk_problems(config: Mapping[str, Any]) -> Iterator[str]:
