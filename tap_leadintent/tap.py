@@ -179,7 +179,7 @@ class TapLeadIntent(Tap):
                 given |= files.read_config(path)
         if "ENV" in config:
             cls.append_builtin_config(schema := cls.config_jsonschema)
-            given |= files.read_environment(schema, cls._env_var_prefix, cls.logger)
+            given |= files.read_environment(schema)
         tap = cls(
             config=given,
             state=files.read_state(state) if state else None,

@@ -5,11 +5,17 @@ from difflib import get_close_matches
 from fnmatch import filter as matching
 from typing import Any
 
+from jsonschema import Draft202012Validator
 from singer_sdk import Stream
 from singer_sdk.singerlib import Catalog
 from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL
 
-from tap_leadintent.openapi import ADDITIONAL_PROPERTIES, STREAM_NAMES, record_fields
+from tap_leadintent.openapi import (
+    ADDITIONAL_PROPERTIES,
+    STREAM_NAMES,
+    record_fields,
+    request_fields,
+)
 
 _METHODS = (REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL)
 _OPTIONS = ("__alias__", "__else__", "__filter__", "__key_properties__", "__source__")
@@ -49,19 +55,46 @@ def unknown(names: Iterable[str], known: Iterable[str], what: str) -> Iterator[s
             yield f"{name}: there is no such {what}{did_you_mean(name, known)}"
 
 
-def exclusion_problems(stream: str, names: Iterable[str]) -> Iterator[str]:
-    """Check what `exclude_fields` names; a mistyped name would let its field through.
+def name_problems(config: Mapping[str, Any]) -> Iterator[str]:
+    """Check the names in `filters`, `exclude_fields` and `stream_maps`.
 
-    A name that is unlike all that is documented may be a field that the API description
-    does not show.
+    A mistyped one would let through what it was to keep out. A name that is unlike all
+    that is documented may be a field that the API description does not show.
 
     Args:
-        stream: The stream.
-        names: The names of fields, with dots for nested ones.
+        config: The settings, valid by their schema.
 
     Yields:
-        A line for each problem, beginning with the name.
+        A line for each problem, beginning with the setting's name.
     """
+    checks = {"filters": _filter_problems, "exclude_fields": _exclusion_problems}
+    for setting, check in checks.items():
+        given = config.get(setting, {})
+        for problem in unknown(given, STREAM_NAMES, "stream"):
+            yield f"{setting}.{problem}"
+        for stream in STREAM_NAMES:
+            for problem in check(stream, given.get(stream, {})):
+                yield f"{setting}.{stream}.{problem}"
+    for entry, definition in config.get("stream_maps", {}).items():
+        if entry != "__else__":
+            for problem in _map_problems(entry, definition):
+                yield f"stream_maps.{entry}{problem}"
+
+
+def _filter_problems(stream: str, fields: Mapping[str, Any]) -> Iterator[str]:
+    documented = request_fields(stream)
+    for field, value in fields.items():
+        is_range = "start_time" in documented.get(field, {}).get("properties", {})
+        if is_range or field == "cursor":
+            yield f"{field}: is set by the tap and cannot be a filter"
+        elif field in documented:
+            for error in Draft202012Validator(documented[field]).iter_errors(value):
+                yield f"{field}: {error.message}"
+        elif hint := did_you_mean(field, documented):
+            yield f"{field}: there is no such request field{hint}"
+
+
+def _exclusion_problems(stream: str, names: Iterable[str]) -> Iterator[str]:
     for name in names:
         is_odd = "*" in name or "__" in name or "" in name.split(".")
         if is_odd or name.startswith(f"{ADDITIONAL_PROPERTIES}."):
@@ -79,36 +112,25 @@ def exclusion_problems(stream: str, names: Iterable[str]) -> Iterator[str]:
             fields = fields[part].get("items", fields[part]).get("properties", {})
 
 
-def map_problems(maps: Mapping[str, Any]) -> Iterator[str]:
-    """Check `stream_maps`, in which a mistyped name would let private values through.
-
-    Args:
-        maps: The setting, valid by its schema.
-
-    Yields:
-        A line for each problem; it continues the setting's name, such as `.leads: …`.
-    """
-    for entry, definition in maps.items():
-        if entry == "__else__":
+def _map_problems(entry: str, definition: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
+    sets = definition if isinstance(definition, dict) else {}
+    source = str(sets.get("__source__", entry))
+    named = matching(STREAM_NAMES, source)
+    if not named:
+        hint = did_you_mean(source, [*STREAM_NAMES, "__else__"])
+        yield f": there is no stream {source}{hint}"
+    fields = {field for stream in named for field in record_fields(stream)}
+    for name, value in sets.items():
+        is_set = value is None or (isinstance(value, str) and value)
+        if not is_set and name != "__key_properties__":
+            yield f".{name}: must be an expression, or null"
+        elif name.startswith("__"):
+            for problem in unknown([name], _OPTIONS, "option"):
+                yield f".{problem}"
+        elif name in fields or value not in {None, "__NULL__"}:
             continue
-        sets = definition if isinstance(definition, dict) else {}
-        source = str(sets.get("__source__", entry))
-        named = matching(STREAM_NAMES, source)
-        if not named:
-            hint = did_you_mean(source, [*STREAM_NAMES, "__else__"])
-            yield f".{entry}: there is no stream {source}{hint}"
-        fields = {field for stream in named for field in record_fields(stream)}
-        for name, value in sets.items():
-            is_set = value is None or (isinstance(value, str) and value)
-            if not is_set and name != "__key_properties__":
-                yield f".{entry}.{name}: must be an expression, or null"
-            elif name.startswith("__"):
-                for problem in unknown([name], _OPTIONS, "option"):
-                    yield f".{entry}.{problem}"
-            elif name in fields or value not in {None, "__NULL__"}:
-                continue
-            elif hint := did_you_mean(name, fields):
-                yield f".{entry}.{name}: there is no such field{hint}"
+        elif hint := did_you_mean(name, fields):
+            yield f".{name}: there is no such field{hint}"
 
 
 def catalog_problems(catalog: Catalog, streams: Mapping[str, Stream]) -> Iterator[str]:
@@ -138,8 +160,6 @@ def catalog_problems(catalog: Catalog, streams: Mapping[str, Stream]) -> Iterato
                 f"one of {', '.join(_METHODS)}"
             )
         columns = stream.effective_schema.get("properties", {})
-        keys = [stream.replication_key, *stream.primary_keys]
-        for key in dict.fromkeys(filter(None, keys)):
-            if key not in columns:
-                hint = did_you_mean(key, columns) or "; choose a column of its schema"
-                yield f"catalog: {name}: the key {key} is not a column{hint}"
+        keys = filter(None, [stream.replication_key, *stream.primary_keys])
+        for problem in unknown(dict.fromkeys(keys), columns, "column"):
+            yield f"catalog: {name}: the key {problem}"

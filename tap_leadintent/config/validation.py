@@ -7,18 +7,13 @@ from importlib.util import find_spec
 from typing import Any
 
 import fsspec
-from jsonschema import Draft202012Validator, ValidationError
+from jsonschema import ValidationError
 from singer_sdk.helpers._batch import BatchConfig
 from singer_sdk.plugin_base import JSONSchemaValidator
 
-from tap_leadintent.config.names import (
-    did_you_mean,
-    exclusion_problems,
-    map_problems,
-    unknown,
-)
+from tap_leadintent.config.names import name_problems, unknown
 from tap_leadintent.config.settings import SCHEMA
-from tap_leadintent.openapi import STREAM_NAMES, request_fields
+from tap_leadintent.openapi import request_fields
 from tap_leadintent.times import EARLIEST, LATEST, parse_instant
 
 
@@ -53,7 +48,7 @@ def validate(
     ]
     wrong = {problem.partition(":")[0].partition(".")[0] for problem in problems}
     right = {name: value for name, value in config.items() if name not in wrong}
-    for check in (_date_problems, _stream_problems, _sdk_problems):
+    for check in (_date_problems, name_problems, _sdk_problems):
         problems += check(right)
     return problems
 
@@ -85,48 +80,20 @@ def _described(error: ValidationError) -> str:
 
 def _date_problems(config: Mapping[str, Any]) -> Iterator[str]:
     dates: dict[str, int] = {}
-    for name in ("start_date", "end_date"):
-        if name not in config:
-            continue
+    for name in sorted(config.keys() & {"start_date", "end_date"}):
         try:
             dates[name] = parse_instant(config[name])
         except ValueError:
             told = f"{config[name]!r} is not a date or date-time, such as 2026-01-31"
             yield f"{name}: {told}"
-    start, end = dates.get("start_date", EARLIEST), dates.get("end_date", LATEST)
+    start = dates.get("start_date", EARLIEST)
     # Up to a day ahead is accepted: in some time zones it is tomorrow already.
     if start > time.time() + 86_400:
         yield f"start_date: {config['start_date']} lies in the future"
-    if end < start:
+    if dates.get("end_date", LATEST) < start:
         yield "end_date: comes before start_date"
     if "recheck_days" in config and "start_date" not in config:
         yield "recheck_days: needs start_date; without it no part can be read again"
-
-
-def _stream_problems(config: Mapping[str, Any]) -> Iterator[str]:
-    checks = {"filters": _filter_problems, "exclude_fields": exclusion_problems}
-    for name, check in checks.items():
-        given = config.get(name, {})
-        for line in unknown(given, STREAM_NAMES, "stream"):
-            yield f"{name}.{line}"
-        for stream in STREAM_NAMES:
-            for line in check(stream, given.get(stream, {})):
-                yield f"{name}.{stream}.{line}"
-    for line in map_problems(config.get("stream_maps", {})):
-        yield f"stream_maps{line}"
-
-
-def _filter_problems(stream: str, fields: Mapping[str, Any]) -> Iterator[str]:
-    documented = request_fields(stream)
-    for field, value in fields.items():
-        is_range = "start_time" in documented.get(field, {}).get("properties", {})
-        if is_range or field == "cursor":
-            yield f"{field}: is set by the tap and cannot be a filter"
-        elif field in documented:
-            for error in Draft202012Validator(documented[field]).iter_errors(value):
-                yield f"{field}: {error.message}"
-        elif hint := did_you_mean(field, documented):
-            yield f"{field}: there is no such request field{hint}"
 
 
 def _sdk_problems(config: Mapping[str, Any]) -> Iterator[str]:

@@ -32,7 +32,7 @@ VALUES: list[tuple[str, str, Any]] = [
     ("STREAM_MAPS", '{"leads": {"title": null}}', {"leads": {"title": None}}),
     ("USER_AGENT", "1.50", "1.50"),
     *(("INFER_COLUMNS", text, True) for text in ("true", "True", "1", "on")),
-    ("INFER_COLUMNS", "no", False),
+    *(("INFER_COLUMNS", text, False) for text in ("no", "null")),
 ]
 MISTAKES: list[tuple[str, str, str]] = [
     ("PAGE_SIZE", "1_0", "page_size: '1_0' is not of type 'integer', 'null'"),
@@ -56,7 +56,7 @@ def read(
         for name, text in prefixed(variables).items():
             patch.setenv(name, text)
         TapLeadIntent.append_builtin_config(schema := TapLeadIntent.config_jsonschema)
-        given = read_environment(schema, PREFIX, TapLeadIntent.logger)
+        given = read_environment(schema)
         tap = TapLeadIntent(config={**(config or {}), **given}, setup_mapper=False)
         return dict(tap.config)
 
