@@ -100,7 +100,7 @@ class LeadIntentStream(SingerStream):
             retries=config["max_retries"],
             shared=self.shared,
             logger=self.logger,
-            doubtful=undocumented_filters({self.name: self.filters}),
+            doubtful=undocumented_filters(self.name, self.filters),
             tally=self.tally,
         )
 

@@ -124,10 +124,10 @@ class TapLeadIntent(Tap):
         log.keep_out_of_logs(self._secret)
         self.append_builtin_config(schema := self.config_jsonschema)
         self._refuse(validation.validate(self._config, schema, complete=raise_errors))
-        for field in validation.undocumented_filters(self._config["filters"]):
-            self.logger.warning(
-                "%s is passed on, though the API description does not show it", field
-            )
+        for stream, fields in self._config["filters"].items():
+            for field in validation.undocumented_filters(stream, fields):
+                told = "%s is passed on, though the API description does not show it"
+                self.logger.warning(told, field)
         return []
 
     @override

@@ -21,8 +21,8 @@ _PREFIX = "TAP_LEADINTENT_"
 """What the names of the settings' environment variables begin with."""
 
 
-class StateFile(msgspec.Struct, forbid_unknown_fields=True):
-    """The form of a state: what wraps one, such as a message, is none."""
+class StateFile(msgspec.Struct):
+    """The form of a state, as far as the tap relies on it."""
 
     bookmarks: dict[str, dict[str, Any]] = {}
 
@@ -66,7 +66,11 @@ def read_state(path: str) -> dict[str, Any]:
         ConfigError: The file is not a state.
     """
     cure = "give the value of the tap's last STATE, or none to read all"
-    return _read("--state", path, StateFile, cure)
+    state = _read("--state", path, StateFile, cure)
+    if state and "bookmarks" not in state:
+        # It would count as empty.
+        raise ConfigError([f"--state: it has no bookmarks; {cure}"])
+    return state
 
 
 def read_catalog(path: str) -> dict[str, Any]:

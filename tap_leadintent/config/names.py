@@ -1,6 +1,6 @@
 """Finds names that cannot be meant, and suggests the right ones."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from fnmatch import filter as matching
 from typing import Any
@@ -8,16 +8,10 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from singer_sdk import Stream
 from singer_sdk.singerlib import Catalog
-from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL
 
-from tap_leadintent.openapi import (
-    ADDITIONAL_PROPERTIES,
-    STREAM_NAMES,
-    record_fields,
-    request_fields,
-)
+from tap_leadintent import openapi
 
-_METHODS = (REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL)
+_METHODS = ("FULL_TABLE", "INCREMENTAL")
 _OPTIONS = ("__alias__", "__else__", "__filter__", "__key_properties__", "__source__")
 """What a stream map may set beside fields."""
 
@@ -38,7 +32,7 @@ def did_you_mean(name: str, known: Iterable[str], inside: str = "") -> str:
     return f"; did you mean {inside}{near[0]}?" if near else ""
 
 
-def unknown(names: Iterable[str], known: Iterable[str], what: str) -> Iterator[str]:
+def unknown(names: Iterable[str], known: Collection[str], what: str) -> Iterator[str]:
     """Find unknown names.
 
     Args:
@@ -49,7 +43,6 @@ def unknown(names: Iterable[str], known: Iterable[str], what: str) -> Iterator[s
     Yields:
         A line for each unknown name, beginning with it.
     """
-    known = [*known]
     for name in names:
         if name not in known:
             yield f"{name}: there is no such {what}{did_you_mean(name, known)}"
@@ -70,9 +63,9 @@ def name_problems(config: Mapping[str, Any]) -> Iterator[str]:
     checks = {"filters": _filter_problems, "exclude_fields": _exclusion_problems}
     for setting, check in checks.items():
         given = config.get(setting, {})
-        for problem in unknown(given, STREAM_NAMES, "stream"):
+        for problem in unknown(given, openapi.STREAM_NAMES, "stream"):
             yield f"{setting}.{problem}"
-        for stream in STREAM_NAMES:
+        for stream in openapi.STREAM_NAMES:
             for problem in check(stream, given.get(stream, {})):
                 yield f"{setting}.{stream}.{problem}"
     for entry, definition in config.get("stream_maps", {}).items():
@@ -82,7 +75,7 @@ def name_problems(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _filter_problems(stream: str, fields: Mapping[str, Any]) -> Iterator[str]:
-    documented = request_fields(stream)
+    documented = openapi.request_fields(stream)
     for field, value in fields.items():
         is_range = "start_time" in documented.get(field, {}).get("properties", {})
         if is_range or field == "cursor":
@@ -97,15 +90,14 @@ def _filter_problems(stream: str, fields: Mapping[str, Any]) -> Iterator[str]:
 def _exclusion_problems(stream: str, names: Iterable[str]) -> Iterator[str]:
     for name in names:
         is_odd = "*" in name or "__" in name or "" in name.split(".")
-        if is_odd or name.startswith(f"{ADDITIONAL_PROPERTIES}."):
-            told = "is not the name of a field of the API; nested ones are company.name"
-            yield f"{name}: {told}"
-            continue
-        fields = {**record_fields(stream), ADDITIONAL_PROPERTIES: {}}
+        fields = {**openapi.record_fields(stream), openapi.ADDITIONAL_PROPERTIES: {}}
         above = ""
         for part in name.split("."):
             if part not in fields:
-                if hint := did_you_mean(part, fields, above):
+                hint = did_you_mean(part, fields, above)
+                if is_odd or above == f"{openapi.ADDITIONAL_PROPERTIES}.":
+                    hint = "; name it as the API does, such as company.name"
+                if hint:
                     yield f"{name}: there is no such field{hint}"
                 break
             above += f"{part}."
@@ -115,11 +107,11 @@ def _exclusion_problems(stream: str, names: Iterable[str]) -> Iterator[str]:
 def _map_problems(entry: str, definition: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
     sets = definition if isinstance(definition, dict) else {}
     source = str(sets.get("__source__", entry))
-    named = matching(STREAM_NAMES, source)
+    named = matching(openapi.STREAM_NAMES, source)
     if not named:
-        hint = did_you_mean(source, [*STREAM_NAMES, "__else__"])
+        hint = did_you_mean(source, [*openapi.STREAM_NAMES, "__else__"])
         yield f": there is no stream {source}{hint}"
-    fields = {field for stream in named for field in record_fields(stream)}
+    fields = {field for stream in named for field in openapi.record_fields(stream)}
     for name, value in sets.items():
         is_set = value is None or (isinstance(value, str) and value)
         if not is_set and name != "__key_properties__":
@@ -153,12 +145,9 @@ def catalog_problems(catalog: Catalog, streams: Mapping[str, Stream]) -> Iterato
         yield f"catalog: {problem}"
     for stream in (streams[name] for name in selected if name in streams):
         name = stream.name
-        method = stream.replication_method
-        if method not in _METHODS:
-            yield (
-                f"catalog: {name}: there is no replication method {method}; choose "
-                f"one of {', '.join(_METHODS)}"
-            )
+        if stream.replication_method not in _METHODS:
+            told = f"there is no replication method {stream.replication_method}"
+            yield f"catalog: {name}: {told}; choose one of {', '.join(_METHODS)}"
         columns = stream.effective_schema.get("properties", {})
         keys = filter(None, [stream.replication_key, *stream.primary_keys])
         for problem in unknown(dict.fromkeys(keys), columns, "column"):

@@ -38,27 +38,23 @@ SCHEMA = th.PropertiesList(
     th.Property(
         "end_date",
         th.StringType,
-        description="Date or date-time, UTC: upper bound for backfills and shards, by "
-        "default the start of the run",
+        description="Date or date-time, UTC: upper bound, else the start of the run",
     ),
     th.Property(
         "lookback_minutes",
         th.IntegerType(minimum=0, maximum=_MOST_DAYS * 1440),
         default=1440,
-        description="Minutes before the newest covered instant that an incremental "
-        "run reads again, for what surfaces late",
+        description="Minutes before the newest covered instant that a run reads again",
     ),
     th.Property(
         "recheck_days",
         th.IntegerType(minimum=1, maximum=_MOST_DAYS),
-        description="Days in which all that is covered is read again, a slice each "
-        "run, for what surfaces later than the lookback; needs `start_date`",
+        description="Days within which all is read again; needs `start_date`",
     ),
     th.Property(
         "window_days",
         th.NumberType(exclusive_minimum=0, maximum=_MOST_DAYS),
-        description="Most days of a time window, for a server that refuses longer "
-        "ones; by default, and without `start_date`, the tap sizes windows itself",
+        description="Most days of a time window, for a server that refuses longer ones",
     ),
     th.Property(
         "concurrency",
@@ -99,8 +95,7 @@ SCHEMA = th.PropertiesList(
         "infer_columns",
         th.BooleanType,
         default=False,
-        description="Discovery reads one page of each stream whose fields are not "
-        "documented, and adds typed columns",
+        description="Discovery adds typed columns, from a page of undocumented streams",
     ),
     th.Property(
         "exclude_fields",
@@ -120,7 +115,6 @@ SCHEMA = th.PropertiesList(
         "emit_activate_version_messages",
         th.BooleanType,
         default=False,
-        description="After a whole FULL_TABLE stream, tell the target to retire rows "
-        "that were not in it",
+        description="After a whole FULL_TABLE stream, lets the target retire the rest",
     ),
 ).to_dict()

@@ -1,7 +1,7 @@
 """Checks the settings before the first request."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -53,21 +53,18 @@ def validate(
     return problems
 
 
-def undocumented_filters(filters: Mapping[str, Any]) -> list[str]:
-    """List the request fields that the API description does not show.
+def undocumented_filters(stream: str, fields: Iterable[str]) -> list[str]:
+    """List the filters of a stream that the API description does not show.
 
     Args:
-        filters: The setting `filters`, or a part of it.
+        stream: The stream.
+        fields: The request fields that the setting `filters` names for it.
 
     Returns:
         Each as `filters.<stream>.<field>`.
     """
-    return [
-        f"filters.{stream}.{field}"
-        for stream, fields in filters.items()
-        for field in fields
-        if field not in request_fields(stream)
-    ]
+    documented = request_fields(stream)
+    return [f"filters.{stream}.{name}" for name in fields if name not in documented]
 
 
 def _described(error: ValidationError) -> str:
@@ -86,12 +83,10 @@ def _date_problems(config: Mapping[str, Any]) -> Iterator[str]:
         except ValueError:
             told = f"{config[name]!r} is not a date or date-time, such as 2026-01-31"
             yield f"{name}: {told}"
-    start = dates.get("start_date", EARLIEST)
     # Up to a day ahead is accepted: in some time zones it is tomorrow already.
-    if start > time.time() + 86_400:
-        yield f"start_date: {config['start_date']} lies in the future"
-    if dates.get("end_date", LATEST) < start:
-        yield "end_date: comes before start_date"
+    latest = min(dates.get("end_date", LATEST), time.time() + 86_400)
+    if dates.get("start_date", EARLIEST) > latest:
+        yield "start_date: comes after end_date, or lies in the future"
     if "recheck_days" in config and "start_date" not in config:
         yield "recheck_days: needs start_date; without it no part can be read again"
 
