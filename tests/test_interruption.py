@@ -56,6 +56,7 @@ def test_the_exit_code_is_that_of_any_program(  # noqa: PLR0913, PLR0917 - fixtu
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("bare_environment")
 @pytest.mark.parametrize("variable", ["LOGLEVEL", "TAP_LEADINTENT_LOGLEVEL"])
 def test_a_log_level_that_there_is_not_is_one_line(
     monkeypatch: pytest.MonkeyPatch, codes: list[int], variable: str
