@@ -19,7 +19,7 @@ from tap_leadintent.api.limits import Tally
 from tap_leadintent.config.validation import undocumented_filters
 from tap_leadintent.errors import naming
 from tap_leadintent.interruption import Interruption
-from tap_leadintent.openapi import TapColumn, is_documented
+from tap_leadintent.openapi import PATHS, TapColumn, is_documented
 from tap_leadintent.progress import Progress
 from tap_leadintent.records.exclusion import Exclusion, key_problems
 from tap_leadintent.records.notes import RecordNotes
@@ -45,9 +45,6 @@ class LeadIntentStream(SingerStream):
     """
 
     TYPE_CONFORMANCE_LEVEL = TypeConformanceLevel.NONE  # `RecordShaper` does it once
-
-    path: str
-    """Where the endpoint is, after `base_url`."""
 
     schema: dict[str, Any]
     """The stream's schema, before a catalog changes it."""
@@ -88,7 +85,7 @@ class LeadIntentStream(SingerStream):
         config = self.config
         agent = config.get("user_agent") or f"tap-leadintent/{self._tap.plugin_version}"
         return Client(
-            url=f"{config['base_url'].rstrip('/')}{self.path}",
+            url=f"{config['base_url'].rstrip('/')}{PATHS[self.name]}",
             headers={
                 **default_headers(),
                 "User-Agent": agent,

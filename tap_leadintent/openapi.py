@@ -11,12 +11,17 @@ API = OpenAPISchema[str](resources.files("tap_leadintent") / "openapi.json")
 ADDITIONAL_PROPERTIES = "additional_properties"
 RECORD_KEY = "record_key"
 
+PATHS: dict[str, str] = {
+    path["post"]["operationId"]: name for name, path in API.spec["paths"].items()
+}
+"""Where each stream's endpoint is, after `base_url`, in the description's order."""
+
+STREAM_NAMES = [*PATHS]
+"""The streams; each is the `operationId` of its endpoint."""
+
 _OPERATIONS: dict[str, Any] = {
     path["post"]["operationId"]: path["post"] for path in API.spec["paths"].values()
 }
-
-STREAM_NAMES = [*_OPERATIONS]
-"""The streams, each the `operationId` of its endpoint, in the description's order."""
 
 
 class TapColumn(NamedTuple):

@@ -41,7 +41,6 @@ class SignalAgents(LeadIntentStream):
     """Signal Agents: `POST /v1/signals/agents`."""
 
     name = "signal_agents"
-    path = "/v1/signals/agents"
     schema = record_schema("SignalAgent")
     primary_keys = ("id",)
 
@@ -50,7 +49,6 @@ class Leads(LeadIntentStream):
     """Qualified leads: `POST /v1/signals/leads`."""
 
     name = "leads"
-    path = "/v1/signals/leads"
     made = (_SIGNAL_OBSERVED_AT,)
     schema = record_schema("Lead", *made)
     primary_keys = ("id",)
@@ -62,7 +60,6 @@ class SignalAccounts(LeadIntentStream):
     """Accounts surfaced by signals: `POST /v1/signals/accounts`."""
 
     name = "signal_accounts"
-    path = "/v1/signals/accounts"
     made = (_record_key("account"), _WINDOW_END)
     schema = record_schema("SignalAccount", *made)
     primary_keys = (RECORD_KEY,)
@@ -74,7 +71,6 @@ class MonitoredAccounts(LeadIntentStream):
     """The current monitored-account queue: `POST /v1/monitor/accounts`."""
 
     name = "monitored_accounts"
-    path = "/v1/monitor/accounts"
     made = (_record_key("account"), _WINDOW_END)
     schema = record_schema("MonitoredAccount", *made)
     primary_keys = (RECORD_KEY,)
@@ -85,7 +81,6 @@ class Observations(LeadIntentStream):
     """The history of observations: `POST /v1/monitor/signals`."""
 
     name = "observations"
-    path = "/v1/monitor/signals"
     made = (_record_key("observation"),)
     schema = record_schema("Observation", *made)
     primary_keys = (RECORD_KEY,)
@@ -97,7 +92,6 @@ class CustomSignals(LeadIntentStream):
     """Custom Signal definitions: `POST /v1/monitor/custom-signals`."""
 
     name = "custom_signals"
-    path = "/v1/monitor/custom-signals"
     made = (_record_key("signal"),)
     schema = record_schema("CustomSignal", *made)
     primary_keys = (RECORD_KEY,)
@@ -107,7 +101,6 @@ class MonitoredLeads(LeadIntentStream):
     """Leads of monitored accounts: `POST /v1/monitor/leads`."""
 
     name = "monitored_leads"
-    path = "/v1/monitor/leads"
     made = (_record_key("lead"), _WINDOW_END)
     schema = record_schema("MonitoredLead", *made)
     primary_keys = (RECORD_KEY,)

@@ -144,11 +144,10 @@ def catalog_problems(catalog: Catalog, streams: Mapping[str, Stream]) -> Iterato
     for problem in unknown(selected, streams, "stream"):
         yield f"catalog: {problem}"
     for stream in (streams[name] for name in selected if name in streams):
-        name = stream.name
         if stream.replication_method not in _METHODS:
             told = f"there is no replication method {stream.replication_method}"
-            yield f"catalog: {name}: {told}; choose one of {', '.join(_METHODS)}"
+            yield f"catalog: {stream.name}: {told}; choose one of {', '.join(_METHODS)}"
         columns = stream.effective_schema.get("properties", {})
         keys = filter(None, [stream.replication_key, *stream.primary_keys])
         for problem in unknown(dict.fromkeys(keys), columns, "column"):
-            yield f"catalog: {name}: the key {problem}"
+            yield f"catalog: {stream.name}: the key {problem}"

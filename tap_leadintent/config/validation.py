@@ -41,16 +41,19 @@ def validate(
     known = {**schema["properties"], "stream_maps": {"type": "object"}}
     errors = JSONSchemaValidator({"properties": known}).iter_errors(config)
     required = schema["required"] if complete else []
-    problems = [
+    found = [
         *unknown(config, known, "setting"),
         *(f"{name}: is required" for name in required if name not in config),
         *map(_described, errors),
     ]
-    wrong = {problem.partition(":")[0].partition(".")[0] for problem in problems}
+    wrong = {problem.partition(":")[0].partition(".")[0] for problem in found}
     right = {name: value for name, value in config.items() if name not in wrong}
-    for check in (_date_problems, name_problems, _sdk_problems):
-        problems += check(right)
-    return problems
+    return [
+        *found,
+        *_date_problems(right),
+        *name_problems(right),
+        *_sdk_problems(right),
+    ]
 
 
 def undocumented_filters(stream: str, fields: Iterable[str]) -> list[str]:
