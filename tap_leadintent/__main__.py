@@ -20,9 +20,7 @@ def main() -> NoReturn:
     # The SDK would end with a traceback.
     told = [n for n in ("TAP_LEADINTENT_LOGLEVEL", "LOGLEVEL") if os.environ.get(n)]
     if told and os.environ[told[0]].upper() not in logging.getLevelNamesMapping():
-        sys.exit(
-            f"{told[0]}: there is no such level; set DEBUG, INFO, WARNING or ERROR"
-        )
+        sys.exit(f"{told[0]}: there is no such level; set INFO, or DEBUG for more")
     code: Any = 1
     try:
         # Imported late: importing takes a while, and a signal may come meanwhile.

@@ -69,9 +69,8 @@ def name_problems(config: Mapping[str, Any]) -> Iterator[str]:
             for problem in check(stream, given.get(stream, {})):
                 yield f"{setting}.{stream}.{problem}"
     for entry, definition in config.get("stream_maps", {}).items():
-        if entry != "__else__":
-            for problem in _map_problems(entry, definition):
-                yield f"stream_maps.{entry}{problem}"
+        for problem in _map_problems(entry, definition):
+            yield f"stream_maps.{entry}{problem}"
 
 
 def _filter_problems(stream: str, fields: Mapping[str, Any]) -> Iterator[str]:
@@ -108,8 +107,8 @@ def _map_problems(entry: str, definition: Any) -> Iterator[str]:  # noqa: ANN401
     sets = definition if isinstance(definition, dict) else {}
     source = str(sets.get("__source__", entry))
     named = matching(openapi.STREAM_NAMES, source)
-    if not named:
-        hint = did_you_mean(source, [*openapi.STREAM_NAMES, "__else__"])
+    if not named and entry != "__else__":
+        hint = did_you_mean(source, openapi.STREAM_NAMES)
         yield f": there is no stream {source}{hint}"
     fields = {field for stream in named for field in openapi.record_fields(stream)}
     for name, value in sets.items():

@@ -9,21 +9,20 @@ _MOST_DAYS = 36_525
 
 _HTTPS = r"https://([\w-]{1,63}(\.[\w-]{1,63})*\.?|\[[0-9a-f:]+\])"
 _HTTP = r"http://(localhost|127(\.[0-9]{1,3}){3}|\[::1\])"
-_ROOT = rf"^(?i:{_HTTPS}|{_HTTP})(:[0-9]{{1,5}})?(/[^\s?#]*)?(?<!/v1)(?<!/v1/)"
-_END = r"$(?!\n)"
-"""The end of a text. A dollar sign alone would let a line feed follow."""
+_ROOT = rf"^(?i:{_HTTPS}|{_HTTP})(:[0-9]{{1,5}})?(/[^\s?#]*)?(?<!/v1)(?<!/v1/)\Z"
+"""Patterns end with `\\Z`, as a dollar sign would let a line feed follow."""
 
 SCHEMA = th.PropertiesList(
     th.Property(
         "base_url",
-        th.StringType(pattern=f"{_ROOT}{_END}"),
+        th.StringType(pattern=_ROOT),
         required=True,
         description="Root of the API, without `/v1`, like `https://api.example.com`; "
         "plain `http`, which would show the key, is for this machine alone",
     ),
     th.Property(
         "api_key",
-        th.StringType(pattern=rf"^[!-~]{{{SHORTEST_SECRET},}}{_END}"),
+        th.StringType(pattern=rf"^[!-~]{{{SHORTEST_SECRET},}}\Z"),
         required=True,
         secret=True,
         description="Key of your organization, made in the dashboard under "
@@ -87,9 +86,8 @@ SCHEMA = th.PropertiesList(
     ),
     th.Property(
         "user_agent",
-        th.StringType(pattern=rf"^[!-~]([ -~]*[!-~])?{_END}"),
-        description="`User-Agent` header of the requests, ASCII, by default "
-        "`tap-leadintent/<version>`",
+        th.StringType(pattern=r"^[!-~]([ -~]*[!-~])?\Z"),
+        description="`User-Agent` header, ASCII, by default `tap-leadintent/<version>`",
     ),
     th.Property(
         "infer_columns",

@@ -41,19 +41,16 @@ def validate(
     known = {**schema["properties"], "stream_maps": {"type": "object"}}
     errors = JSONSchemaValidator({"properties": known}).iter_errors(config)
     required = schema["required"] if complete else []
-    found = [
+    problems = [
         *unknown(config, known, "setting"),
         *(f"{name}: is required" for name in required if name not in config),
         *map(_described, errors),
     ]
-    wrong = {problem.partition(":")[0].partition(".")[0] for problem in found}
+    wrong = {problem.partition(":")[0].partition(".")[0] for problem in problems}
     right = {name: value for name, value in config.items() if name not in wrong}
-    return [
-        *found,
-        *_date_problems(right),
-        *name_problems(right),
-        *_sdk_problems(right),
-    ]
+    for check in (_date_problems, name_problems, _sdk_problems):
+        problems += check(right)
+    return problems
 
 
 def undocumented_filters(stream: str, fields: Iterable[str]) -> list[str]:

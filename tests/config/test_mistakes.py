@@ -14,7 +14,7 @@ from tests.support.helpers import API_KEY, VALID, Run, each_entry, refusal
 
 NO_URL = ": must be: Root of the API, without `/v1`, like "
 NO_KEY = ": must be: Key of your organization, made in the dashboard "
-NO_AGENT = ": must be: `User-Agent` header of the requests, ASCII, "
+NO_AGENT = ": must be: `User-Agent` header, ASCII, by default "
 NO_DATE = ": 'yesterday' is not a date or date-time, such as 2026-01-31"
 NO_FIELD = "there is no such field; did you mean "
 NOT_A_NAME = "there is no such field; name it as the API does, such as company.name"
