@@ -19,10 +19,6 @@ PATHS: dict[str, str] = {
 STREAM_NAMES = [*PATHS]
 """The streams; each is the `operationId` of its endpoint."""
 
-_OPERATIONS: dict[str, Any] = {
-    path["post"]["operationId"]: path["post"] for path in API.spec["paths"].values()
-}
-
 
 class TapColumn(NamedTuple):
     """A column that a stream makes itself."""
@@ -72,7 +68,8 @@ def request_fields(stream_name: str) -> dict[str, dict[str, Any]]:
     Returns:
         The JSON schema of each field by name, `cursor` included.
     """
-    content = _OPERATIONS[stream_name]["requestBody"]["content"]["application/json"]
+    endpoint = API.spec["paths"][PATHS[stream_name]]["post"]
+    content = endpoint["requestBody"]["content"]["application/json"]
     fields: dict[str, dict[str, Any]] = content["schema"]["properties"]
     return fields
 
@@ -103,8 +100,9 @@ def record_fields(stream_name: str) -> dict[str, dict[str, Any]]:
 
 
 def _record(stream_name: str) -> dict[str, Any]:
-    response = _OPERATIONS[stream_name]["responses"]["200"]
-    page = response["content"]["application/json"]["schema"]["properties"]
-    name = page["data"]["items"]["$ref"].rpartition("/")[2]
+    endpoint = API.spec["paths"][PATHS[stream_name]]["post"]
+    content = endpoint["responses"]["200"]["content"]["application/json"]
+    records = content["schema"]["properties"]["data"]
+    name = records["items"]["$ref"].rpartition("/")[2]
     record: dict[str, Any] = API.spec["components"]["schemas"][name]
     return record
