@@ -17,6 +17,10 @@ def main() -> NoReturn:
     # Until the run sets its own. A container's first process has none by default.
     for signum in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signum, lambda number, _: os._exit(128 + number))
+    # The SDK would end with a traceback.
+    told = [n for n in ("TAP_LEADINTENT_LOGLEVEL", "LOGLEVEL") if os.environ.get(n)]
+    if told and os.environ[told[0]].upper() not in logging.getLevelNamesMapping():
+        sys.exit(f"{told[0]}: there is no such level; set INFO, or DEBUG for more")
     code: Any = 1
     try:
         # Imported late: importing takes a while, and a signal may come meanwhile.

@@ -18,7 +18,7 @@ from tap_leadintent.api.client import Client, Shared
 from tap_leadintent.api.limits import Tally
 from tap_leadintent.api.page import Records
 from tap_leadintent.interruption import Interruption
-from tap_leadintent.openapi import TapColumn, is_documented
+from tap_leadintent.openapi import PATHS, TapColumn, is_documented
 from tap_leadintent.progress import Progress
 from tap_leadintent.records.exclusion import Exclusion
 from tap_leadintent.records.notes import RecordNotes
@@ -46,9 +46,6 @@ class LeadIntentStream(SingerStream):
     """
 
     TYPE_CONFORMANCE_LEVEL = TypeConformanceLevel.NONE  # `RecordShaper` does it once
-
-    path: str
-    """Where the endpoint is, after `base_url`."""
 
     schema: dict[str, Any]
     """The stream's schema, before a catalog changes it."""
@@ -89,7 +86,7 @@ class LeadIntentStream(SingerStream):
         config = self.config
         agent = config.get("user_agent") or f"tap-leadintent/{self._tap.plugin_version}"
         return Client(
-            url=f"{config['base_url'].rstrip('/')}{self.path}",
+            url=f"{config['base_url'].rstrip('/')}{PATHS[self.name]}",
             headers={
                 **default_headers(),
                 "User-Agent": agent,

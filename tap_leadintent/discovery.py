@@ -7,13 +7,12 @@ with mixed types, with nulls only, or with a name that warehouses may confuse st
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from http import HTTPStatus
 from typing import Any
 
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.errors import StreamError
-from tap_leadintent.openapi import TAP_COLUMNS
 from tap_leadintent.times import utc_timestamp
 
 Record = dict[str, Any]
@@ -53,7 +52,7 @@ def infer_columns(stream: LeadIntentStream) -> None:
     stream.schema = {**schema, "properties": properties}
 
 
-def infer(records: Sequence[Record], declared: Iterable[str]) -> dict[str, Schema]:
+def infer(records: Sequence[Record], declared: Collection[str]) -> dict[str, Schema]:
     """Infer columns from records.
 
     Args:
@@ -64,14 +63,13 @@ def infer(records: Sequence[Record], declared: Iterable[str]) -> dict[str, Schem
         The schema of each new column, sorted by name. The order of the records does not
         matter.
     """
-    reserved = {*declared, *TAP_COLUMNS}
     values: dict[str, list[Any]] = {}
     for record in records:
         for name, value in record.items():
             values.setdefault(name, []).append(value)
-    spellings = Counter(name.lower() for name in {*values, *reserved})
+    spellings = Counter(name.lower() for name in {*values, *declared})
     columns: dict[str, Schema] = {}
-    for name in sorted(values.keys() - reserved):
+    for name in sorted(values.keys() - declared):
         column = _column(name, [each for each in values[name] if each is not None])
         if column and spellings[name.lower()] == 1 and _SAFE_NAME.fullmatch(name):
             columns[name] = column

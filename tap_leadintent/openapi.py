@@ -1,7 +1,6 @@
 """The API's contract (`openapi.json`) and the streams' schemas made from it."""
 
 from collections.abc import Callable
-from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -11,11 +10,14 @@ API = OpenAPISchema[str](resources.files("tap_leadintent") / "openapi.json")
 
 ADDITIONAL_PROPERTIES = "additional_properties"
 RECORD_KEY = "record_key"
-SIGNAL_OBSERVED_AT = "signal_observed_at"
-WINDOW_END = "window_end"
 
-TAP_COLUMNS = (RECORD_KEY, SIGNAL_OBSERVED_AT, WINDOW_END, ADDITIONAL_PROPERTIES)
-"""Names of columns that the API's records do not have; `streams.py` declares them."""
+PATHS: dict[str, str] = {
+    path["post"]["operationId"]: name for name, path in API.spec["paths"].items()
+}
+"""Where each stream's endpoint is, after `base_url`, in the description's order."""
+
+STREAM_NAMES = [*PATHS]
+"""The streams; each is the `operationId` of its endpoint."""
 
 
 class TapColumn(NamedTuple):
@@ -23,13 +25,13 @@ class TapColumn(NamedTuple):
 
     name: str
     schema: dict[str, Any]
-    make: Callable[[dict[str, Any], str | None], str | None]
-    """Gives its value by a record of the API, and the end of the window that the record
-    was read in, if that is known. A `record_key` without one is a hash of the record.
-    """
-
     made_from: tuple[str, ...] = ()
     """Path of the field in the API's record that fills it first of all."""
+
+    make: Callable[[dict[str, Any], str | None], str | None] | None = None
+    """Gives its value by a record of the API, and the end of the window that the record
+    was read in, if that is known. None makes a time of the field at `made_from`; a
+    `record_key` without a value is a hash of the record."""
 
 
 _REST = {
@@ -61,36 +63,22 @@ def request_fields(stream_name: str) -> dict[str, dict[str, Any]]:
     """List the documented fields of a stream's request body.
 
     Args:
-        stream_name: Name of a stream, the `operationId` of its endpoint.
+        stream_name: Name of a stream.
 
     Returns:
         The JSON schema of each field by name, `cursor` included.
     """
-    content = _operation(stream_name)["requestBody"]["content"]["application/json"]
+    endpoint = API.spec["paths"][PATHS[stream_name]]["post"]
+    content = endpoint["requestBody"]["content"]["application/json"]
     fields: dict[str, dict[str, Any]] = content["schema"]["properties"]
     return fields
-
-
-@cache
-def fields_set_by_the_tap() -> frozenset[str]:
-    """List the request fields of any stream that are not filters.
-
-    Returns:
-        `cursor` and the names of the time ranges.
-    """
-    return frozenset(
-        name
-        for stream in stream_names()
-        for name, schema in request_fields(stream).items()
-        if "start_time" in schema.get("properties", ()) or name == "cursor"
-    )
 
 
 def is_documented(stream_name: str) -> bool:
     """Tell whether the API description shows the fields of a stream's records.
 
     Args:
-        stream_name: Name of a stream, the `operationId` of its endpoint.
+        stream_name: Name of a stream.
 
     Returns:
         Whether it does.
@@ -102,7 +90,7 @@ def record_fields(stream_name: str) -> dict[str, dict[str, Any]]:
     """List the documented fields of a stream's records.
 
     Args:
-        stream_name: Name of a stream, the `operationId` of its endpoint.
+        stream_name: Name of a stream.
 
     Returns:
         The JSON schema of each field by name.
@@ -112,25 +100,9 @@ def record_fields(stream_name: str) -> dict[str, dict[str, Any]]:
 
 
 def _record(stream_name: str) -> dict[str, Any]:
-    response = _operation(stream_name)["responses"]["200"]
-    page = response["content"]["application/json"]["schema"]["properties"]
-    name = page["data"]["items"]["$ref"].rpartition("/")[2]
+    endpoint = API.spec["paths"][PATHS[stream_name]]["post"]
+    content = endpoint["responses"]["200"]["content"]["application/json"]
+    records = content["schema"]["properties"]["data"]
+    name = records["items"]["$ref"].rpartition("/")[2]
     record: dict[str, Any] = API.spec["components"]["schemas"][name]
     return record
-
-
-def stream_names() -> list[str]:
-    """List the streams in the order of the API description.
-
-    Returns:
-        Their names.
-    """
-    return [path["post"]["operationId"] for path in API.spec["paths"].values()]
-
-
-def _operation(stream_name: str) -> dict[str, Any]:
-    for path in API.spec["paths"].values():
-        operation: dict[str, Any] = path["post"]
-        if operation["operationId"] == stream_name:
-            return operation
-    raise KeyError(stream_name)

@@ -1,17 +1,8 @@
 """The seven streams, one for each endpoint of the API description."""
 
-from typing import Any
-
 from tap_leadintent.client import LeadIntentStream
-from tap_leadintent.openapi import (
-    RECORD_KEY,
-    SIGNAL_OBSERVED_AT,
-    WINDOW_END,
-    TapColumn,
-    record_schema,
-)
+from tap_leadintent.openapi import RECORD_KEY, TapColumn, record_schema
 from tap_leadintent.records.keys import own_id_of
-from tap_leadintent.times import utc_timestamp
 
 _TIME = {"type": ["string", "null"], "format": "date-time"}
 
@@ -21,33 +12,22 @@ def _record_key(entity: str) -> TapColumn:
         "Key made by the tap: the record's `id`, else its own `<entity>_id`, else a "
         "SHA-256 over its canonical JSON."
     )
-    return TapColumn(
-        RECORD_KEY,
-        {"type": ["string"], "description": description},
-        own_id_of(entity),
-        made_from=("id",),
-    )
-
-
-def _signal_observed_at(record: dict[str, Any], _: object) -> str | None:
-    signal = record.get("signal")
-    found = signal.get("observed_at") if isinstance(signal, dict) else None
-    return utc_timestamp(found)
+    schema = {"type": ["string"], "description": description}
+    return TapColumn(RECORD_KEY, schema, ("id",), own_id_of(entity))
 
 
 _SIGNAL_OBSERVED_AT = TapColumn(
-    SIGNAL_OBSERVED_AT,
+    "signal_observed_at",
     {**_TIME, "description": "`signal.observed_at` in UTC."},
-    _signal_observed_at,
-    made_from=("signal", "observed_at"),
+    ("signal", "observed_at"),
 )
 _WINDOW_END = TapColumn(
-    WINDOW_END,
+    "window_end",
     {
         **_TIME,
         "description": "End of the time window that the record was read in, UTC.",
     },
-    lambda _, window_end: window_end,
+    make=lambda _, window_end: window_end,
 )
 
 
@@ -55,7 +35,6 @@ class SignalAgents(LeadIntentStream):
     """Signal Agents: `POST /v1/signals/agents`."""
 
     name = "signal_agents"
-    path = "/v1/signals/agents"
     schema = record_schema("SignalAgent")
     primary_keys = ("id",)
 
@@ -64,11 +43,10 @@ class Leads(LeadIntentStream):
     """Qualified leads: `POST /v1/signals/leads`."""
 
     name = "leads"
-    path = "/v1/signals/leads"
     made_columns = (_SIGNAL_OBSERVED_AT,)
     schema = record_schema("Lead", *made_columns)
     primary_keys = ("id",)
-    replication_key = SIGNAL_OBSERVED_AT
+    replication_key = "signal_observed_at"
     ranges = ("date_found", "latest_signal")
 
 
@@ -76,11 +54,10 @@ class SignalAccounts(LeadIntentStream):
     """Accounts surfaced by signals: `POST /v1/signals/accounts`."""
 
     name = "signal_accounts"
-    path = "/v1/signals/accounts"
     made_columns = (_record_key("account"), _WINDOW_END)
     schema = record_schema("SignalAccount", *made_columns)
     primary_keys = (RECORD_KEY,)
-    replication_key = WINDOW_END
+    replication_key = "window_end"
     ranges = ("date_found", "latest_signal")
 
 
@@ -88,7 +65,6 @@ class MonitoredAccounts(LeadIntentStream):
     """The current monitored-account queue: `POST /v1/monitor/accounts`."""
 
     name = "monitored_accounts"
-    path = "/v1/monitor/accounts"
     made_columns = (_record_key("account"), _WINDOW_END)
     schema = record_schema("MonitoredAccount", *made_columns)
     primary_keys = (RECORD_KEY,)
@@ -99,7 +75,6 @@ class Observations(LeadIntentStream):
     """The history of observations: `POST /v1/monitor/signals`."""
 
     name = "observations"
-    path = "/v1/monitor/signals"
     made_columns = (_record_key("observation"),)
     schema = record_schema("Observation", *made_columns)
     primary_keys = (RECORD_KEY,)
@@ -111,7 +86,6 @@ class CustomSignals(LeadIntentStream):
     """Custom Signal definitions: `POST /v1/monitor/custom-signals`."""
 
     name = "custom_signals"
-    path = "/v1/monitor/custom-signals"
     made_columns = (_record_key("signal"),)
     schema = record_schema("CustomSignal", *made_columns)
     primary_keys = (RECORD_KEY,)
@@ -121,11 +95,10 @@ class MonitoredLeads(LeadIntentStream):
     """Leads of monitored accounts: `POST /v1/monitor/leads`."""
 
     name = "monitored_leads"
-    path = "/v1/monitor/leads"
     made_columns = (_record_key("lead"), _WINDOW_END)
     schema = record_schema("MonitoredLead", *made_columns)
     primary_keys = (RECORD_KEY,)
-    replication_key = WINDOW_END
+    replication_key = "window_end"
     ranges = ("latest_activity",)
 
 

@@ -125,12 +125,13 @@ class TapLeadIntent(Tap):
         log.keep_out_of_logs(self._secret)
         self.append_builtin_config(schema := self.config_jsonschema)
         self._refuse(validation.validate(self._config, schema, complete=raise_errors))
-        for field in validation.undocumented_filters(self._config["filters"]):
-            self.logger.warning(
-                "%s is passed on, though the API description does not show it; if the "
-                "API then answers with HTTP 400 or 422, remove it",
-                field,
-            )
+        for stream, fields in self._config["filters"].items():
+            for field in validation.undocumented_filters(stream, fields):
+                self.logger.warning(
+                    "%s is passed on, though the API description does not show it; if "
+                    "the API then answers with HTTP 400 or 422, remove it",
+                    field,
+                )
         return []
 
     @override
@@ -182,7 +183,7 @@ class TapLeadIntent(Tap):
                 given |= files.read_config(path)
         if "ENV" in config:
             cls.append_builtin_config(schema := cls.config_jsonschema)
-            given |= files.read_environment(schema, cls._env_var_prefix, cls.logger)
+            given |= files.read_environment(schema)
         tap = cls(
             config=given,
             state=files.read_state(state) if state else None,

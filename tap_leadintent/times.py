@@ -34,8 +34,7 @@ def parse_instant(text: str, *, round_up: bool = False) -> int:
         ValueError: The text is not an ISO 8601 date or date-time.
     """
     instant = datetime.fromisoformat(text)
-    if instant.tzinfo is None:
-        instant = instant.replace(tzinfo=UTC)
+    instant = instant.replace(tzinfo=instant.tzinfo or UTC)
     seconds, fraction = divmod(instant - _EPOCH, timedelta(seconds=1))
     seconds += 1 if round_up and fraction else 0
     return min(max(seconds, EARLIEST), LATEST)

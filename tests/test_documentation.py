@@ -9,6 +9,7 @@ import yaml
 from click.testing import CliRunner
 
 from tap_leadintent.config.settings import SCHEMA
+from tap_leadintent.openapi import PATHS
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import STREAMS, declared_stream
 from tests.support.pages import README, ROOT, section, tables
@@ -80,7 +81,7 @@ def test_readme_streams() -> None:
     assert rows.keys() == set(STREAMS)
     for name, row in rows.items():
         stream = declared_stream(name)
-        told = [stream.path, *stream.primary_keys, stream.replication_key]
+        told = [PATHS[name], *stream.primary_keys, stream.replication_key]
         assert all(f"`{each}`" in row for each in told if each)
         assert stream.replication_method in row
 

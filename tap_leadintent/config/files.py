@@ -3,6 +3,7 @@
 import logging
 import os
 from collections.abc import Mapping
+from configparser import ConfigParser
 from contextlib import suppress
 from typing import Any
 
@@ -12,11 +13,12 @@ from dotenv import find_dotenv, load_dotenv
 from jsonschema import Draft202012Validator, SchemaError
 
 from tap_leadintent.config.names import did_you_mean
-from tap_leadintent.errors import ConfigError
+from tap_leadintent.errors import LOGGER, ConfigError
 from tap_leadintent.log import Secret
 
-_BOOLEANS = {"true": True, "1": True, "yes": True, "on": True}
-_BOOLEANS |= {"false": False, "0": False, "no": False, "off": False}
+_BOOLEANS = ConfigParser.BOOLEAN_STATES
+_PREFIX = "TAP_LEADINTENT_"
+"""What the names of the settings' environment variables begin with."""
 
 
 class StateFile(msgspec.Struct):
@@ -105,19 +107,16 @@ def _read(option: str, path: str, form: type, cure: str) -> dict[str, Any]:
     return content
 
 
-def read_environment(
-    schema: Mapping[str, Any], prefix: str, logger: logging.Logger
-) -> dict[str, Any]:
+def read_environment(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Read the settings that are set in the environment, or in a `.env` file.
 
     The file is looked for in the working folder and its parents; environment variables
     override it. Strings are taken as they are, booleans may be `true`, `1`, `yes` and
-    the like, and other types are JSON. An empty variable counts as unset.
+    the like, and other types are JSON. An empty variable counts as unset. One whose
+    name is like a setting's is a warning.
 
     Args:
         schema: JSON schema of all settings.
-        prefix: Prefix of the variables' names.
-        logger: Gets a warning for each variable whose name is like a setting's.
 
     Returns:
         The settings. What cannot be decoded stays a text, which the validation refuses.
@@ -131,8 +130,8 @@ def read_environment(
         raise ConfigError([f".env: {error}"]) from None
     config: dict[str, Any] = {}
     for variable, text in sorted(os.environ.items()):
-        name = variable.removeprefix(prefix).lower()
-        if not variable.startswith(prefix) or not text:
+        name = variable.removeprefix(_PREFIX).lower()
+        if not variable.startswith(_PREFIX) or not text:
             continue
         if setting := schema["properties"].get(name):
             config[name] = text
@@ -142,5 +141,6 @@ def read_environment(
                 with suppress(RecursionError, ValueError):
                     config[name] = msgspec.json.decode(text)
         elif hint := did_you_mean(name, schema["properties"]):
-            logger.warning("%s is ignored: there is no such setting%s", variable, hint)
+            told = "%s is ignored: there is no such setting%s"
+            logging.getLogger(LOGGER).warning(told, variable, hint)
     return config

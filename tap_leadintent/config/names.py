@@ -1,16 +1,19 @@
 """Finds names that cannot be meant, and suggests the right ones."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from fnmatch import filter as matching
 from typing import Any
 
+from jsonschema import Draft202012Validator
 from singer_sdk import Stream
 from singer_sdk.singerlib import Catalog
-from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL
 
-from tap_leadintent.openapi import ADDITIONAL_PROPERTIES, TAP_COLUMNS, record_fields
+from tap_leadintent import openapi
 
-_METHODS = (REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL)
+_METHODS = ("FULL_TABLE", "INCREMENTAL")
+_OPTIONS = ("__alias__", "__else__", "__filter__", "__key_properties__", "__source__")
+"""What a stream map may set beside fields."""
 
 
 def did_you_mean(name: str, known: Iterable[str], inside: str = "") -> str:
@@ -29,7 +32,7 @@ def did_you_mean(name: str, known: Iterable[str], inside: str = "") -> str:
     return f"; did you mean {inside}{near[0]}?" if near else ""
 
 
-def unknown(names: Iterable[str], known: Iterable[str], what: str) -> Iterator[str]:
+def unknown(names: Iterable[str], known: Collection[str], what: str) -> Iterator[str]:
     """Find unknown names.
 
     Args:
@@ -40,38 +43,85 @@ def unknown(names: Iterable[str], known: Iterable[str], what: str) -> Iterator[s
     Yields:
         A line for each unknown name, beginning with it.
     """
-    known = [*known]
     for name in names:
         if name not in known:
             yield f"{name}: there is no such {what}{did_you_mean(name, known)}"
 
 
-def mistaken_field(name: str, stream: str) -> str:
-    """Check a name in `exclude_fields`; a mistyped one would let its field through.
+def name_problems(config: Mapping[str, Any]) -> Iterator[str]:
+    """Check the names in `filters`, `exclude_fields` and `stream_maps`.
+
+    A mistyped one would let through what it was to keep out. A name that is unlike all
+    that is documented may be a field that the API description does not show.
 
     Args:
-        name: The name, with dots for a nested field.
-        stream: The stream.
+        config: The settings, valid by their schema.
 
-    Returns:
-        What is wrong. Empty if it is documented, or so unlike what is documented that
-        it may be a field that the API description does not show.
+    Yields:
+        A line for each problem, beginning with the setting's name.
     """
-    fields: Mapping[str, Mapping[str, Any]] = {
-        **record_fields(stream),
-        **{made: {} for made in TAP_COLUMNS},
-    }
-    is_odd = "*" in name or "__" in name or "" in name.split(".")
-    if is_odd or name.startswith(f"{ADDITIONAL_PROPERTIES}."):
-        return "is not the name of a field of the API; nested ones are company.name"
-    above = ""
-    for part in name.split("."):
-        if part not in fields:
-            hint = did_you_mean(part, fields, above)
-            return hint and f"there is no such field{hint}"
-        above += f"{part}."
-        fields = fields[part].get("items", fields[part]).get("properties", {})
-    return ""
+    checks = {"filters": _filter_problems, "exclude_fields": _exclusion_problems}
+    for setting, check in checks.items():
+        given = config.get(setting, {})
+        for problem in unknown(given, openapi.STREAM_NAMES, "stream"):
+            yield f"{setting}.{problem}"
+        for stream in openapi.STREAM_NAMES:
+            for problem in check(stream, given.get(stream, {})):
+                yield f"{setting}.{stream}.{problem}"
+    for entry, definition in config.get("stream_maps", {}).items():
+        for problem in _map_problems(entry, definition):
+            yield f"stream_maps.{entry}{problem}"
+
+
+def _filter_problems(stream: str, fields: Mapping[str, Any]) -> Iterator[str]:
+    documented = openapi.request_fields(stream)
+    for field, value in fields.items():
+        is_range = "start_time" in documented.get(field, {}).get("properties", {})
+        if is_range or field == "cursor":
+            yield f"{field}: is set by the tap and cannot be a filter"
+        elif field in documented:
+            for error in Draft202012Validator(documented[field]).iter_errors(value):
+                yield f"{field}: {error.message}"
+        elif hint := did_you_mean(field, documented):
+            yield f"{field}: there is no such request field{hint}"
+
+
+def _exclusion_problems(stream: str, names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        is_odd = "*" in name or "__" in name or "" in name.split(".")
+        fields = {**openapi.record_fields(stream), openapi.ADDITIONAL_PROPERTIES: {}}
+        above = ""
+        for part in name.split("."):
+            if part not in fields:
+                hint = did_you_mean(part, fields, above)
+                if is_odd or above == f"{openapi.ADDITIONAL_PROPERTIES}.":
+                    hint = "; name it as the API does, such as company.name"
+                if hint:
+                    yield f"{name}: there is no such field{hint}"
+                break
+            above += f"{part}."
+            fields = fields[part].get("items", fields[part]).get("properties", {})
+
+
+def _map_problems(entry: str, definition: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
+    sets = definition if isinstance(definition, dict) else {}
+    source = str(sets.get("__source__", entry))
+    named = matching(openapi.STREAM_NAMES, source)
+    if not named and entry != "__else__":
+        hint = did_you_mean(source, openapi.STREAM_NAMES)
+        yield f": there is no stream {source}{hint}"
+    fields = {field for stream in named for field in openapi.record_fields(stream)}
+    for name, value in sets.items():
+        is_set = value is None or (isinstance(value, str) and value)
+        if not is_set and name != "__key_properties__":
+            yield f".{name}: must be an expression, or null"
+        elif name.startswith("__"):
+            for problem in unknown([name], _OPTIONS, "option"):
+                yield f".{problem}"
+        elif name in fields or value not in {None, "__NULL__"}:
+            continue
+        elif hint := did_you_mean(name, fields):
+            yield f".{name}: there is no such field{hint}"
 
 
 def catalog_problems(catalog: Catalog, streams: Mapping[str, Stream]) -> Iterator[str]:
@@ -84,26 +134,19 @@ def catalog_problems(catalog: Catalog, streams: Mapping[str, Stream]) -> Iterato
     Yields:
         A line for each problem.
     """
-    selected = [name for name in catalog if name in streams and streams[name].selected]
+    selected = [n for n in catalog if catalog[n].metadata.resolve_selection()[()]]
     if not selected:
         yield (
             "no stream is selected; in Meltano add rules such as leads.* to select, "
             'elsewhere put "selected": true into the metadata of a stream'
         )
-    wanted = [n for n in catalog if catalog[n].metadata.resolve_selection()[()]]
-    for problem in unknown(wanted, streams, "stream"):
+    for problem in unknown(selected, streams, "stream"):
         yield f"catalog: {problem}"
-    for name in selected:
-        stream = streams[name]
-        method = stream.replication_method
-        if method not in _METHODS:
-            yield (
-                f"catalog: {name}: there is no replication method {method}; choose "
-                f"one of {', '.join(_METHODS)}"
-            )
+    for stream in (streams[name] for name in selected if name in streams):
+        if stream.replication_method not in _METHODS:
+            told = f"there is no replication method {stream.replication_method}"
+            yield f"catalog: {stream.name}: {told}; choose one of {', '.join(_METHODS)}"
         columns = stream.effective_schema.get("properties", {})
-        keys = [stream.replication_key, *stream.primary_keys]
-        for key in dict.fromkeys(filter(None, keys)):
-            if key not in columns:
-                hint = did_you_mean(key, columns) or "; choose a column of its schema"
-                yield f"catalog: {name}: the key {key} is not a column{hint}"
+        keys = filter(None, [stream.replication_key, *stream.primary_keys])
+        for problem in unknown(dict.fromkeys(keys), columns, "column"):
+            yield f"catalog: {stream.name}: the key {problem}"

@@ -9,21 +9,20 @@ _MOST_DAYS = 36_525
 
 _HTTPS = r"https://([\w-]{1,63}(\.[\w-]{1,63})*\.?|\[[0-9a-f:]+\])"
 _HTTP = r"http://(localhost|127(\.[0-9]{1,3}){3}|\[::1\])"
-_ROOT = rf"^(?i:{_HTTPS}|{_HTTP})(:[0-9]{{1,5}})?(/[^\s?#]*)?(?<!/v1)(?<!/v1/)"
-_END = r"$(?!\n)"
-"""The end of a text. A dollar sign alone would let a line feed follow."""
+_ROOT = rf"^(?i:{_HTTPS}|{_HTTP})(:[0-9]{{1,5}})?(/[^\s?#]*)?(?<!/v1)(?<!/v1/)\Z"
+"""Patterns end with `\\Z`, as a dollar sign would let a line feed follow."""
 
 SCHEMA = th.PropertiesList(
     th.Property(
         "base_url",
-        th.StringType(pattern=f"{_ROOT}{_END}"),
+        th.StringType(pattern=_ROOT),
         required=True,
         description="Root of the API, without `/v1`, like `https://api.example.com`; "
         "plain `http`, which would show the key, is for this machine alone",
     ),
     th.Property(
         "api_key",
-        th.StringType(pattern=rf"^[!-~]{{{SHORTEST_SECRET},}}{_END}"),
+        th.StringType(pattern=rf"^[!-~]{{{SHORTEST_SECRET},}}\Z"),
         required=True,
         secret=True,
         description="Key of your organization, made in the dashboard under "
@@ -38,27 +37,23 @@ SCHEMA = th.PropertiesList(
     th.Property(
         "end_date",
         th.StringType,
-        description="Date or date-time, UTC: upper bound for backfills and shards, by "
-        "default the start of the run",
+        description="Date or date-time, UTC: upper bound, else the start of the run",
     ),
     th.Property(
         "lookback_minutes",
         th.IntegerType(minimum=0, maximum=_MOST_DAYS * 1440),
         default=1440,
-        description="Minutes before the newest covered instant that an incremental "
-        "run reads again, for what surfaces late",
+        description="Minutes before the newest covered instant that a run reads again",
     ),
     th.Property(
         "recheck_days",
         th.IntegerType(minimum=1, maximum=_MOST_DAYS),
-        description="Days in which all that is covered is read again, a slice each "
-        "run, for what surfaces later than the lookback; needs `start_date`",
+        description="Days within which all is read again; needs `start_date`",
     ),
     th.Property(
         "window_days",
         th.NumberType(exclusive_minimum=0, maximum=_MOST_DAYS),
-        description="Most days of a time window, for a server that refuses longer "
-        "ones; by default, and without `start_date`, the tap sizes windows itself",
+        description="Most days of a time window, for a server that refuses longer ones",
     ),
     th.Property(
         "concurrency",
@@ -91,16 +86,14 @@ SCHEMA = th.PropertiesList(
     ),
     th.Property(
         "user_agent",
-        th.StringType(pattern=rf"^[!-~]([ -~]*[!-~])?{_END}"),
-        description="`User-Agent` header of the requests, ASCII, by default "
-        "`tap-leadintent/<version>`",
+        th.StringType(pattern=r"^[!-~]([ -~]*[!-~])?\Z"),
+        description="`User-Agent` header, ASCII, by default `tap-leadintent/<version>`",
     ),
     th.Property(
         "infer_columns",
         th.BooleanType,
         default=False,
-        description="Discovery reads one page of each stream whose fields are not "
-        "documented, and adds typed columns",
+        description="Discovery adds typed columns, from a page of undocumented streams",
     ),
     th.Property(
         "exclude_fields",
@@ -120,7 +113,6 @@ SCHEMA = th.PropertiesList(
         "emit_activate_version_messages",
         th.BooleanType,
         default=False,
-        description="After a whole FULL_TABLE stream, tell the target to retire rows "
-        "that were not in it",
+        description="After a whole FULL_TABLE stream, lets the target retire the rest",
     ),
 ).to_dict()

@@ -1,6 +1,5 @@
 """Checks the settings before the first request."""
 
-import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
@@ -8,14 +7,13 @@ from importlib.util import find_spec
 from typing import Any
 
 import fsspec
-from jsonschema import Draft202012Validator, ValidationError
+from jsonschema import ValidationError
 from singer_sdk.helpers._batch import BatchConfig
 from singer_sdk.plugin_base import JSONSchemaValidator
 
-from tap_leadintent.config.names import did_you_mean, mistaken_field, unknown
+from tap_leadintent.config.names import name_problems, unknown
 from tap_leadintent.config.settings import SCHEMA
-from tap_leadintent.config.stream_maps import map_problems
-from tap_leadintent.openapi import fields_set_by_the_tap, request_fields, stream_names
+from tap_leadintent.openapi import request_fields
 from tap_leadintent.times import EARLIEST, LATEST, parse_instant
 
 
@@ -48,28 +46,25 @@ def validate(
         *(f"{name}: is required" for name in required if name not in config),
         *map(_described, errors),
     ]
-    wrong = {re.split(r"[.:]", problem, maxsplit=1)[0] for problem in problems}
+    wrong = {problem.partition(":")[0].partition(".")[0] for problem in problems}
     right = {name: value for name, value in config.items() if name not in wrong}
-    for check in (_date_problems, _stream_problems, _sdk_problems):
+    for check in (_date_problems, name_problems, _sdk_problems):
         problems += check(right)
     return problems
 
 
-def undocumented_filters(filters: Mapping[str, Any]) -> list[str]:
-    """List the request fields that the API description does not show.
+def undocumented_filters(stream: str, fields: Iterable[str]) -> list[str]:
+    """List the filters of a stream that the API description does not show.
 
     Args:
-        filters: The setting `filters`, or a part of it.
+        stream: The stream.
+        fields: The request fields that the setting `filters` names for it.
 
     Returns:
         Each as `filters.<stream>.<field>`.
     """
-    return [
-        f"filters.{stream}.{field}"
-        for stream, fields in filters.items()
-        for field in fields
-        if field not in request_fields(stream)
-    ]
+    documented = request_fields(stream)
+    return [f"filters.{stream}.{name}" for name in fields if name not in documented]
 
 
 def _described(error: ValidationError) -> str:
@@ -82,53 +77,18 @@ def _described(error: ValidationError) -> str:
 
 def _date_problems(config: Mapping[str, Any]) -> Iterator[str]:
     dates: dict[str, int] = {}
-    for name in ("start_date", "end_date"):
-        if name not in config:
-            continue
+    for name in sorted(config.keys() & {"start_date", "end_date"}):
         try:
             dates[name] = parse_instant(config[name])
         except ValueError:
             told = f"{config[name]!r} is not a date or date-time, such as 2026-01-31"
             yield f"{name}: {told}"
-    start, end = dates.get("start_date", EARLIEST), dates.get("end_date", LATEST)
     # Up to a day ahead is accepted: in some time zones it is tomorrow already.
-    if start > time.time() + 86_400:
-        yield f"start_date: {config['start_date']} lies in the future"
-    if end < start:
-        yield "end_date: comes before start_date"
+    latest = min(dates.get("end_date", LATEST), time.time() + 86_400)
+    if dates.get("start_date", EARLIEST) > latest:
+        yield "start_date: comes after end_date, or lies in the future"
     if "recheck_days" in config and "start_date" not in config:
         yield "recheck_days: needs start_date; without it no part can be read again"
-
-
-def _stream_problems(config: Mapping[str, Any]) -> Iterator[str]:
-    checks = {"filters": _filter_problems, "exclude_fields": _exclusion_problems}
-    for name, check in checks.items():
-        given = config.get(name, {})
-        for line in unknown(given, stream_names(), "stream"):
-            yield f"{name}.{line}"
-        for stream in stream_names():
-            for line in check(stream, given.get(stream, {})):
-                yield f"{name}.{stream}.{line}"
-    for line in map_problems(config.get("stream_maps", {})):
-        yield f"stream_maps{line}"
-
-
-def _filter_problems(stream: str, fields: Mapping[str, Any]) -> Iterator[str]:
-    documented = request_fields(stream)
-    for field, value in fields.items():
-        if field in fields_set_by_the_tap():
-            yield f"{field}: is set by the tap and cannot be a filter"
-        elif field in documented:
-            for error in Draft202012Validator(documented[field]).iter_errors(value):
-                yield f"{field}: {error.message}"
-        elif hint := did_you_mean(field, documented):
-            yield f"{field}: there is no such request field{hint}"
-
-
-def _exclusion_problems(stream: str, names: Iterable[str]) -> Iterator[str]:
-    for name in names:
-        if problem := mistaken_field(name, stream):
-            yield f"{name}: {problem}"
 
 
 def _sdk_problems(config: Mapping[str, Any]) -> Iterator[str]:

@@ -19,7 +19,7 @@ from tap_leadintent.records.column_types import ColumnTypes
 from tap_leadintent.records.exclusion import Exclusion
 from tap_leadintent.records.keys import canonical_json, content_key
 from tap_leadintent.records.notes import RecordNotes
-from tap_leadintent.times import is_finer
+from tap_leadintent.times import is_finer, utc_timestamp
 
 Record = dict[str, Any]
 
@@ -31,6 +31,12 @@ _REPAIRED = (
 _MOST_KEYS = 130_000
 """Keys that are remembered, in about 16 MB. More take more memory; of those beyond, a
 first load emits up to two versions that may be the same."""
+
+
+def _time_at(path: Iterable[str], record: Any, _: object) -> str | None:  # noqa: ANN401 - any JSON
+    for name in path:
+        record = record.get(name) if isinstance(record, dict) else None
+    return utc_timestamp(record)
 
 
 def _text_of(name: str, record: Record, _: object) -> str:
@@ -61,12 +67,15 @@ class RecordShaper:
             exclusion: The fields to remove from each record first, if any.
         """
         self._notes = notes
-        self._exclusion = exclusion
+        self._exclusion = exclusion or None
         # A breadcrumb has "properties" before each name.
         self._deselected = Exclusion(
             ".".join(path[1::2]) for path in mask if path and not mask[path]
         )
-        own = {column.name: column.make for column in made_columns}
+        own = {
+            column.name: column.make or partial(_time_at, column.made_from)
+            for column in made_columns
+        }
         fields = {
             name: schema
             for name, schema in columns.items()
@@ -138,7 +147,7 @@ class RecordShaper:
         Raises:
             StreamError: A key column has no value.
         """
-        if self._exclusion:
+        if self._exclusion is not None:
             records = self._exclusion.apply(records)
         doubtful = self._types.doubtful(records)
         shaped = [self._shape(record, doubtful, window_end) for record in records]

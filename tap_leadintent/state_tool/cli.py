@@ -1,6 +1,5 @@
 """The command line."""
 
-import logging
 import time
 from typing import Any
 
@@ -9,13 +8,11 @@ import click
 from tap_leadintent.config.files import read_config, read_environment
 from tap_leadintent.config.settings import SCHEMA
 from tap_leadintent.config.validation import validate
-from tap_leadintent.errors import LOGGER, ConfigError
+from tap_leadintent.errors import ConfigError
 from tap_leadintent.log import printable
 from tap_leadintent.state_tool import states
 from tap_leadintent.state_tool.document import StateError, read_document
 from tap_leadintent.times import EARLIEST, LATEST, format_instant, parse_instant
-
-_PREFIX = "TAP_LEADINTENT_"
 
 _ASKING = (
     *("base_url", "api_key", "filters"),
@@ -147,7 +144,7 @@ def _settings(config: str) -> dict[str, Any]:
     given: dict[str, Any] = {}
     try:
         if config == "ENV":
-            given = read_environment(schema, _PREFIX, logging.getLogger(LOGGER))
+            given = read_environment(schema)
             given["filters"] = _nested(given.get("filters"))
         else:
             given = read_config(config)

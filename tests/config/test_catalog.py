@@ -25,11 +25,11 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "leads": (
         {"key_properties": ["id", "found"]},
-        "the key found is not a column; choose a column of its schema",
+        "the key found: there is no such column",
     ),
     "observations": (
         {"replication_key": "observed"},
-        "the key observed is not a column; did you mean observed_at?",
+        "the key observed: there is no such column; did you mean observed_at?",
     ),
 }
 

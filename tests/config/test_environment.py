@@ -17,6 +17,7 @@ from tests.support.helpers import (
     VALID,
     VARIABLES,
     enter,
+    options,
     prefixed,
     refusal,
 )
@@ -32,7 +33,7 @@ VALUES: list[tuple[str, str, Any]] = [
     ("STREAM_MAPS", '{"leads": {"title": null}}', {"leads": {"title": None}}),
     ("USER_AGENT", "1.50", "1.50"),
     *(("INFER_COLUMNS", text, True) for text in ("true", "True", "1", "on")),
-    ("INFER_COLUMNS", "no", False),
+    *(("INFER_COLUMNS", text, False) for text in ("no", "null")),
 ]
 MISTAKES: list[tuple[str, str, str]] = [
     ("PAGE_SIZE", "1_0", "page_size: '1_0' is not of type 'integer', 'null'"),
@@ -48,16 +49,13 @@ MISTAKES: list[tuple[str, str, str]] = [
 ]
 
 
-def read(
-    variables: dict[str, str], config: dict[str, Any] | None = None
-) -> dict[str, Any]:
-    """Give the settings of a tap that reads the environment, and a configuration."""
+def read(variables: dict[str, str]) -> dict[str, Any]:
+    """Give the settings of a tap that reads the environment."""
     with pytest.MonkeyPatch.context() as patch:
         for name, text in prefixed(variables).items():
             patch.setenv(name, text)
         TapLeadIntent.append_builtin_config(schema := TapLeadIntent.config_jsonschema)
-        given = read_environment(schema, PREFIX, TapLeadIntent.logger)
-        tap = TapLeadIntent(config={**(config or {}), **given}, setup_mapper=False)
+        tap = TapLeadIntent(config=read_environment(schema), setup_mapper=False)
         return dict(tap.config)
 
 
@@ -80,12 +78,13 @@ def test_a_mistake_is_one_line_and_no_request(
     assert not requests_mock.called
 
 
-@pytest.mark.parametrize(("text", "size"), [("7", 7), ("null", 100), ("", 50)])
-def test_the_environment_overrides_files_unless_it_is_empty(
-    text: str, size: int
-) -> None:
-    read_settings = read({**VARIABLES, "PAGE_SIZE": text}, {"page_size": 50})
-    assert read_settings["page_size"] == size
+def test_the_environment_overrides_files_unless_it_is_empty(tmp_path: Path) -> None:
+    files = options(tmp_path, config={**VALID, "page_size": 101, "max_retries": -1})
+    variables = {"PAGE_SIZE": "102", "MAX_RETRIES": ""}
+    assert sorted(refusal(enter("--config=ENV", *files, env=prefixed(variables)))) == [
+        "max_retries: -1 is less than the minimum of 0",
+        "page_size: 102 is greater than the maximum of 100",
+    ]
 
 
 def test_without_being_asked_to_it_reads_no_environment(

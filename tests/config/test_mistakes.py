@@ -14,9 +14,10 @@ from tests.support.helpers import API_KEY, VALID, Run, each_entry, refusal
 
 NO_URL = ": must be: Root of the API, without `/v1`, like "
 NO_KEY = ": must be: Key of your organization, made in the dashboard "
-NO_AGENT = ": must be: `User-Agent` header of the requests, ASCII, "
+NO_AGENT = ": must be: `User-Agent` header, ASCII, by default "
 NO_DATE = ": 'yesterday' is not a date or date-time, such as 2026-01-31"
 NO_FIELD = "there is no such field; did you mean "
+NOT_A_NAME = "there is no such field; name it as the API does, such as company.name"
 JSONL = {"format": "jsonl"}
 FOLDER = {"root": "file:///tmp/batches"}
 
@@ -42,7 +43,6 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("page_size", 1.5, ": 1.5 is not of type 'integer', 'null'"),
     ("lookback_minutes", 1e20, ": 100000000000000000000 is greater than the maximum"),
     ("start_date", "yesterday", NO_DATE),
-    ("start_date", "9000-01-01", ": 9000-01-01 lies in the future"),
     ("recheck_days", 30, ": needs start_date; "),
     ("stream_maps", {"leads": 7}, ": Unexpected stream definition type. "),
     ("filters", {"leads": ["s"]}, ".leads: ['s'] is not of type 'object'"),
@@ -72,7 +72,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
         )
     ),
     *(
-        ("exclude_fields", {"leads": [name]}, f".leads.{name}: is not the name of a ")
+        ("exclude_fields", {"leads": [name]}, f".leads.{name}: {NOT_A_NAME}")
         for name in (
             *("company.*", "company__name", "company.", ""),
             "additional_properties.full_name",
@@ -109,6 +109,14 @@ def test_a_mistake_is_one_line_and_no_request(
     assert len(told) <= 301
 
 
+@pytest.mark.parametrize("end", [None, "2026-01-01", "9001-01-01"])
+def test_a_start_after_the_end_or_in_the_future(
+    refused: Callable[..., list[str]], end: str | None
+) -> None:
+    told = refused({"start_date": "9000-01-01", "end_date": end})
+    assert told == ["start_date: comes after end_date, or lies in the future"]
+
+
 def test_all_mistakes_at_once_a_line_each(cli: Callable[..., Result]) -> None:
     wrong = {
         "base_url": "x",
@@ -121,8 +129,8 @@ def test_all_mistakes_at_once_a_line_each(cli: Callable[..., Result]) -> None:
         "flattening_enabled": True,
     }
     assert sorted(line.partition(": ")[0] for line in refusal(cli(wrong))) == [
-        *("api_key", "base_url", "end_date", "filters.lead"),
-        *("flattening_max_depth", "page_size", "pages\\x1b[2J\\u202e ", "user_agent"),
+        *("api_key", "base_url", "filters.lead", "flattening_max_depth"),
+        *("page_size", "pages\\x1b[2J\\u202e ", "start_date", "user_agent"),
     ]
 
 

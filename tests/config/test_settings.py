@@ -2,6 +2,7 @@
 
 import json
 import logging
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from click.testing import Result
 from tap_leadintent.replication.plan import Scope
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
+from tap_leadintent.times import format_instant
 from tests.support.helpers import STREAMS, VALID, Run
 
 BASE_URL = VALID["base_url"]
@@ -55,6 +57,12 @@ def test_what_is_null_is_not_set() -> None:
 def test_valid(change: dict[str, Any]) -> None:
     settings = TapLeadIntent(config={**VALID, **change}).config
     assert {name: settings[name] for name in change} == change
+
+
+def test_a_start_may_lie_a_day_ahead() -> None:
+    """In some time zones it is tomorrow already."""
+    soon = format_instant(int(time.time()) + 80_000)
+    assert TapLeadIntent(config={**VALID, "start_date": soon}).config
 
 
 @pytest.mark.parametrize(("second", "end"), [("01.001", 2), ("01", 1)])

@@ -32,7 +32,7 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
     ({"leads": {"x": "1 +"}}, ": Failed to parse expression 1 +."),
     ({"leads": {"x": f"{API_KEY}\n)"}}, ": Failed to parse expression ***"),
     ({"leads": {"id": None}}, ": Removing key property 'id' is not permitted"),
-    ({"__else__": {"x": 1}}, ": "),
+    ({"__else__": {"x": "1"}}, ": "),
     ({"leads": {"__key_properties__": ["x"]}}, ": Invalid key properties for 'leads'"),
 ]
 
