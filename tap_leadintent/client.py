@@ -163,11 +163,6 @@ class LeadIntentStream(SingerStream):
         return key_mark(self.config["api_key"], self.bookmark.source.address)
 
     @property
-    def has_other_key(self) -> bool:
-        """Whether the state was made with another key."""
-        return self.is_incremental and self.bookmark.key_mark not in {"", self.key_mark}
-
-    @property
     def newest_covered(self) -> str | None:
         """The newest covered instant of the stream's first range."""
         if not self.is_incremental:
@@ -230,6 +225,11 @@ class LeadIntentStream(SingerStream):
         if bookmark.problem:
             told = self.shared.secret.summarize(bookmark.problem)
             self.logger.warning("The stream starts anew: %s", told)
+        if bookmark.key_mark not in {"", self.key_mark}:
+            self.logger.warning(
+                "api_key is not the one that the state was made with; if it belongs to "
+                "another organization, use a separate state for it"
+            )
         newest = max((end for _, (_, end) in bookmark.coverage), default=0)
         if newest > self._now:
             self.logger.warning(

@@ -74,12 +74,6 @@ class TapLeadIntent(Tap):
         selected = self._selected_streams()
         for stream in selected:
             stream.begin_state()
-        if others := [stream.name for stream in selected if stream.has_other_key]:
-            self.logger.warning(
-                "api_key is not the one that the state of %s was made with; if it "
-                "belongs to another organization, use a separate state for it",
-                ", ".join(others),
-            )
         try:
             self._write_state()
             sync_streams(selected)

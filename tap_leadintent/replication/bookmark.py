@@ -15,7 +15,6 @@ from typing import Any, Self
 import msgspec
 
 from tap_leadintent.replication.coverage import Coverage
-from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.source import Source, normalised
 from tap_leadintent.times import format_instant, parse_instant
 
@@ -120,15 +119,8 @@ def _coverage(entries: Sequence[RawEntry]) -> Coverage:
     marks = [str(each["rechecked"]) for each in entries if "rechecked" in each]
     # Earlier versions wrote marks of another kind, which do not count.
     covered = [each for each in entries if "range" in each]
-    return Coverage(
-        map(_covered, msgspec.convert(covered, list[_Entry])),
-        rechecked=min(map(parse_instant, marks), default=None),
+    pieces = (
+        (each.range, (parse_instant(each.start), parse_instant(each.end)))
+        for each in msgspec.convert(covered, list[_Entry])
     )
-
-
-def _covered(entry: _Entry) -> tuple[str, Interval]:
-    start, end = parse_instant(entry.start), parse_instant(entry.end)
-    if end < start:
-        msg = f"in its state, {entry.end} comes before {entry.start}"
-        raise ValueError(msg)
-    return entry.range, (start, end)
+    return Coverage(pieces, rechecked=min(map(parse_instant, marks), default=None))

@@ -27,10 +27,7 @@ class Coordinator:
     """
 
     def __init__(
-        self,
-        schedule: Schedule,
-        fetch: Fetch,
-        check: Callable[[], None],
+        self, schedule: Schedule, fetch: Fetch, check: Callable[[], None]
     ) -> None:
         """Start the threads, or as many of them as the system allows.
 

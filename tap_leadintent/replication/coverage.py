@@ -1,5 +1,6 @@
 """Knows which time intervals of each range have been read whole."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from tap_leadintent.replication import intervals
@@ -11,10 +12,7 @@ class Coverage:
     """The intervals that a stream has read whole, by range."""
 
     def __init__(
-        self,
-        covered: Iterable[tuple[str, Interval]] = (),
-        *,
-        rechecked: int | None = None,
+        self, covered: Iterable[tuple[str, Interval]] = (), rechecked: int | None = None
     ) -> None:
         """Start with what was covered before.
 
@@ -22,11 +20,10 @@ class Coverage:
             covered: Intervals, each with its range, in any order.
             rechecked: See the attribute.
         """
-        self._covered: dict[str, list[Interval]] = {}
+        pieces: defaultdict[str, list[Interval]] = defaultdict(list)
         for name, interval in covered:
-            self._covered.setdefault(name, []).append(interval)
-        for name, pieces in self._covered.items():
-            self._covered[name] = intervals.union(pieces)
+            pieces[name].append(interval)
+        self._covered = {name: intervals.union(pieces[name]) for name in pieces}
         self.rechecked = rechecked
         """When the sweep of `recheck_days` was done last, in seconds since 1970."""
 

@@ -135,9 +135,7 @@ def make_plan(scope: Scope, covered: Coverage, now: int) -> Plan:
         if scope.recheck:
             mark = now if mark is None else min(mark, now)
             swept = _swept(scope.since, mark, now, scope.recheck)
-            read = [s for step in steps if step.name == first for s in step.stretches]
-            again = [piece for each in swept for piece in intervals.missing(each, read)]
-            steps.append(_step(first, again, past)._replace(kind="recheck"))
+            steps.append(_step(first, swept, past)._replace(kind="recheck"))
             rechecked = now
     pieces = ((name, piece) for name in left for piece in left[name])
     steps = [step for step in steps if step.stretches]

@@ -96,7 +96,7 @@ BEFORE_THE_FIRST_REQUEST = {
 }
 
 OF_THE_STATE = {
-    "api_key is not the one that the state of leads was made with; if it belongs to another organization, use a separate state for it": warned(
+    "leads: api_key is not the one that the state was made with; if it belongs to another organization, use a separate state for it": warned(
         state=covering(key="00000000")
     ),
     "leads: The stream starts anew: its state is about … with the filters 0123456789ab, not about … without filters; the coverage of that is kept": warned(

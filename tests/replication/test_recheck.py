@@ -48,11 +48,11 @@ def test_a_run_reads_again_what_the_sweep_has_passed(
     assert made.rechecked == now
 
 
-def test_it_begins_at_the_start_date_and_leaves_out_what_is_read_anyway() -> None:
+def test_it_begins_at_the_start_date_and_ends_with_the_present() -> None:
     made = plan(1050, 1120, covered=1100, start=1000, lookback=10)
     assert [step.stretches for step in made.steps] == [
         [(1090, 1120)],
-        [(1000, 1024), (1025, 1090)],
+        [(1000, 1024), (1025, 1120)],
     ]
     assert again(plan(1050, 1120, start=2000)) == []
     assert again(plan(1050, 1120, start=1110)) == [(1110, 1120)]

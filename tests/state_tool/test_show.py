@@ -24,7 +24,7 @@ STATE = state_of(
     ],
     # A catalog may have made it incremental.
     monitored_accounts=[entry("latest_activity", "01-01", "02-01")],
-    observations=[found("02-01", "01-01")],
+    observations=[{**found("01-01", "02-01"), "to": "soon"}],
 )
 SHOWN = """\
 signal_agents: full table; every run reads all of it
@@ -39,7 +39,7 @@ signal_accounts: nothing is covered
 monitored_accounts
   https://api.example.com without filters
     latest_activity: covered from 2026-01-01T00:00:00Z to 2026-02-01T00:00:00Z
-observations: nothing is covered; in its state, 2026-01-01T00:00:00Z comes before 2026-02-01T00:00:00Z
+observations: nothing is covered; Invalid isoformat string: 'soon'
 custom_signals: full table; every run reads all of it
 monitored_leads: nothing is covered
 """  # noqa: E501
