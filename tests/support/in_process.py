@@ -47,7 +47,6 @@ def sandbox_in_process(settings: Options, name: str) -> Iterator[Sandbox]:
 
     with mock.patch.object(HTTPAdapter, "send", send):
         yield sandbox
-    sandbox.close()
 
 
 def _answer(app: ASGIApp, request: PreparedRequest) -> urllib3.HTTPResponse:
