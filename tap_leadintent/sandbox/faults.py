@@ -82,8 +82,7 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
         """
         if self.kind == "status":
             content = self.body if isinstance(self.body, str) else json.dumps(self.body)
-            headers = {"Content-Type": _JSON, **self.headers}
-            return Response(content, self.status, headers)
+            return Response(content, self.status, self.headers, _JSON)
         if self.kind == "truncate":
             whole = page.encode()
             return Response(whole[: len(whole) // 2], media_type=_JSON)
