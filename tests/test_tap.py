@@ -101,7 +101,7 @@ def test_a_column_that_the_catalog_adds_is_filled_where_its_schema_allows(
     columns["price"] = {"type": ["number", "null"], "multipleOf": 0.01, "minimum": 0.5}
     found = {"0.57": Decimal("0.57"), "2": 2, "0.575": None, "0.49": None}
     texts = [f'{{"id": "{price}", "price": {price}}}' for price in found]
-    sandbox.insert("custom_signals", texts=texts)
+    sandbox.insert("custom_signals", *texts)
     run = tap(config, catalog=catalog).succeeded()
     prices = {record["id"]: record["price"] for record in run.records("custom_signals")}
     assert {price: prices[price] for price in found} == found

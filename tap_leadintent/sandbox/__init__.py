@@ -7,14 +7,13 @@ choice. Nothing should depend on these being the real service's:
 
 * `sort` takes `newest` (default) or `oldest` on every endpoint;
 * the agents endpoint takes the list filters `statuses` and `agent_ids`;
-  `/v1/signals/accounts` takes `signals`, `sheet_ids`, `company_ids` and
-  `company_country_codes`; `/v1/monitor/leads` takes `account_ids`;
 * an empty filter list restricts nothing;
 * without `cursor.limit` a page holds 25 records;
 * the fields of signal accounts, monitored accounts, observations, custom signals
   and monitored leads;
 * every status code, and the error body `{"error": {"code": ..., "message": ...}}`;
 * both ends of a time range belong to it;
+* without a time range, records are ordered by when they appeared;
 * cursors are opaque, bound to endpoint, sort, filters and range, and contain
   characters that survive only if they are passed back unchanged.
 

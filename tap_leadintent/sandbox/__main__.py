@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -15,8 +16,6 @@ except ModuleNotFoundError as error:
         f"sandbox: {error.name} is not installed; run "
         "pip install 'tap-leadintent[sandbox]'"
     )
-
-from collections.abc import Sequence
 
 _OPTIONS = {
     "api_key": "the one key that it accepts, default: sandbox-key",
@@ -39,8 +38,8 @@ def _leads(text: str) -> tuple[str, int]:
     return "leads", int(text)
 
 
-def parser() -> argparse.ArgumentParser:
-    """Give the parser of the command line."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Read the command line and serve the sandbox until interrupted."""
     parser = argparse.ArgumentParser(
         prog="python -m tap_leadintent.sandbox",
         description="Serve an offline stand-in for the API, as docs/sandbox.md says. "
@@ -54,23 +53,16 @@ def parser() -> argparse.ArgumentParser:
     add("--leads", type=_leads, dest="size", help="the same as --size leads=N", **many)
     add("--size", type=_size, help="STREAM=N: records of a stream at the start", **many)
     for name, text in _OPTIONS.items():
-        add(
-            f"--{name.removesuffix('_seconds').replace('_', '-')}", dest=name, help=text
-        )
+        switch = name.removesuffix("_seconds").replace("_", "-")
+        add(f"--{switch}", dest=name, help=text)
     add("--fault", type=msgspec.json.decode, help="JSON: a fault from now on", **many)
-    return parser
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Read the command line and serve the sandbox until interrupted."""
-    line = parser()
-    told = vars(line.parse_args(arguments))
+    told = vars(parser.parse_args(arguments))
     given = {name: told[name] for name in _OPTIONS if told[name] is not None}
     try:
         options = Options().changed({"sizes": dict(told["size"]), **given})
         built = App(options, told["fault"])
     except msgspec.ValidationError as error:
-        line.error(str(error))
+        parser.error(str(error))
     serve(built, told["host"], told["port"])
 
 

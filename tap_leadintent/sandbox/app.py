@@ -3,48 +3,40 @@
 import asyncio
 import inspect
 import json
-import signal
 import socket
+import struct
 import time
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from email.utils import formatdate
-from hmac import compare_digest
 from http import HTTPStatus
-from itertools import count
 from typing import Annotated, Any
 
 import msgspec
 import uvicorn
-from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from tap_leadintent.sandbox.endpoints import BY_PATH, ENDPOINTS, Endpoint
 from tap_leadintent.sandbox.faults import Fault, page_response
 from tap_leadintent.sandbox.options import Options
 from tap_leadintent.sandbox.query import Query
-from tap_leadintent.sandbox.records import Entry
 from tap_leadintent.sandbox.times import SECOND, format_time, parse_time
 from tap_leadintent.sandbox.world import Shelf, World
 
 _LOG_LENGTH = 20_000
 _CONTROL = "/_sandbox/"
-_NUMBERS = count()
 _Ahead = Annotated[float, msgspec.Meta(ge=0, le=10 * 365 * 86_400)]
-
-
-class RefusedError(Exception):
-    """A request that is refused, with status, explanation and headers."""
 
 
 class Logged(msgspec.Struct):
     """A request to the API.
 
     Attributes:
-        time: When it arrived, in seconds of the server's monotonic clock.
         stream: The stream that its path belongs to, if any.
         body: Its body, null unless it was JSON.
         page: Number of the page in its chain, once known.
@@ -52,7 +44,6 @@ class Logged(msgspec.Struct):
         status: Status code of the response; null while none was sent.
     """
 
-    time: float
     stream: str | None = None
     body: Any = None
     page: int | None = None
@@ -95,42 +86,41 @@ class App:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         self.world.tick()
-        entry = Logged(time.monotonic())
+        entry = Logged()
+        try:
+            response = await self._answer(Request(scope, receive), entry)
+        except ConnectionResetError:
+            _reset(scope["state"]["transport"])
+            return
+        entry.status = response.status_code
+        date = formatdate(self.world.now // SECOND, usegmt=True)
+        response.headers.setdefault("Date", date)
+        await response(scope, receive, send)
 
-        async def dated_send(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                entry.status = message["status"]
-                headers = MutableHeaders(scope=message)
-                date = formatdate(self.world.now // SECOND, usegmt=True)
-                headers.setdefault("Date", date)
-            await send(message)
-
-        response = await self._answer(Request(scope, receive), entry)
-        await response(scope, receive, dated_send)
-
-    async def _answer(self, request: Request, entry: Logged) -> ASGIApp:
-        status, headers = 400, {}
+    async def _answer(self, request: Request, entry: Logged) -> Response:
+        status, headers = 400, None
         try:
             if request.url.path.startswith(_CONTROL):
                 return await self._steer(request)
             self.log.append(entry)
             return await self._read(request, entry)
-        except RefusedError as refused:
-            status, message, headers = refused.args
+        except HTTPException as refused:
+            status, headers = refused.status_code, refused.headers
+            message = refused.detail
         except (TypeError, ValueError) as error:
             message = str(error)
         code = HTTPStatus(status).name.lower()
         content = json.dumps({"error": {"code": code, "message": message}})
         return Response(content, status, headers, "application/json")
 
-    async def _steer(self, request: Request) -> ASGIApp:
+    async def _steer(self, request: Request) -> Response:
         if "origin" in request.headers:
             message = "web pages may not steer the sandbox; send no Origin header"
-            raise RefusedError(403, message, {})
+            raise HTTPException(403, message)
         route = request.url.path.removeprefix(_CONTROL)
         handler = getattr(self, f"_{request.method.lower()}_{route}", None)
         if handler is None:
-            raise RefusedError(404, "there is no such route", {})
+            raise HTTPException(404, "there is no such route")
         # The standard decoder also takes what stricter ones refuse: lone surrogates.
         told = json.loads(await request.body() or b"{}")
         arguments = inspect.signature(handler).bind(**request.query_params, **told)
@@ -156,21 +146,16 @@ class App:
     def _get_records(self, stream: str) -> object:
         """Give all records of a stream with their times."""
         shelf = self._shelf(stream)
-        entries = [entry for _, _, entry in shelf.rows(shelf.endpoint.order)]
+        entries = [entry for _, _, entry in shelf.rows("found")]
         records = [msgspec.Raw(shelf.body(entry)) for entry in entries]
-        return {"records": records, "times": [_times(shelf, e) for e in entries]}
+        return {"records": records, "times": {e.id: shelf.times(e) for e in entries}}
 
     def _post_records(
-        self,
-        stream: str,
-        records: Sequence[Any] = (),
-        texts: Sequence[str] = (),
-        **times: str,
+        self, stream: str, records: Sequence[Any] = (), **times: str
     ) -> object:
         """Insert or replace records, given as any JSON or as texts of JSON.
 
-        A record replaces the one that has its `id` (an id that is not a string counts
-        by its JSON text); one without an id is always added. Times are `found_at`,
+        A record replaces the one that has its `id`. Times are `found_at`,
         `observed_at` and `activity_at` (ISO 8601): when they appear, and the time of
         their latest signal or activity. They appear by default when the replaced one
         did, else now; their latest time is by default when they appear.
@@ -179,8 +164,8 @@ class App:
         if unknown := times.keys() - shelf.endpoint.times.values():
             msg = f"records of {stream} have no {min(unknown)}"
             raise ValueError(msg)
-        texts = [*map(json.dumps, records), *texts]
-        return {"ids": [self._insert(shelf, text, times) for text in texts]}
+        told = {name: parse_time(time) for name, time in times.items()}
+        return {"ids": [shelf.put(record, told) for record in records]}
 
     def _delete_records(self, stream: str, ids: Sequence[str]) -> object:
         """Remove records."""
@@ -207,23 +192,7 @@ class App:
             raise ValueError(msg)
         return self.world.shelves[stream]
 
-    def _insert(self, shelf: Shelf, text: str, told: dict[str, str]) -> str:
-        """Put a record into a stream; give the id that it can be removed by."""
-        record = json.loads(text)
-        fields = record if isinstance(record, dict) else {}
-        own = fields.get("id")
-        name = own if isinstance(own, str) else json.dumps(own)
-        if own is None:
-            name = f"without-id-{next(_NUMBERS)}"
-        times = {key: parse_time(time) for key, time in told.items()}
-        named = shelf.endpoint.times
-        known = shelf.entries.get(name)
-        found = times.get(named["found"]) or (known.found if known else self.world.now)
-        latest = times.get(named.get("latest", "")) or found
-        shelf.put(Entry(name, -1, found, latest, body=text.encode()))
-        return name
-
-    async def _read(self, request: Request, entry: Logged) -> ASGIApp:
+    async def _read(self, request: Request, entry: Logged) -> Response:
         content = await request.body()
         if latency := self.options.latency_seconds:
             await asyncio.sleep(latency)
@@ -237,23 +206,22 @@ class App:
         for fault in self._faults:
             if fault.strikes(query, page):
                 entry.fault = fault.kind
-                return fault.respond(query, page)
+                return await fault.respond(query, page)
         return page_response(page)
 
     def _admit(self, request: Request) -> Endpoint:
         """Check everything but the body (API description: "Authentication")."""
         endpoint = BY_PATH.get(request.url.path)
         if endpoint is None:
-            raise RefusedError(404, "there is no such path", {})
+            raise HTTPException(404, "there is no such path")
         if request.method != "POST":
-            raise RefusedError(405, "the method must be POST", {"Allow": "POST"})
+            raise HTTPException(405, "the method must be POST")
         expected = f"Bearer {self.options.api_key}"
-        told = request.headers.get("authorization", "")
-        if not compare_digest(told.encode(), expected.encode()):
-            raise RefusedError(401, "the API key is missing or wrong", {})
+        if request.headers.get("authorization") != expected:
+            raise HTTPException(401, "the API key is missing or wrong")
         kind = request.headers.get("content-type", "").partition(";")[0].strip()
         if kind.lower() != "application/json":
-            raise RefusedError(415, "the content type must be application/json", {})
+            raise HTTPException(415, "the content type must be application/json")
         return endpoint
 
     def _throttle(self) -> None:
@@ -263,14 +231,15 @@ class App:
         earned = (now - self._checked) * limit
         self._tokens, self._checked = min(limit, self._tokens + earned), now
         if self._tokens < min(1, limit):
-            raise RefusedError(429, "too many requests", {"Retry-After": "1"})
+            raise HTTPException(429, "too many requests", {"Retry-After": "1"})
         self._tokens -= 1
 
 
-def _times(shelf: Shelf, entry: Entry) -> dict[str, str]:
-    times = {"found": entry.found, "latest": entry.latest}
-    named = shelf.endpoint.times.items()
-    return {"id": entry.id} | {name: format_time(times[axis]) for axis, name in named}
+def _reset(transport: asyncio.Transport) -> None:
+    # Lingering for 0 seconds makes closing discard what is unsent, and reset.
+    told = socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+    transport.get_extra_info("socket").setsockopt(*told)
+    transport.abort()
 
 
 class _Protocol(HttpToolsProtocol):
@@ -281,15 +250,8 @@ class _Protocol(HttpToolsProtocol):
         self.scope["state"]["transport"] = self.transport
 
 
-def _leave(_signal: int, _frame: object) -> None:
-    raise SystemExit(0)
-
-
 def serve(app: App, host: str, port: int) -> None:
     """Serve until SIGINT or SIGTERM; port 0 takes a free one."""
-    # The server handles both itself while it runs, and then raises them again.
-    signal.signal(signal.SIGINT, _leave)
-    signal.signal(signal.SIGTERM, _leave)
     listener = socket.create_server((host, port))
     host, port = listener.getsockname()[:2]
     print(f"http://{host}:{port}", flush=True)
@@ -298,9 +260,10 @@ def serve(app: App, host: str, port: int) -> None:
         http=_Protocol,
         lifespan="off",
         log_level="critical",
-        server_header=False,
         date_header=False,
         timeout_keep_alive=120,
         timeout_graceful_shutdown=1,
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    # The server handles both itself while it runs, and then raises them again.
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=[listener])

@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,13 +21,6 @@ class Sandbox:
     def __init__(self, url: str) -> None:
         """Steer the sandbox at an address."""
         self.url = url
-        self._session = requests.Session()
-        # Proxies of the environment are not meant for a local server.
-        self._session.trust_env = False
-
-    def close(self) -> None:
-        """Close the connection for control."""
-        self._session.close()
 
     def now(self) -> str:
         """Give the clock, as ISO 8601."""
@@ -47,21 +40,17 @@ class Sandbox:
 
     def times(self, stream: str) -> dict[str, dict[str, str]]:
         """Give the times of a stream's records, by id (see `Endpoint.times`)."""
-        answer = self._call("GET", f"records?stream={stream}")
-        return {times.pop("id"): times for times in answer["times"]}
+        return dict(self._call("GET", f"records?stream={stream}")["times"])
 
-    def insert(
-        self, stream: str, *records: Any, texts: Sequence[str] = (), **times: str
-    ) -> list[str]:
+    def insert(self, stream: str, *records: Any, **times: str) -> list[str]:
         """Insert or replace records; give their ids.
 
         Args:
             stream: The stream.
-            records: Any JSON values.
-            texts: More records, as JSON text to be served byte for byte.
+            records: Any JSON values; a text is JSON to be served byte for byte.
             times: `found_at`, `observed_at`, `activity_at` (ISO 8601), for all.
         """
-        body = {"stream": stream, "records": records, "texts": texts, **times}
+        body = {"stream": stream, "records": records, **times}
         return list(self._call("POST", "records", body)["ids"])
 
     def remove(self, stream: str, *ids: str) -> list[str]:
@@ -83,7 +72,10 @@ class Sandbox:
 
     def _call(self, method: str, route: str, body: Any = None) -> Any:  # noqa: ANN401
         url = f"{self.url}/_sandbox/{route}"
-        response = self._session.request(method, url, json=body, timeout=_TIMEOUT)
+        with requests.Session() as session:
+            # Proxies of the environment are not meant for a local server.
+            session.trust_env = False
+            response = session.request(method, url, json=body, timeout=_TIMEOUT)
         if not response.ok:
             msg = f"{method} {route}: {response.text}"
             raise ValueError(msg)
@@ -112,10 +104,6 @@ def running_sandbox(*arguments: str) -> Iterator[Sandbox]:
             if not line:
                 msg = f"the sandbox ended with exit code {process.wait()}"
                 raise RuntimeError(msg)
-            sandbox = Sandbox(line.strip())
-            try:
-                yield sandbox
-            finally:
-                sandbox.close()
+            yield Sandbox(line.strip())
         finally:
             process.terminate()

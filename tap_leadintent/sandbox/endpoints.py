@@ -14,20 +14,16 @@ class Endpoint:
     Attributes:
         stream: Name of the stream.
         path: Path of the endpoint; the method is POST.
-        prefix: What the records' ids begin with.
         size: Number of records that a new sandbox shows.
         times: Names of the record's times, by axis; one that has a latest time moves.
-        order: Time that records are ordered by when no range is given.
         ranges: Axis of each time range in the request body.
         filters: Path in the record of each list filter in the request body.
     """
 
     stream: str
     path: str
-    prefix: str
     size: int
     times: dict[Axis, str] = field(default_factory=lambda: {"found": "found_at"})
-    order: Axis = "found"
     ranges: dict[str, Axis] = field(default_factory=dict)
     filters: dict[str, str] = field(default_factory=dict)
 
@@ -39,14 +35,12 @@ _ENDPOINTS = (
     Endpoint(
         "signal_agents",
         "/v1/signals/agents",
-        "agt",
         12,
         filters={"statuses": "status", "agent_ids": "id"},
     ),
     Endpoint(
         "leads",
         "/v1/signals/leads",
-        "lead",
         1000,
         _BY_SIGNAL,
         ranges={"date_found": "found", "latest_signal": "latest"},
@@ -61,7 +55,6 @@ _ENDPOINTS = (
     Endpoint(
         "signal_accounts",
         "/v1/signals/accounts",
-        "co",
         300,
         _BY_SIGNAL,
         ranges={"date_found": "found", "latest_signal": "latest"},
@@ -69,10 +62,8 @@ _ENDPOINTS = (
     Endpoint(
         "monitored_accounts",
         "/v1/monitor/accounts",
-        "acc",
         150,
         _BY_ACTIVITY,
-        order="latest",
         ranges={"latest_activity": "latest"},
         filters={
             "account_ids": "id",
@@ -83,7 +74,6 @@ _ENDPOINTS = (
     Endpoint(
         "observations",
         "/v1/monitor/signals",
-        "obs",
         600,
         {"found": "observed_at"},
         ranges={"observed_at": "found"},
@@ -93,14 +83,12 @@ _ENDPOINTS = (
             "statuses": "status",
         },
     ),
-    Endpoint("custom_signals", "/v1/monitor/custom-signals", "csig", 8),
+    Endpoint("custom_signals", "/v1/monitor/custom-signals", 8),
     Endpoint(
         "monitored_leads",
         "/v1/monitor/leads",
-        "mlead",
         200,
         _BY_ACTIVITY,
-        order="latest",
         ranges={"latest_activity": "latest"},
     ),
 )

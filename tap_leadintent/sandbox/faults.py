@@ -2,17 +2,17 @@
 
 import asyncio
 import json
-import socket
-import struct
 from random import Random
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import msgspec
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
 from tap_leadintent.sandbox.query import Page, Query
+
+KINDS = ("status", "truncate", "empty_page", "reset", "hang")
+"""What can happen to a request; see `Fault.respond`."""
 
 _JSON = "application/json"
 
@@ -21,7 +21,7 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
     """What goes wrong, and when.
 
     Attributes:
-        kind: What happens, one of `kinds`.
+        kind: What happens, one of `KINDS`.
         stream: Only requests to this stream's endpoint; every one when null.
         pages: Only these pages of a cursor chain, counted from 1.
         skip: How many matching requests pass first.
@@ -46,13 +46,10 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
     body: Any = '{"error": "injected by the sandbox"}'
     seconds: float = 60.0
 
-    kinds: ClassVar[dict[str, Any]] = {}
-    """What answers a request that each kind of fault strikes; filled below."""
-
     def __post_init__(self) -> None:
         """Check that the fault can strike at all."""
-        if self.kind not in self.kinds or self.stream not in (None, *ENDPOINTS):
-            msg = f"the fault's kind is not one of {', '.join(self.kinds)}, or its "
+        if self.kind not in KINDS or self.stream not in (None, *ENDPOINTS):
+            msg = f"the fault's kind is not one of {', '.join(KINDS)}, or its "
             msg += f"stream not one of {', '.join(ENDPOINTS)}"
             raise ValueError(msg)
         self._random, self._seen, self._struck = Random(self.seed), 0, 0
@@ -77,64 +74,28 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
         places = {"first": number == 1, "middle": is_middle, "last": is_last}
         return self.pages is None or places[self.pages]
 
-    def respond(self, query: Query, page: Page) -> ASGIApp:
-        """Give what answers a query in the fault's own way, instead of a page."""
-        answer: ASGIApp = self.kinds[self.kind](self, query, page)
-        return answer
+    async def respond(self, query: Query, page: Page) -> Response:
+        """Answer a query in the fault's own way, instead of with its page.
+
+        Raises:
+            ConnectionResetError: The connection is to be reset.
+        """
+        if self.kind == "status":
+            content = self.body if isinstance(self.body, str) else json.dumps(self.body)
+            return Response(content, self.status, self.headers, _JSON)
+        if self.kind == "truncate":
+            whole = page.encode()
+            return Response(whole[: len(whole) // 2], media_type=_JSON)
+        if self.kind == "reset":
+            raise ConnectionResetError
+        if self.kind == "hang":
+            await asyncio.sleep(self.seconds)
+        if self.kind == "empty_page":
+            following = query.cursor_at(query.cursor.page + 1, query.cursor.after)
+            page = Page([], following.token())
+        return page_response(page)
 
 
 def page_response(page: Page) -> Response:
     """Answer with a page as it should be."""
     return Response(page.encode(), media_type=_JSON)
-
-
-def _status(fault: Fault, _query: Query, _page: Page) -> ASGIApp:
-    content = fault.body if isinstance(fault.body, str) else json.dumps(fault.body)
-    return Response(content, fault.status, {"Content-Type": _JSON, **fault.headers})
-
-
-def _truncate(_fault: Fault, _query: Query, page: Page) -> ASGIApp:
-    content = page.encode()
-    return Response(content[: len(content) // 2], media_type=_JSON)
-
-
-def _empty_page(_fault: Fault, query: Query, _page: Page) -> ASGIApp:
-    following = query.cursor_at(query.cursor.page + 1, query.cursor.after)
-    return page_response(Page([], following.token()))
-
-
-def _reset(_fault: Fault, _query: Query, _page: Page) -> ASGIApp:
-    async def reset(scope: Scope, receive: Receive, _send: Send) -> None:
-        transport: asyncio.Transport = scope["state"]["transport"]
-        # Lingering for 0 seconds makes closing discard what is unsent, and reset.
-        told = socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
-        transport.get_extra_info("socket").setsockopt(*told)
-        transport.abort()
-        await disconnected(receive)
-
-    return reset
-
-
-def _hang(fault: Fault, _query: Query, page: Page) -> ASGIApp:
-    async def hang(scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await asyncio.wait_for(disconnected(receive), fault.seconds)
-        except TimeoutError:
-            await page_response(page)(scope, receive, send)
-
-    return hang
-
-
-async def disconnected(receive: Receive) -> None:
-    """Wait until the client has gone."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
-
-
-Fault.kinds = {
-    "status": _status,
-    "truncate": _truncate,
-    "empty_page": _empty_page,
-    "reset": _reset,
-    "hang": _hang,
-}

@@ -53,7 +53,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def start(self) -> int:
-        """Where the clock stands at the start, in microseconds since 1970."""
+        """What the clock shows before it is moved, in microseconds since 1970."""
         return current_time() if self.clock is None else parse_time(self.clock)
 
     @property

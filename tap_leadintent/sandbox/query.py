@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from tap_leadintent.sandbox.endpoints import ENDPOINTS
+from tap_leadintent.sandbox.endpoints import ENDPOINTS, Axis
 from tap_leadintent.sandbox.times import parse_time
 from tap_leadintent.sandbox.world import Shelf
 
@@ -94,7 +94,8 @@ class Query:
         asked: Any = msgspec.convert(body, _BODIES[endpoint.stream])
         self.limit = asked.cursor.limit
         self.newest = asked.sort == "newest"
-        self.axis, self.range = endpoint.order, EVER
+        self.axis: Axis = "found"
+        self.range = EVER
         ranges = [name for name in endpoint.ranges if getattr(asked, name) is not UNSET]
         if len(ranges) > 1:
             msg = f"give either {' or '.join(ranges)}, not both"

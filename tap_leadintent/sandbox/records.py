@@ -50,7 +50,7 @@ class Entry:
 
 def draw_id(rng: Random, stream: str) -> str:
     """Give a record's id, the first draw of `Random(f"{seed}:{stream}:{index}")`."""
-    return f"{ENDPOINTS[stream].prefix}_{rng.getrandbits(64):016x}"
+    return f"{stream.removesuffix('s')}_{rng.getrandbits(64):016x}"
 
 
 @lru_cache(maxsize=4096)

@@ -5,6 +5,7 @@ the same in every process, and in whichever order records are asked for.
 """
 
 import heapq
+import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from itertools import count, islice
@@ -16,14 +17,7 @@ import msgspec
 from tap_leadintent.sandbox.endpoints import ENDPOINTS, Axis, Endpoint
 from tap_leadintent.sandbox.options import Options
 from tap_leadintent.sandbox.records import Draft, Entry, draw_id
-from tap_leadintent.sandbox.times import (
-    DAY,
-    HOUR,
-    MINUTE,
-    SECOND,
-    current_time,
-    format_time,
-)
+from tap_leadintent.sandbox.times import DAY, HOUR, MINUTE, SECOND, format_time
 
 # Probabilities: that a signal moves, and that a first signal is old.
 _MOVING = 0.35
@@ -152,10 +146,32 @@ class Shelf:
             entry.body = made
         return made
 
-    def put(self, entry: Entry) -> None:
-        """Insert or replace a record, visible once the clock reaches `found`."""
-        self._schedule(entry.found, entry, arrives=True)
+    def times(self, entry: Entry) -> dict[str, str]:
+        """Give a record's times by their names, as ISO 8601."""
+        named = self.endpoint.times.items()
+        return {name: format_time(getattr(entry, axis)) for axis, name in named}
+
+    def put(self, record: object, told: Mapping[str, int]) -> str:
+        """Insert or replace a record, visible once the clock reaches its `found`.
+
+        Args:
+            record: Any JSON value; a text is its JSON.
+            told: Its times, by their names.
+
+        Returns:
+            What it can be removed by: its id, or its JSON if that is no text.
+        """
+        text = record if isinstance(record, str) else json.dumps(record)
+        content = json.loads(text)
+        own = content.get("id") if isinstance(content, dict) else None
+        name = own if isinstance(own, str) else text
+        known, named = self.entries.get(name), self.endpoint.times
+        found = told.get(named["found"]) or (known.found if known else self._now)
+        latest = told.get(named.get("latest", "")) or found
+        entry = Entry(name, -1, found, latest, body=text.encode())
+        self._schedule(found, entry, arrives=True)
         self.advance(self._now)
+        return name
 
     def remove(self, name: str) -> bool:
         """Remove the record with an id for good; say whether it was there."""
@@ -208,23 +224,17 @@ class World:
 
     def __init__(self, options: Options) -> None:
         """Build the world as it is at the start."""
-        self._ahead = 0 if options.clock is None else None
+        self._options, self._ahead = options, 0
         self.now = options.start
-        fixed = msgspec.structs.replace(options, clock=format_time(self.now))
-        self.shelves = {name: Shelf(each, fixed) for name, each in ENDPOINTS.items()}
+        self.shelves = {name: Shelf(each, options) for name, each in ENDPOINTS.items()}
 
     def tick(self) -> None:
-        """Let a clock that goes on by itself do so."""
-        if self._ahead is not None:
-            self._move(max(self.now, current_time() + self._ahead))
+        """Let everything happen until now; a clock that is set stands."""
+        self.now = self._options.start + self._ahead
+        for shelf in self.shelves.values():
+            shelf.advance(self.now)
 
     def advance(self, microseconds: float) -> None:
         """Move the clock forward."""
-        if self._ahead is not None:
-            self._ahead += round(microseconds)
-        self._move(self.now + round(microseconds))
-
-    def _move(self, now: int) -> None:
-        self.now = now
-        for shelf in self.shelves.values():
-            shelf.advance(now)
+        self._ahead += round(microseconds)
+        self.tick()

@@ -11,7 +11,7 @@ from typing import Any
 
 from tap_leadintent.sandbox.options import Options, three_weeks_ago
 from tap_leadintent.sandbox.times import format_time
-from tests.support.environments import Environment, build, uv
+from tests.support.environments import build, uv
 
 PEERS = Path(__file__).with_name("peers")
 """Other ways to read, each with the packages that it requires."""
@@ -66,8 +66,12 @@ def leads_only(tap: Path) -> dict[str, Any]:
     return {"streams": [s for s in streams if s["tap_stream_id"] == "leads"]}
 
 
-def build_tap(folder: Path) -> Environment:
-    """Install this tap as it is locked, without what only its developers need."""
+def build_tap(folder: Path) -> Path:
+    """Install this tap as it is locked, without what only its developers need.
+
+    Returns:
+        The folder of its programs.
+    """
     # Without reinstalling, uv may take a wheel of older code from its cache.
     reinstall = ("--reinstall-package", "tap-leadintent")
     uv(
@@ -75,11 +79,11 @@ def build_tap(folder: Path) -> Environment:
         *("--project", PEERS.parents[2], "--python", sys.executable, *reinstall),
         UV_PROJECT_ENVIRONMENT=str(folder),
     )
-    return Environment(folder)
+    return folder / "bin"
 
 
-def build_peer(peer: str, folder: Path) -> Environment:
-    """Install what `peers/<peer>.txt` requires."""
+def build_peer(peer: str, folder: Path) -> Path:
+    """Install what `peers/<peer>.txt` requires; give the folder of its programs."""
     return build(PEERS / f"{peer}.txt", folder)
 
 
@@ -92,11 +96,11 @@ class Clients:
         Args:
             folder: Where to put them, for as long as the clients are used.
         """
-        environment = build_tap(folder / "tap")
+        programs = build_tap(folder / "tap")
         self._plain = build_peer("plain_sdk", folder / "plain_sdk")
         self._dlt = build_peer("dlt_leads", folder / "dlt")
-        self._bare = (environment.python, PEERS / "bare.py", _CONFIG)
-        program, catalog = environment.programs / "tap-leadintent", folder / "leads"
+        self._bare = (programs / "python", PEERS / "bare.py", _CONFIG)
+        program, catalog = programs / "tap-leadintent", folder / "leads"
         catalog.write_text(json.dumps(leads_only(program)), encoding="utf-8")
         self._tap = (program, "--config", _CONFIG, "--catalog", catalog)
 
@@ -122,12 +126,12 @@ class Clients:
 
     def plain_sdk(self) -> Client:
         """Give the tap as the SDK's template makes it, one chain."""
-        program = (self._plain.python, PEERS / "plain_sdk.py")
+        program = (self._plain / "python", PEERS / "plain_sdk.py")
         return Client("plain SDK tap", (*program, "--config", _CONFIG))
 
     def dlt(self, threads: int = 1) -> Client:
         """Give dlt's source, whose rows are printed."""
-        program = (self._dlt.python, PEERS / "dlt_leads.py", _CONFIG)
+        program = (self._dlt / "python", PEERS / "dlt_leads.py", _CONFIG)
         name = "dlt rest_api, source alone" + _threads(threads)
         return Client(name, program, _sliced(threads))
 

@@ -72,7 +72,7 @@ class _Loading:
         self._postgres = postgres
         self._sandbox = sandbox
         self._leads = leads
-        self._tap = build_tap(folder / "tap").programs / "tap-leadintent"
+        self._tap = build_tap(folder / "tap") / "tap-leadintent"
         self._target = build_peer("target_postgres", folder / "target")
         self._dlt = build_peer("dlt_leads", folder / "dlt")
         system = install(folder / "meltano", _LOADER)
@@ -91,7 +91,7 @@ class _Loading:
         }
         tap = {**self._api, "start_date": _BEGIN, "concurrency": _WORKERS}
         given = ("--catalog", self._catalog, "--config", self._file("tap", tap))
-        loader = self._target.programs / _LOADER
+        loader = self._target / _LOADER
         return self._load(
             schema,
             [self._tap, *given],
@@ -129,7 +129,7 @@ class _Loading:
             }
         parts = {"slices": slices(_WORKERS), "schema": schema, "database": database}
         path = self._file(schema, self._api | parts)
-        return self._load(schema, [self._dlt.python, PEERS / "dlt_leads.py", path])
+        return self._load(schema, [self._dlt / "python", PEERS / "dlt_leads.py", path])
 
     def _file(self, name: str, content: Any) -> Path:
         path = self._folder / f"{name}.json"

@@ -18,9 +18,9 @@ from dotenv import dotenv_values
 from tap_leadintent.demo import project
 from tap_leadintent.demo.postgres import running_postgres
 from tap_leadintent.sandbox import Sandbox
-from tests.support.demos import PATIENCE, PICTURE, family, open_folder, start
-from tests.support.environments import Environment, uv
-from tests.support.helpers import API_KEY, STREAMS
+from tests.support.demos import PICTURE, family, open_folder, start
+from tests.support.environments import uv
+from tests.support.helpers import API_KEY, STREAMS, TIMEOUT
 from tests.support.runs import poll
 
 
@@ -35,12 +35,12 @@ def test_it_shows_what_the_database_holds_and_leaves_a_project(
     folder: Path, packages: Path, sandbox: Sandbox
 ) -> None:
     (wheel,) = packages.glob("*.whl")
-    environment = Environment(folder.parent / "environment")
-    uv("venv", "--python", sys.executable, environment.programs.parent)
+    uv("venv", "--python", sys.executable, folder.parent / "environment")
+    python = folder.parent / "environment/bin/python"
     package = f"tap-leadintent[demo] @ {wheel.as_uri()}"
-    uv("pip", "install", "--python", environment.python, package)
-    demo = start(environment.python, folder)
-    printed, _ = demo.communicate(timeout=PATIENCE)
+    uv("pip", "install", "--python", python, package)
+    demo = start(python, folder)
+    printed, _ = demo.communicate(timeout=TIMEOUT)
     assert demo.returncode == 0, printed
     assert family(folder) == []
     table = re.findall(r"^(\w+) +([\d,]+) +([\d,]+) +(\d+)$", printed, re.MULTILINE)
@@ -75,7 +75,7 @@ def test_it_shows_what_the_database_holds_and_leaves_a_project(
             query = "SELECT count(*) FROM tap_leadintent.leads"
             assert connection.execute(query).fetchall() == [(20,)]
         server.send_signal(signal.SIGINT)
-        assert server.wait(PATIENCE) == 130
+        assert server.wait(TIMEOUT) == 130
 
 
 @pytest.mark.long
@@ -83,7 +83,7 @@ def test_leaves_no_process_when_it_is_stopped(folder: Path) -> None:
     demo = start(sys.executable, folder)
     poll(lambda: any("/bin/target-postgres " in each for each in family(folder)))
     demo.send_signal(signal.SIGTERM)
-    printed, _ = demo.communicate(timeout=PATIENCE)
+    printed, _ = demo.communicate(timeout=TIMEOUT)
     assert "Nothing that the demo started is left running" in printed
     assert demo.returncode == 143
     assert family(folder) == []
@@ -93,7 +93,7 @@ def test_shows_the_log_of_a_step_that_fails(folder: Path, tmp_path: Path) -> Non
     # Nothing can be installed from an empty cache without a network.
     alone = {"UV_OFFLINE": "1", "UV_CACHE_DIR": str(tmp_path)}
     demo = start(sys.executable, folder, **alone)
-    printed, _ = demo.communicate(timeout=PATIENCE)
+    printed, _ = demo.communicate(timeout=TIMEOUT)
     assert demo.returncode == 1
     assert "The demo failed: meltano install" in printed
     assert "network was disabled" in printed

@@ -6,7 +6,7 @@ and ways to read are combined in pairs.
 
 import json
 from collections.abc import Callable, Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import cycle
 from pathlib import Path
 from random import Random
@@ -17,13 +17,13 @@ import pytest
 from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import API_KEY, Run, entries, only
 from tests.support.in_process import run_in_process
-from tests.support.runs import CLOCK, after_since, instant
+from tests.support.runs import CLOCK, after_since
 from tests.support.servers import answering, listening, response
 
 Read = Callable[..., Run]
 Rule = dict[str, Any]
 
-BEGIN = f"{(instant(CLOCK) - timedelta(seconds=8)).isoformat()[:19]}Z"
+BEGIN = f"{(datetime.fromisoformat(CLOCK) - timedelta(seconds=8)).isoformat()[:19]}Z"
 """Where the history begins that is read in several windows."""
 
 PLANS: dict[str, dict[str, Any]] = {

@@ -1,7 +1,7 @@
 """Runs that are stopped midway, as real processes: nothing is lost, little repeated."""
 
 import signal
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -20,7 +20,6 @@ from tests.support.runs import (
     checkpoints,
     covered,
     fill,
-    instant,
     poll,
     wait_for_a_full_pipe,
 )
@@ -61,7 +60,7 @@ def test_a_load_that_is_killed_again_and_again_loses_nothing(
     for point in points:
         process = TapProcess(tmp_path, load, catalog=ONLY_LEADS, state=state)
         process.read(point)
-        run = process.kill()
+        run = process.finish(signal.SIGKILL).without_torn_line()
         assert run.code == -signal.SIGKILL
         sealed: frozenset[str] = frozenset()
         for _, written in checkpoints(run, "leads"):
@@ -76,7 +75,7 @@ def test_a_load_that_is_killed_again_and_again_loses_nothing(
     assert kept | {lead["id"] for lead in run.records("leads")} == {
         *sandbox.times("leads")
     }
-    span = (instant(SINCE), instant(CLOCK))
+    span = (datetime.fromisoformat(SINCE), datetime.fromisoformat(CLOCK))
     assert covered(run.state, "leads", "date_found") == [span]
 
 
@@ -109,7 +108,7 @@ def test_a_signal_into_a_full_pipe_leaves_whole_lines_and_true_states(  # noqa: 
         # Lines so long that the pipe gets full in the middle of one.
         title = 100_000 * "x" if part > 35 else ""
         leads = [{"id": f"{part}-{n}", "title": title} for n in range(PAGE)]
-        found = instant(SINCE) + part * timedelta(days=4)
+        found = datetime.fromisoformat(SINCE) + part * timedelta(days=4)
         sandbox.insert("leads", *leads, found_at=found.isoformat())
     process = TapProcess(tmp_path, load, catalog=ONLY_LEADS)
     process.read_until("RECORD", 1)

@@ -38,7 +38,7 @@ def test_run_after_run_postgres_holds_what_the_api_holds(
     config: dict[str, Any],
 ) -> None:
     fill(sandbox, **SIZES)
-    sandbox.insert("leads", texts=ODD_LEADS, found_at=SINCE)
+    sandbox.insert("leads", *ODD_LEADS, found_at=SINCE)
     config["start_date"] = SINCE
     state: dict[str, Any] | None = None
     seen = []
@@ -62,7 +62,7 @@ def test_files_hold_what_the_api_holds_once(
     tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any], tmp_path: Path
 ) -> None:
     fill(sandbox, **SIZES)
-    sandbox.insert("leads", texts=ODD_LEADS)
+    sandbox.insert("leads", *ODD_LEADS)
     output = tmp_path / "output"
     output.mkdir()
     settings = {"destination_path": str(output)}
@@ -121,7 +121,7 @@ def test_values_that_kill_pipelines(
     cases = {"killers": KILLERS, "fitting": FITTING, "beyond": BEYOND}
     for name, values in cases.items():
         fields = ", ".join(f'"{field}": {text}' for field, (text, _) in values.items())
-        sandbox.insert("custom_signals", texts=[f'{{"id": "{name}", {fields}}}'])
+        sandbox.insert("custom_signals", f'{{"id": "{name}", {fields}}}')
     rows = load(tap(config, catalog=catalog))["custom_signals"]
 
     nothing = dict.fromkeys(TYPED)

@@ -12,9 +12,7 @@ from tap_leadintent.api.page import Page
 from tap_leadintent.replication import schedule as module
 from tap_leadintent.replication.windows import Window, Windows
 from tests.support.reading import (
-    OneThread,
-    Send,
-    fetch_by,
+    in_one_thread,
     number_of,
     page,
     schedule_of,
@@ -25,10 +23,6 @@ from tests.support.rounds import SHAPES, YEAR, shaped
 
 class TroubleError(Exception):
     """What a request may run into."""
-
-
-def in_one_thread(windows: Windows, send: Send, seed: int = 0) -> OneThread:
-    return OneThread(seed, schedule_of(windows), fetch_by(send))
 
 
 @given(

@@ -132,7 +132,7 @@ def test_it_ends_and_hands_out_everything_once(
     server: Server,
     end: int,
 ) -> None:
-    """`play` also fails where windows are read again and again."""
+    """`read` also fails where windows are read again and again."""
     times = clustered(clusters)
     quiet = end < 30 * DAY
     one = read(times, 0, end, readers, widest=widest, quiet=quiet, server=server)

@@ -6,7 +6,7 @@ import pytest
 
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.sandbox.options import Options
-from tests.support.asking import NOW, SESSION, SIZES
+from tests.support.asking import NOW, SIZES
 from tests.support.in_process import sandbox_in_process
 
 
@@ -15,7 +15,6 @@ def server() -> Iterator[Sandbox]:
     options = Options(sizes=SIZES, clock=NOW)
     with sandbox_in_process(options, "own") as sandbox:
         yield sandbox
-    SESSION.close()
 
 
 @pytest.fixture

@@ -66,6 +66,9 @@ def test_insert_and_remove(sandbox: Sandbox) -> None:
     assert sandbox.times("leads") == {"x": times}
     sandbox.insert("leads", {"id": "y"}, found_at=LATE)
     assert sandbox.remove("leads", "x", "y") == ["x"]
+    unnamed = sandbox.insert("leads", {"n": 1}, {"n": 2})
+    assert sandbox.remove("leads", *unnamed) == unnamed
     assert read(sandbox, "leads") == []
     sandbox.advance(3600)
     assert {"id": "y"} in read(sandbox, "leads")
+    assert sandbox.times("leads")["y"] == {"found_at": LATE, "observed_at": LATE}

@@ -2,12 +2,12 @@
 
 import re
 
-from tap_leadintent.sandbox.faults import Fault
+from tap_leadintent.sandbox.faults import KINDS, Fault
 from tap_leadintent.sandbox.options import Options
 from tests.support.pages import ROOT, tables
 
 TEXT = (ROOT / "docs" / "sandbox.md").read_text(encoding="utf-8")
-KINDS, FIELDS = tables(TEXT)
+ROWS, FIELDS = tables(TEXT)
 
 
 def named(text: str) -> list[str]:
@@ -15,8 +15,8 @@ def named(text: str) -> list[str]:
 
 
 def test_kinds_and_fields_of_faults() -> None:
-    assert [name for row in KINDS for name in named(row["`kind`"])] == [*Fault.kinds]
-    own = {name for row in KINDS for name in named(row["What happens"])} - {"has_more"}
+    assert [name for row in ROWS for name in named(row["`kind`"])] == [*KINDS]
+    own = {name for row in ROWS for name in named(row["What happens"])} - {"has_more"}
     bounds = {name for row in FIELDS for name in named(row["Field"])}
     assert own | bounds | {"kind"} == {*Fault.__struct_fields__}
 

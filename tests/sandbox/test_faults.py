@@ -21,6 +21,7 @@ def test_status_and_first_match(sandbox: Sandbox) -> None:
     response = post(sandbox, "leads")
     assert response.status_code == 503
     assert response.json()["error"]
+    assert response.headers["Content-Type"] == "application/json"
     assert {name: response.headers[name] for name in headers} == headers
     assert (post(sandbox, "leads").text, statuses(sandbox, 1)) == ("busy", [500])
     assert post(sandbox, "signal_agents").status_code == 200

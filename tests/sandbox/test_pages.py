@@ -33,7 +33,7 @@ def test_exact_sizes(sandbox: Sandbox, size: int) -> None:
 @pytest.mark.parametrize(("stream", "name"), RANGES)
 def test_order_and_range(sandbox: Sandbox, stream: str, name: str | None) -> None:
     endpoint = ENDPOINTS[stream]
-    axis = endpoint.ranges[name] if name else endpoint.order
+    axis = endpoint.ranges[name] if name else "found"
     times = {
         key: parse_time(told[endpoint.times[axis]])
         for key, told in sandbox.times(stream).items()

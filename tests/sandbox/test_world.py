@@ -20,9 +20,7 @@ def test_a_clock_that_is_not_set_goes_on_from_now(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = parse_time(NOW)
-    for module in ("options", "world"):
-        place = f"tap_leadintent.sandbox.{module}.current_time"
-        monkeypatch.setattr(place, lambda: now)
+    monkeypatch.setattr("tap_leadintent.sandbox.options.current_time", lambda: now)
     sandbox.configure(clock=None)
     known = by_id(sandbox.records("leads"))
     for ahead in (0, DAY):

@@ -3,12 +3,16 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from tap_leadintent.config import validation
+from tap_leadintent.state_tool import cli
+from tap_leadintent.times import parse_instant
 from tests.support.helpers import PREFIX
-from tests.support.states import HERE, stop_clock
+from tests.support.states import HERE, NOW
 
 
 @pytest.fixture
@@ -36,5 +40,8 @@ def settings(write: Callable[[str, object], str]) -> Callable[..., str]:
 
 @pytest.fixture(autouse=True)
 def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    stop_clock(monkeypatch)
+    """Let the command think that it is NOW."""
+    clock = SimpleNamespace(time=lambda: parse_instant(NOW))
+    for each in (cli, validation):
+        monkeypatch.setattr(each, "time", clock)
     monkeypatch.setenv(f"{PREFIX}BASE_URL", HERE)

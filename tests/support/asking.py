@@ -7,7 +7,6 @@ import requests
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
 
-SESSION = requests.Session()
 HEADERS = {
     "Authorization": "Bearer sandbox-key",
     "Content-Type": "application/json",
@@ -33,16 +32,13 @@ def everything(sandbox: Sandbox) -> dict[str, Any]:
     return {stream: sandbox.records(stream) for stream in ENDPOINTS}
 
 
-def post(
-    sandbox: Sandbox, stream: str, body: Any = None, /, **options: Any
-) -> requests.Response:
+def post(sandbox: Sandbox, stream: str, body: Any = None) -> requests.Response:
     """Send one request to a stream's endpoint."""
-    options.setdefault("headers", HEADERS)
-    return SESSION.post(
+    return requests.post(
         sandbox.url + ENDPOINTS[stream].path,
         json={} if body is None else body,
+        headers=HEADERS,
         timeout=30,
-        **options,
     )
 
 

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.support.environments import Environment
 from tests.support.pages import ROOT, typed
 from tests.support.rows import instant
 
@@ -15,7 +14,7 @@ REQUIREMENTS = ROOT / "tests" / "e2e" / "dbt" / "requirements.txt"
 
 
 def dbt_build(
-    environment: Environment,
+    programs: Path,
     folder: Path,
     *options: str,
     profiles: Path = PROJECT,
@@ -24,7 +23,7 @@ def dbt_build(
     """Build and test all models.
 
     Args:
-        environment: Where dbt is.
+        programs: Folder that dbt is in.
         folder: For what dbt writes.
         options: Of `dbt build`.
         profiles: Folder of `profiles.yml`.
@@ -33,8 +32,8 @@ def dbt_build(
     Returns:
         What dbt says of it.
     """
-    dbt = environment.programs / "dbt"
-    build = shlex.join([str(dbt), "build", "--profiles-dir", str(profiles), *options])
+    dbt = str(programs / "dbt")
+    build = shlex.join([dbt, "build", "--profiles-dir", str(profiles), *options])
     return typed(
         f"{build} || true",  # its last lines tell what failed
         PROJECT,

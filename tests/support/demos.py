@@ -17,7 +17,6 @@ import psutil  # type: ignore[import-untyped]
 from tests.support.pages import ROOT
 
 PICTURE = ROOT / "docs" / "demo.svg"
-PATIENCE = 120
 _HEAD = '<rect width="100%" height="100%" rx="8" fill="#1e1e1e"/>'
 
 

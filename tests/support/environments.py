@@ -7,24 +7,17 @@ import sys
 from pathlib import Path
 
 
-class Environment:
-    """An environment, with its packages already compiled, as after a first run."""
+def build(requirements: Path, folder: Path) -> Path:
+    """Install what a file requires, into a new folder; give that of its programs.
 
-    def __init__(self, folder: Path) -> None:
-        """Name the folder that it is in."""
-        self.programs = folder / "bin"
-        self.python = self.programs / "python"
-
-
-def build(requirements: Path, folder: Path) -> Environment:
-    """Install what a file requires, into a new folder."""
-    environment = Environment(folder)
+    All is compiled, as after a first run.
+    """
     uv("venv", "--python", sys.executable, folder)
     uv(
-        *("pip", "install", "--compile-bytecode", "--python", environment.python),
+        *("pip", "install", "--compile-bytecode", "--python", folder / "bin/python"),
         *("--requirements", requirements),
     )
-    return environment
+    return folder / "bin"
 
 
 def uv(*arguments: Path | str, **variables: str) -> None:

@@ -3,7 +3,6 @@
 import json
 import logging
 import re
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -50,19 +49,8 @@ STREAMS = (
     "monitored_leads",
 )
 
-RANGES = {
-    "leads": ("date_found", "latest_signal"),
-    "signal_accounts": ("date_found", "latest_signal"),
-    "observations": ("observed_at",),
-    "monitored_leads": ("latest_activity",),
-}
-"""The time ranges of the streams that are incremental by default."""
-
 TIMEOUT = 120
 """Seconds after which a process is taken to hang."""
-
-EPOCH = 1_770_000_000
-"""Where the wall clock of `Clock` begins, in seconds since 1970."""
 
 
 def exact_json(text: str | bytes) -> Any:
@@ -84,10 +72,8 @@ def declared_stream(name: str) -> LeadIntentStream:
 def raw_records(sandbox: Sandbox, stream: str) -> list[dict[str, Any]]:
     """Give what the sandbox holds, numbers as exact as they are served."""
     url = f"{sandbox.url}/_sandbox/records?stream={stream}"
-    records: list[dict[str, Any]] = exact_json(requests.get(url, timeout=TIMEOUT).text)[
-        "records"
-    ]
-    return records
+    answer = exact_json(requests.get(url, timeout=TIMEOUT).text)
+    return list(answer["records"])
 
 
 def entries(catalog: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -120,14 +106,6 @@ def only(*streams: str, of: dict[str, Any] | None = None) -> dict[str, Any]:
     return catalog
 
 
-def readers_alive() -> list[str]:
-    """Give the names of the threads that go on reading windows."""
-    readers = [t for t in threading.enumerate() if t.name.startswith("reader")]
-    for thread in readers:
-        thread.join(10)
-    return [thread.name for thread in readers if thread.is_alive()]
-
-
 class Clock:
     """Stands in for the module `time`, without waiting."""
 
@@ -141,7 +119,7 @@ class Clock:
         return self.now
 
     def time(self) -> float:
-        return EPOCH + self.now
+        return 1_770_000_000 + self.now
 
 
 class Waiter:

@@ -44,21 +44,18 @@ class Adapter(BaseAdapter):
         self, request: requests.PreparedRequest, *_args: Any, **_kwargs: Any
     ) -> requests.Response:
         """Answer one request after the other, however many threads ask."""
-        with self._lock:
-            return self._answer(request)
-
-    def _answer(self, request: requests.PreparedRequest) -> requests.Response:
         api, response = self.api, requests.Response()
         response.request, response.url = request, request.url or ""
-        api.now += api.seconds_to_query
-        response.status_code, page = api.respond(json.loads(request.body or ""))
-        api.now += api.seconds_to_answer
-        seconds = EPOCH + api.now + api.odd_clocks.get(self._answers, 0)
-        clock = datetime.fromtimestamp(seconds, tz=UTC)
+        with self._lock:
+            api.now += api.seconds_to_query
+            response.status_code, page = api.respond(json.loads(request.body or ""))
+            api.now += api.seconds_to_answer
+            seconds = EPOCH + api.now + api.odd_clocks.get(self._answers, 0)
+            clock = datetime.fromtimestamp(seconds, tz=UTC)
+            api.now += api.seconds_per_request
+            self._answers += 1
         response.headers["Date"] = format_datetime(clock, usegmt=True)
-        api.now += api.seconds_per_request
         response._content = json.dumps(page).encode()  # noqa: SLF001
-        self._answers += 1
         return response
 
     def close(self) -> None:

@@ -127,15 +127,13 @@ class Pipeline(Meltano):
         )
         typed(line, PROJECT, **{n: v for n, v in self._env.items() if n != "PATH"})
 
-    def partial_state(self) -> str:
-        """Give what the system database holds of a refresh that has not completed."""
-        return self._kept("partial_state")
+    def kept_state(
+        self, column: Literal["partial_state", "completed_state"] = "completed_state"
+    ) -> str:
+        """Give what the system database holds, also midway through a run.
 
-    def kept_state(self) -> str:
-        """Give what the system database holds of all other runs, also midway."""
-        return self._kept("completed_state")
-
-    def _kept(self, column: Literal["partial_state", "completed_state"]) -> str:
+        A refresh that has not completed is in `partial_state`, all else in the other.
+        """
         database = sqlite3.connect(self._system / "meltano.db", timeout=TIMEOUT)
         query = f"SELECT {column} FROM state WHERE state_id = ?"  # noqa: S608 - literal
         try:

@@ -2,14 +2,13 @@
 
 import json
 import logging
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Iterator
 from random import Random
 from threading import Event
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from tap_leadintent.api.page import Page
 from tap_leadintent.api.pagination import Chain
-from tap_leadintent.errors import StreamError
 from tap_leadintent.replication.coordinator import Fetch
 from tap_leadintent.replication.schedule import Reading, Schedule
 from tap_leadintent.replication.windows import Window, Windows
@@ -48,54 +47,35 @@ def fetch_by(send: Send) -> Fetch:
     return lambda fields, after, _: send(fields["window"], int(after or 1))
 
 
-class OneThread:
-    """Stands in for a `Coordinator`: which answer comes next, a seed decides."""
+def in_one_thread(
+    windows: Windows, send: Send, seed: int = 0
+) -> Iterator[tuple[Window, Page]]:
+    """Read as a `Coordinator` does; which answer comes next, a seed decides."""
+    random, schedule, fetch = Random(seed), schedule_of(windows), fetch_by(send)  # noqa: S311
+    asking: list[Reading] = []
+    answers: list[tuple[Reading, Page | BaseException]] = []
 
-    def __init__(self, seed: int, schedule: Schedule, fetch: Fetch, *_: Any) -> None:
-        self._random = Random(seed)  # noqa: S311
-        self._schedule = schedule
-        self._fetch = fetch
+    def one_of(waiting: list[T]) -> T:
+        is_any = random.random() < 0.3
+        return waiting.pop(random.randrange(len(waiting)) if is_any else -1)
 
-    def __iter__(self) -> Generator[tuple[Window, Page]]:
-        random, schedule = self._random, self._schedule
-        asking: list[Reading] = []
-        answers: list[tuple[Reading, Page | BaseException]] = []
-        while True:
-            for window, one in schedule.handed_over():
-                yield window, one
-                schedule.make_room(one.size)
-            asking += schedule.requests()
-            if schedule.is_finished:
-                return
-            assert asking or answers, "nothing is read any more"
-            # Some requests, and some answers, stay behind for long.
-            if asking and (not answers or random.random() < 0.5):
-                reading = self._one_of(asking)
-                answers.append((reading, self._answer(reading.chain)))
-            else:
-                schedule.take(*self._one_of(answers))
-
-    def _one_of(self, waiting: list[T]) -> T:
-        is_any = self._random.random() < 0.3
-        return waiting.pop(self._random.randrange(len(waiting)) if is_any else -1)
-
-    def _answer(self, chain: Chain) -> Page | BaseException:
+    def answer(chain: Chain) -> Page | BaseException:
         try:
-            return self._fetch(chain.fields, chain.after, Event())
+            return fetch(chain.fields, chain.after, Event())
         except Exception as error:  # noqa: BLE001 - raised at its place
             return error
 
-
-def read_chain(stream: Any, stopped: Any = None) -> Generator[Page]:
-    """Read all records of a stream in this thread, page by page."""
-    chain = Chain({}, stream.logger)
     while True:
-        try:
-            one = stream.client.fetch(chain.fields, chain.after, stopped or Event())
-        except StreamError as error:
-            chain.refuse(error)
-            continue
-        yield one
-        chain.take(one)
-        if not one.cursor.has_more:
+        for window, one in schedule.handed_over():
+            yield window, one
+            schedule.make_room(one.size)
+        asking += schedule.requests()
+        if schedule.is_finished:
             return
+        assert asking or answers, "nothing is read any more"
+        # Some requests, and some answers, stay behind for long.
+        if asking and (not answers or random.random() < 0.5):
+            reading = one_of(asking)
+            answers.append((reading, answer(reading.chain)))
+        else:
+            schedule.take(*one_of(answers))

@@ -129,11 +129,15 @@ class Server:
         return [*pages, 0] if self.ends_empty or not pages else pages
 
 
-def play(
-    windows: Windows, history: History, readers: int, server: Server | None = None
+def read(
+    history: History, start: int, end: int, readers: int = 1, **options: Any
 ) -> Played:
-    """Read a history with readers that take a round for a page and never stall."""
-    server, played = server or Server(), Played()
+    """Read a stretch of a history with readers that take a round for a page.
+
+    Options are those of `Windows`, and `server`.
+    """
+    server, played = options.pop("server", Server()), Played()
+    windows = Windows([(start, end)], page_size=PAGE, readers=readers, **options)
     chains: list[tuple[int, int, Window, list[int], int]] = []
     order = 0
     shown: dict[Window, int] = {}
@@ -168,15 +172,6 @@ def play(
             del shown[window]
     assert windows.oldest_left is None
     return played
-
-
-def read(
-    history: History, start: int, end: int, readers: int = 1, **options: Any
-) -> Played:
-    """Read a stretch of a history; options are those of `Windows`, and `server`."""
-    server = options.pop("server", None)
-    windows = Windows([(start, end)], page_size=PAGE, readers=readers, **options)
-    return play(windows, history, readers, server)
 
 
 def least(records: int, server: Server) -> int:

@@ -1,20 +1,18 @@
 """What the tests share that stop runs midway, or resume them."""
 
 import fcntl
-import gzip
 import json
 import signal
 import subprocess
 import sys
 import termios
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from threading import Timer
 from typing import Any
-from urllib.parse import urlsplit
 
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.sandbox.options import three_weeks_ago
@@ -24,7 +22,6 @@ from tests.support.helpers import (
     TIMEOUT,
     Run,
     assert_keeps_secret,
-    exact_json,
     options,
 )
 
@@ -48,7 +45,7 @@ Span = tuple[datetime, datetime]
 
 def after_since(days: float) -> str:
     """Give the time so many days after the sandbox's history begins."""
-    return (instant(SINCE) + timedelta(days)).isoformat()[:19] + "Z"
+    return (datetime.fromisoformat(SINCE) + timedelta(days)).isoformat()[:19] + "Z"
 
 
 def fill(sandbox: Sandbox, *, latency: float = 0, **sizes: int) -> None:
@@ -141,11 +138,6 @@ class TapProcess:
             run = self.finish(None if ended else signal.SIGKILL)
         return run
 
-    def kill(self) -> Run:
-        """End it with SIGKILL; a line that was torn is not part of the output."""
-        run = self.finish(signal.SIGKILL)
-        return run.without_torn_line()
-
 
 def wait_for_a_full_pipe(process: TapProcess) -> None:
     """Wait until the pipe takes nothing more."""
@@ -161,15 +153,10 @@ def wait_for_a_full_pipe(process: TapProcess) -> None:
     poll(stands_still)
 
 
-def instant(text: str) -> datetime:
-    """Read a time of the API or of a state."""
-    return datetime.fromisoformat(text)
-
-
 def covered(state: Any, stream: str, name: str) -> list[Span]:
     """Give the intervals of a range that a state covers."""
     return [
-        (instant(entry["from"]), instant(entry["to"]))
+        (datetime.fromisoformat(entry["from"]), datetime.fromisoformat(entry["to"]))
         for entry in state["bookmarks"].get(stream, {}).get("coverage", [])
         if entry["range"] == name
     ]
@@ -178,31 +165,23 @@ def covered(state: Any, stream: str, name: str) -> list[Span]:
 def asked(sandbox: Sandbox, stream: str, name: str) -> list[Span]:
     """Give the intervals of a range that the sandbox was asked for, in order."""
     return [
-        (instant(body[name]["start_time"]), instant(body[name]["end_time"]))
+        (
+            datetime.fromisoformat(body[name]["start_time"]),
+            datetime.fromisoformat(body[name]["end_time"]),
+        )
         for request in sandbox.requests()
         if request["stream"] == stream and name in (body := request["body"])
     ]
 
 
 def checkpoints(run: Run, stream: str) -> Iterator[tuple[Any, frozenset[str]]]:
-    """Give each STATE of a run with the ids of a stream written before it.
-
-    Records count as written when their line or, in BATCH mode, their file is.
-    """
+    """Give each STATE of a run with the ids of a stream written before it."""
     written: set[str] = set()
     for message in run.messages:
         if message["type"] == "STATE":
             yield message["value"], frozenset(written)
-        elif message.get("stream") == stream:
-            written.update(record["id"] for record in _records_in(message))
-
-
-def _records_in(message: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
-    if message["type"] == "RECORD":
-        yield message["record"]
-    for url in message.get("manifest", ()):
-        with gzip.open(urlsplit(url).path) as lines:
-            yield from map(exact_json, lines)
+        elif message["type"] == "RECORD" and message["stream"] == stream:
+            written.add(message["record"]["id"])
 
 
 def assert_states_are_true(run: Run, sandbox: Sandbox) -> None:
@@ -211,7 +190,10 @@ def assert_states_are_true(run: Run, sandbox: Sandbox) -> None:
     for state, written in checkpoints(run, "leads"):
         for start, end in covered(state, "leads", "date_found"):
             for lead, at in times.items():
-                assert lead in written or not start <= instant(at["found_at"]) < end
+                assert (
+                    lead in written
+                    or not start <= datetime.fromisoformat(at["found_at"]) < end
+                )
 
 
 def assert_ended_cleanly(run: Run, number: signal.Signals) -> None:

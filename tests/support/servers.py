@@ -36,12 +36,12 @@ def listening(
         request: socket.socket
 
         def handle(self) -> None:
+            connection = self.request
             with suppress(OSError):
                 if certificate:
-                    with context.wrap_socket(self.request, server_side=True) as secure:
-                        handle(secure)
-                else:
-                    handle(self.request)
+                    connection = context.wrap_socket(connection, server_side=True)
+                with connection:
+                    handle(connection)
 
     with _Server(("127.0.0.1", 0), Handler) as server:
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
@@ -102,18 +102,16 @@ def unanswered() -> Iterator[str]:
 
 def make_certificate(folder: Path) -> Path:
     """Make a self-signed certificate for this machine, with its key in one file."""
-    key, certificate = folder / "key.pem", folder / "certificate.pem"
+    both = folder / "both.pem"
     subprocess.run(  # noqa: S603 - fixed arguments
         [
             *("openssl", "req", "-x509", "-nodes", "-days", "2"),
             *("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"),
             *("-subj", "/CN=localhost"),
             *("-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"),
-            *("-keyout", str(key), "-out", str(certificate)),
+            *("-keyout", both, "-out", both),
         ],
         check=True,
         capture_output=True,
     )
-    both = folder / "both.pem"
-    both.write_bytes(key.read_bytes() + certificate.read_bytes())
     return both

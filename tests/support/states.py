@@ -2,20 +2,16 @@
 
 import json
 from collections.abc import Iterable
-from types import SimpleNamespace
 from typing import Any
 
-import pytest
 from click.testing import CliRunner, Result
 
-from tap_leadintent.config import validation
 from tap_leadintent.state_tool import cli
-from tap_leadintent.times import parse_instant
 
 HERE = "https://api.example.com"
 THERE = "https://api.example.org"
 NOW = "2026-06-03T00:00:00Z"
-"""When the command plans a run; see `stop_clock`."""
+"""When the command plans a run; see `_clock`."""
 
 
 def entry(name: str, start: str, end: str, **more: str) -> dict[str, Any]:
@@ -95,10 +91,3 @@ def refused(*arguments: str, stdin: object = None) -> str:
     (line,) = result.stderr.splitlines()
     assert line.isprintable()
     return line.removeprefix("Error: ")
-
-
-def stop_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the command think that it is NOW."""
-    clock = SimpleNamespace(time=lambda: parse_instant(NOW))
-    for each in (cli, validation):
-        monkeypatch.setattr(each, "time", clock)

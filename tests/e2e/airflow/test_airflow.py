@@ -99,7 +99,7 @@ def airflow(
     sandbox: Sandbox, warehouse: PostgresWarehouse, tmp_path: Path
 ) -> Iterator[Airflow]:
     """Run Airflow in an environment of its own."""
-    environment = build(
+    programs = build(
         Path(__file__).with_name("requirements.txt"), tmp_path / "environment"
     )
     database = f"sqlite:///{warehouse.system / 'meltano.db'}"
@@ -107,7 +107,7 @@ def airflow(
     home = tmp_path / "airflow"
     home.mkdir()
     variables = {**project.environment, "LEADINTENT_PROJECT": str(ROOT)}
-    airflow = Airflow(environment.programs / "airflow", home, variables)
+    airflow = Airflow(programs / "airflow", home, variables)
     with airflow.running():
         yield airflow
 

@@ -9,7 +9,7 @@ import pytest
 from tap_leadintent.demo.postgres import Postgres
 from tap_leadintent.sandbox import Sandbox
 from tests.support.dbt import ALL_IS_WELL, REQUIREMENTS, assert_opened, dbt_build
-from tests.support.environments import Environment, build
+from tests.support.environments import build
 from tests.support.helpers import API_KEY, STREAMS, Run, raw_records
 from tests.support.postgres import rows_of
 from tests.support.targets import run_target
@@ -33,7 +33,7 @@ LOADS: dict[str, list[dict[str, Any]]] = {
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(REQUIREMENTS, tmp_path_factory.mktemp("dbt") / "environment")
 
 
@@ -43,7 +43,7 @@ def load_and_build(  # noqa: PLR0913, PLR0917 - fixtures
     sandbox: Sandbox,
     config: dict[str, Any],
     postgres: Postgres,
-    environment: Environment,
+    programs: Path,
     tmp_path: Path,
 ) -> Callable[..., str]:
     """Load the sandbox, once with each of the settings, and give what dbt says."""
@@ -60,7 +60,7 @@ def load_and_build(  # noqa: PLR0913, PLR0917 - fixtures
         with postgres.connect() as connection:
             host = {"POSTGRES_HOST": connection.info.host}
         source = ("--vars", f"{{leadintent_schema: {schema}}}")
-        return dbt_build(environment, tmp_path, *source, variables=host)
+        return dbt_build(programs, tmp_path, *source, variables=host)
 
     return load_and_build
 

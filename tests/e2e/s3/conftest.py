@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tap_leadintent.demo.processes import child
-from tests.support.environments import Environment, build
+from tests.support.environments import build
 from tests.support.helpers import TIMEOUT, exact_json
 from tests.support.pipelines import Warehouse, install
 
@@ -23,7 +23,7 @@ class Lake(Warehouse):
     """A bucket of what stands in for S3."""
 
     url: str
-    environment: Environment
+    programs: Path
 
     def settings(self, schema: str) -> dict[str, str]:
         """Give the variables that let the loader reach the bucket."""
@@ -41,7 +41,7 @@ class Lake(Warehouse):
         """Give the rows of a query about the files below `s3://lake`."""
         with TemporaryDirectory() as folder:
             done = subprocess.run(  # noqa: S603 - our own program
-                [self.environment.python, _HERE / "query.py", self.url, folder, query],
+                [self.programs / "python", _HERE / "query.py", self.url, folder, query],
                 check=True,
                 capture_output=True,
                 encoding="utf-8",
@@ -54,12 +54,12 @@ class Lake(Warehouse):
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
     """Serve the stand-in, and install target-s3, for all tests."""
     folder = tmp_path_factory.mktemp("s3")
-    environment = build(_HERE / "requirements.txt", folder / "environment")
+    programs = build(_HERE / "requirements.txt", folder / "environment")
     system = install(folder / "meltano", _TARGET)
-    command = [environment.python, _HERE / "server.py"]
+    command = [programs / "python", _HERE / "server.py"]
     with child(command, stdout=subprocess.PIPE) as process:
         assert process.stdout
         with process.stdout as stdout:
             url = stdout.readline().decode().strip()
             assert url, "it did not start"
-            yield Lake(system, _TARGET, url, environment)
+            yield Lake(system, _TARGET, url, programs)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tap_leadintent.demo.processes import child
-from tests.support.environments import Environment, build
+from tests.support.environments import build
 from tests.support.helpers import TIMEOUT, exact_json
 from tests.support.pipelines import Warehouse, install
 from tests.support.rows import instant
@@ -25,7 +25,7 @@ class SnowflakeWarehouse(Warehouse):
     """A database of what stands in for Snowflake."""
 
     port: int
-    environment: Environment
+    programs: Path
     credentials: Mapping[str, str]
 
     def settings(self, schema: str) -> dict[str, str]:
@@ -47,7 +47,7 @@ class SnowflakeWarehouse(Warehouse):
         """Give the rows of each statement, with the columns' names in lower case."""
         program = _HERE / "query.py"
         done = subprocess.run(  # noqa: S603 - our own program
-            [self.environment.python, program, str(self.port), *statements],
+            [self.programs / "python", program, str(self.port), *statements],
             check=True,
             capture_output=True,
             encoding="utf-8",
@@ -97,8 +97,8 @@ def _read(kind: str, value: Any) -> Any:
 
 
 @contextmanager
-def _serving(environment: Environment) -> Iterator[int]:
-    command = [environment.python, _HERE / "server.py"]
+def _serving(programs: Path) -> Iterator[int]:
+    command = [programs / "python", _HERE / "server.py"]
     with child(command, stdout=subprocess.PIPE) as process:
         assert process.stdout
         with process.stdout as stdout:
@@ -111,12 +111,12 @@ def _serving(environment: Environment) -> Iterator[int]:
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SnowflakeWarehouse]:
     """Serve the stand-in, and install target-snowflake, for all tests."""
     folder = tmp_path_factory.mktemp("snowflake")
-    environment = build(_HERE / "requirements.txt", folder / "environment")
+    programs = build(_HERE / "requirements.txt", folder / "environment")
     key = folder / "key.p8"
     # As docs/warehouses.md says.
     make = "openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out"
     subprocess.run([*make.split(), key], check=True, capture_output=True)  # noqa: S603
     system = install(folder / "meltano", _TARGET)
-    with _serving(environment) as port:
+    with _serving(programs) as port:
         credentials = {"TARGET_SNOWFLAKE_PRIVATE_KEY_PATH": str(key)}
-        yield SnowflakeWarehouse(system, _TARGET, port, environment, credentials)
+        yield SnowflakeWarehouse(system, _TARGET, port, programs, credentials)

@@ -36,9 +36,9 @@ def test_staging_models_open_leads_and_observations(
     profiles = {"leadintent": {"target": "fake", "outputs": {"fake": output}}}
     path = tmp_path / "profiles.yml"
     path.write_text(yaml.safe_dump(profiles), encoding="utf-8")
-    environment = build(REQUIREMENTS, tmp_path / "environment")
+    programs = build(REQUIREMENTS, tmp_path / "environment")
     source = ("--vars", f"{{leadintent_schema: {schema}}}")
-    said = dbt_build(environment, tmp_path, *source, profiles=tmp_path)
+    said = dbt_build(programs, tmp_path, *source, profiles=tmp_path)
     assert ALL_IS_WELL in said, said[-3000:]
 
     keys = {"leads": "lead_id", "observations": "observation_key"}

@@ -50,7 +50,7 @@ def test_it_holds_what_the_api_holds_run_after_run(
     sandbox: Sandbox, warehouse: SnowflakeWarehouse
 ) -> None:
     fill(sandbox, **{**dict.fromkeys(STREAMS, 60), "leads": 250})
-    sandbox.insert("leads", texts=ODD_LEADS, found_at=SINCE)
+    sandbox.insert("leads", *ODD_LEADS, found_at=SINCE)
     password = {"TARGET_SNOWFLAKE_PASSWORD": "password"}
     pipeline = Pipeline(replace(warehouse, credentials=password), sandbox, "whole")
     seen: list[dict[str, Any]] = []
