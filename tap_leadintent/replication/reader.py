@@ -1,6 +1,5 @@
 """Reads what a plan asks for: window by window and page by page, oldest first."""
 
-import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -87,14 +86,7 @@ class Reader:
             with closing(self._pages(step.name, windows)) as pages:
                 for records, window_end in self._read_step(step, pages, coverage):
                     yield records, window_end, step.kind
-            if windows.widest < (self.widest or sys.maxsize):
-                self.widest = windows.widest
-                self.client.logger.warning(
-                    "The API refused long windows of %s, so narrower ones were read; "
-                    "set window_days to %.3g, which it accepts",
-                    step.name,
-                    windows.widest / 86400,
-                )
+            self.widest = windows.widest
 
     def _read_step(
         self, step: Step, pages: Iterable[tuple[Window, Page]], coverage: Coverage

@@ -161,9 +161,6 @@ GAVE_UP = {
 }
 
 OF_A_RUN = {
-    "leads: The API refused … of date_found, so narrower ones …; set window_days to …": warned(
-        config={"start_date": "2025-01-01"}, fault=status(413, times=1)
-    ),
     "leads: A record held what no warehouse can hold: U+0000 … U+FFFD, NaN … null, …": warned(
         fault=page(r'{"id": "a", "title": "\u0000", "score": {"value": NaN}}')
     ),

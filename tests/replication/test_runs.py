@@ -235,7 +235,7 @@ def test_records_that_recur_in_all_windows_are_no_sign_of_that(
 
 @pytest.mark.parametrize("widest", [7 * DAY, HOUR])
 def test_a_range_that_is_refused_is_asked_for_in_narrower_windows(
-    widest: float, caplog: pytest.LogCaptureFixture
+    widest: float,
 ) -> None:
     api, store = Api(now=99 * DAY, leads=steady(60, DAY / 6), widest=widest), Store()
     run(api, store, CONFIG)
@@ -243,9 +243,6 @@ def test_a_range_that_is_refused_is_asked_for_in_narrower_windows(
     assert covered(store) == up_to(99 * DAY)
     # Eight at once may be refused for the same width.
     assert len(api.refused) <= 10 + 8
-    (line,) = [line for line in caplog.messages if "narrower" in line]
-    accepted = float(line.partition("set window_days to ")[2].partition(",")[0])
-    assert widest / 2 < accepted * DAY <= widest * 1.01
 
 
 @pytest.mark.parametrize("ahead", [0, 3 * HOUR])
