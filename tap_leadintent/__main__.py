@@ -18,9 +18,9 @@ def main() -> NoReturn:
     for signum in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signum, lambda number, _: os._exit(128 + number))
     # The SDK would end with a traceback.
-    told = [n for n in ("TAP_LEADINTENT_LOGLEVEL", "LOGLEVEL") if os.environ.get(n)]
-    if told and os.environ[told[0]].upper() not in logging.getLevelNamesMapping():
-        sys.exit(f"{told[0]}: there is no such level; set INFO, or DEBUG for more")
+    given = [n for n in ("TAP_LEADINTENT_LOGLEVEL", "LOGLEVEL") if os.environ.get(n)]
+    if given and os.environ[given[0]].upper() not in logging.getLevelNamesMapping():
+        sys.exit(f"{given[0]}: there is no such level; set INFO, or DEBUG for more")
     code: Any = 1
     try:
         # Imported late: importing takes a while, and a signal may come meanwhile.

@@ -55,3 +55,8 @@ def test_a_records_time_is_written_in_utc_at_full_width(
     assert written is not None
     assert len(written) == len("2026-01-01T00:00:00.000000Z")
     assert datetime.fromisoformat(written) == instant.astimezone(UTC)
+
+
+@pytest.mark.parametrize("text", ["0001-01-01T00:00:00+14:00", "2026-02-30T12:00:00Z"])
+def test_a_records_time_that_utc_does_not_have_is_none(text: str) -> None:
+    assert utc_timestamp(text) is None
