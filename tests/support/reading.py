@@ -81,7 +81,7 @@ class OneThread:
 
     def _answer(self, chain: Chain) -> Page | BaseException:
         try:
-            return self._fetch(chain.fields, chain.after, Event())
+            return self._fetch(chain.fields, chain.current_value, Event())
         except Exception as error:  # noqa: BLE001 - raised at its place
             return error
 
@@ -91,7 +91,8 @@ def read_chain(stream: Any, stopped: Any = None) -> Generator[Page]:
     chain = Chain({}, stream.logger)
     while True:
         try:
-            one = stream.client.fetch(chain.fields, chain.after, stopped or Event())
+            after = chain.current_value
+            one = stream.client.fetch(chain.fields, after, stopped or Event())
         except StreamError as error:
             chain.refuse(error)
             continue
