@@ -33,7 +33,7 @@ PASSING: dict[str, Answer] = {
 }
 
 REFUSED: dict[str, Answer] = {
-    **{str(status): {"status_code": status} for status in (204, 403, 404, 501, 505)},
+    **{str(status): {"status_code": status} for status in (204, 403, 404)},
     "redirect": {"status_code": 307, "headers": {"Location": AGENTS}},
     "certificate": {"exc": LOST.SSLError(ssl.SSLCertVerificationError(1, "no"))},
 }
