@@ -93,7 +93,7 @@ class Client:
             StreamError: All retries failed, or a retry would not help.
             StoppedError: The page is not wanted any more.
         """
-        limiter, pause = self.shared.limiter, None
+        limiter, pause = self.shared.limiter, 0.0
         for attempt in count(1):
             with limiter.turn(stopped, self.tally, pause):
                 try:
@@ -130,7 +130,7 @@ class Client:
             raise no_page(response, as_of, shared.secret)
         try:
             return Page.of(response.content, as_of)
-        except ValueError as difference:
+        except (ValueError, RecursionError) as difference:
             raise no_page(response, as_of, shared.secret, difference) from None
 
     def _plan_retry(self, error: StreamError, attempt: int) -> float:

@@ -124,7 +124,7 @@ def no_page(
     response: requests.Response,
     as_of: int,
     secret: Secret,
-    difference: ValueError | None = None,
+    difference: Exception | None = None,
 ) -> StreamError:
     """Explain a response that is no page.
 

@@ -12,8 +12,6 @@ from typing_extensions import override
 from tap_leadintent.api.page import Page
 from tap_leadintent.errors import StreamError
 
-Fields = dict[str, Any]
-
 _CURSOR_REFUSALS = frozenset({400, 404, 409, 410, 422})
 """Statuses with which a server may refuse a cursor that has expired."""
 
@@ -34,7 +32,7 @@ class Chain(BaseAPIPaginator[str | None]):
     cursor, and one that was followed before, are errors.
     """
 
-    def __init__(self, fields: Fields, logger: logging.Logger) -> None:
+    def __init__(self, fields: dict[str, Any], logger: logging.Logger) -> None:
         """Start before the first page.
 
         Args:

@@ -28,6 +28,7 @@ LOST = requests.exceptions
 PASSING: dict[str, Answer] = {
     **{str(status): {"status_code": status} for status in (408, 429, 500, 599)},
     "html": {"text": "<html>Checking your browser</html>"},
+    "too deep": {"text": f'{{"data": [{"[" * 99_999}'},
     "reset": {"exc": LOST.ConnectionError(lower.ProtocolError("aborted"))},
     "read timeout": {"exc": LOST.ReadTimeout("too slow")},
 }
