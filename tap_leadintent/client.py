@@ -77,7 +77,8 @@ class LeadIntentStream(SingerStream):
         """The request fields that the setting `filters` holds for this stream."""
         self.exclusion = Exclusion(self.config["exclude_fields"].get(self.name, ()))
         """The fields that `exclude_fields` takes out of each record."""
-        self.schema = self.exclusion.schema(self.schema)
+        if self.exclusion:
+            self.schema = self.exclusion.schema(self.schema)
 
     @cached_property
     def client(self) -> Client:

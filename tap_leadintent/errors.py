@@ -65,6 +65,12 @@ class StoppedError(Exception):
 class StreamError(FatalAPIError, LoggedError):
     """A stream cannot go on; the message says why and what to do."""
 
+    may_pass = False
+    """Whether another try of the request may help."""
+
+    retry_after: float | None = None
+    """How many seconds the server wants to be left alone, if it says so."""
+
     def __init__(self, message: str, kind: object = None) -> None:
         """Create the error.
 

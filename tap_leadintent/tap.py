@@ -17,7 +17,7 @@ from tap_leadintent import log
 from tap_leadintent.api.client import Shared
 from tap_leadintent.api.clock import ServerClock
 from tap_leadintent.api.limits import RateLimiter
-from tap_leadintent.api.session import BoundedAdapter, new_session
+from tap_leadintent.api.session import new_session
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.config import files, names, settings, validation
 from tap_leadintent.discovery import infer_columns
@@ -41,7 +41,7 @@ class TapLeadIntent(Tap):
     def discover_streams(self) -> list[LeadIntentStream]:
         readers = self.config["concurrency"]
         shared = Shared(
-            session=new_session(BoundedAdapter(pool_maxsize=2 * readers)),
+            session=new_session(2 * readers),
             limiter=RateLimiter(
                 at_once=readers,
                 requests_per_minute=self.config.get("max_requests_per_minute"),

@@ -23,7 +23,7 @@ PERIOD = {"start_date": "2026-01-01T00:00:00Z", "end_date": "2026-01-01T00:00:01
 DESCRIBED = section(ROOT / "docs" / "design.md", "## The way of a page")
 WAYS = {
     "reader 1": ("parse_http_date", "as_of", "of"),
-    "coordinator": ("take", "advance", "done"),
+    "coordinator": ("take", "has_more", "done"),
     "MainThread": ("decode", "shape_page", "write_message"),
 }
 """For each thread a function where its part begins, one on the way, and the last."""

@@ -7,26 +7,18 @@ import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import count
 from threading import Event
 from typing import Any
 
 import requests
-from singer_sdk.exceptions import RetriableAPIError
 
 from tap_leadintent.api.clock import ServerClock
-from tap_leadintent.api.failures import (
-    explain,
-    failure,
-    is_distrust,
-    is_without_connection,
-    not_a_page,
-)
-from tap_leadintent.api.limits import RateLimiter, Tally, backoff, retry_after
+from tap_leadintent.api.failures import no_answer, no_page
+from tap_leadintent.api.limits import RateLimiter, Tally, backoff
 from tap_leadintent.api.page import Page
-from tap_leadintent.api.session import environment
-from tap_leadintent.errors import NoAccessError, RefusedError, StreamError
+from tap_leadintent.api.session import trusted
+from tap_leadintent.errors import StreamError
 from tap_leadintent.log import Secret
 from tap_leadintent.progress import counted
 from tap_leadintent.times import parse_http_date
@@ -34,8 +26,6 @@ from tap_leadintent.times import parse_http_date
 Fields = Mapping[str, Any]
 
 _REST_FOR_ALL = frozenset({429, 503})
-
-_PASSING = (RetriableAPIError, requests.ConnectionError, requests.Timeout)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,12 +93,12 @@ class Client:
             StreamError: All retries failed, or a retry would not help.
             StoppedError: The page is not wanted any more.
         """
-        limiter, pause = self.shared.limiter, None
+        limiter, pause = self.shared.limiter, 0.0
         for attempt in count(1):
             with limiter.turn(stopped, self.tally, pause):
                 try:
                     page = self._send(self._request(fields, after))
-                except (RetriableAPIError, requests.RequestException) as error:
+                except StreamError as error:
                     # A rest begins before another request can take this place.
                     pause = self._plan_retry(error, attempt)
                 else:
@@ -126,51 +116,39 @@ class Client:
 
     def _send(self, prepared: requests.PreparedRequest) -> Page:
         sent_at, began = time.time(), time.monotonic()
-        response = self.shared.session.send(
-            prepared,
-            timeout=self.timeout,
-            **self._environment,
-        )
+        shared = self.shared
+        try:
+            response = shared.session.send(
+                prepared, timeout=self.timeout, verify=trusted(), allow_redirects=False
+            )
+        except requests.RequestException as error:
+            raise no_answer(error, self.url, self.timeout, shared.secret) from None
         seconds = time.monotonic() - began
         date = parse_http_date(response.headers.get("Date", ""))
-        as_of = self.shared.clock.as_of(date, sent_at, seconds)
+        as_of = shared.clock.as_of(date, sent_at, seconds)
         if response.status_code != requests.codes.ok:
-            error = failure(response, self.shared.secret)
-            if isinstance(error, RefusedError):
-                error.as_of = as_of
-            raise error
+            raise no_page(response, as_of, shared.secret)
         try:
             return Page.of(response.content, as_of)
-        except ValueError as error:
-            raise not_a_page(response, error, self.shared.secret) from None
+        except (ValueError, RecursionError) as difference:
+            raise no_page(response, as_of, shared.secret, difference) from None
 
-    @cached_property
-    def _environment(self) -> dict[str, Any]:
-        return environment(self.url)
-
-    def _plan_retry(
-        self, error: RetriableAPIError | requests.RequestException, attempt: int
-    ) -> float:
+    def _plan_retry(self, error: StreamError, attempt: int) -> float:
         """Choose the wait before another try; raise where there is none.
 
         After 429 and 503, all requests wait.
         """
-        limiter, response = self.shared.limiter, error.response
-        kind: object = type(error) if response is None else response.status_code
-        reason = str(error)
-        if isinstance(error, requests.RequestException):
-            reason = explain(error, self.url, self.timeout, self.shared.secret)
-        kind_of_error = NoAccessError if is_without_connection(error) else StreamError
-        if not isinstance(error, _PASSING) or is_distrust(error):
-            raise kind_of_error(reason, kind) from None
+        if not error.may_pass:
+            raise error
+        limiter = self.shared.limiter
         most = 1 if limiter.is_on_trial else 1 + self.retries
         if attempt >= most:
-            msg = f"gave up after {counted(attempt, 'try', 'tries')}: {reason}"
-            raise kind_of_error(msg, kind) from None
+            msg = f"gave up after {counted(attempt, 'try', 'tries')}: {error}"
+            raise type(error)(msg, error.kind) from None
         pause = backoff(attempt)
-        if response is not None and response.status_code in _REST_FOR_ALL:
-            pause = retry_after(response.headers) or pause
+        if error.kind in _REST_FOR_ALL:
+            pause = error.retry_after or pause
             limiter.rest(pause)
         told = f"try {attempt + 1} of {most} in {pause:.1f} s"
-        self.logger.warning("%s; %s", reason, told)
+        self.logger.warning("%s; %s", error, told)
         return pause

@@ -1,4 +1,4 @@
-"""Explains what is no page: what happened, and what to do.
+"""Explains what is no page: what happened, what to do, and whether to try again.
 
 API description: "Errors". It shows no status codes and no error bodies, so this module
 follows the HTTP standard. The messages of `requests` and urllib3 are not shown: they
@@ -6,18 +6,21 @@ name pools and objects.
 """
 
 import re
-import ssl
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import requests
-from singer_sdk.exceptions import RetriableAPIError
-from urllib3.exceptions import MaxRetryError
 
-from tap_leadintent.errors import IF_IT_GOES_ON, RefusedError
+from tap_leadintent.api.limits import retry_after
+from tap_leadintent.errors import (
+    IF_IT_GOES_ON,
+    NoAccessError,
+    RefusedError,
+    StreamError,
+)
 from tap_leadintent.log import Secret
 
-_RETRIED = frozenset({408, 429, *range(500, 1000)} - {501, 505})
+_RETRIED = frozenset({408, 429, *range(500, 1000)})
 
 _MOST_BYTES = 2**20
 """Bytes of a body that are decoded for a message. More takes longer and shows
@@ -35,12 +38,15 @@ _ADVICE = {
     403: "this key may not read this endpoint; deselect the stream, or ask for access",
     404: _NO_API,
     405: _NO_API,
-    415: _NO_API,
     422: _NOT_ACCEPTED,
     429: "the API wants fewer requests; set max_requests_per_minute, or lower it",
-    501: _NO_API,
+    4: f"the API refused the request; {IF_IT_GOES_ON}",
+    5: "the API, or a gateway before it, is down or overloaded; lower concurrency, or "
+    f"try later; {IF_IT_GOES_ON}",
 }
+"""By status, else by its first digit: what to do."""
 
+_NO_PAGE = f"this is no page, and redirects are not followed; {_ROOT}"
 
 _MEANINGS = {
     "ProxyError|InvalidSchema|InvalidURL": "the proxy does not pass requests on "
@@ -66,8 +72,10 @@ _MEANINGS = {
 used."""
 
 
-def explain(error: Exception, url: str, seconds: float, secret: Secret) -> str:
-    """Explain an error.
+def no_answer(
+    error: requests.RequestException, url: str, seconds: float, secret: Secret
+) -> StreamError:
+    """Explain why there is no response.
 
     Args:
         error: The error that a request raised.
@@ -76,40 +84,23 @@ def explain(error: Exception, url: str, seconds: float, secret: Secret) -> str:
         secret: Hides the key.
 
     Returns:
-        What happened and what to do, safe to be shown, without a full stop.
+        The error to raise, without a full stop; a `NoAccessError` if no connection
+        could be made.
     """
     causes = [*_causes(error)]
     kinds = {kind.__name__ for cause in causes for kind in type(cause).__mro__}
     text = next(_MEANINGS[key] for key in _MEANINGS if kinds & {*key.split("|")})
     host = secret.summarize(urlsplit(url).netloc)
     # What a server or a proxy said may hold the key in another spelling.
-    why = secret.quote(_reason(causes))
-    return text.format(host=host, seconds=seconds, why=why)
-
-
-def is_without_connection(error: Exception) -> bool:
-    """Tell whether a request failed before it could be sent.
-
-    Args:
-        error: Any error.
-
-    Returns:
-        Whether the connection could not be made.
-    """
+    told = text.format(host=host, seconds=seconds, why=secret.quote(_reason(causes)))
     # What fails later is not wrapped in it, as the adapter's `Retry` has it.
-    return any(isinstance(inner, MaxRetryError) for inner in error.args)
-
-
-def is_distrust(error: Exception) -> bool:
-    """Tell whether the server's certificate was refused, so that no retry helps.
-
-    Args:
-        error: Any error.
-
-    Returns:
-        Whether it was refused.
-    """
-    return any(isinstance(e, ssl.SSLCertVerificationError) for e in _causes(error))
+    has_no_connection = "MaxRetryError" in kinds
+    explained = (NoAccessError if has_no_connection else StreamError)(told, type(error))
+    explained.may_pass = (
+        isinstance(error, requests.ConnectionError | requests.Timeout)
+        and "SSLCertVerificationError" not in kinds
+    )
+    return explained
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -129,61 +120,39 @@ def _reason(causes: list[BaseException]) -> str:
     return "no reason was given"
 
 
-def failure(
-    response: requests.Response, secret: Secret
-) -> RetriableAPIError | RefusedError:
-    """Explain a status other than 200.
+def no_page(
+    response: requests.Response,
+    as_of: int,
+    secret: Secret,
+    difference: Exception | None = None,
+) -> StreamError:
+    """Explain a response that is no page.
 
     Args:
         response: The response, read whole.
+        as_of: Up to which time a page would have been complete, see `ServerClock`.
         secret: Hides the key.
+        difference: What `Page` raised, if the status is 200.
 
     Returns:
-        The error to raise. A `RetriableAPIError` if a retry may give a page, else a
-        `RefusedError`. Its message has the status, what to do, and the server's own
-        message, shortened.
+        The error to raise; a `RefusedError` if another try would not help. Its message
+        has the server's own words at its end, shortened.
     """
     status = response.status_code
     told = f"HTTP {status} {secret.quote(response.reason or '')}".rstrip()
-    told = f"{told}: {_ADVICE.get(status) or _advice_for_others(status)}"
-    told = _with_words(told, response, secret)
-    if status in _RETRIED:
-        return RetriableAPIError(told, response)
-    return RefusedError(told, status)
-
-
-def not_a_page(
-    response: requests.Response, difference: ValueError, secret: Secret
-) -> RetriableAPIError:
-    """Explain a response with status 200 that is not a page.
-
-    Args:
-        response: The response, read whole.
-        difference: What `Page` raised.
-        secret: Hides the key.
-
-    Returns:
-        The error to raise; a retry may give a page.
-    """
-    told = (
-        f"the response is not a page of records ({secret.quote(difference)}); "
-        f"{IF_IT_GOES_ON}, or {_ROOT}"
-    )
-    return RetriableAPIError(_with_words(told, response, secret), response)
-
-
-def _advice_for_others(status: int) -> str:
-    if status >= requests.codes.server_error:
-        return (
-            "the API, or a gateway before it, is down or overloaded; lower "
-            f"concurrency, or try later; {IF_IT_GOES_ON}"
+    told += f": {_ADVICE.get(status) or _ADVICE.get(status // 100, _NO_PAGE)}"
+    if difference:
+        told = (
+            f"the response is not a page of records ({secret.quote(difference)}); "
+            f"{IF_IT_GOES_ON}, or {_ROOT}"
         )
-    if status >= requests.codes.bad_request:
-        return f"the API refused the request; {IF_IT_GOES_ON}"
-    return f"this is no page, and redirects are not followed; {_ROOT}"
-
-
-def _with_words(told: str, response: requests.Response, secret: Secret) -> str:
-    """Add the server's own message."""
     words = secret.quote(response.content[:_MOST_BYTES].decode(errors="replace"))
-    return f"{told}: {words}" if words else told
+    if words:
+        told = f"{told}: {words}"
+    if not difference and status not in _RETRIED:
+        refusal = RefusedError(told, status)
+        refusal.as_of = as_of
+        return refusal
+    error = StreamError(told, status)
+    error.may_pass, error.retry_after = True, retry_after(response.headers)
+    return error

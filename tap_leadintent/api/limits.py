@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from threading import Condition, Event
+from threading import TIMEOUT_MAX, Condition, Event
 
 from tap_leadintent.errors import StoppedError
 from tap_leadintent.times import parse_http_date
@@ -22,9 +22,6 @@ the run for hours; less retries sooner than the server wants."""
 _RISE = 0.05
 """How much each response raises the number of requests in flight. More meets the
 server's limit again soon; less takes longer to reach full speed."""
-
-_UNTIL_ANOTHER_ENDS = 3600.0
-"""Seconds; the end of another request wakes those that wait for its place."""
 
 
 @dataclass
@@ -62,7 +59,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         Seconds from now, at most `LONGEST_RETRY_AFTER`; None without the header, or
         when it is malformed or in the past.
     """
-    text = headers.get("Retry-After", "").strip()
+    text = headers.get("Retry-After", "")
     try:
         seconds = float(text)
     except ValueError:
@@ -129,21 +126,19 @@ class RateLimiter:
             self._most = min(self._at_once, self._most + _RISE)
 
     @contextmanager
-    def turn(
-        self, stopped: Event, tally: Tally, pause: float | None = None
-    ) -> Iterator[None]:
+    def turn(self, stopped: Event, tally: Tally, pause: float = 0) -> Iterator[None]:
         """Wait until a request may be sent; send it inside this context.
 
         Args:
             stopped: Set when the request is not wanted any more.
             tally: Counts the request, and how long it waited.
-            pause: How long a retry waits at least, in seconds; None for a first try.
+            pause: How long a retry waits at least, in seconds; 0 for a first try.
 
         Raises:
             StoppedError: The request is not wanted any more.
         """
         begun = time.monotonic()
-        stopped.wait(pause or 0)
+        stopped.wait(pause)
         with self._changed:
             while (left := self._seconds_left()) > 0 or stopped.is_set():
                 if stopped.is_set():
@@ -153,7 +148,7 @@ class RateLimiter:
             self._in_flight.append(stopped)
             self._next_slot = now + self._interval
             tally.requests += 1
-            tally.retries += pause is not None
+            tally.retries += pause > 0
             tally.seconds_waited += now - begun
         try:
             yield
@@ -166,5 +161,5 @@ class RateLimiter:
         # Those of a stream that has failed may hang; the next one must not wait for it.
         wanted = sum(not stopped.is_set() for stopped in self._in_flight)
         if wanted >= (1 if self.is_on_trial else int(self._most)):
-            return _UNTIL_ANOTHER_ENDS
+            return TIMEOUT_MAX  # The end of one wakes those that wait for its place.
         return max(self._rest_until, self._next_slot) - time.monotonic()

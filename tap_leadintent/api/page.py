@@ -62,9 +62,6 @@ class Page:
     cursor: Cursor
     """Says where the next page is."""
 
-    count: int
-    """How many records it holds."""
-
     size: int
     """About how many bytes of memory it takes."""
 
@@ -87,6 +84,7 @@ class Page:
 
         Raises:
             ValueError: The body is not a page envelope; the message says why.
+            RecursionError: It is nested too deeply.
         """
         envelope, is_repaired = _decode(_envelope_decoder, content)
         raw, cursor = envelope.data, envelope.cursor
@@ -94,7 +92,7 @@ class Page:
             msg = "its cursor is no valid text"
             raise ValueError(msg)
         size = len(content) + _BYTES_OF_A_PAGE
-        return cls(raw, cursor, len(raw), size, as_of, is_repaired)
+        return cls(raw, cursor, size, as_of, is_repaired)
 
     def decode(self) -> Records:
         """Decode the records.
@@ -115,7 +113,7 @@ class Page:
                     is_mended = is_mended or record != found
                 is_repaired = is_repaired or is_mended
                 data.append(record)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             msg = (
                 f"a page holds records that cannot be decoded ({error}); the next run "
                 f"reads it again; {IF_IT_GOES_ON}"
@@ -127,13 +125,9 @@ class Page:
 def _decode(decoder: msgspec.json.Decoder[T], content: bytes) -> tuple[T, bool]:
     """Decode JSON, and tell whether single values had to be replaced."""
     try:
-        try:
-            return decoder.decode(content), False
-        except ValueError as refusal:
-            return decoder.decode(_mended(content, refusal)), True
-    except RecursionError as error:
-        msg = "JSON is nested too deeply"
-        raise ValueError(msg) from error
+        return decoder.decode(content), False
+    except ValueError as refusal:
+        return decoder.decode(_mended(content, refusal)), True
 
 
 def _mended(content: bytes, refusal: ValueError) -> bytes:

@@ -12,8 +12,6 @@ from typing_extensions import override
 from tap_leadintent.api.page import Page
 from tap_leadintent.errors import StreamError
 
-Fields = dict[str, Any]
-
 _CURSOR_REFUSALS = frozenset({400, 404, 409, 410, 422})
 """Statuses with which a server may refuse a cursor that has expired."""
 
@@ -26,74 +24,28 @@ _MANY_EMPTY = 100
 they have read; more would leave it open for longer why a run does not end."""
 
 
-class CursorPaginator(BaseAPIPaginator[str | None]):
-    """Follows `cursor.next` until `cursor.has_more` is false.
+class Chain(BaseAPIPaginator[str | None]):
+    """Follows `cursor.next` until `cursor.has_more` is false. It sends nothing.
 
-    The value is the `cursor.after` to send, None for the first page. An empty page does
-    not end the chain. A missing cursor, and one that was followed before, are errors.
+    Its `current_value` is the `cursor.after` to send, None for the first page; its
+    `count` is the number of pages. An empty page does not end the chain. A missing
+    cursor, and one that was followed before, are errors.
     """
 
-    def __init__(self) -> None:
-        """Start before the first page."""
-        super().__init__(None)
-        self._seen: set[int] = set()
-
-    # The SDK only passes on what `advance` is given: here a page, not a response.
-
-    @override
-    def advance(self, response: Page) -> None:  # type: ignore[override]
-        super().advance(response)  # type: ignore[arg-type]
-
-    @override
-    def has_more(self, response: Page) -> bool:  # type: ignore[override]
-        return response.cursor.has_more
-
-    @override
-    def get_next(self, response: Page) -> str:  # type: ignore[override]
-        after = response.cursor.next
-        if not after:
-            problem = "says has_more but carries no next cursor"
-            raise self._error(problem)
-        # Hashes take less memory: cursors can be long, and chains have many pages.
-        if hash(after) in self._seen:
-            problem = "repeats a cursor that this chain has followed before"
-            raise self._error(problem)
-        self._seen.add(hash(after))
-        return after
-
-    def _error(self, problem: str) -> StreamError:
-        return StreamError(
-            f"page {self.count} {problem}; the stream stops rather than miss records. "
-            "Report it to the API's support."
-        )
-
-
-class Chain:
-    """A cursor chain, page by page. It says what to ask for, and sends nothing."""
-
-    def __init__(self, fields: Fields, logger: logging.Logger) -> None:
+    def __init__(self, fields: dict[str, Any], logger: logging.Logger) -> None:
         """Start before the first page.
 
         Args:
             fields: The request fields of a window, empty for all records.
             logger: Gets a line for a restart, and for many empty pages.
         """
+        super().__init__(None)
         self.fields = fields
         """What to ask for, besides the cursor."""
         self._logger = logger
-        self._paginator = CursorPaginator()
+        self._seen: set[int] = set()
         self._restarts = 0
         self._empty = 0
-
-    @property
-    def after(self) -> str | None:
-        """The cursor to send next; None for the first page."""
-        return self._paginator.current_value
-
-    @property
-    def has_begun(self) -> bool:
-        """Whether its first page has come."""
-        return self._paginator.count > 0
 
     def take(self, page: Page) -> Page:
         """Take the page that was asked for.
@@ -107,15 +59,36 @@ class Chain:
         Raises:
             StreamError: It has no next cursor, or one that was followed before.
         """
-        self._empty = 0 if page.count else self._empty + 1
+        self._empty = 0 if page.raw else self._empty + 1
         if self._empty == _MANY_EMPTY:
             self._logger.warning(
                 "The API has sent %d empty pages in a row, each with the promise of "
                 "another; if the run does not end, report it to the API's support",
                 self._empty,
             )
-        self._paginator.advance(page)
+        # The SDK only passes it on to the two methods below.
+        self.advance(page)  # type: ignore[arg-type]
         return page
+
+    @override
+    def has_more(self, response: Page) -> bool:  # type: ignore[override]
+        return response.cursor.has_more
+
+    @override
+    def get_next(self, response: Page) -> str:  # type: ignore[override]
+        after = response.cursor.next
+        # Hashes take less memory: cursors can be long, and chains have many pages.
+        if after and hash(after) not in self._seen:
+            self._seen.add(hash(after))
+            return after
+        problem = "says has_more but carries no next cursor"
+        if after:
+            problem = "repeats a cursor that this chain has followed before"
+        msg = (
+            f"page {self.count} {problem}; the stream stops rather than miss records. "
+            "Report it to the API's support."
+        )
+        raise StreamError(msg)
 
     def refuse(self, error: BaseException) -> None:
         """Learn that the request failed; begin again if a cursor may have expired.
@@ -126,13 +99,14 @@ class Chain:
         Raises:
             BaseException: The chain cannot go on.
         """
-        if not (self.has_begun and isinstance(error, StreamError)):
+        if not (self.count and isinstance(error, StreamError)):
             raise error
         if error.kind not in _CURSOR_REFUSALS or self._restarts == _RESTARTS:
-            msg = f"page {self._paginator.count + 1}: {error}"
+            msg = f"page {self.count + 1}: {error}"
             raise type(error)(msg, error.kind)
         self._restarts += 1
-        self._paginator = CursorPaginator()
+        super().__init__(None)
+        self._seen.clear()
         self._logger.warning(
             "The API refused a cursor; the window is read again: %s", error
         )

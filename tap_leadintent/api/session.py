@@ -34,6 +34,8 @@ class BoundedAdapter(HTTPAdapter):
         response = super().send(request, **{**options, "stream": True})
         # Read by `requests`, it would be copied from pieces.
         response._content = _whole(response.raw, end)  # noqa: SLF001
+        # It would be read, though it is not followed, and it may be invalid.
+        response.headers.pop("Location", None)
         return response
 
 
@@ -57,50 +59,39 @@ def _whole(raw: BaseHTTPResponse, end: float) -> bytes:
     return body.getvalue()
 
 
-class _Session(requests.Session):
-    """Follows no redirect, nor reads its address, which may be invalid."""
-
-    @override
-    def get_redirect_target(self, resp: requests.Response) -> None:
-        return None
-
-
-def new_session(adapter: HTTPAdapter) -> requests.Session:
-    """Open a session.
+def new_session(connections: int) -> requests.Session:
+    """Open a session, which uses no proxy for plain HTTP.
 
     Args:
-        adapter: Keeps the connections.
+        connections: How many it keeps to a host.
 
     Returns:
         The session; threads may share it, as it is not asked to prepare requests.
     """
-    session = _Session()
+    session, adapter = requests.Session(), BoundedAdapter(pool_maxsize=connections)
     session.mount("https://", adapter)
     session.mount("http://", adapter)
+    # A proxy could read the key. Plain HTTP is allowed for loopback only.
+    session.proxies["http"] = ""
     return session
 
 
-def environment(url: str) -> dict[str, Any]:
-    """Read trusted certificates for an address from the environment.
+def trusted() -> str | bool:
+    """Read from the environment which certificates to trust.
 
     `requests` does so only for requests that it prepares itself, and ignores
     `SSL_CERT_FILE`. Of proxies it reads all by itself.
 
-    Args:
-        url: The address.
-
     Returns:
-        Arguments for `Session.send`.
+        The argument `verify` for `Session.send`.
 
     Raises:
         NoAccessError: A variable names a path that does not exist.
     """
-    if not url.lower().startswith("https:"):
-        # A proxy could read the key. Plain HTTP is allowed for loopback only.
-        return {"proxies": {}}
-    name = next(filter(os.environ.get, _TRUST), "")
-    path = os.environ.get(name)
-    if path and not Path(path).exists():
-        msg = f"{name} names no file of certificates: there is no {path}"
-        raise NoAccessError(msg)
-    return {"verify": path or True}
+    for name in _TRUST:
+        if path := os.environ.get(name):
+            if not Path(path).exists():
+                msg = f"{name} names no file of certificates: there is no {path}"
+                raise NoAccessError(msg)
+            return path
+    return True

@@ -121,7 +121,7 @@ class Coordinator:
 
     def _answer(self, chain: Chain) -> Page | BaseException:
         try:
-            return self._fetch(chain.fields, chain.after, self.stopped)
+            return self._fetch(chain.fields, chain.current_value, self.stopped)
         except BaseException as error:  # noqa: BLE001 - raised at its place
             return error
 

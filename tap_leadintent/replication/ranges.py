@@ -78,7 +78,7 @@ class RangeChain(Chain):
     @override
     def refuse(self, error: BaseException) -> None:
         if (
-            self.has_begun
+            self.count
             or not isinstance(error, RefusedError)
             or error.kind not in _REFUSALS
         ):

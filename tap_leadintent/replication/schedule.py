@@ -150,7 +150,7 @@ class Schedule:
         reading.pages.append(page)
         if not page.cursor.has_more:
             reading.has_ended = True
-            self._windows.done(reading.window, records=page.count)
-        elif not self._windows.goes_on(reading.window, records=page.count):
+            self._windows.done(reading.window, records=len(page.raw))
+        elif not self._windows.goes_on(reading.window, records=len(page.raw)):
             # What it held is read again in others.
             self._readings.remove(reading)

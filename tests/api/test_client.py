@@ -28,12 +28,13 @@ LOST = requests.exceptions
 PASSING: dict[str, Answer] = {
     **{str(status): {"status_code": status} for status in (408, 429, 500, 599)},
     "html": {"text": "<html>Checking your browser</html>"},
+    "too deep": {"text": f'{{"data": [{"[" * 99_999}'},
     "reset": {"exc": LOST.ConnectionError(lower.ProtocolError("aborted"))},
     "read timeout": {"exc": LOST.ReadTimeout("too slow")},
 }
 
 REFUSED: dict[str, Answer] = {
-    **{str(status): {"status_code": status} for status in (204, 403, 404, 501, 505)},
+    **{str(status): {"status_code": status} for status in (204, 403, 404)},
     "redirect": {"status_code": 307, "headers": {"Location": AGENTS}},
     "certificate": {"exc": LOST.SSLError(ssl.SSLCertVerificationError(1, "no"))},
 }
@@ -58,7 +59,7 @@ def pages(tap: TapLeadIntent, stream: str = "signal_agents") -> Iterator[Any]:
     chain = Chain({}, read.logger)
     while True:
         try:
-            one = read.client.fetch(chain.fields, chain.after, Waiter())
+            one = read.client.fetch(chain.fields, chain.current_value, Waiter())
         except StreamError as error:
             chain.refuse(error)
             continue

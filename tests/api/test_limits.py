@@ -87,7 +87,7 @@ def test_what_nobody_wants_any_more_ends_its_wait(wait: str) -> None:
     if wait == "rest":
         limiter.rest(600)
     stopped: Any = Waiter(seconds=10)
-    pause = 600 if wait == "pause" else None
+    pause = 600 if wait == "pause" else 0
     with pytest.raises(StoppedError), limiter.turn(stopped, Tally(), pause):
         """Never entered."""
 

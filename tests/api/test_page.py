@@ -19,7 +19,7 @@ def decode(text: str | bytes) -> tuple[Any, bool]:
     )
     records = page.decode()
     (record,) = records.data
-    assert page.count == len(records.raw) == 1
+    assert len(records.raw) == 1
     return record["x"], records.is_repaired
 
 
@@ -106,8 +106,8 @@ def test_what_is_not_a_page_is_an_error(content: Any) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [b'"\xff"', b'"\x00"', b"9" * 4301, b"[" * 99_999 + b"]" * 99_999],
-    ids=["not utf-8", "control", "integer", "too deep"],
+    [b'"\xff"', b'"\x00"', b"9" * 4301],
+    ids=["not utf-8", "control", "integer"],
 )
 def test_a_record_that_is_no_json_is_an_error(text: bytes) -> None:
     with pytest.raises((ValueError, StreamError), match=r"."):

@@ -3,7 +3,7 @@
 import pytest
 import requests
 
-from tap_leadintent.api.failures import failure
+from tap_leadintent.api.failures import no_page
 from tap_leadintent.log import Secret
 from tests.support.helpers import API_KEY
 
@@ -22,12 +22,13 @@ def answer(status: int, text: str, reason: str = "") -> requests.Response:
         (307, "this is no page, and redirects are not followed; check base_url"),
         (409, "the API refused the request; if it goes on, ask the API's support"),
         (500, "the API, or a gateway before it, is down or overloaded; lower concurr"),
-        (501, "nothing answers at this address as the API does; check base_url"),
+        (405, "nothing answers at this address as the API does; check base_url"),
     ],
 )
 def test_a_message_says_what_to_do_and_shows_the_servers_own_words(
     status: int, advice: str
 ) -> None:
-    told = str(failure(answer(status, '{"error":\n "no"}', "Nope"), Secret(API_KEY)))
+    response = answer(status, '{"error":\n "no"}', "Nope")
+    told = str(no_page(response, 0, Secret(API_KEY)))
     assert told.startswith(f"HTTP {status} Nope: {advice}")
     assert told.endswith(': {"error": "no"}')

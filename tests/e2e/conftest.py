@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import requests
 
-from tap_leadintent.api.session import BoundedAdapter, new_session
+from tap_leadintent.api.session import new_session
 from tap_leadintent.demo.postgres import Postgres, running_postgres
 from tap_leadintent.sandbox import Sandbox, running_sandbox
 from tests.support.environments import uv
@@ -36,7 +36,7 @@ def server() -> Iterator[Sandbox]:
 @pytest.fixture
 def session() -> Iterator[requests.Session]:
     """What sends requests for the tap."""
-    with new_session(BoundedAdapter()) as session:
+    with new_session(1) as session:
         yield session
 
 

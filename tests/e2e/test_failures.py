@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 import requests
 
-from tap_leadintent.api.failures import explain, is_distrust, is_without_connection
-from tap_leadintent.api.session import environment
+from tap_leadintent.api.failures import no_answer
+from tap_leadintent.api.session import trusted
+from tap_leadintent.errors import NoAccessError, StreamError
 from tap_leadintent.log import Secret
 from tests.support.helpers import API_KEY
 from tests.support.servers import listening, read_request, response, unanswered
@@ -22,21 +23,17 @@ Handle = Callable[[socket.socket], None]
 SECONDS = 0.3
 
 
-def fail(session: requests.Session, url: str) -> Exception:
-    """Send a request that fails, as the tap does; give its error."""
+def fail(session: requests.Session, url: str) -> StreamError:
+    """Send a request that fails; give what is said of it, in one line."""
     with pytest.raises(requests.RequestException) as caught:
-        session.post(url, json={}, timeout=SECONDS, **environment(url))
-    return caught.value
-
-
-def told(session: requests.Session, url: str) -> str:
-    """Give what is said of a request that fails, in one line without details."""
-    text = explain(fail(session, url), url, SECONDS, Secret(API_KEY))
+        session.post(url, json={}, timeout=SECONDS, verify=trusted())
+    error = no_answer(caught.value, url, SECONDS, Secret(API_KEY))
+    text = str(error)
     assert text.isprintable()
     assert len(text) < 600
     assert API_KEY not in text
     assert not re.search(r" at 0x|Pool|Errno|\wError|object|exception|_ssl\.c", text)
-    return text
+    return error
 
 
 def saying(*parts: bytes) -> Handle:
@@ -83,9 +80,10 @@ def test_an_answer_that_does_not_arrive(
     session: requests.Session, handle: Handle, text: str
 ) -> None:
     with listening(handle) as (host, port):
-        url = f"http://{host}:{port}/v1/x"
-        assert told(session, url) == text.replace("HOST", f"{host}:{port}")
-        assert not is_without_connection(fail(session, url))
+        error = fail(session, f"http://{host}:{port}/v1/x")
+    assert str(error) == text.replace("HOST", f"{host}:{port}")
+    assert type(error) is StreamError
+    assert error.may_pass
 
 
 def test_a_certificate_that_nobody_trusts(
@@ -94,11 +92,11 @@ def test_a_certificate_that_nobody_trusts(
     for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"):
         monkeypatch.delenv(name, raising=False)
     with listening(saying(response()), certificate) as (host, port):
-        url = f"https://{host}:{port}/"
-        begin = f"the server's certificate is not trusted ({host}:{port}: certificate v"
-        assert told(session, url).startswith(begin)
-        assert is_distrust(fail(session, url))
-        assert is_without_connection(fail(session, url))
+        error = fail(session, f"https://{host}:{port}/")
+    begin = f"the server's certificate is not trusted ({host}:{port}: certificate v"
+    assert str(error).startswith(begin)
+    assert isinstance(error, NoAccessError)
+    assert not error.may_pass
 
 
 UNREACHABLE = (
@@ -109,8 +107,10 @@ UNREACHABLE = (
 
 def test_a_connection_that_is_not_taken(session: requests.Session) -> None:
     with unanswered() as host:
-        assert told(session, f"https://{host}/") == UNREACHABLE.replace("HOST", host)
-        assert is_without_connection(fail(session, f"https://{host}/"))
+        error = fail(session, f"https://{host}/")
+    assert str(error) == UNREACHABLE.replace("HOST", host)
+    assert isinstance(error, NoAccessError)
+    assert error.may_pass
 
 
 API = "https://api.example.com/v1"
@@ -126,4 +126,6 @@ def test_an_address_of_no_proxy(
 ) -> None:
     monkeypatch.delenv("NO_PROXY")
     monkeypatch.setenv("HTTPS_PROXY", url)
-    assert told(session, API) == PROXY.replace("WHY", "no reason was given")
+    error = fail(session, API)
+    assert str(error) == PROXY.replace("WHY", "no reason was given")
+    assert not error.may_pass

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import requests
 
-from tap_leadintent.api.session import BoundedAdapter, new_session
+from tap_leadintent.api.session import new_session
 from tap_leadintent.errors import StreamError
 from tests.support.servers import (
     CHUNKED,
@@ -41,15 +41,14 @@ def post(
     ids=["plain", "chunked", "gzip"],
 )
 def test_sound_answers_arrive_over_one_connection(answer: bytes) -> None:
-    connections, adapter = [], BoundedAdapter()
+    connections = []
 
     def serve(connection: socket.socket) -> None:
         connections.append(connection)
         answering(answer[:7], answer[7:])(connection)
 
-    with listening(serve) as address:
-        contents = {post(new_session(adapter), address).content for _ in range(3)}
-        adapter.close()
+    with listening(serve) as address, new_session(1) as session:
+        contents = {post(session, address).content for _ in range(3)}
     assert contents == {LONG}
     assert len(connections) == 1
 

@@ -6,7 +6,7 @@ from socket import socket
 
 import pytest
 
-from tap_leadintent.api.session import environment
+from tap_leadintent.api.session import trusted
 from tap_leadintent.errors import NoAccessError
 from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import API_KEY, Run, only
@@ -27,11 +27,11 @@ def test_a_variable_can_name_certificates_to_trust(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
 ) -> None:
     monkeypatch.setenv(name, str(tmp_path))
-    assert environment("https://api.example.com")["verify"] == str(tmp_path)
+    assert trusted() == str(tmp_path)
     monkeypatch.setenv(name, "/nowhere/bundle.pem")
     told = f"^{name} names no file of certificates: there is no /nowhere/bundle.pem$"
     with pytest.raises(NoAccessError, match=told):
-        environment("https://api.example.com")
+        trusted()
 
 
 @pytest.fixture

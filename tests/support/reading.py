@@ -61,7 +61,7 @@ def in_one_thread(
 
     def answer(chain: Chain) -> Page | BaseException:
         try:
-            return fetch(chain.fields, chain.after, Event())
+            return fetch(chain.fields, chain.current_value, Event())
         except Exception as error:  # noqa: BLE001 - raised at its place
             return error
 
