@@ -53,7 +53,7 @@ class RecordShaper:
         self._exclusion = exclusion
         # A breadcrumb has "properties" before each name.
         self._deselected = Exclusion(
-            ".".join(path[1::2]) for path in mask if path and not mask[path]
+            ".".join(path[1::2]) for path in mask if not mask[path]
         )
         own = {column.name: column.make for column in made_columns}
         fields = {

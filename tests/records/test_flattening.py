@@ -47,9 +47,9 @@ def flat(
 
 COMPANY = {"id": TEXT, "company": opened(name=TEXT, hq=opened(city=TEXT))}
 HQ = {"city": "c", "zip": {"code": 1}}
-NEW = {"new": [], "none": None, "empty": {}}
+NEW: dict[str, Any] = {"new": [], "none": None, "empty": {}}
 RECORD = {"id": "1", "company": {"name": "n", **NEW, "sizes": {"min": 1}, "hq": HQ}}
-REST = {"company__new": [], "company__none": None, "company__empty": {}}
+REST: dict[str, Any] = {"company__new": [], "company__none": None, "company__empty": {}}
 
 
 @pytest.mark.parametrize(
