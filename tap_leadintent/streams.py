@@ -1,6 +1,6 @@
 """The seven streams, one for each endpoint of the API description."""
 
-from typing import Any
+from functools import partial
 
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.openapi import (
@@ -11,7 +11,7 @@ from tap_leadintent.openapi import (
     record_schema,
 )
 from tap_leadintent.records.keys import own_id_of
-from tap_leadintent.times import utc_timestamp
+from tap_leadintent.records.shaper import time_at
 
 _TIME = {"type": ["string", "null"], "format": "date-time"}
 
@@ -29,16 +29,10 @@ def _record_key(entity: str) -> TapColumn:
     )
 
 
-def _signal_observed_at(record: dict[str, Any], _: object) -> str | None:
-    signal = record.get("signal")
-    found = signal.get("observed_at") if isinstance(signal, dict) else None
-    return utc_timestamp(found)
-
-
 _SIGNAL_OBSERVED_AT = TapColumn(
     SIGNAL_OBSERVED_AT,
     {**_TIME, "description": "`signal.observed_at` in UTC."},
-    _signal_observed_at,
+    partial(time_at, "signal", "observed_at"),
     made_from=("signal", "observed_at"),
 )
 _WINDOW_END = TapColumn(

@@ -17,9 +17,24 @@ from tap_leadintent.records.column_types import ColumnTypes
 from tap_leadintent.records.exclusion import Exclusion
 from tap_leadintent.records.keys import canonical_json, content_key
 from tap_leadintent.records.notes import RecordNotes
-from tap_leadintent.times import is_finer
+from tap_leadintent.times import is_finer, utc_timestamp
 
 Record = dict[str, Any]
+
+
+def time_at(outer: str, inner: str, record: Record, _: object) -> str | None:
+    """Give a record's time that stands in an object.
+
+    Args:
+        outer: The object's name.
+        inner: The time's name.
+        record: The record as the API gave it.
+
+    Returns:
+        The time as `utc_timestamp` writes it; None if there is none.
+    """
+    found = record.get(outer)
+    return utc_timestamp(found.get(inner)) if isinstance(found, dict) else None
 
 
 def _text_of(name: str, record: Record, _: object) -> str:
@@ -50,7 +65,7 @@ class RecordShaper:
             exclusion: The fields to remove from each record first, if any.
         """
         self._notes = notes
-        self._exclusion = exclusion
+        self._exclusion = exclusion or None
         # A breadcrumb has "properties" before each name.
         self._deselected = Exclusion(
             ".".join(path[1::2]) for path in mask if not mask[path]
@@ -125,7 +140,7 @@ class RecordShaper:
         Raises:
             ValueError: A key column has no value.
         """
-        if self._exclusion:
+        if self._exclusion is not None:
             records = self._exclusion.apply(records)
         doubtful = self._types.doubtful(records)
         shaped = [self._shape(record, doubtful, window_end) for record in records]
