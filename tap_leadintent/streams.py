@@ -10,7 +10,7 @@ from tap_leadintent.openapi import (
     TapColumn,
     record_schema,
 )
-from tap_leadintent.records.keys import own_id_of
+from tap_leadintent.records.keys import own_id
 from tap_leadintent.records.shaper import time_at
 
 _TIME = {"type": ["string", "null"], "format": "date-time"}
@@ -24,7 +24,7 @@ def _record_key(entity: str) -> TapColumn:
     return TapColumn(
         RECORD_KEY,
         {"type": ["string"], "description": description},
-        own_id_of(entity),
+        partial(own_id, f"{entity}_id"),
         made_from=("id",),
     )
 

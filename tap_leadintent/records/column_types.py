@@ -1,6 +1,6 @@
 """Checks whether a value fits its column's type, and converts it to that type."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import GenericAlias
 from typing import Annotated, Any
 
@@ -42,7 +42,7 @@ class ColumnTypes:
         exact = _struct({n: columns[n] for n in types if types[n] is not None})
         self._page = GenericAlias(list, exact)
 
-    def doubtful(self, records: list[dict[str, Any]]) -> Iterable[str]:
+    def doubtful(self, records: list[dict[str, Any]]) -> Collection[str]:
         """Find the columns whose values must go through `fits`.
 
         Args:

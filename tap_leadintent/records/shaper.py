@@ -4,7 +4,7 @@ A column holds the field of the same name. A field without a column, or whose va
 contradicts its column's type, goes to `additional_properties` under its own name.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -88,7 +88,8 @@ class RecordShaper:
         self._never_null = [
             name
             for name, schema in columns.items()
-            if not Draft202012Validator(schema).is_valid(None)
+            if name not in key_properties
+            and not Draft202012Validator(schema).is_valid(None)
         ]
 
     def keys(self, page: Records) -> list[Hashable]:
@@ -155,7 +156,7 @@ class RecordShaper:
         return shaped
 
     def _shape(
-        self, record: Record, doubtful: Iterable[str], window_end: str | None
+        self, record: Record, doubtful: Collection[str], window_end: str | None
     ) -> Record:
         shaped = self._empty | record
         rest: Record = {}
@@ -165,7 +166,7 @@ class RecordShaper:
             rest = self._deselected.apply({name: shaped.pop(name) for name in unknown})
             if self._has_rest:
                 self._notes.without_column(rest)
-        if contradicting := self._fit(shaped, doubtful):
+        if doubtful and (contradicting := self._fit(shaped, doubtful)):
             rest |= self._deselected.apply(contradicting)
         for name, make in self._made:
             shaped[name] = make(record, window_end)
