@@ -37,8 +37,9 @@ def time_at(outer: str, inner: str, record: Record, _: object) -> str | None:
     return utc_timestamp(found.get(inner)) if isinstance(found, dict) else None
 
 
-def _text_of(name: str, record: Record, _: object) -> str:
-    return str(record.get(name))
+def _text_of(name: str, record: Record, _: object) -> str | None:
+    value = record.get(name)
+    return None if value is None else str(value)
 
 
 class RecordShaper:
