@@ -1,8 +1,10 @@
 """The seven streams, one for each endpoint of the API description."""
 
+from functools import partial
+
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.openapi import RECORD_KEY, TapColumn, record_schema
-from tap_leadintent.records.keys import own_id_of
+from tap_leadintent.records.keys import own_id
 
 _TIME = {"type": ["string", "null"], "format": "date-time"}
 
@@ -13,7 +15,7 @@ def _record_key(entity: str) -> TapColumn:
         "SHA-256 over its canonical JSON."
     )
     schema = {"type": ["string"], "description": description}
-    return TapColumn(RECORD_KEY, schema, ("id",), own_id_of(entity))
+    return TapColumn(RECORD_KEY, schema, ("id",), partial(own_id, f"{entity}_id"))
 
 
 _SIGNAL_OBSERVED_AT = TapColumn(

@@ -1,6 +1,6 @@
 """Checks whether a value fits its column's type, and converts it to that type."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import GenericAlias
 from typing import Annotated, Any
 
@@ -39,10 +39,10 @@ class ColumnTypes:
         """For each column, the function to call with each value that is not null. It
         gives the value in the column's type, or None if the value contradicts it."""
         self._others = [name for name in types if types[name] is None]
-        exact = _struct({n: types[n] for n in types if types[n] is not None})
+        exact = _struct({n: columns[n] for n in types if types[n] is not None})
         self._page = GenericAlias(list, exact)
 
-    def doubtful(self, records: list[dict[str, Any]]) -> Iterable[str]:
+    def doubtful(self, records: list[dict[str, Any]]) -> Collection[str]:
         """Find the columns whose values must go through `fits`.
 
         Args:
@@ -93,30 +93,32 @@ def _is_of(wanted: Any, value: object) -> bool:  # noqa: ANN401 - types have no 
 
 
 def _exact_type(schema: Schema) -> Any | None:  # noqa: ANN401
-    """Give the type of all values that a schema allows; None if none is so simple."""
+    """Give the type of all values but null of a schema; None if none is so simple."""
     kind = _only_type(schema)
     said = schema.keys() - _SAYS_NOTHING
-    found: Any = None
     if kind == "array" and said <= {"type", "items"}:
         items = schema.get("items")
-        inner = _exact_type(items) if items else Any
-        found = GenericAlias(list, inner) if inner else None
-    elif kind == "object" and said <= {"type", "properties", "additionalProperties"}:
-        if schema.get("additionalProperties", True) is True:
-            fields = schema.get("properties", {})
-            found = _struct({name: _exact_type(fields[name]) for name in fields})
-    elif said == {"type"}:
-        found = _SCALARS.get(kind or "")
+        inner = _nullable_type(items) if items else Any
+        return GenericAlias(list, inner) if inner else None
+    if kind == "object" and said <= {"type", "properties", "additionalProperties"}:
+        is_open = schema.get("additionalProperties", True) is True
+        return _struct(schema.get("properties", {})) if is_open else None
+    return _SCALARS.get(kind or "") if said == {"type"} else None
+
+
+def _nullable_type(schema: Schema) -> Any | None:  # noqa: ANN401
+    found = _exact_type(schema)
     return found and (found | None if "null" in schema["type"] else found)
 
 
-def _struct(fields: Mapping[str, Any]) -> Any | None:  # noqa: ANN401
-    if None in fields.values():
+def _struct(fields: Mapping[str, Schema]) -> Any | None:  # noqa: ANN401
+    types = [_nullable_type(schema) for schema in fields.values()]
+    if None in types:
         return None
     names = {f"f{number}": name for number, name in enumerate(fields)}
-    types = [(field, fields[name], None) for field, name in names.items()]
+    members = [(field, kind, None) for field, kind in zip(names, types, strict=True)]
     try:
-        return msgspec.defstruct("Fields", types, rename=names, gc=False)
+        return msgspec.defstruct("Fields", members, rename=names, gc=False)
     except ValueError:  # it refuses odd names
         return None
 

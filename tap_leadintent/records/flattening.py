@@ -20,7 +20,6 @@ from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
 
 Record = dict[str, Any]
-Schema = dict[str, Any]
 
 _MOST_NAMES = 1_000
 """Flat names that are remembered. Fewer are made anew too often; more would let a
@@ -32,7 +31,7 @@ class Flattening:
 
     def __init__(
         self,
-        schema: Schema,
+        schema: dict[str, Any],
         options: sdk.FlatteningOptions,
         notes: RecordNotes,
         hidden: AbstractSet[str] = frozenset(),
@@ -58,7 +57,7 @@ class Flattening:
         fields = dict(schema["properties"])
         rest = fields.pop(ADDITIONAL_PROPERTIES, None)
         nested = {**schema, "properties": fields}
-        self.schema: Schema = sdk.flatten_schema(nested, self._depth, **naming)
+        self.schema: dict[str, Any] = sdk.flatten_schema(nested, self._depth, **naming)
         """The JSON schema of the flat records."""
         columns = self._columns = self.schema["properties"]
         for name in columns.keys() & (hidden - fields.keys()):

@@ -1,6 +1,5 @@
 """Makes keys for records whose fields are not documented."""
 
-from collections.abc import Callable
 from decimal import MAX_PREC, Context, Decimal
 from hashlib import sha256
 from typing import Any
@@ -14,26 +13,21 @@ part of the keys: another value would change them."""
 _EXACT = Context(prec=MAX_PREC)
 
 
-def own_id_of(entity: str) -> Callable[[dict[str, Any], object], str | None]:
-    """Make a function that finds a record's own id.
+def own_id(other: str, record: dict[str, Any], _: object) -> str | None:
+    """Find a record's own id. Ids of other entities are references.
 
     Args:
-        entity: What a record is, in the singular.
+        other: The field that counts where the record has no `id`.
+        record: The record as the API gave it.
 
     Returns:
-        A function that gives `id`, else `<entity>_id`, of a record as the API gave it;
-        JSON if it is not a string. Ids of other entities are references.
+        The id; JSON if it is not a string. None if the record has none.
     """
-    fields = ("id", f"{entity}_id")
-
-    def own_id(record: dict[str, Any], _: object) -> str | None:
-        for field in fields:
-            value = record.get(field)
-            if value is not None and value != "":
-                return value if isinstance(value, str) else canonical_json(value)
-        return None
-
-    return own_id
+    for field in ("id", other):
+        value = record.get(field)
+        if value is not None and value != "":
+            return value if isinstance(value, str) else canonical_json(value)
+    return None
 
 
 def content_key(record: dict[str, Any]) -> str:

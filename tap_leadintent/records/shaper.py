@@ -4,7 +4,7 @@ A column holds the field of the same name. A field without a column, or whose va
 contradicts its column's type, goes to `additional_properties` under its own name.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import compress
 from typing import Any
@@ -39,8 +39,9 @@ def _time_at(path: Iterable[str], record: Any, _: object) -> str | None:  # noqa
     return utc_timestamp(record)
 
 
-def _text_of(name: str, record: Record, _: object) -> str:
-    return str(record.get(name))
+def _text_of(name: str, record: Record, _: object) -> str | None:
+    value = record.get(name)
+    return None if value is None else str(value)
 
 
 class RecordShaper:
@@ -70,7 +71,7 @@ class RecordShaper:
         self._exclusion = exclusion or None
         # A breadcrumb has "properties" before each name.
         self._deselected = Exclusion(
-            ".".join(path[1::2]) for path in mask if path and not mask[path]
+            ".".join(path[1::2]) for path in mask if not mask[path]
         )
         own = {
             column.name: column.make or partial(_time_at, column.made_from)
@@ -95,7 +96,8 @@ class RecordShaper:
         self._never_null = [
             name
             for name, schema in columns.items()
-            if not Draft202012Validator(schema).is_valid(None)
+            if name not in key_properties
+            and not Draft202012Validator(schema).is_valid(None)
         ]
 
     def shape_page(self, page: Records, window_end: str | None = None) -> list[Record]:
@@ -162,7 +164,7 @@ class RecordShaper:
         return shaped
 
     def _shape(
-        self, record: Record, doubtful: Iterable[str], window_end: str | None
+        self, record: Record, doubtful: Collection[str], window_end: str | None
     ) -> Record:
         shaped = self._empty | record
         rest: Record = {}
@@ -172,7 +174,7 @@ class RecordShaper:
             rest = self._deselected.apply({name: shaped.pop(name) for name in unknown})
             if self._has_rest:
                 self._notes.without_column(rest)
-        if contradicting := self._fit(shaped, doubtful):
+        if doubtful and (contradicting := self._fit(shaped, doubtful)):
             rest |= self._deselected.apply(contradicting)
         for name, make in self._made:
             shaped[name] = make(record, window_end)

@@ -27,6 +27,7 @@ FITTING: list[tuple[Any, Any, Any]] = [
     ({"anyOf": [TIME, {"type": "null"}]}, "2026-03-01T01:00:00+05:45", UTC),
     (DATE, "2026-03-01", "2026-03-01"),
     ({"type": "array", "items": {"type": "string"}}, ["a"], ["a"]),
+    ({"type": "object", "properties": {"n": {"enum": [1]}}}, {"n": 1}, {"n": 1}),
     ({}, {"any": "thing"}, {"any": "thing"}),
 ]
 

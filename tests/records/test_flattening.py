@@ -47,7 +47,9 @@ def flat(
 
 COMPANY = {"id": TEXT, "company": opened(name=TEXT, hq=opened(city=TEXT))}
 HQ = {"city": "c", "zip": {"code": 1}}
-RECORD = {"id": "1", "company": {"name": "n", "new": [], "sizes": {"min": 1}, "hq": HQ}}
+NEW: dict[str, Any] = {"new": [], "none": None, "empty": {}}
+RECORD = {"id": "1", "company": {"name": "n", **NEW, "sizes": {"min": 1}, "hq": HQ}}
+REST: dict[str, Any] = {"company__new": [], "company__none": None, "company__empty": {}}
 
 
 @pytest.mark.parametrize(
@@ -56,16 +58,12 @@ RECORD = {"id": "1", "company": {"name": "n", "new": [], "sizes": {"min": 1}, "h
         (
             1,
             {"company__name": "n", "company__hq": '{"city":"c","zip":{"code":1}}'},
-            {"company__new": [], "company__sizes": {"min": 1}},
+            {**REST, "company__sizes": {"min": 1}},
         ),
         (
             2,
             {"company__name": "n", "company__hq__city": "c"},
-            {
-                "company__new": [],
-                "company__sizes__min": 1,
-                "company__hq__zip": {"code": 1},
-            },
+            {**REST, "company__sizes__min": 1, "company__hq__zip": {"code": 1}},
         ),
     ],
 )
@@ -95,7 +93,8 @@ def test_of_an_object_that_contradicts_its_column_only_that_value_is_kept() -> N
 
 @pytest.mark.parametrize("company", [None, {}, {"name": None}], ids=str)
 def test_an_object_that_is_null_leaves_nothing(company: object) -> None:
-    found = flat(COMPANY, {"company": company})
+    record = {"company": company, "emptied": {}}
+    found = flat({**COMPANY, "emptied": opened()}, record)
     assert found == dict.fromkeys(("id", "company__name", "company__hq", "rest"))
 
 
@@ -103,6 +102,14 @@ def test_an_object_that_is_null_leaves_nothing(company: object) -> None:
 def test_what_is_no_object_where_the_schema_has_one_is_kept(value: object) -> None:
     found = flat({"company": opened(name=TEXT)}, {"company": value})
     assert found == {"company__name": None, "rest": {"company": value}}
+
+
+def test_a_field_keeps_its_column_where_a_nested_one_would_have_its_name() -> None:
+    fields = {"company": opened(name=TEXT), "company__size": TEXT}
+    record = {"company": {"size": "nested"}, "company__size": "own"}
+    found = flat(fields, record)
+    assert found["company__size"] == "own"
+    assert [*found["rest"].values()] == ["nested"]
 
 
 def test_a_nested_field_is_held_to_its_column_like_others_and_told(
@@ -146,7 +153,7 @@ def leaves(value: object) -> Counter[str]:
     return Counter([value] if isinstance(value, str) else [])
 
 
-@example({"a_b": TEXT, "a": opened(c=TEXT)}, {"a": {"b": "x"}}, {}, 1, "_", 255)
+@example({"a": opened(b=TEXT)}, {"a": {"c": "x"}}, {"a_c": "y"}, 1, "_", 255)
 @given(
     st.dictionaries(names, schemas, max_size=4),
     st.dictionaries(names, values, max_size=4),
