@@ -17,7 +17,6 @@ from typing_extensions import override
 from tap_leadintent.api.client import Client, Shared
 from tap_leadintent.api.limits import Tally
 from tap_leadintent.api.page import Records
-from tap_leadintent.interruption import Interruption
 from tap_leadintent.openapi import PATHS, TapColumn, is_documented
 from tap_leadintent.progress import Progress
 from tap_leadintent.records.exclusion import Exclusion
@@ -56,20 +55,18 @@ class LeadIntentStream(SingerStream):
     ranges: tuple[str, ...] = ()
     """Time ranges of the endpoint. Runs with `end_date` read the first alone."""
 
-    def __init__(self, tap: Tap, shared: Shared, interruption: Interruption) -> None:
+    def __init__(self, tap: Tap, shared: Shared) -> None:
         """Create the stream for a run.
 
         Args:
             tap: The tap, with its settings and state.
             shared: What the requests of all streams share.
-            interruption: Ends the run after a signal.
         """
         super().__init__(tap)
         self.shared = shared
         """What the requests of all streams share."""
         self.tally = Tally()
         """Counts records and requests."""
-        self._interruption = interruption
         self._now = tap.initialized_at // 1000
         self.notes = RecordNotes(self.logger)
         """Collects what to log about the records."""
@@ -128,7 +125,6 @@ class LeadIntentStream(SingerStream):
         days = self.config.get("window_days") if "start_date" in self.config else None
         return Reader(
             client=self.client,
-            interruption=self._interruption,
             progress=Progress(self.logger.info),
             window_done=lambda: self.checkpoint(self._state),
             concurrency=self.config["concurrency"],

@@ -5,14 +5,8 @@ from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from time import monotonic
 
+from tap_leadintent import errors
 from tap_leadintent.client import LeadIntentStream
-from tap_leadintent.errors import (
-    LOGGER,
-    NoAccessError,
-    OutputError,
-    RunError,
-    StreamError,
-)
 from tap_leadintent.progress import counted
 
 _MOST_OF_FAILURES = 5_000
@@ -31,7 +25,7 @@ def sync_streams(streams: Sequence[LeadIntentStream]) -> None:
         SystemExit: A signal came.
         OutputError: Standard output cannot be written.
     """
-    began, logger = monotonic(), logging.getLogger(LOGGER)
+    began, logger = monotonic(), logging.getLogger(errors.LOGGER)
 
     def sync(stream: LeadIntentStream) -> None:
         started = monotonic()
@@ -91,9 +85,9 @@ def read_each(
     for number, stream in enumerate(streams, start=1):
         try:
             read(stream)
-        except OutputError:
+        except errors.OutputError:
             raise
-        except StreamError as error:
+        except errors.StreamError as error:
             # The last line, which tells it again, may come hours later.
             stream.logger.error("%s", error)  # noqa: TRY400 - it needs no traceback
             failed.append(f"{stream.name}: {error}")
@@ -113,10 +107,11 @@ def read_each(
     if failed:
         told = "; ".join([*failed, *ending])
         line = f"{len(failed)} of {len(streams)} streams failed: {told}"
-        raise RunError(streams[0].shared.secret.summarize(line, _MOST_OF_FAILURES))
+        secret = streams[0].shared.secret
+        raise errors.RunError(secret.summarize(line, _MOST_OF_FAILURES))
 
 
-def _ends_run(error: StreamError, last: object, *, has_succeeded: bool) -> bool:
+def _ends_run(error: errors.StreamError, last: object, *, has_succeeded: bool) -> bool:
     """Tell whether a stream's failure shows that no other stream can be read.
 
     It does if no connection can be made. While no request of the run has succeeded, it
@@ -125,7 +120,7 @@ def _ends_run(error: StreamError, last: object, *, has_succeeded: bool) -> bool:
     such as with 404, say nothing about the others. Neither does 403 at any time, which
     is about one endpoint.
     """
-    if isinstance(error, NoAccessError):
+    if isinstance(error, errors.NoAccessError):
         return True
     if has_succeeded or error.kind in {None, HTTPStatus.FORBIDDEN}:
         return False

@@ -48,8 +48,9 @@ class TapLeadIntent(Tap):
             ),
             clock=ServerClock(self.logger),
             secret=self._secret,
+            interruption=self._interruption,
         )
-        streams = [stream(self, shared, self._interruption) for stream in STREAMS]
+        streams = [stream(self, shared) for stream in STREAMS]
         log.name_streams(streams)
         # A catalog already has the columns; without address and key nothing is read.
         is_ready = {"base_url", "api_key"} <= self.config.keys()
@@ -121,11 +122,8 @@ class TapLeadIntent(Tap):
         self._refuse(validation.validate(self._config, schema, complete=raise_errors))
         for stream, fields in self._config["filters"].items():
             for field in validation.undocumented_filters(stream, fields):
-                self.logger.warning(
-                    "%s is passed on, though the API description does not show it; if "
-                    "the API then answers with HTTP 400 or 422, remove it",
-                    field,
-                )
+                told = "%s is passed on, though the API description does not show it"
+                self.logger.warning(told, field)
         return []
 
     @override
@@ -134,10 +132,7 @@ class TapLeadIntent(Tap):
         streams = self._ours.values()
         self._refuse(line for stream in streams for line in stream.key_problems())
         notes = {stream.name: stream.notes for stream in streams}
-        try:
-            self.mapper = build_mapper(self.config, self.catalog, notes, self.logger)
-        except ConfigError as error:
-            self._refuse(error.errors)
+        self.mapper = build_mapper(self.config, self.catalog, notes, self.logger)
 
     @cached_property
     def _secret(self) -> log.Secret:

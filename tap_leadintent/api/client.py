@@ -19,6 +19,7 @@ from tap_leadintent.api.limits import RateLimiter, Tally, backoff
 from tap_leadintent.api.page import Page
 from tap_leadintent.api.session import trusted
 from tap_leadintent.errors import StreamError
+from tap_leadintent.interruption import Interruption
 from tap_leadintent.log import Secret
 from tap_leadintent.progress import counted
 from tap_leadintent.times import parse_http_date
@@ -43,6 +44,9 @@ class Shared:
 
     secret: Secret
     """Hides the key in messages."""
+
+    interruption: Interruption
+    """Ends the run after a signal."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

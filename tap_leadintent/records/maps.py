@@ -48,7 +48,8 @@ def build_mapper(
             if stream in notes:
                 _register(mapper, entry)
     except (MappingError, NotImplementedError, TypeError, ValueError) as error:
-        raise ConfigError([f"stream_maps: {error}"]) from None
+        told = " ".join(str(error).split())
+        raise ConfigError([f"stream_maps: {told}"]) from None
     for stream, maps in mapper.stream_maps.items():
         for made in maps:
             hidden: set[str] = set()

@@ -1,5 +1,6 @@
 """Reads a schedule: one thread decides, others send one request at a time."""
 
+import logging
 from collections.abc import Callable, Generator
 from contextlib import suppress
 from queue import Empty, SimpleQueue
@@ -27,7 +28,11 @@ class Coordinator:
     """
 
     def __init__(
-        self, schedule: Schedule, fetch: Fetch, check: Callable[[], None]
+        self,
+        schedule: Schedule,
+        fetch: Fetch,
+        check: Callable[[], None],
+        logger: logging.Logger,
     ) -> None:
         """Start the threads, or as many of them as the system allows.
 
@@ -36,6 +41,7 @@ class Coordinator:
             fetch: Sends a request, see `Client.fetch`; the event is set when the page
                 is not wanted any more.
             check: Called before and while a page is awaited; raises if a signal came.
+            logger: Gets a warning if the system allows fewer threads.
 
         Raises:
             StreamError: The system allows no thread.
@@ -61,6 +67,9 @@ class Coordinator:
             self.stop()
             msg = "the system allows no thread to read with; raise its limit of threads"
             raise StreamError(msg)
+        if self.readers < schedule.readers:
+            told = "Only %d of %d windows are read at once; raise the limit of threads"
+            logger.warning(told, self.readers, schedule.readers)
         # Wakes the coordinator: nothing has been requested yet.
         self._events.put(0)
 

@@ -8,7 +8,6 @@ from threading import Event
 from tap_leadintent.api.client import Client
 from tap_leadintent.api.page import Page, Records
 from tap_leadintent.api.pagination import Chain
-from tap_leadintent.interruption import Interruption
 from tap_leadintent.progress import Progress
 from tap_leadintent.replication.coordinator import Coordinator
 from tap_leadintent.replication.coverage import Coverage
@@ -25,9 +24,6 @@ class Reader:
 
     client: Client
     """Sends the requests."""
-
-    interruption: Interruption
-    """Ends the run after a signal."""
 
     progress: Progress
     """Notes each window."""
@@ -121,13 +117,6 @@ class Reader:
         def begin(window: Window) -> Chain:
             return RangeChain(name, window, logger) if name else Chain({}, logger)
 
+        check = self.client.shared.interruption.check
         schedule = Schedule(windows, begin)
-        coordinator = Coordinator(schedule, self.client.fetch, self.interruption.check)
-        if coordinator.readers < windows.readers:
-            logger.warning(
-                "Only %d of %d windows are read at once, as the system allows no more "
-                "threads",
-                coordinator.readers,
-                windows.readers,
-            )
-        return iter(coordinator)
+        return iter(Coordinator(schedule, self.client.fetch, check, logger))

@@ -102,7 +102,5 @@ def key_mark(key: str, address: str) -> str:
     Returns:
         8 hexadecimal digits of a slow hash; the key cannot be computed from them.
     """
-    digest = pbkdf2_hmac(
-        "sha256", key.encode(), address.encode(), _ROUNDS, dklen=_MARK_BYTES
-    )
-    return digest.hex()
+    salt = address.encode()
+    return pbkdf2_hmac("sha256", key.encode(), salt, _ROUNDS, dklen=_MARK_BYTES).hex()

@@ -12,7 +12,7 @@ import pytest
 from tap_leadintent.api.page import Page
 from tap_leadintent.replication.coordinator import Coordinator
 from tap_leadintent.replication.windows import Window
-from tests.support.reading import Send, fetch_by, page, schedule_of, seconds
+from tests.support.reading import LOGGER, Send, fetch_by, page, schedule_of, seconds
 
 pytestmark = pytest.mark.usefixtures("no_thread_is_left_behind")
 
@@ -21,7 +21,7 @@ PATIENCE = 60
 
 def read(send: Send, waiting: Any = nullcontext) -> Coordinator:
     """Read nine windows by four threads."""
-    return Coordinator(schedule_of(seconds(9)), fetch_by(send), waiting)
+    return Coordinator(schedule_of(seconds(9)), fetch_by(send), waiting, LOGGER)
 
 
 def test_so_many_windows_are_read_at_once_and_handed_over_in_order() -> None:
