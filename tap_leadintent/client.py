@@ -228,10 +228,10 @@ class LeadIntentStream(SingerStream):
             )
         newest = max((end for _, (_, end) in bookmark.coverage), default=0)
         if newest > self._now:
-            self.logger.warning(
-                "Its state covers a time in the future, up to %s, which does not count",
-                format_instant(newest),
+            told = (
+                "Its state covers a time in the future, up to %s, which does not count"
             )
+            self.logger.warning(told, format_instant(newest))
         scope = Scope.of(self.config, self.ranges)
         plan = make_plan(scope, bookmark.coverage, self._now)
         bookmark.coverage = plan.coverage

@@ -42,9 +42,8 @@ def infer_columns(stream: LeadIntentStream) -> None:
             msg = f"{stream.name}: {error}"
             raise StreamError(msg) from None
         stream.selected_by_default = False
-        stream.logger.warning(
-            "%s; it is deselected, and its columns are not inferred", error.message
-        )
+        told = "%s; it is deselected, and its columns are not inferred"
+        stream.logger.warning(told, error.message)
         return
     schema = stream.schema
     columns = infer(stream.exclusion.apply(page.data), schema["properties"])

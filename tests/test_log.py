@@ -41,15 +41,11 @@ def test_debug_tells_of_each_window(caplog: pytest.LogCaptureFixture) -> None:
     assert ends[-1] == "2026-03-03T00:00:00Z"
 
 
-def test_debug_tells_of_each_state_and_shows_metrics(
+def test_debug_shows_metrics(
     tap: Callable[..., Run], config: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TAP_LEADINTENT_LOGLEVEL", "debug")
     run = tap(config).succeeded()
-    states = [line for line in run.stdout.splitlines() if '"STATE"' in line]
-    told = [line for line in run.stderr.splitlines() if '"STATE"' in line]
-    assert [line.partition(" Writing ")[2] for line in told] == states
-    assert len(states) > 4
     assert "METRIC" in run.stderr
 
 

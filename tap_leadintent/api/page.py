@@ -114,10 +114,7 @@ class Page:
                 is_repaired = is_repaired or is_mended
                 data.append(record)
         except (ValueError, RecursionError) as error:
-            msg = (
-                f"a page holds records that cannot be decoded ({error}); the next run "
-                f"reads it again; {IF_IT_GOES_ON}"
-            )
+            msg = f"a page has records that cannot be read ({error}); {IF_IT_GOES_ON}"
             raise StreamError(msg) from None
         return Records(data, self.raw, is_repaired)
 

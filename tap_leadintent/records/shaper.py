@@ -156,9 +156,8 @@ class RecordShaper:
         for key in self._keys:
             if any(row.get(key) in (None, "") for row in shaped):
                 msg = (
-                    f"a record has no {key}, which is part of the stream's key "
-                    f"({', '.join(self._keys)}); choose key-properties that every "
-                    "record has"
+                    f"a record has no {key}, which is part of the stream's key; choose "
+                    "key-properties that every record has"
                 )
                 raise StreamError(msg)
         return shaped

@@ -137,10 +137,9 @@ class RangeGuard:
         with suppress(RefusedError):
             if self._ask(self._name).data:
                 msg = (
-                    "the API returns the same records for different time ranges of "
-                    f"{self._name}; it seems to ignore the range. The stream stops "
-                    "rather than read everything once for each window. Report it to "
-                    "the API's support."
+                    f"the API returns the same records for different times of "
+                    f"{self._name}; it seems to ignore the range, so the stream stops. "
+                    "Report it to the API's support."
                 )
                 raise StreamError(msg)
         self._is_trusted = True

@@ -1,6 +1,5 @@
 """Writes Singer messages to standard output, in blocks of whole lines."""
 
-import logging
 import select
 import sys
 
@@ -8,7 +7,7 @@ from singer_sdk.contrib.msgspec import MsgSpecWriter
 from singer_sdk.singerlib import Message, RecordMessage, StateMessage
 from typing_extensions import override
 
-from tap_leadintent.errors import LOGGER, OutputError
+from tap_leadintent.errors import OutputError
 
 _BLOCK = 256 * 1024
 """Bytes, about a page. Smaller blocks cost more switches between threads, one a write;
@@ -35,8 +34,6 @@ class Writer(MsgSpecWriter):
         # a process that is killed leaves no part of one.
         line = self.format_message(message)
         if isinstance(message, StateMessage):
-            # Looked up late: setting logging up disables the loggers that exist before.
-            logging.getLogger(LOGGER).debug("Writing %s", line.decode().strip())
             self.flush()
         self._block += line
         if len(self._block) >= _BLOCK or not isinstance(message, RecordMessage):

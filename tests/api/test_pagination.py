@@ -124,7 +124,7 @@ def test_a_refused_cursor_begins_the_chain_again() -> None:
 def test_a_record_that_cannot_be_decoded_is_an_error() -> None:
     first = envelope([1], has_more=True, after="a")
     second = {"data": ["2"], "cursor": {"has_more": False}}
-    message = "^a page holds records that cannot be decoded"
+    message = "^a page has records that cannot be read"
     with pytest.raises(StreamError, match=message):
         read_answers(first, second)
 
