@@ -23,13 +23,9 @@ from tap_leadintent.singer.writer import flush
 
 Record = dict[str, Any]
 
-_RECORDS_FOR_A_STATE = 300
-"""Records between two STATEs, where they are not written in batches. Fewer cost the
-target more flushes; more are read again after an interruption."""
-
-_WINDOWS_FOR_A_STATE = 100
-"""Windows between two STATEs, even if they have no records. Fewer write more STATEs;
-more are read again after an interruption."""
+_MOST_FOR_A_STATE = 300
+"""Records and windows together between two STATEs; records in batches do not count.
+Fewer cost the target more flushes; more are read again after an interruption."""
 
 
 class SingerStream(Stream):
@@ -45,8 +41,8 @@ class SingerStream(Stream):
         batches = tap.config.get("batch_config")
         self._batch = Batches(tap.name, batches, tap.write_message) if batches else None
         self._bookmark: dict[str, Any] = {}
-        self._records_since_state = 0
-        self._windows_since_state = 0
+        self._since_state = 0
+        """How many records and windows have come since the last STATE."""
 
     @override
     def log(
@@ -63,14 +59,11 @@ class SingerStream(Stream):
                 been emitted.
         """
         self._bookmark = bookmark
-        self._windows_since_state += 1
+        self._since_state += 1
         # With batches, rows may wait for theirs.
         if self._batch is None:
             self.stream_state.update(bookmark)
-        if (
-            self._records_since_state >= _RECORDS_FOR_A_STATE
-            or self._windows_since_state >= _WINDOWS_FOR_A_STATE
-        ):
+        if self._since_state >= _MOST_FOR_A_STATE:
             self.write_state()
 
     def flush(self) -> None:
@@ -88,7 +81,7 @@ class SingerStream(Stream):
         if self._batch is not None:
             self._batch.write()
         self.stream_state.update(self._bookmark)
-        self._records_since_state = self._windows_since_state = 0
+        self._since_state = 0
         self._tap.state_writer.write_state(self.tap_state)
 
     @cached_property
@@ -111,7 +104,7 @@ class SingerStream(Stream):
             messages = [*self._generate_record_messages(record)]
         for message in messages:
             if self._batch is None:
-                self._records_since_state += 1
+                self._since_state += 1
                 self._tap.write_message(message)
             else:
                 self._batch.add(message.stream, message.record)

@@ -68,7 +68,7 @@ def test_no_state_is_ahead_of_its_records(*, in_batches: bool, tmp_path: Path) -
 
 def test_windows_without_records_come_into_a_state_at_times() -> None:
     store = Store()
-    run(Api(now=3 * DAY), store, {**CONFIG, "window_days": 0.01})
+    run(Api(now=3 * DAY), store, {**CONFIG, "window_days": 0.003})
     ends = [
         piece["to"]
         for message in store.of_type("STATE")
