@@ -66,17 +66,6 @@ def test_no_state_is_ahead_of_its_records(*, in_batches: bool, tmp_path: Path) -
     assert seen == {lead.id for lead in api.leads}
 
 
-def test_windows_without_records_come_into_a_state_at_times() -> None:
-    store = Store()
-    run(Api(now=3 * DAY), store, {**CONFIG, "window_days": 0.003})
-    ends = [
-        piece["to"]
-        for message in store.of_type("STATE")
-        for piece in message["value"]["bookmarks"]["leads"]["coverage"][:1]
-    ]
-    assert len({*ends}) > 2
-
-
 def test_batches_are_as_large_as_asked_and_a_state_follows_each(tmp_path: Path) -> None:
     api, store = Api(now=9 * DAY, leads=steady(1500, 300)), Store()
     batches = batch_config(tmp_path, size=400)
