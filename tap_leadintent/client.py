@@ -126,7 +126,7 @@ class LeadIntentStream(SingerStream):
         return Reader(
             client=self.client,
             progress=Progress(self.logger.info),
-            window_done=lambda: self.checkpoint(self._state),
+            window_done=lambda: self.checkpoint(self._state()),
             concurrency=self.config["concurrency"],
             widest=days and max(1, int(days * 86400) - OVERLAP_SECONDS),
         )
@@ -235,7 +235,8 @@ class LeadIntentStream(SingerStream):
         scope = Scope.of(self.config, self.ranges)
         plan = make_plan(scope, bookmark.coverage, self._now)
         bookmark.coverage = plan.coverage
-        self.checkpoint(self._state)
+        self.checkpoint(self._state())
         self.write_state()
         yield from self.reader.read(plan.steps, plan.coverage)
         plan.coverage.rechecked = plan.rechecked
+        self.checkpoint(self._state())

@@ -101,9 +101,6 @@ def read_each(
         except Exception as error:
             stream.logger.exception("an unexpected error, which is a bug of the tap")
             failed.append(f"{stream.name}: {type(error).__name__}: {error}")
-        finally:
-            # Its last windows may not have been in a STATE yet.
-            stream.note_state()
     if failed:
         told = "; ".join([*failed, *ending])
         line = f"{len(failed)} of {len(streams)} streams failed: {told}"

@@ -7,7 +7,6 @@ import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import count
 from threading import Event
 from typing import Any
 
@@ -97,8 +96,9 @@ class Client:
             StreamError: All retries failed, or a retry would not help.
             StoppedError: The page is not wanted any more.
         """
-        limiter, pause = self.shared.limiter, 0.0
-        for attempt in count(1):
+        limiter, attempt, pause = self.shared.limiter, 0, 0.0
+        while True:
+            attempt += 1
             with limiter.turn(stopped, self.tally, pause):
                 try:
                     page = self._send(self._request(fields, after))
@@ -108,7 +108,6 @@ class Client:
                 else:
                     limiter.succeed()
                     return page
-        raise AssertionError  # count() has no end
 
     def _request(self, fields: Fields, after: str | None) -> requests.PreparedRequest:
         cursor: dict[str, Any] = {"limit": self.page_size}

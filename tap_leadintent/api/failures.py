@@ -139,13 +139,14 @@ def no_page(
         has the server's own words at its end, shortened.
     """
     status = response.status_code
-    told = f"HTTP {status} {secret.quote(response.reason or '')}".rstrip()
-    told += f": {_ADVICE.get(status) or _ADVICE.get(status // 100, _NO_PAGE)}"
     if difference:
         told = (
             f"the response is not a page of records ({secret.quote(difference)}); "
             f"{IF_IT_GOES_ON}, or {_ROOT}"
         )
+    else:
+        told = f"HTTP {status} {secret.quote(response.reason or '')}".rstrip()
+        told += f": {_ADVICE.get(status) or _ADVICE.get(status // 100, _NO_PAGE)}"
     words = secret.quote(response.content[:_MOST_BYTES].decode(errors="replace"))
     if words:
         told = f"{told}: {words}"

@@ -22,8 +22,6 @@ _PIECE = 2**16
 """Bytes that are read at once. More would take more memory beside the body; fewer take
 longer."""
 
-_TRUST = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
-
 
 class BoundedAdapter(HTTPAdapter):
     """Reads whole responses, and gives up on bodies that are too slow or too large."""
@@ -88,7 +86,7 @@ def trusted() -> str | bool:
     Raises:
         NoAccessError: A variable names a path that does not exist.
     """
-    for name in _TRUST:
+    for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"):
         if path := os.environ.get(name):
             if not Path(path).exists():
                 msg = f"{name} names no file of certificates: there is no {path}"

@@ -7,7 +7,7 @@ hook for these, so its private loop over the records is overridden here.
 """
 
 import logging
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,6 @@ from singer_sdk import Stream, Tap
 from singer_sdk.helpers.types import Context
 from singer_sdk.mapper import SameRecordTransform
 from singer_sdk.singerlib import RecordMessage
-from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE
 from typing_extensions import override
 
 from tap_leadintent.singer.batch import Batches
@@ -24,13 +23,9 @@ from tap_leadintent.singer.writer import flush
 
 Record = dict[str, Any]
 
-_RECORDS_FOR_A_STATE = 300
-"""Records between two STATEs, where they are not written in batches. Fewer cost the
-target more flushes; more are read again after an interruption."""
-
-_WINDOWS_FOR_A_STATE = 100
-"""Windows between two STATEs, even if they have no records. Fewer write more STATEs;
-more are read again after an interruption."""
+_MOST_FOR_A_STATE = 300
+"""Records and windows together between two STATEs; records in batches do not count.
+Fewer cost the target more flushes; more are read again after an interruption."""
 
 
 class SingerStream(Stream):
@@ -45,9 +40,9 @@ class SingerStream(Stream):
         super().__init__(tap)
         batches = tap.config.get("batch_config")
         self._batch = Batches(tap.name, batches, tap.write_message) if batches else None
-        self._bookmark: Callable[[], dict[str, Any]] = dict
-        self._records_since_state = 0
-        self._windows_since_state = 0
+        self._bookmark: dict[str, Any] = {}
+        self._since_state = 0
+        """How many records and windows have come since the last STATE."""
 
     @override
     def log(
@@ -56,19 +51,19 @@ class SingerStream(Stream):
         # The SDK tells of a stream's start and failure; the tap does so itself.
         super().log(message, *args, level=logging.DEBUG, **options)
 
-    def checkpoint(self, bookmark: Callable[[], dict[str, Any]]) -> None:
+    def checkpoint(self, bookmark: dict[str, Any]) -> None:
         """Take a new bookmark, and write a STATE if one is due.
 
         Args:
-            bookmark: Gives the content of the stream's state whenever it is called. All
-                records that it covers then have been emitted.
+            bookmark: The content of the stream's state. All records that it covers have
+                been emitted.
         """
         self._bookmark = bookmark
-        self._windows_since_state += 1
-        if (
-            self._records_since_state >= _RECORDS_FOR_A_STATE
-            or self._windows_since_state >= _WINDOWS_FOR_A_STATE
-        ):
+        self._since_state += 1
+        # With batches, rows may wait for theirs.
+        if self._batch is None:
+            self.stream_state.update(bookmark)
+        if self._since_state >= _MOST_FOR_A_STATE:
             self.write_state()
 
     def flush(self) -> None:
@@ -81,20 +76,12 @@ class SingerStream(Stream):
         """
         flush(self._tap.message_writer)
 
-    def note_state(self) -> None:
-        """Put the current bookmark into the state, where the stream has ended.
-
-        With batches it stays as it was last written: rows may wait for their batch.
-        """
-        if self._batch is None:
-            self.stream_state.update(self._bookmark())
-
     def write_state(self) -> None:
         """Write a STATE, after all records that have been emitted."""
         if self._batch is not None:
             self._batch.write()
-        self.stream_state.update(self._bookmark())
-        self._records_since_state = self._windows_since_state = 0
+        self.stream_state.update(self._bookmark)
+        self._since_state = 0
         self._tap.state_writer.write_state(self.tap_state)
 
     @cached_property
@@ -117,7 +104,7 @@ class SingerStream(Stream):
             messages = [*self._generate_record_messages(record)]
         for message in messages:
             if self._batch is None:
-                self._records_since_state += 1
+                self._since_state += 1
                 self._tap.write_message(message)
             else:
                 self._batch.add(message.stream, message.record)
@@ -129,25 +116,20 @@ class SingerStream(Stream):
         self, context: Context | None = None, *, write_messages: bool = True
     ) -> Generator[Record]:
         records: Iterable[Any] = self.get_records(context)
-        self._begin_version()
         with self.get_record_counter() as counter, self.get_sync_timer():
             for number, record in enumerate(records):
                 self._check_max_record_limit(number)
                 self._emit(record)
                 counter.increment()
                 yield record
-            if self._stream_version is not None:
-                self._write_activate_version_message(self._stream_version)
+            if self._stream_version is not None and self._batch is None:
+                super()._write_activate_version_message(self._stream_version)
             self.write_state()
 
-    def _begin_version(self) -> None:
-        """Begin a version of a full table, if the user asks for one."""
-        is_full_table = self.replication_method == REPLICATION_FULL_TABLE
-        if not (is_full_table and self.config["emit_activate_version_messages"]):
-            return
-        if self._batch is None:
-            self._stream_version = self._tap.initialized_at // 1000
-        else:
+    @override
+    def _write_activate_version_message(self, full_table_version: int) -> None:
+        # The SDK asks for it before the records; it is sent after them.
+        if self._batch is not None:
             self.logger.warning(
                 "No ACTIVATE_VERSION is sent: records in a BATCH have no version, so a "
                 "target would retire all of them"
@@ -162,9 +144,3 @@ class SingerStream(Stream):
     def get_replication_key_signpost(self, context: Context | None = None) -> None:
         # The stream keeps its own bookmark.
         return None
-
-    @property
-    @override
-    def emit_activate_version_messages(self) -> bool:
-        # The SDK would send ACTIVATE_VERSION before the records.
-        return False

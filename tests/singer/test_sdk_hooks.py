@@ -16,6 +16,7 @@ from tests.support.store import Store
 
 OVERRIDDEN: list[tuple[type, type, str]] = [
     (SingerStream, Stream, "_sync_records"),
+    (SingerStream, Stream, "_write_activate_version_message"),
     (TapLeadIntent, Tap, "_validate_config"),
     (TapLeadIntent, Tap, "_handle_termination"),
     (TapLeadIntent, Tap, "sync_all"),
@@ -23,7 +24,6 @@ OVERRIDDEN: list[tuple[type, type, str]] = [
 
 USED: list[tuple[Any, str, list[str]]] = [
     (Stream, "_check_max_record_limit", ["self", "current_record_index"]),
-    (Stream, "_write_activate_version_message", ["self", "full_table_version"]),
     (Stream, "_generate_record_messages", ["self", "record"]),
     (
         _flattening,
