@@ -192,10 +192,8 @@ class LeadIntentStream(SingerStream):
                     self.flush()
                     progress.page(tally.records.total())
         finally:
-            self.notes.log(
-                documented=is_documented(self.name),
-                show=self.shared.secret.summarize,
-            )
+            show = self.shared.secret.summarize
+            self.notes.log(documented=is_documented(self.name), show=show)
 
     def check(self) -> None:
         """Read a page of all records, map its first, and log "ok"; write nothing.

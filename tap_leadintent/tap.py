@@ -42,10 +42,7 @@ class TapLeadIntent(Tap):
         readers = self.config["concurrency"]
         shared = Shared(
             session=new_session(2 * readers),
-            limiter=RateLimiter(
-                at_once=readers,
-                requests_per_minute=self.config.get("max_requests_per_minute"),
-            ),
+            limiter=RateLimiter(readers, self.config.get("max_requests_per_minute")),
             clock=ServerClock(self.logger),
             secret=self._secret,
             interruption=self._interruption,

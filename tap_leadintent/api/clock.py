@@ -45,10 +45,8 @@ class ServerClock:
         # Threads share the counter: it says which of them is the first.
         if not is_alike and next(self._differences) == 0:
             self._logger.warning(
-                "By the server's clock it is %s, by ours %s. What is read counts as "
-                "covered up to the earlier of the two, and the next run reads on from "
-                "there; set the clock that is wrong",
-                format_instant(date),
-                format_instant(int(sent_at)),
+                "By the server's clock it is %s, by ours %s; a run covers what lies "
+                "before the earlier of the two, so set the clock that is wrong",
+                *map(format_instant, (date, int(sent_at))),
             )
         return min(int(sent_at), date - int(seconds))

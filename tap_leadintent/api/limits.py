@@ -76,9 +76,7 @@ class RateLimiter:
     overloaded. Responses raise the number again slowly.
     """
 
-    def __init__(
-        self, *, at_once: int = 1, requests_per_minute: int | None = None
-    ) -> None:
+    def __init__(self, at_once: int, requests_per_minute: int | None = None) -> None:
         """Start without a wait.
 
         Args:

@@ -153,10 +153,8 @@ def _step(
 
 def _past(scope: Scope, covered: Coverage, now: int) -> dict[str, list[Interval]]:
     """Give what counts as covered of each range, oldest first."""
-    past = {
-        name: intervals.overlap(covered.pieces(name), (EARLIEST, now))
-        for name in scope.ranges
-    }
+    bounds = (EARLIEST, now)
+    past = {n: intervals.overlap(covered.pieces(n), bounds) for n in scope.ranges}
     first, *others = scope.ranges
     begun = past[first][:1]
     if scope.start is None and begun and begun[0][0] <= SINCE_EVER:

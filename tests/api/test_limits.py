@@ -71,7 +71,7 @@ def test_backoff_is_jittered_over_its_whole_range_and_bounded(attempt: int) -> N
 
 
 def test_a_rest_holds_everyone(clock: Clock) -> None:
-    limiter = RateLimiter()
+    limiter = RateLimiter(at_once=1)
     limiter.rest(30)
     clock.now += 1
     limiter.rest(2)  # It does not shorten the longer one.
@@ -82,7 +82,7 @@ def test_a_rest_holds_everyone(clock: Clock) -> None:
 @pytest.mark.usefixtures("clock")
 @pytest.mark.parametrize("wait", ["pause", "rest", "ceiling"])
 def test_what_nobody_wants_any_more_ends_its_wait(wait: str) -> None:
-    limiter = RateLimiter(requests_per_minute=1 if wait == "ceiling" else None)
+    limiter = RateLimiter(1, requests_per_minute=1 if wait == "ceiling" else None)
     send(limiter)
     if wait == "rest":
         limiter.rest(600)
