@@ -35,9 +35,9 @@ def test_the_earlier_of_two_clocks_counts(
     [
         (
             -3 * HOUR,
-            ["it is 2026-02-01T23:40:00Z, by ours 2026-02-02T02:40:00Z; a run"],
+            ["it is 2026-02-01T23:40:00Z, by ours 2026-02-02T02:40:00Z; a"],
         ),
-        (72, ["it is 2026-02-02T02:41:12Z, by ours 2026-02-02T02:40:00Z; a run"]),
+        (72, ["it is 2026-02-02T02:41:12Z, by ours 2026-02-02T02:40:00Z; a"]),
         (-60, []),
         (70, []),
     ],
