@@ -59,9 +59,9 @@ class Coordinator:
         self.readers = 0
         """How many threads send requests."""
         with suppress(RuntimeError, MemoryError):
-            _start(self._decide, "coordinator")
+            Thread(target=self._decide, name="coordinator", daemon=True).start()
             for number in range(1, schedule.readers + 1):
-                _start(self._read, f"reader {number}")
+                Thread(target=self._read, name=f"reader {number}", daemon=True).start()
                 self.readers += 1
         if not self.readers:
             self.stop()
@@ -133,7 +133,3 @@ class Coordinator:
             return self._fetch(chain.fields, chain.current_value, self.stopped)
         except BaseException as error:  # noqa: BLE001 - raised at its place
             return error
-
-
-def _start(target: Callable[[], None], name: str) -> None:
-    Thread(target=target, name=name, daemon=True).start()

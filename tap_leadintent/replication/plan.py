@@ -9,6 +9,9 @@ from tap_leadintent.replication.coverage import Coverage
 from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.times import EARLIEST, parse_instant
 
+Past = dict[str, list[Interval]]
+"""What counts as covered of each range."""
+
 SINCE_EVER = 0
 """Where coverage begins when no `start_date` is given, in seconds since 1970."""
 
@@ -142,16 +145,14 @@ def make_plan(scope: Scope, covered: Coverage, now: int) -> Plan:
     return Plan(Coverage(pieces, rechecked=mark), steps, rechecked)
 
 
-def _step(
-    name: str, stretches: list[Interval], past: Mapping[str, Sequence[Interval]]
-) -> Step:
+def _step(name: str, stretches: list[Interval], past: Past) -> Step:
     is_short = all(end - start < _QUIET_SECONDS for start, end in stretches)
     if not past[name]:
         return Step(name, stretches, [name])
     return Step(name, stretches, [name], is_quiet=is_short, kind="new or lookback")
 
 
-def _past(scope: Scope, covered: Coverage, now: int) -> dict[str, list[Interval]]:
+def _past(scope: Scope, covered: Coverage, now: int) -> Past:
     """Give what counts as covered of each range, oldest first."""
     bounds = (EARLIEST, now)
     past = {n: intervals.overlap(covered.pieces(n), bounds) for n in scope.ranges}
@@ -194,9 +195,9 @@ def _swept(since: int, mark: int, now: int, period: int) -> list[Interval]:
     if now - mark >= period:
         passed = [(since, now)]
     else:
-        before, place = (
-            since + (time - since) * (time % period) // period for time in (mark, now)
-        )
+        before, place = [
+            since + (t - since) * (t % period) // period for t in (mark, now)
+        ]
         is_same = mark // period == now // period
         passed = [(before, place)] if is_same else [(since, place), (before, now)]
     return intervals.overlap(intervals.union(passed), (since, now))

@@ -37,13 +37,15 @@ def range_fields(name: str, start: int, end: int) -> dict[str, Any]:
     The API description does not show whether a range includes its ends.
 
     Args:
-        name: The time range.
+        name: The time range; empty for all records.
         start: Where the stretch begins, in UTC seconds since 1970.
         end: Where it ends.
 
     Returns:
         The fields of the request's body.
     """
+    if not name:
+        return {}
     earliest = 0 if start >= 0 else EARLIEST
     start = max(earliest, start - OVERLAP_SECONDS)
     times = {"start_time": format_instant(start), "end_time": format_instant(end)}
@@ -58,13 +60,13 @@ class RangeChain(Chain):
     which is then to be read in narrower windows.
     """
 
-    def __init__(self, name: str, window: Window, logger: logging.Logger) -> None:
+    def __init__(self, name: str, logger: logging.Logger, window: Window) -> None:
         """Start before the first page.
 
         Args:
-            name: The time range.
-            window: The window; what lies in the server's future may be left out.
+            name: The time range; empty for a window of all records.
             logger: As for `Chain`.
+            window: The window; what lies in the server's future may be left out.
         """
         super().__init__(range_fields(name, window.start, window.end), logger)
         self._name = name
@@ -77,11 +79,9 @@ class RangeChain(Chain):
 
     @override
     def refuse(self, error: BaseException) -> None:
-        if (
-            self.count
-            or not isinstance(error, RefusedError)
-            or error.kind not in _REFUSALS
-        ):
+        # Only the first page says something about the range.
+        refusals = _REFUSALS if self._name and not self.count else frozenset()
+        if not isinstance(error, RefusedError) or error.kind not in refusals:
             super().refuse(error)
             return
         now = error.as_of

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from threading import Event
 
 from tap_leadintent.api.client import Client
 from tap_leadintent.api.page import Page, Records
-from tap_leadintent.api.pagination import Chain
 from tap_leadintent.progress import Progress
 from tap_leadintent.replication.coordinator import Coordinator
 from tap_leadintent.replication.coverage import Coverage
@@ -49,8 +49,7 @@ class Reader:
         Raises:
             StreamError: It cannot be read.
         """
-        fields = range_fields(name, 0, 1) if name else {}
-        return self.client.fetch(fields, None, Event()).decode()
+        return self.client.fetch(range_fields(name, 0, 1), None, Event()).decode()
 
     def read(
         self, steps: Iterable[Step], coverage: Coverage
@@ -112,11 +111,6 @@ class Reader:
                 self.window_done()
 
     def _pages(self, name: str, windows: Windows) -> Generator[tuple[Window, Page]]:
-        logger = self.client.logger
-
-        def begin(window: Window) -> Chain:
-            return RangeChain(name, window, logger) if name else Chain({}, logger)
-
-        check = self.client.shared.interruption.check
-        schedule = Schedule(windows, begin)
+        logger, check = self.client.logger, self.client.shared.interruption.check
+        schedule = Schedule(windows, partial(RangeChain, name, logger))
         return iter(Coordinator(schedule, self.client.fetch, check, logger))
