@@ -20,7 +20,7 @@ from tap_leadintent.errors import (
 )
 from tap_leadintent.log import Secret
 
-_RETRIED = frozenset({408, 429, *range(500, 1000)})
+_RETRIED = frozenset({408, 429, *range(500, 1000)} - {501, 505})
 
 _MOST_BYTES = 2**20
 """Bytes of a body that are decoded for a message. More takes longer and shows
@@ -39,6 +39,7 @@ _ADVICE = {
     404: _NO_API,
     405: _NO_API,
     422: _NOT_ACCEPTED,
+    501: _NO_API,
     429: "the API wants fewer requests; set max_requests_per_minute, or lower it",
     4: f"the API refused the request; {IF_IT_GOES_ON}",
     5: "the API, or a gateway before it, is down or overloaded; lower concurrency, or "

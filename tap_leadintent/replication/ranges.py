@@ -46,8 +46,7 @@ def range_fields(name: str, start: int, end: int) -> dict[str, Any]:
     """
     if not name:
         return {}
-    earliest = 0 if start >= 0 else EARLIEST
-    start = max(earliest, start - OVERLAP_SECONDS)
+    start = max(0 if start >= 0 else EARLIEST, start - OVERLAP_SECONDS)
     times = {"start_time": format_instant(start), "end_time": format_instant(end)}
     return {name: times}
 
