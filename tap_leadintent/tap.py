@@ -41,7 +41,7 @@ class TapLeadIntent(Tap):
     def discover_streams(self) -> list[LeadIntentStream]:
         readers = self.config["concurrency"]
         shared = Shared(
-            session=new_session(2 * readers),
+            session=new_session(self.config.get("base_url", ""), 2 * readers),
             limiter=RateLimiter(readers, self.config.get("max_requests_per_minute")),
             clock=ServerClock(self.logger),
             secret=self._secret,

@@ -8,6 +8,7 @@ from typing import Any
 
 import requests
 from requests.adapters import HTTPAdapter
+from requests.utils import get_environ_proxies
 from typing_extensions import override
 from urllib3 import BaseHTTPResponse
 from urllib3.exceptions import HTTPError
@@ -57,11 +58,12 @@ def _whole(raw: BaseHTTPResponse, end: float) -> bytes:
     return body.getvalue()
 
 
-def new_session(connections: int) -> requests.Session:
-    """Open a session, which uses no proxy for plain HTTP.
+def new_session(url: str, connections: int) -> requests.Session:
+    """Open a session for one host.
 
     Args:
-        connections: How many it keeps to a host.
+        url: An address there, to see which proxies of the environment are for it.
+        connections: How many it keeps.
 
     Returns:
         The session; threads may share it, as it is not asked to prepare requests.
@@ -69,8 +71,11 @@ def new_session(connections: int) -> requests.Session:
     session, adapter = requests.Session(), BoundedAdapter(pool_maxsize=connections)
     session.mount("https://", adapter)
     session.mount("http://", adapter)
-    # A proxy could read the key. Plain HTTP is allowed for loopback only.
-    session.proxies["http"] = ""
+    # Else it would read the environment again for each request.
+    session.trust_env = False
+    # With plain HTTP, a proxy could read the key; it is allowed for loopback only.
+    if url.lower().startswith("https:"):
+        session.proxies = get_environ_proxies(url)
     return session
 
 
@@ -78,7 +83,7 @@ def trusted() -> str | bool:
     """Read from the environment which certificates to trust.
 
     `requests` does so only for requests that it prepares itself, and ignores
-    `SSL_CERT_FILE`. Of proxies it reads all by itself.
+    `SSL_CERT_FILE`.
 
     Returns:
         The argument `verify` for `Session.send`.

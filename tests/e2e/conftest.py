@@ -35,8 +35,8 @@ def server() -> Iterator[Sandbox]:
 
 @pytest.fixture
 def session() -> Iterator[requests.Session]:
-    """What sends requests for the tap."""
-    with new_session(1) as session:
+    """What sends requests for the tap, past all proxies."""
+    with new_session("", 1) as session:
         yield session
 
 

@@ -12,7 +12,7 @@ import pytest
 import requests
 
 from tap_leadintent.api.failures import no_answer
-from tap_leadintent.api.session import trusted
+from tap_leadintent.api.session import new_session, trusted
 from tap_leadintent.errors import NoAccessError, StreamError
 from tap_leadintent.log import Secret
 from tests.support.helpers import API_KEY
@@ -121,11 +121,10 @@ PROXY = (
 
 
 @pytest.mark.parametrize("url", ["http://[::1", "http://user:pass", "socks5://a:1"])
-def test_an_address_of_no_proxy(
-    session: requests.Session, monkeypatch: pytest.MonkeyPatch, url: str
-) -> None:
+def test_an_address_of_no_proxy(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     monkeypatch.delenv("NO_PROXY")
     monkeypatch.setenv("HTTPS_PROXY", url)
-    error = fail(session, API)
+    with new_session(API, 1) as session:
+        error = fail(session, API)
     assert str(error) == PROXY.replace("WHY", "no reason was given")
     assert not error.may_pass

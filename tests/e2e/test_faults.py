@@ -189,9 +189,7 @@ ECHOES: dict[str, bytes] = {
         f"X-Echo: {API_KEY}",
         status=f"403 Not for {API_KEY}",
     ),
-    "redirect": response(
-        b"", f"Location: https://{API_KEY}.example/{API_KEY}", status="302 Found"
-    ),
+    "redirect": response(b"", f"Location: https://[{API_KEY}", status="302 Found"),
     "no http": API_KEY.encode() + b"\r\n\r\n",
     "chunk": f"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{API_KEY}".encode(),
     "cursor": response(

@@ -47,7 +47,7 @@ def test_sound_answers_arrive_over_one_connection(answer: bytes) -> None:
         connections.append(connection)
         answering(answer[:7], answer[7:])(connection)
 
-    with listening(serve) as address, new_session(1) as session:
+    with listening(serve) as address, new_session("", 1) as session:
         contents = {post(session, address).content for _ in range(3)}
     assert contents == {LONG}
     assert len(connections) == 1

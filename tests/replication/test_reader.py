@@ -27,7 +27,7 @@ def stream(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A stream of two hundred leads."""
     session = requests.Session()
     session.mount("https://", Adapter(Api(now=9 * DAY, leads=steady(200))))
-    monkeypatch.setattr("tap_leadintent.tap.new_session", lambda _: session)
+    monkeypatch.setattr("tap_leadintent.tap.new_session", lambda *_: session)
     return TapLeadIntent(config={**DEFAULTS, **EIGHT}).streams["leads"]
 
 
