@@ -48,7 +48,9 @@ class Reader:
 
         Raises:
             StreamError: It cannot be read.
+            SystemExit: A signal came before.
         """
+        self.client.shared.interruption.check()
         return self.client.fetch(range_fields(name, 0, 1), None, Event()).decode()
 
     def read(
