@@ -119,6 +119,11 @@ def test_a_refused_cursor_begins_the_chain_again() -> None:
         assert read() == ["1", "2"]
     cursors = [request.json()["cursor"].get("after") for request in api.request_history]
     assert cursors == [None, "a", None]
+    with requests_mock.Mocker() as api:
+        api.post(URL, answers[:2] * 5)
+        with pytest.raises(StreamError, match=r"^page 2: HTTP 410"):
+            read()
+    assert api.call_count == 2 * (1 + 3), "it begins again three times"
 
 
 def test_a_record_that_cannot_be_decoded_is_an_error() -> None:
