@@ -32,8 +32,8 @@ from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.times import format_instant
 
 Record = dict[str, Any]
-Page = tuple[Records, str | None, str]
-"""What `Reader.read` gives."""
+Part = tuple[Records, str | None, str]
+"""What `Reader.read` gives of a page."""
 
 
 class LeadIntentStream(SingerStream):
@@ -106,7 +106,7 @@ class LeadIntentStream(SingerStream):
         return [
             f"exclude_fields.{self.name}: {'.'.join(path)} cannot be left out: the "
             "stream's keys need it"
-            for path in needed
+            for path in dict.fromkeys(needed)
             if self.exclusion.takes(*path)
         ]
 
@@ -210,7 +210,7 @@ class LeadIntentStream(SingerStream):
     def _state(self) -> dict[str, Any]:
         return {COVERAGE: self.bookmark.to_state(self.key_mark)}
 
-    def _pages(self) -> Generator[Page]:
+    def _pages(self) -> Generator[Part]:
         if not self.is_incremental:
             whole = Step("", [(SINCE_EVER, self._now)], covers=(), kind="")
             yield from self.reader.read([whole], Coverage())

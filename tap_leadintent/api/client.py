@@ -101,7 +101,7 @@ class Client:
             attempt += 1
             with limiter.turn(stopped, self.tally, pause):
                 try:
-                    page = self._send(self._request(fields, after))
+                    page = self._send(fields, after)
                 except StreamError as error:
                     # A rest begins before another request can take this place.
                     pause = self._plan_retry(error, attempt)
@@ -109,20 +109,18 @@ class Client:
                     limiter.succeed()
                     return page
 
-    def _request(self, fields: Fields, after: str | None) -> requests.PreparedRequest:
+    def _send(self, fields: Fields, after: str | None) -> Page:
         cursor: dict[str, Any] = {"limit": self.page_size}
         if after is not None:
             cursor["after"] = after
         body = {**self.fields, **fields, "cursor": cursor}
         request = requests.Request("POST", self.url, headers=self.headers, json=body)
-        return request.prepare()
-
-    def _send(self, prepared: requests.PreparedRequest) -> Page:
         sent_at, began = time.time(), time.monotonic()
         shared = self.shared
         try:
+            ready = request.prepare()
             response = shared.session.send(
-                prepared, timeout=self.timeout, verify=trusted(), allow_redirects=False
+                ready, timeout=self.timeout, verify=trusted(), allow_redirects=False
             )
         except requests.RequestException as error:
             raise no_answer(error, self.url, self.timeout, shared.secret) from None

@@ -146,8 +146,9 @@ def no_page(
             f"{IF_IT_GOES_ON}, or {_ROOT}"
         )
     else:
+        advice = _ADVICE.get(status) or _ADVICE.get(min(status // 100, 5), _NO_PAGE)
         told = f"HTTP {status} {secret.quote(response.reason or '')}".rstrip()
-        told += f": {_ADVICE.get(status) or _ADVICE.get(status // 100, _NO_PAGE)}"
+        told += f": {advice}"
     words = secret.quote(response.content[:_MOST_BYTES].decode(errors="replace"))
     if words:
         told = f"{told}: {words}"

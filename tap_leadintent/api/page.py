@@ -1,8 +1,7 @@
 """Decodes a response into a page whose values every warehouse can hold.
 
 Numbers with a fraction or an exponent become doubles; integers stay exact. Values that
-PostgreSQL or a JSON encoder would refuse are replaced, and the page lists these
-repairs.
+PostgreSQL or a JSON encoder would refuse are replaced, and the page says if any were.
 """
 
 import json

@@ -13,7 +13,7 @@ from tap_leadintent.times import utc_timestamp
 Schema = dict[str, Any]
 
 # Formats of nested fields do not matter: warehouses store them as JSON.
-_SAYS_NOTHING = {"description", "format", "x-undocumented"}
+_IDLE = {"default", "description", "examples", "format", "title", "x-undocumented"}
 _INTEGER = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 _SCALARS = {"string": str, "boolean": bool, "number": float, "integer": _INTEGER}
 
@@ -63,9 +63,8 @@ def _fit_for(schema: Schema, exact: Any) -> Callable[[Any], Any]:  # noqa: ANN40
         if is_text and branch.get("format") == "date-time":
             return utc_timestamp
     kind = _only_type(schema)
-    validator = Draft202012Validator(
-        _with_decimals(schema), format_checker=FormatChecker()
-    )
+    formats = None if kind in {"object", "array"} else FormatChecker()
+    validator = Draft202012Validator(_with_decimals(schema), format_checker=formats)
 
     def fit(value: object) -> object:
         if kind == "integer" and isinstance(value, float) and value.is_integer():
@@ -95,7 +94,7 @@ def _is_of(wanted: Any, value: object) -> bool:  # noqa: ANN401 - types have no 
 def _exact_type(schema: Schema) -> Any | None:  # noqa: ANN401
     """Give the type of all values but null of a schema; None if none is so simple."""
     kind = _only_type(schema)
-    said = schema.keys() - _SAYS_NOTHING
+    said = schema.keys() - _IDLE
     if kind == "array" and said <= {"type", "items"}:
         items = schema.get("items")
         inner = _nullable_type(items) if items else Any

@@ -81,12 +81,9 @@ class Flattening:
         told = fields.pop(ADDITIONAL_PROPERTIES, None)
         rest: Record = {**told} if isinstance(told, dict) else {}
         for name in self._objects:
-            value = fields.pop(name, None)
             if isinstance(rest.get(name), dict):
                 # It contradicts its column, but most of its fields have one now.
-                value = rest.pop(name)
-            # They come last: a field of an object never takes another field's column.
-            fields[name] = value
+                fields[name] = rest.pop(name)
         self._flatten(fields, (), flat)
         (shaped,) = self._shaper.shape([flat])
         if ADDITIONAL_PROPERTIES in shaped:
@@ -99,8 +96,14 @@ class Flattening:
 
     def _flatten(self, fields: Record, above: tuple[str, ...], flat: Record) -> None:
         """Put an object's fields under their flat names."""
-        for name, value in fields.items():
-            column = self._name(name, above)
+
+        def is_late(name: str) -> bool:
+            # A record's own columns come first, then those of its objects. In objects,
+            # nested ones come first. So no odd name takes a column of the schema.
+            return isinstance(fields[name], dict) != bool(above)
+
+        for name in sorted(fields, key=is_late):
+            value, column = fields[name], self._name(name, above)
             if above and column in self._hidden:
                 continue
             if column in self._columns and flat.get(column) is None:

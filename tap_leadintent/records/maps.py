@@ -12,6 +12,7 @@ from singer_sdk.helpers._flattening import get_flattening_options
 from singer_sdk.singerlib import Catalog, CatalogEntry
 
 from tap_leadintent.errors import ConfigError, StreamError
+from tap_leadintent.log import Secret
 from tap_leadintent.openapi import ADDITIONAL_PROPERTIES
 from tap_leadintent.records.flattening import Flattening
 from tap_leadintent.records.notes import RecordNotes
@@ -48,7 +49,7 @@ def build_mapper(
             if stream in notes:
                 _register(mapper, entry)
     except (MappingError, NotImplementedError, TypeError, ValueError) as error:
-        told = " ".join(str(error).split())
+        told = Secret(config.get("api_key")).summarize(error)
         raise ConfigError([f"stream_maps: {told}"]) from None
     for stream, maps in mapper.stream_maps.items():
         for made in maps:

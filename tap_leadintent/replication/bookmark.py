@@ -88,8 +88,8 @@ class Bookmark:
         if by_source and not problem and not any(coverage):
             former = next(iter(by_source))
             problem = (
-                f"its state is about {former}, not about {source}; the coverage of "
-                "that is kept"
+                f"its state is about {former}, not about {source}; what it covers is "
+                "kept"
             )
         others = [*chain(*[*by_source.values()][:MOST_OTHERS])]
         return cls(source, coverage, others, key_mark, former, problem)
@@ -119,8 +119,10 @@ def _coverage(entries: Sequence[RawEntry]) -> Coverage:
     marks = [str(each["rechecked"]) for each in entries if "rechecked" in each]
     # Earlier versions wrote marks of another kind, which do not count.
     covered = [each for each in entries if "range" in each]
+    # What ends before it begins covers nothing.
     pieces = (
         (each.range, (parse_instant(each.start), parse_instant(each.end)))
         for each in msgspec.convert(covered, list[_Entry])
+        if each.start <= each.end
     )
     return Coverage(pieces, rechecked=min(map(parse_instant, marks), default=None))

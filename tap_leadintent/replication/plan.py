@@ -19,8 +19,7 @@ _DAY = 86_400
 
 _QUIET_SECONDS = 30 * _DAY
 """Seconds of a stretch that is likely to hold little, where its range has coverage.
-More would read what came in a long pause in few windows; less
-would cut increments."""
+More would read what came in a long pause in few windows; less would cut increments."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -64,7 +64,7 @@ class Reader:
 
         Yields:
             The records of each page, oldest window first; the end of their time window,
-            None where all records are read; and what their step is read for.
+            None where nothing counts as covered; and what their step is read for.
 
         Raises:
             StreamError: A range cannot be read.
@@ -102,7 +102,7 @@ class Reader:
             if page.cursor.has_more:
                 continue
             self.progress.reach(window.end)
-            logger.debug("%s up to %s", step.name, format_instant(window.end))
+            logger.debug("%s up to %s", step.name or "all", format_instant(window.end))
             end = min(window.end, as_of)
             as_of = None
             if window.start < end:

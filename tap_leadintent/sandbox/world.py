@@ -164,7 +164,7 @@ class Shelf:
         text = record if isinstance(record, str) else json.dumps(record)
         content = json.loads(text)
         own = content.get("id") if isinstance(content, dict) else None
-        name = own if isinstance(own, str) else text
+        name = text if own is None else own if isinstance(own, str) else json.dumps(own)
         known, named = self.entries.get(name), self.endpoint.times
         found = told.get(named["found"]) or (known.found if known else self._now)
         latest = told.get(named.get("latest", "")) or found

@@ -28,6 +28,7 @@ URLS = [
     *("http://api.example.com", "http://127.0.0.1.example.com", "http://10.0.0.1"),
     *(f"https://user:{API_KEY}@api.example.com", f"http://{API_KEY}@localhost"),
     *("https://api.example.com?x=1", "https://api.example.com/#x"),
+    *("https://api.example.com:65536", "https://api.example.com:99999"),
     *("https://api.example.com/v1", "https://api.example.com/root/v1/"),
 ]
 KEYS = ["", "1234567", f"{API_KEY} ", f"{API_KEY}\n", f"{API_KEY}é", 314159265]

@@ -42,7 +42,7 @@ def test_what_is_null_is_not_set() -> None:
         {"base_url": "http://127.0.0.1:8000"},
         {"base_url": "HTTPS://API.example.com:443/"},
         {"base_url": "http://[::1]:8000"},
-        {"base_url": f"{BASE_URL}:8443/root/"},
+        {"base_url": f"{BASE_URL}:65535/root/"},
         {"base_url": f"{BASE_URL}/v1beta"},
         {"base_url": "https://äpi.example.com"},
         {"base_url": "https://api_1.example.com."},

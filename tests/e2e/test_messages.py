@@ -99,7 +99,7 @@ OF_THE_STATE = {
     "leads: api_key is not the one that the state was made with; if it belongs to another organization, use a separate state for it": warned(
         state=covering(key="00000000")
     ),
-    "leads: The stream starts anew: its state is about … with the filters 0123456789ab, not about … without filters; the coverage of that is kept": warned(
+    "leads: The stream starts anew: its state is about … with the filters 0123456789ab, not about … without filters; what it covers is kept": warned(
         state=covering(filters="0123456789ab")
     ),
     "leads: Its state covers a time in the future, up to 9999-01-01T00:00:00Z, which does not count": warned(

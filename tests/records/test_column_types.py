@@ -12,6 +12,7 @@ INTEGER = {"type": ["integer", "null"]}
 FLAG = {"type": ["boolean", "null"]}
 TIME = {"type": ["string", "null"], "format": "date-time"}
 DATE = {"type": "string", "format": "date"}
+ODD_OBJECT = {"type": "object", "properties": {"day": DATE, "n": {"enum": [1]}}}
 UTC = "2026-02-28T19:15:00.000000Z"
 
 FITTING: list[tuple[Any, Any, Any]] = [
@@ -28,6 +29,7 @@ FITTING: list[tuple[Any, Any, Any]] = [
     (DATE, "2026-03-01", "2026-03-01"),
     ({"type": "array", "items": {"type": "string"}}, ["a"], ["a"]),
     ({"type": "object", "properties": {"n": {"enum": [1]}}}, {"n": 1}, {"n": 1}),
+    (ODD_OBJECT, {"day": "soon", "n": 1}, {"day": "soon", "n": 1}),
     ({}, {"any": "thing"}, {"any": "thing"}),
 ]
 
@@ -49,6 +51,7 @@ CONTRADICTING: list[tuple[Any, Any]] = [
     (INTEGER, 1.5),
     (INTEGER, True),
     (INTEGER, 2**63),
+    ({**INTEGER, "title": "Confidence", "default": 1}, 2**63),
     (TIME, "yesterday"),
     ({"anyOf": [TIME, TEXT]}, "yesterday"),
     (DATE, "yesterday"),

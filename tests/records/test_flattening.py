@@ -110,6 +110,9 @@ def test_a_field_keeps_its_column_where_a_nested_one_would_have_its_name() -> No
     found = flat(fields, record)
     assert found["company__size"] == "own"
     assert [*found["rest"].values()] == ["nested"]
+    company = {"hq__city": "odd", "hq": {"city": "own"}}
+    fields = {"company": opened(hq=opened(city=TEXT))}
+    assert flat(fields, {"company": company}, 2)["company__hq__city"] == "own"
 
 
 def test_a_nested_field_is_held_to_its_column_like_others_and_told(
