@@ -23,7 +23,7 @@ from typing_extensions import override
 LOGGER = "tap-leadintent"
 """Name of the tap's logger, the parent of the streams' loggers."""
 
-IF_IT_GOES_ON = "if it goes on, ask the API's support"
+SUPPORT = "if it goes on, ask the API's support"
 """What to do about a failure of the server, as the end of a message."""
 
 

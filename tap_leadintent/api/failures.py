@@ -12,12 +12,7 @@ from urllib.parse import urlsplit
 import requests
 
 from tap_leadintent.api.limits import retry_after
-from tap_leadintent.errors import (
-    IF_IT_GOES_ON,
-    NoAccessError,
-    RefusedError,
-    StreamError,
-)
+from tap_leadintent.errors import SUPPORT, NoAccessError, RefusedError, StreamError
 from tap_leadintent.log import Secret
 
 _RETRIED = frozenset({408, 429, *range(500, 1000)} - {501, 505})
@@ -38,12 +33,13 @@ _ADVICE = {
     403: "this key may not read this endpoint; deselect the stream, or ask for access",
     404: _NO_API,
     405: _NO_API,
+    415: _NO_API,
     422: _NOT_ACCEPTED,
     501: _NO_API,
     429: "the API wants fewer requests; set max_requests_per_minute, or lower it",
-    4: f"the API refused the request; {IF_IT_GOES_ON}",
+    4: f"the API refused the request; {SUPPORT}",
     5: "the API, or a gateway before it, is down or overloaded; lower concurrency, or "
-    f"try later; {IF_IT_GOES_ON}",
+    f"try later; {SUPPORT}",
 }
 """By status, else by its first digit: what to do."""
 
@@ -64,10 +60,10 @@ _MEANINGS = {
     "TimeoutError|Timeout": "the answer of {host} did not arrive whole within "
     "{seconds:g} s; raise request_timeout_seconds, or lower page_size or concurrency",
     "ConnectionResetError|IncompleteRead|SSLEOFError": "{host} broke off its answer; "
-    f"{IF_IT_GOES_ON}, or lower page_size",
+    f"{SUPPORT}, or lower page_size",
     "SSLError": "{host} does not speak TLS ({why}); check the port in base_url, and "
     "whether it should begin with http:// (for this machine only)",
-    "Exception": f"the request to {{host}} failed ({{why}}); {IF_IT_GOES_ON}",
+    "Exception": f"the request to {{host}} failed ({{why}}); {SUPPORT}",
 }
 """By names of classes: what to say. The first that fits any cause of an error is
 used."""
@@ -143,7 +139,7 @@ def no_page(
     if difference:
         told = (
             f"the response is not a page of records ({secret.quote(difference)}); "
-            f"{IF_IT_GOES_ON}, or {_ROOT}"
+            f"{SUPPORT}, or {_ROOT}"
         )
     else:
         advice = _ADVICE.get(status) or _ADVICE.get(min(status // 100, 5), _NO_PAGE)

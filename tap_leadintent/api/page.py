@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 import msgspec
 
-from tap_leadintent.errors import IF_IT_GOES_ON, StreamError
+from tap_leadintent.errors import SUPPORT, StreamError
 
 T = TypeVar("T")
 
@@ -113,7 +113,7 @@ class Page:
                 is_repaired = is_repaired or is_mended
                 data.append(record)
         except (ValueError, RecursionError) as error:
-            msg = f"a page has records that cannot be read ({error}); {IF_IT_GOES_ON}"
+            msg = f"a page has records that cannot be read ({error}); {SUPPORT}"
             raise StreamError(msg) from None
         return Records(data, self.raw, is_repaired)
 

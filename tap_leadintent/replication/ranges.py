@@ -15,11 +15,7 @@ from typing_extensions import override
 from tap_leadintent.api.page import Page, Records
 from tap_leadintent.api.pagination import Chain
 from tap_leadintent.errors import RefusedError, StreamError, TooWideError
-from tap_leadintent.replication.windows import (
-    NARROWEST_SECONDS,
-    OVERLAP_SECONDS,
-    Window,
-)
+from tap_leadintent.replication.windows import NARROWEST, OVERLAP_SECONDS, Window
 from tap_leadintent.times import EARLIEST, format_instant
 
 _REFUSALS = frozenset({400, 409, 413, 416, 422})
@@ -89,7 +85,7 @@ class RangeChain(Chain):
             self._until = now
             # All of the window may lie in the future.
             self.fields = range_fields(self._name, min(self._start, now - 1), now)
-        elif self._until - self._start > NARROWEST_SECONDS:
+        elif self._until - self._start > NARROWEST:
             raise TooWideError(str(error), error.kind)
         else:
             msg = (

@@ -17,7 +17,7 @@ OVERLAP_SECONDS = 1
 """How much earlier than its start a window is asked for, as the API description does
 not show whether a range includes its ends. What lies there is read twice."""
 
-NARROWEST_SECONDS = 3600 - OVERLAP_SECONDS
+NARROWEST = 3600 - OVERLAP_SECONDS
 """Seconds of a window that is not narrowed when the API refuses it. Fewer would repeat
 more requests that it refuses for other reasons; more would fail where it allows an hour
 at most."""
@@ -205,10 +205,10 @@ class Windows:
         It is left again, and none is longer than half of it from now on.
 
         Args:
-            window: The window, of more than `NARROWEST_SECONDS`.
+            window: The window, of more than `NARROWEST`.
         """
         half = (window.end - window.start) // 2
-        self.widest = min(self.widest, max(NARROWEST_SECONDS, half))
+        self.widest = min(self.widest, max(NARROWEST, half))
         self._put_back(window, 0.0)
         if all(b - a > self.widest for a, b, *_ in self._in_flight):
             # One alone tries whether the API accepts this length.
