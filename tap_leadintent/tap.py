@@ -129,7 +129,11 @@ class TapLeadIntent(Tap):
         streams = self._ours.values()
         self._refuse(line for stream in streams for line in stream.key_problems())
         notes = {stream.name: stream.notes for stream in streams}
-        self.mapper = build_mapper(self.config, self.catalog, notes, self.logger)
+        try:
+            self.mapper = build_mapper(self.config, self.catalog, notes, self.logger)
+        except ConfigError as error:
+            # What it says of expressions may quote the key, at any length.
+            self._refuse(error.errors)
 
     @cached_property
     def _secret(self) -> log.Secret:

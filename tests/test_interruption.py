@@ -6,10 +6,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import requests_mock
 
 from tap_leadintent import interruption as module
 from tap_leadintent.__main__ import main
 from tap_leadintent.interruption import Interruption
+from tap_leadintent.tap import TapLeadIntent
+from tests.support.helpers import VALID
 
 
 def failing(error: BaseException) -> Callable[[], None]:
@@ -80,6 +83,15 @@ def test_a_signal_ends_the_run_at_a_safe_point_and_a_second_one_at_once(
     assert (ended.value.code, codes) == (143, [])
     interruption.signal(signal.SIGINT)
     assert codes == [130]
+
+
+@pytest.mark.usefixtures("codes")
+def test_after_a_signal_no_single_page_is_asked_for() -> None:
+    stream: Any = TapLeadIntent(config=VALID).streams["leads"]
+    stream.shared.interruption.signal(signal.SIGTERM)
+    with requests_mock.Mocker() as api, pytest.raises(SystemExit):
+        stream.check()
+    assert not api.called
 
 
 def test_the_process_ends_once_the_target_takes_nothing_more(

@@ -8,10 +8,11 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from singer_sdk import Stream
 from singer_sdk.singerlib import Catalog
+from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL
 
 from tap_leadintent import openapi
 
-_METHODS = ("FULL_TABLE", "INCREMENTAL")
+_METHODS = (REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL)
 _OPTIONS = ("__alias__", "__else__", "__filter__", "__key_properties__", "__source__")
 """What a stream map may set beside fields."""
 

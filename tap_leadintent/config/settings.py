@@ -9,8 +9,7 @@ _MOST_DAYS = 36_525
 
 _HTTPS = r"https://([\w-]{1,63}(\.[\w-]{1,63})*\.?|\[[0-9a-f:]+\])"
 _HTTP = r"http://(localhost|127(\.[0-9]{1,3}){3}|\[::1\])"
-_PORT = r":([0-5]?[0-9]{1,4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
-_ROOT = rf"^(?i:{_HTTPS}|{_HTTP})({_PORT})?(/[^\s?#]*)?(?<!/v1)(?<!/v1/)\Z"
+_ROOT = rf"^(?i:{_HTTPS}|{_HTTP})(:[0-9]{{1,5}})?(/[^\s?#]*)?(?<!/v1)(?<!/v1/)\Z"
 """Patterns end with `\\Z`, as a dollar sign would let a line feed follow."""
 
 SCHEMA = th.PropertiesList(

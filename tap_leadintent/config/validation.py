@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
+from urllib.parse import urlsplit
 
 import fsspec
 from jsonschema import ValidationError
@@ -48,7 +49,7 @@ def validate(
     ]
     wrong = {problem.partition(":")[0].partition(".")[0] for problem in problems}
     right = {name: value for name, value in config.items() if name not in wrong}
-    for check in (_date_problems, name_problems, _sdk_problems):
+    for check in (_address_problems, _date_problems, name_problems, _sdk_problems):
         problems += check(right)
     return problems
 
@@ -73,6 +74,13 @@ def _described(error: ValidationError) -> str:
     if error.validator == "pattern" or name == "api_key":
         return f"{name}: must be: {SCHEMA['properties'][name]['description']}"
     return f"{name}: {error.message}"
+
+
+def _address_problems(config: Mapping[str, Any]) -> Iterator[str]:
+    try:
+        urlsplit(config.get("base_url", "")).port  # noqa: B018 - it checks the port
+    except ValueError as error:
+        yield f"base_url: {error}"
 
 
 def _date_problems(config: Mapping[str, Any]) -> Iterator[str]:

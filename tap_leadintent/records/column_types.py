@@ -12,8 +12,9 @@ from tap_leadintent.times import utc_timestamp
 
 Schema = dict[str, Any]
 
-# Formats of nested fields do not matter: warehouses store them as JSON.
-_IDLE = {"default", "description", "examples", "format", "title", "x-undocumented"}
+_ANNOTATIONS = {"default", "description", "examples", "title", "x-undocumented"}
+"""Keywords of a schema that refuse no value."""
+
 _INTEGER = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 _SCALARS = {"string": str, "boolean": bool, "number": float, "integer": _INTEGER}
 
@@ -94,7 +95,8 @@ def _is_of(wanted: Any, value: object) -> bool:  # noqa: ANN401 - types have no 
 def _exact_type(schema: Schema) -> Any | None:  # noqa: ANN401
     """Give the type of all values but null of a schema; None if none is so simple."""
     kind = _only_type(schema)
-    said = schema.keys() - _IDLE
+    # Formats of nested fields do not matter: warehouses store them as JSON.
+    said = schema.keys() - _ANNOTATIONS - {"format"}
     if kind == "array" and said <= {"type", "items"}:
         items = schema.get("items")
         inner = _nullable_type(items) if items else Any

@@ -12,7 +12,6 @@ from singer_sdk.helpers._flattening import get_flattening_options
 from singer_sdk.singerlib import Catalog, CatalogEntry
 
 from tap_leadintent.errors import ConfigError, StreamError
-from tap_leadintent.log import Secret
 from tap_leadintent.openapi import ADDITIONAL_PROPERTIES
 from tap_leadintent.records.flattening import Flattening
 from tap_leadintent.records.notes import RecordNotes
@@ -49,8 +48,7 @@ def build_mapper(
             if stream in notes:
                 _register(mapper, entry)
     except (MappingError, NotImplementedError, TypeError, ValueError) as error:
-        told = Secret(config.get("api_key")).summarize(error)
-        raise ConfigError([f"stream_maps: {told}"]) from None
+        raise ConfigError([f"stream_maps: {error}"]) from None
     for stream, maps in mapper.stream_maps.items():
         for made in maps:
             hidden: set[str] = set()

@@ -159,12 +159,12 @@ class Shelf:
             told: Its times, by their names.
 
         Returns:
-            What it can be removed by: its id, or its JSON if that is no text.
+            What it can be removed by: its id, or its JSON if it has none.
         """
         text = record if isinstance(record, str) else json.dumps(record)
         content = json.loads(text)
         own = content.get("id") if isinstance(content, dict) else None
-        name = text if own is None else own if isinstance(own, str) else json.dumps(own)
+        name = text if own is None else str(own)
         known, named = self.entries.get(name), self.endpoint.times
         found = told.get(named["found"]) or (known.found if known else self._now)
         latest = told.get(named.get("latest", "")) or found

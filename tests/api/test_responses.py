@@ -22,6 +22,7 @@ def answer(status: int, text: str, reason: str = "") -> requests.Response:
         (307, "this is no page, and redirects are not followed; check base_url"),
         (409, "the API refused the request; if it goes on, ask the API's support"),
         (500, "the API, or a gateway before it, is down or overloaded; lower concurr"),
+        (999, "the API, or a gateway before it, is down or overloaded; lower concurr"),
         (501, "nothing answers at this address as the API does; check base_url"),
     ],
 )

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.helpers import API_KEY, each_entry, each_reading_entry
+from tap_leadintent.errors import ConfigError
+from tap_leadintent.tap import TapLeadIntent
+from tests.support.helpers import API_KEY, VALID, each_entry, each_reading_entry
 
 MISSPELT: list[tuple[dict[str, Any], str]] = [
     ({"user": {"id": "id"}}, ".user: there is no stream user"),
@@ -60,3 +62,10 @@ def test_a_map_that_cannot_work(
     """Discovery cannot know: maps apply to the catalog that is made of its own."""
     (told,) = refused({"stream_maps": maps}, *arguments)
     assert told.startswith(f"stream_maps{line}")
+
+
+def test_what_a_tap_raises_in_python_does_not_hold_the_key() -> None:
+    maps = {"leads": {"x": f"'{API_KEY}' + ((("}}
+    with pytest.raises(ConfigError, match=r"stream_maps: .*\*\*\*") as refusal:
+        TapLeadIntent(config={**VALID, "stream_maps": maps})
+    assert API_KEY not in str(refusal.value)

@@ -68,6 +68,9 @@ def test_insert_and_remove(sandbox: Sandbox) -> None:
     assert sandbox.remove("leads", "x", "y") == ["x"]
     unnamed = sandbox.insert("leads", {"n": 1}, {"n": 2})
     assert sandbox.remove("leads", *unnamed) == unnamed
+    sandbox.insert("leads", {"id": 5}, {"id": 5, "n": 1})
+    assert read(sandbox, "leads") == [{"id": 5, "n": 1}]
+    assert sandbox.remove("leads", "5") == ["5"]
     assert read(sandbox, "leads") == []
     sandbox.advance(3600)
     assert {"id": "y"} in read(sandbox, "leads")
