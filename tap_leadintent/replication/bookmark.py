@@ -117,8 +117,7 @@ class Bookmark:
 
 def _coverage(entries: Sequence[RawEntry]) -> Coverage:
     marks = [str(each["rechecked"]) for each in entries if "rechecked" in each]
-    # Earlier versions wrote marks of another kind, which do not count.
-    covered = [each for each in entries if "range" in each]
+    covered = [each for each in entries if "rechecked" not in each]
     # What ends before it begins covers nothing.
     pieces = (
         (each.range, (parse_instant(each.start), parse_instant(each.end)))

@@ -115,7 +115,8 @@ def make_plan(scope: Scope, covered: Coverage, now: int) -> Plan:
         The plan.
     """
     first, *others = scope.ranges
-    past = _past(scope, covered, now)
+    bounds = (EARLIEST, now)
+    past = {n: intervals.overlap(covered.pieces(n), bounds) for n in scope.ranges}
     left = {**past}
     until = now if scope.end is None else min(now, scope.end)
     left[first], stretches = _to_read(past[first], (scope.since, until), scope.lookback)
@@ -149,22 +150,6 @@ def _step(name: str, stretches: list[Interval], past: Past) -> Step:
     if not past[name]:
         return Step(name, stretches, [name])
     return Step(name, stretches, [name], is_quiet=is_short, kind="new or lookback")
-
-
-def _past(scope: Scope, covered: Coverage, now: int) -> Past:
-    """Give what counts as covered of each range, oldest first."""
-    bounds = (EARLIEST, now)
-    past = {n: intervals.overlap(covered.pieces(n), bounds) for n in scope.ranges}
-    first, *others = scope.ranges
-    begun = past[first][:1]
-    if scope.start is None and begun and begun[0][0] <= SINCE_EVER:
-        # In states of earlier versions, the other ranges begin with the first load,
-        # which had read all records as they were by then.
-        for name in others:
-            for oldest, _ in covered.pieces(name)[:1]:
-                before = intervals.overlap(begun, (EARLIEST, oldest))
-                past[name] = intervals.union([*before, *past[name]])
-    return past
 
 
 def _to_read(

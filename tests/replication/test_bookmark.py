@@ -90,12 +90,6 @@ def test_a_malformed_state_covers_nothing(entries: object, why: str) -> None:
     assert bookmark.former is None
 
 
-def test_a_mark_of_an_earlier_version_does_not_count() -> None:
-    bookmark = read([entry(), {"recheck_from": "1970-01-02T00:00:00Z"}])
-    assert list(bookmark.coverage) == [("date_found", (DAY, 2 * DAY))]
-    assert (bookmark.coverage.rechecked, bookmark.problem) == (None, None)
-
-
 def test_what_is_wrong_with_ours_costs_the_others_nothing() -> None:
     foreign = entry(source=THERE.address)
     assert read([foreign, {"range": "a"}]).to_state() == [foreign]

@@ -130,18 +130,3 @@ def test_what_is_read_from_1970_on_counts_for_all_ranges() -> None:
         ("latest_signal", [(90, NOW)]),
     ]
     assert late.steps[0].covers == LEADS
-
-
-@pytest.mark.parametrize(
-    "signals", [[(50, 50)], [(50, 90)], [(50, 60), (60, 90)]], ids=str
-)
-def test_a_former_state_without_a_start_reads_nothing_again(
-    signals: list[Interval],
-) -> None:
-    """Its later ranges begin with the first load."""
-    later = [("latest_signal", piece) for piece in signals]
-    made = plan(("date_found", (SINCE_EVER, 90)), *later, start=None)
-    assert reads(made) == [
-        ("date_found", [(90, NOW)]),
-        ("latest_signal", [(signals[-1][1], NOW)]),
-    ]
