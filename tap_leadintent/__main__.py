@@ -1,12 +1,16 @@
 """Runs the tap: the command `tap-leadintent`, and `python -m tap_leadintent`."""
 
+import errno
 import logging
 import os
 import signal
 import sys
 import traceback
-from contextlib import suppress
 from typing import Any, NoReturn
+
+_OUTPUT_ERRORS = {errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EPIPE}
+"""What writing to standard output fails with. Nothing else raises these here: a sync
+names what cannot be written itself."""
 
 
 def main() -> NoReturn:
@@ -21,18 +25,26 @@ def main() -> NoReturn:
     given = [n for n in ("TAP_LEADINTENT_LOGLEVEL", "LOGLEVEL") if os.environ.get(n)]
     if given and os.environ[given[0]].upper() not in logging.getLevelNamesMapping():
         sys.exit(f"{given[0]}: there is no such level; set INFO, or DEBUG for more")
+    if sys.stdout is None:
+        sys.exit("standard output is closed; the tap writes its messages there")
     code: Any = 1
     try:
-        # Imported late: importing takes a while, and a signal may come meanwhile.
-        from tap_leadintent.tap import TapLeadIntent  # noqa: PLC0415
+        try:
+            # Imported late: importing takes a while, and a signal may come meanwhile.
+            from tap_leadintent.tap import TapLeadIntent  # noqa: PLC0415
 
-        TapLeadIntent.cli()
+            TapLeadIntent.cli()
+        finally:
+            # What was printed, such as a catalog, may still be in the buffer.
+            sys.stdout.flush()
     except SystemExit as end:
         code = end.code
-    except BaseException:  # noqa: BLE001 - as Python ends any program
-        traceback.print_exc()
-    with suppress(OSError):  # Nobody may read it any more.
-        sys.stdout.flush()
+    except BaseException as error:  # noqa: BLE001 - as Python ends any program
+        if isinstance(error, OSError) and error.errno in _OUTPUT_ERRORS:
+            message = f"standard output cannot be written: {error.strerror}"
+            logging.getLogger("tap-leadintent").error(message)  # noqa: TRY400
+        else:
+            traceback.print_exc()
     logging.shutdown()
     os._exit(code or 0)
 

@@ -2,6 +2,7 @@
 
 import select
 import sys
+from typing import BinaryIO
 
 from singer_sdk.contrib.msgspec import MsgSpecWriter
 from singer_sdk.singerlib import Message, RecordMessage, StateMessage
@@ -45,22 +46,35 @@ class Writer(MsgSpecWriter):
         Raises:
             OutputError: Standard output cannot be written.
         """
-        stdout = sys.stdout.buffer
+        stdout = sys.stdout
+        try:
+            if hasattr(stdout, "buffer"):
+                self._write_bytes(stdout.buffer)
+            else:  # It takes only text, for example in a notebook.
+                stdout.write(self._block.decode())
+                stdout.flush()
+                self._remove(len(self._block))
+        except BrokenPipeError:
+            msg = "the target stopped reading; its own log says why"
+            raise OutputError(msg) from None
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or type(error).__name__
+            msg = f"standard output cannot be written: {reason}"
+            raise OutputError(msg) from None
+
+    def _write_bytes(self, stdout: BinaryIO) -> None:
         # A buffer between us and the pipe could be left with a part of a line.
         raw = getattr(stdout, "raw", stdout)
-        try:
-            while self._block:
-                written = raw.write(self._block)
-                if written is None:  # It does not block, and is full.
-                    select.select([], [raw], [])
-                    continue
-                del self._block[:written]
-                self.taken += written
-        except OSError as error:
-            msg = f"standard output cannot be written: {error.strerror}"
-            if isinstance(error, BrokenPipeError):
-                msg = "the target stopped reading; its own log says why"
-            raise OutputError(msg) from None
+        while self._block:
+            written = raw.write(self._block)
+            if written is None:  # It does not block, and is full.
+                select.select([], [raw], [])
+                continue
+            self._remove(written)
+
+    def _remove(self, written: int) -> None:
+        del self._block[:written]
+        self.taken += written
 
 
 def flush(writer: object) -> None:

@@ -1,8 +1,11 @@
 """A process ends soon after a signal, whatever it is doing."""
 
 import json
+import os
 import signal
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -90,3 +93,28 @@ def test_a_target_that_stops_reading(config: dict[str, Any], tmp_path: Path) -> 
     run = process.finish(reads_on=False)
     assert run.failed() == "the target stopped reading; its own log says why"
     assert "BrokenPipe" not in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("--version >/dev/full", "cannot be written: No space left on device"),
+        ("--discover >/dev/full", "cannot be written: No space left on device"),
+        ("--about >&-", "is closed; the tap writes its messages there"),
+    ],
+)
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+def test_what_cannot_be_printed_ends_in_one_line(command: str, message: str) -> None:
+    # Whether a buffer is in between is not the same everywhere.
+    unbuffered = {"PYTHONUNBUFFERED": "1" if "--version" in command else ""}
+    done = subprocess.run(  # noqa: S602 - fixed commands
+        f"exec {sys.executable} -m tap_leadintent {command}",
+        shell=True,
+        env={**os.environ, **unbuffered},
+        check=False,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.endswith(f"standard output {message}")

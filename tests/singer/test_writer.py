@@ -3,12 +3,13 @@
 import io
 import json
 import os
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 from singer_sdk.singerlib import RecordMessage, SchemaMessage, StateMessage
@@ -114,6 +115,7 @@ def test_a_target_that_takes_a_part_gets_the_rest(
     writer.write_message(StateMessage({}))
     assert ids(target) == [0, 1, 2]
     assert target.messages[-1]["type"] == "STATE"
+    assert writer.taken == len(target.taken)
 
 
 def test_no_part_of_a_line_stays_in_a_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,10 +144,64 @@ def test_a_pipe_that_does_not_block_is_waited_for(
     assert json.loads(line)["record"]["id"] == 1
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
-def test_a_full_disk_behind_stdout_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    with Path("/dev/full").open("w", encoding="utf-8") as full:
-        monkeypatch.setattr("sys.stdout", full)
-        with pytest.raises(OutputError, match=r"cannot be written: No space left"):
+def test_a_text_stdout_gets_the_same_lines(
+    monkeypatch: pytest.MonkeyPatch, stdout: Callable[[Target], Target]
+) -> None:
+    messages = [
+        SchemaMessage("leads", {"properties": {}}, ["id"]),
+        record(1, name="Łukasz 佐藤", text="x" * BLOCK),
+        record(2),
+        StateMessage({"bookmarks": {}}),
+    ]
+    target, text = stdout(Target()), io.StringIO()
+    for output in (sys.stdout, text):
+        monkeypatch.setattr("sys.stdout", output)
+        writer = Writer()
+        for message in messages:
+            writer.write_message(message)
+    assert [m["type"] for m in target.messages] == [
+        *("SCHEMA", "RECORD", "RECORD", "STATE")
+    ]
+    assert text.getvalue() == target.taken.decode()
+
+
+def full_disk() -> TextIO:
+    if not (device := Path("/dev/full")).exists():
+        pytest.skip("there is no full device")
+    return device.open("w", encoding="utf-8")
+
+
+def broken_pipe() -> TextIO:
+    receiver, sender = os.pipe()
+    os.close(receiver)
+    return os.fdopen(sender, "w")
+
+
+class Closed(io.StringIO):
+    def write(self, _: str) -> int:
+        msg = "I/O operation on closed file"
+        raise ValueError(msg)
+
+
+CANNOT = "standard output cannot be written: "
+
+
+@pytest.mark.parametrize(
+    ("open_output", "message"),
+    [
+        (full_disk, f"{CANNOT}No space left on device"),
+        (broken_pipe, "the target stopped reading; its own log says why"),
+        (Closed, f"{CANNOT}ValueError"),
+    ],
+    ids=["full disk", "broken pipe", "closed"],
+)
+def test_an_output_that_cannot_be_written_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+    open_output: Callable[[], TextIO],
+    message: str,
+) -> None:
+    with open_output() as output:
+        monkeypatch.setattr("sys.stdout", output)
+        with pytest.raises(OutputError, match=f"^{message}$"):
             Writer().write_message(StateMessage({}))
         monkeypatch.undo()
