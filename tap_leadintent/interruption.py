@@ -33,12 +33,15 @@ class Interruption:
         self._looks = 0
         self._code: int | None = None
 
-    def signal(self, signum: int) -> None:
-        """Remember a signal; a second one ends the process. To be called by handlers.
+    def install(self) -> None:
+        """Handle SIGINT and SIGTERM from now on; a second one ends the process.
 
-        Args:
-            signum: Number of the signal.
+        Call it only in a process that is the tap's own.
         """
+        for signum in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(signum, self._remember)
+
+    def _remember(self, signum: int, _: object) -> None:
         code = 128 + signum
         if self._code is not None:
             os._exit(code)

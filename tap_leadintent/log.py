@@ -11,6 +11,8 @@ from singer_sdk import Stream
 from singer_sdk.metrics import METRICS_LOGGER_NAME
 from typing_extensions import override
 
+from tap_leadintent.errors import LOGGER
+
 SHORTEST_SECRET = 8
 """Characters. A shorter secret would also be found in ordinary words."""
 
@@ -125,8 +127,10 @@ class RedactingFormatter(logging.Formatter):
         return printable(self._secret.redact(self.inner.format(record)))
 
 
-def keep_out_of_logs(secret: Secret) -> None:
-    """Redact a secret in everything that is logged from now on.
+def redact_handlers(secret: Secret) -> None:
+    """Redact a secret in everything that the process logs from now on.
+
+    Call it only in a process that is the tap's own.
 
     Args:
         secret: What must not be logged.
@@ -134,25 +138,36 @@ def keep_out_of_logs(secret: Secret) -> None:
     root = logging.getLogger()
     for logger in (root, *map(logging.getLogger, [*root.manager.loggerDict])):
         for handler in logger.handlers:
-            # An earlier tap of this process may have wrapped it.
+            # An earlier run in this process, such as a test's, may have wrapped it.
             inner = getattr(handler.formatter, "inner", handler.formatter)
             handler.setFormatter(RedactingFormatter(secret, inner))
 
 
-def name_streams(streams: Iterable[Stream]) -> None:
-    """Let all lines about a stream begin with its name, as Meltano shows only the text.
+def prepare_loggers(streams: Iterable[Stream], secret: Secret) -> None:
+    """Redact the tap's own lines, and begin those about a stream with its name.
+
+    The handlers may belong to another program, so each line is made safe before it
+    reaches one. Meltano shows only the text of a line, so it holds the stream's name.
 
     Args:
-        streams: The streams.
+        streams: The streams of the tap.
+        secret: What must not be logged.
     """
-    for stream in streams:
+    prefixes = {LOGGER: ""}
+    prefixes |= {f"{LOGGER}.{stream.name}": f"{stream.name}: " for stream in streams}
+    for name, prefix in prefixes.items():
         # Loggers outlive a tap: they may have the filter from an earlier one.
-        stream.logger.filters[:] = [partial(_name, f"{stream.name}: ")]
+        logging.getLogger(name).filters[:] = [partial(_prepare, prefix, secret)]
 
 
-def _name(prefix: str, record: logging.LogRecord) -> bool:
-    if not record.getMessage().startswith(prefix):
-        record.msg = f"{prefix}{record.msg}"
+def _prepare(prefix: str, secret: Secret, record: logging.LogRecord) -> bool:
+    message = record.getMessage()
+    message = message if message.startswith(prefix) else f"{prefix}{message}"
+    record.msg, record.args = printable(secret.redact(message)), ()
+    if record.exc_info:
+        trace = logging.Formatter().formatException(record.exc_info)
+        if (safe := secret.redact(trace)) != trace:
+            record.exc_info, record.exc_text = None, safe
     return True
 
 

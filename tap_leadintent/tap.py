@@ -4,7 +4,6 @@ import logging
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property
-from types import FrameType
 from typing import Any, cast
 
 import click
@@ -21,7 +20,7 @@ from tap_leadintent.api.session import new_session
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.config import files, names, settings, validation
 from tap_leadintent.discovery import infer_columns
-from tap_leadintent.errors import ConfigError, OutputError
+from tap_leadintent.errors import ConfigError, OutputError, RunError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.openapi import is_documented
 from tap_leadintent.records.maps import build_mapper
@@ -48,7 +47,7 @@ class TapLeadIntent(Tap):
             interruption=self._interruption,
         )
         streams = [stream(self, shared) for stream in STREAMS]
-        log.name_streams(streams)
+        log.prepare_loggers(streams, self._secret)
         # A catalog already has the columns; without address and key nothing is read.
         is_ready = {"base_url", "api_key"} <= self.config.keys()
         if self.config.get("infer_columns") and is_ready and not self.input_catalog:
@@ -75,11 +74,13 @@ class TapLeadIntent(Tap):
         try:
             self._write_state()
             sync_streams(selected)
-        finally:
+        except (RunError, SystemExit):
             # A stream that ended early has noted its last windows. A signal may have
-            # ended the target first.
+            # ended the target first. After a KeyboardInterrupt, a part of a line may
+            # have been written, which nothing must follow.
             with suppress(OutputError):
                 self._write_state()
+            raise
 
     def _write_state(self) -> None:
         if self.state:
@@ -105,16 +106,16 @@ class TapLeadIntent(Tap):
         return Interruption(lambda: getattr(self.message_writer, "taken", 0))
 
     @override
-    def _handle_termination(self, signum: int, frame: FrameType | None) -> None:
-        # Private, as there is no public hook: the SDK's method would write a STATE into
-        # a line that may be half written, and exit with code 0.
-        self._interruption.signal(signum)
+    def _setup_signal_handlers(self) -> None:
+        # Private, as there is no public hook. Signals belong to the program that uses
+        # the class. The command line installs handlers of its own, as the SDK's would
+        # write a STATE into a line that may be half written, and exit with code 0.
+        pass
 
     @override
     def _validate_config(self, *, raise_errors: bool = True) -> list[str]:
         # Private, as there is no public hook: the SDK does not validate for
         # `--discover`, has no cross-field rules, and quotes values, even the key.
-        log.keep_out_of_logs(self._secret)
         self.append_builtin_config(schema := self.config_jsonschema)
         self._refuse(validation.validate(self._config, schema, complete=raise_errors))
         for stream, fields in self._config["filters"].items():
@@ -174,6 +175,7 @@ class TapLeadIntent(Tap):
         if "ENV" in config:
             cls.append_builtin_config(schema := cls.config_jsonschema)
             given |= files.read_environment(schema)
+        log.redact_handlers(log.Secret(given.get("api_key")))
         tap = cls(
             config=given,
             state=files.read_state(state) if state else None,
@@ -188,4 +190,5 @@ class TapLeadIntent(Tap):
         elif test == CliTestOptionValue.All.value:
             read_each(tap._selected_streams(), LeadIntentStream.check)
         else:
+            tap._interruption.install()
             tap.sync_all()

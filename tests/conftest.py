@@ -77,15 +77,9 @@ _HANDLERS = {
 
 @pytest.fixture(autouse=True)
 def _signal_handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Put back what taps set, so that Ctrl-C ends the tests, and nothing else does."""
+    """Undo what the command line sets, so that Ctrl-C ends the tests."""
     monkeypatch.setattr("tap_leadintent.interruption.LOOKS", 0)
-    # Some test modules make a tap when they are imported.
-    _restore_handlers()
     yield
-    _restore_handlers()
-
-
-def _restore_handlers() -> None:
     signal.setitimer(signal.ITIMER_REAL, 0)
     for number, handler in _HANDLERS.items():
         signal.signal(number, handler)

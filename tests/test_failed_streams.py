@@ -1,5 +1,6 @@
 """One stream that fails costs no other, and a run that cannot succeed ends soon."""
 
+import logging
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -78,6 +79,7 @@ def test_a_mistake_of_the_tap_shows_a_traceback_without_the_key(
 
     def explode(session: requests.Session, request: Any, **options: Any) -> Any:
         if request.url.endswith("/signals/leads"):
+            logging.getLogger("urllib3").warning("sent %s", request.headers)
             msg = f"cannot cope with {request.headers}"
             raise ZeroDivisionError(msg)
         return send(session, request, **options)
@@ -86,7 +88,7 @@ def test_a_mistake_of_the_tap_shows_a_traceback_without_the_key(
     run = tap(config)
     assert run.code == 1
     assert "leads: an unexpected error, which is a bug of the tap" in run.stderr
-    assert "'Authorization': 'Bearer ***'" in run.stderr
+    assert run.stderr.count("'Authorization': 'Bearer ***'") > 2
     told = f"1 of {len(STREAMS)} streams failed: leads: ZeroDivisionError: "
     assert final_error(run.stderr).startswith(told)
     assert len(run.records("signal_accounts")) == SIZES["signal_accounts"]

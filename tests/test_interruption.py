@@ -76,19 +76,21 @@ def test_a_signal_ends_the_run_at_a_safe_point_and_a_second_one_at_once(
     codes: list[int],
 ) -> None:
     interruption = Interruption()
+    interruption.install()
     interruption.check()
-    interruption.signal(signal.SIGTERM)
+    signal.raise_signal(signal.SIGTERM)
     with pytest.raises(SystemExit) as ended:
         interruption.check()
     assert (ended.value.code, codes) == (143, [])
-    interruption.signal(signal.SIGINT)
+    signal.raise_signal(signal.SIGINT)
     assert codes == [130]
 
 
 @pytest.mark.usefixtures("codes")
 def test_after_a_signal_no_single_page_is_asked_for() -> None:
     stream: Any = TapLeadIntent(config=VALID).streams["leads"]
-    stream.shared.interruption.signal(signal.SIGTERM)
+    stream.shared.interruption.install()
+    signal.raise_signal(signal.SIGTERM)
     with requests_mock.Mocker() as api, pytest.raises(SystemExit):
         stream.check()
     assert not api.called
@@ -101,7 +103,8 @@ def test_the_process_ends_once_the_target_takes_nothing_more(
     monkeypatch.setattr("signal.setitimer", lambda *_: None)
     taken = [1, 1, 2, 2, 2, 2]
     looks = iter(taken)
-    Interruption(lambda: next(looks)).signal(signal.SIGTERM)
+    Interruption(lambda: next(looks)).install()
+    signal.raise_signal(signal.SIGTERM)
     for _ in taken:
         assert codes == []
         signal.raise_signal(signal.SIGALRM)

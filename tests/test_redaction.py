@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from singer_sdk.logging import ConsoleFormatter, StructuredFormatter
 
-from tap_leadintent.log import Secret, keep_out_of_logs
+from tap_leadintent.log import Secret, redact_handlers
 
 KEY = 'sk-"4&7\\c/+e'
 KEYS = st.text(
@@ -119,7 +119,7 @@ def handler() -> Iterator[Lines]:
 def test_logs(handler: Lines, formatter: logging.Formatter | None) -> None:
     handler.setFormatter(formatter)
     for key in ("the key of an earlier tap", KEY):
-        keep_out_of_logs(Secret(key))
+        redact_handlers(Secret(key))
     logger = logging.getLogger("tests.secret")
     logger.warning("message %s \x1b[2J", KEY)
     error = ValueError(KEY)

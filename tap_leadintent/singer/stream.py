@@ -7,10 +7,11 @@ hook for these, so its private loop over the records is overridden here.
 """
 
 import logging
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Mapping
+from contextlib import closing
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from singer_sdk import Stream, Tap
 from singer_sdk.helpers.types import Context
@@ -115,8 +116,14 @@ class SingerStream(Stream):
     def _sync_records(
         self, context: Context | None = None, *, write_messages: bool = True
     ) -> Generator[Record]:
-        records: Iterable[Any] = self.get_records(context)
-        with self.get_record_counter() as counter, self.get_sync_timer():
+        opened = cast("Generator[Record]", self.get_records(context))
+        # An exception that somebody keeps also keeps the generators that it passed
+        # through, so the garbage collector would not end the threads that read.
+        with (
+            self.get_record_counter() as counter,
+            self.get_sync_timer(),
+            closing(opened) as records,
+        ):
             for number, record in enumerate(records):
                 self._check_max_record_limit(number)
                 self._emit(record)

@@ -18,7 +18,7 @@ OVERRIDDEN: list[tuple[type, type, str]] = [
     (SingerStream, Stream, "_sync_records"),
     (SingerStream, Stream, "_write_activate_version_message"),
     (TapLeadIntent, Tap, "_validate_config"),
-    (TapLeadIntent, Tap, "_handle_termination"),
+    (TapLeadIntent, Tap, "_setup_signal_handlers"),
     (TapLeadIntent, Tap, "sync_all"),
 ]
 

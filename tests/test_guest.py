@@ -1,0 +1,114 @@
+"""The tap as a guest: used as a class, in a program that is not its own."""
+
+import json
+import logging
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from typing import Any
+
+import pytest
+
+from tap_leadintent.sandbox import Sandbox
+from tap_leadintent.tap import TapLeadIntent
+from tests.support.helpers import API_KEY, TIMEOUT, only
+from tests.support.servers import listening
+
+PROGRAM = """
+import atexit, json, sys
+from tap_leadintent.tap import TapLeadIntent
+atexit.register(print, "atexit ran", file=sys.stderr)
+try:
+    TapLeadIntent(config=json.loads(sys.argv[1])).sync_all()
+finally:
+    print("finally ran", file=sys.stderr)
+"""
+
+
+def surroundings() -> list[object]:
+    """Return what belongs to the program that the tap is used in."""
+    loggers = [logging.getLogger(name) for name in (None, "host", "urllib3")]
+    return [
+        *map(signal.getsignal, (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)),
+        *(signal.getitimer(signal.ITIMER_REAL), sys.excepthook),
+        *((each.level, [*each.filters], [*each.handlers]) for each in loggers),
+        *((h.level, [*h.filters], h.formatter) for h in logging.getLogger().handlers),
+    ]
+
+
+def test_nothing_of_the_host_is_changed(config: dict[str, Any]) -> None:
+    before = surroundings()
+    tap = TapLeadIntent(config=config)
+    assert surroundings() == before
+    tap.sync_all()
+    assert surroundings() == before
+
+
+def test_ctrl_c_ends_the_host_as_it_ends_any_program() -> None:
+    asked = threading.Event()
+
+    def say_nothing(connection: socket.socket) -> None:
+        while connection.recv(65536):
+            asked.set()
+
+    with listening(say_nothing) as (host, port):
+        config = {"base_url": f"http://{host}:{port}", "api_key": API_KEY}
+        process = subprocess.Popen(  # noqa: S603 - our own program
+            [sys.executable, "-c", PROGRAM, json.dumps(config)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+        assert asked.wait(TIMEOUT)
+        process.send_signal(signal.SIGINT)
+        _, log = process.communicate(timeout=TIMEOUT)
+    assert process.returncode == -signal.SIGINT
+    *_, last, end = log.splitlines()
+    assert "finally ran" in log
+    assert (last, end) == ("KeyboardInterrupt", "atexit ran")
+
+
+def test_ctrl_c_ends_the_reading_threads(
+    sandbox: Sandbox, config: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sandbox.configure(api_key=API_KEY, sizes={"signal_agents": 500})
+    tap = TapLeadIntent(
+        config={**config, "page_size": 1}, catalog=only("signal_agents")
+    )
+
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tap.streams["signal_agents"], "_emit", interrupt)
+    before = {*threading.enumerate()}
+    # As long as the exception is kept, so are the generators that it went through.
+    with pytest.raises(KeyboardInterrupt) as _kept:
+        tap.sync_all()
+    for thread in {*threading.enumerate()} - before:
+        thread.join(TIMEOUT)
+        assert not thread.is_alive()
+    assert len(sandbox.requests()) < 400
+
+
+def test_the_key_is_in_no_line_of_the_tap(
+    config: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The formatters are the host's; so the tap's loggers take it out."""
+
+    def explode(*_: object, **__: object) -> None:
+        msg = f"cannot cope with Bearer {API_KEY}"
+        raise ZeroDivisionError(msg)
+
+    monkeypatch.setattr("requests.Session.send", explode)
+    tap = TapLeadIntent(config=config)
+    with pytest.raises(Exception, match="cannot cope") as failed:
+        tap.sync_all()
+    tap.logger.warning("about %s\x1b[2J", API_KEY)
+    assert "cannot cope with Bearer ***" in caplog.text
+    assert "about ***\\x1b[2J" in caplog.text
+    for text in (caplog.text, *caplog.messages, str(failed.value)):
+        assert API_KEY not in text
