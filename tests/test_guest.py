@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import API_KEY, TIMEOUT, only
+from tests.support.pages import ROOT, python_blocks, section
 from tests.support.servers import listening
 
 PROGRAM = """
@@ -112,3 +114,28 @@ def test_the_key_is_in_no_line_of_the_tap(
     assert "about ***\\x1b[2J" in caplog.text
     for text in (caplog.text, *caplog.messages, str(failed.value)):
         assert API_KEY not in text
+
+
+def test_the_recipe_shows_rows_and_goes_on_from_a_state(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sandbox.configure(api_key=API_KEY, sizes={"leads": 150})
+    monkeypatch.chdir(tmp_path)
+    Path("catalog.json").write_text(json.dumps(only("leads")), encoding="utf-8")
+    lines = "".join(python_blocks(section(ROOT / "docs/recipes.md", "## In Python")))
+    for text, used in {
+        "https://api.example.com": sandbox.url,
+        "the key": API_KEY,
+    }.items():
+        lines = lines.replace(text, used)
+    variables: dict[str, Any] = {}
+    written = []
+    for _ in range(2):
+        exec(lines, variables)  # noqa: S102 - our own page
+        written.append(
+            Path("leads.jsonl").read_text(encoding="utf-8").count('"RECORD"')
+        )
+    assert len({row["id"] for row in variables["rows"]}) == 100
+    first, both = written
+    assert 100 < first <= 150
+    assert both - first < 5

@@ -57,6 +57,11 @@ def shell_blocks(text: str) -> list[str]:
     return re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
 
 
+def python_blocks(text: str) -> list[str]:
+    """Give the blocks of Python."""
+    return re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+
 def tables(text: str) -> list[list[dict[str, str]]]:
     """Give the tables of a text: for each row its cells by the columns' names."""
     found = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
