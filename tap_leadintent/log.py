@@ -2,12 +2,12 @@
 
 import json
 import logging
+import os
 import re
 from collections.abc import Iterable
 from functools import partial
 from urllib.parse import quote
 
-from singer_sdk import Stream
 from singer_sdk.metrics import METRICS_LOGGER_NAME
 from typing_extensions import override
 
@@ -143,21 +143,21 @@ def redact_handlers(secret: Secret) -> None:
             handler.setFormatter(RedactingFormatter(secret, inner))
 
 
-def prepare_loggers(streams: Iterable[Stream], secret: Secret) -> None:
+def prepare_loggers(streams: Iterable[str], secret: Secret) -> None:
     """Redact the tap's own lines, and begin those about a stream with its name.
 
     The handlers may belong to another program, so each line is made safe before it
     reaches one. Meltano shows only the text of a line, so it holds the stream's name.
 
     Args:
-        streams: The streams of the tap.
+        streams: The names of the streams.
         secret: What must not be logged.
     """
-    prefixes = {LOGGER: ""}
-    prefixes |= {f"{LOGGER}.{stream.name}": f"{stream.name}: " for stream in streams}
-    for name, prefix in prefixes.items():
-        # Loggers outlive a tap: they may have the filter from an earlier one.
-        logging.getLogger(name).filters[:] = [partial(_prepare, prefix, secret)]
+    tap = logging.getLogger(LOGGER)
+    # Loggers outlive a tap: they may have the filter from an earlier one.
+    tap.filters[:] = [partial(_prepare, "", secret)]
+    for name in streams:
+        tap.getChild(name).filters[:] = [partial(_prepare, f"{name}: ", secret)]
 
 
 def _prepare(prefix: str, secret: Secret, record: logging.LogRecord) -> bool:
@@ -171,19 +171,17 @@ def _prepare(prefix: str, secret: Secret, record: logging.LogRecord) -> bool:
     return True
 
 
-def hide_details(handlers: Iterable[logging.Handler]) -> None:
-    """Show the SDK's metrics, and its lines about its own start, at DEBUG only.
+def hide_details() -> None:
+    """Hide the SDK's lines about its start, and on the default console its metrics.
 
-    The metrics are three lines a stream, do not name it in Meltano, and repeat what the
-    tap's own line at the end of a stream says.
-
-    Args:
-        handlers: Handlers of the console; other handlers still get the metrics.
+    The metrics are three lines a stream, and repeat what the tap's own line at the end
+    of a stream says. Handlers that SINGER_SDK_LOG_CONFIG sets up, as it does in
+    Meltano, get them. At DEBUG, nothing is hidden.
     """
-    for handler in handlers:
-        handler.addFilter(_is_shown)
-
-
-def _is_shown(record: logging.LogRecord) -> bool:
-    detail = record.name == METRICS_LOGGER_NAME or "env var " in str(record.msg)
-    return not detail or logging.getLogger().isEnabledFor(logging.DEBUG)
+    root = logging.getLogger()
+    if root.isEnabledFor(logging.DEBUG):
+        return
+    for handler in root.handlers:
+        handler.addFilter(lambda record: "env var " not in str(record.msg))
+        if not os.environ.get("SINGER_SDK_LOG_CONFIG"):
+            handler.addFilter(lambda record: record.name != METRICS_LOGGER_NAME)

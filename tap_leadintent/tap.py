@@ -1,6 +1,5 @@
 """The tap: settings, streams, and the command line."""
 
-import logging
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property
@@ -47,7 +46,7 @@ class TapLeadIntent(Tap):
             interruption=self._interruption,
         )
         streams = [stream(self, shared) for stream in STREAMS]
-        log.prepare_loggers(streams, self._secret)
+        log.prepare_loggers((stream.name for stream in streams), self._secret)
         # A catalog already has the columns; without address and key nothing is read.
         is_ready = {"base_url", "api_key"} <= self.config.keys()
         if self.config.get("infer_columns") and is_ready and not self.input_catalog:
@@ -167,7 +166,7 @@ class TapLeadIntent(Tap):
     ) -> None:
         # It does `--about`. `Tap.invoke` would go on to read the files in its own way.
         super(Tap, cls).invoke(**options)
-        log.hide_details(logging.getLogger().handlers)
+        log.hide_details()
         given: dict[str, Any] = {}
         for path in config:
             if path != "ENV":

@@ -1,7 +1,9 @@
 """What the log says of streams, where only its text is shown."""
 
+import json
 import logging
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -55,3 +57,37 @@ def test_metrics_are_hidden_from_the_console(
     run = cli(config)
     assert "METRIC" not in run.stderr
     assert "env var" not in run.stderr
+
+
+@pytest.fixture
+def structured(
+    cli: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., list[dict[str, Any]]]:
+    """Run the tap with the log that Meltano sets up; return its lines."""
+    handler = {"class": "logging.StreamHandler", "formatter": "json"}
+    config = {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"json": {"()": "singer_sdk.logging.StructuredFormatter"}},
+        "handlers": {"console": {**handler, "stream": "ext://sys.stderr"}},
+        "root": {"handlers": ["console"], "level": "INFO"},
+    }
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(config), encoding="utf-8")
+    monkeypatch.setenv("SINGER_SDK_LOG_CONFIG", str(path))
+
+    def run(*arguments: Any) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in cli(*arguments).stderr.splitlines()]
+
+    return run
+
+
+def test_metrics_reach_the_handlers_of_a_log_configuration(
+    structured: Callable[..., list[dict[str, Any]]], config: dict[str, Any]
+) -> None:
+    metrics = [
+        line["metric_info"] for line in structured(config) if "metric_info" in line
+    ]
+    for metric in ("record_count", "sync_duration"):
+        found = [each["tags"]["stream"] for each in metrics if each["metric"] == metric]
+        assert sorted(found) == sorted(STREAMS)

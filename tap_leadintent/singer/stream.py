@@ -19,6 +19,7 @@ from singer_sdk.mapper import SameRecordTransform
 from singer_sdk.singerlib import RecordMessage
 from typing_extensions import override
 
+from tap_leadintent.errors import LOGGER
 from tap_leadintent.singer.batch import Batches
 from tap_leadintent.singer.writer import flush
 
@@ -44,6 +45,12 @@ class SingerStream(Stream):
         self._bookmark: dict[str, Any] = {}
         self._since_state = 0
         """How many records and windows have come since the last STATE."""
+
+    @property
+    @override
+    def logger(self) -> logging.Logger:
+        # From version 0.55 on, the SDK's is an adapter that replaces `extra` of a line.
+        return logging.getLogger(f"{LOGGER}.{self.name}")
 
     @override
     def log(
