@@ -1,6 +1,7 @@
 """`plugin.yaml`, the definitions in the package and `meltano.yml` say the same."""
 
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -22,9 +23,13 @@ def test_a_made_file_is_as_it_is_made(path: Path) -> None:
 def test_the_command_prints_a_definition_and_knows_no_other(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["tap-leadintent-definition", "target-jsonl"])
-    definitions.main()
-    assert capsys.readouterr().out == MADE[FOLDER / "target-jsonl.yaml"]
+    unpinned = "\npip_url: tap-leadintent\n"
+    pinned = f"\npip_url: tap-leadintent=={version('tap-leadintent')}\n"
+    for name in ("target-jsonl", "tap-leadintent"):
+        monkeypatch.setattr(sys, "argv", ["tap-leadintent-definition", name])
+        definitions.main()
+        expected = MADE[FOLDER / f"{name}.yaml"].replace(unpinned, pinned)
+        assert capsys.readouterr().out == expected
     monkeypatch.setattr(sys, "argv", ["tap-leadintent-definition", "target-x"])
     with pytest.raises(SystemExit, match="2"):
         definitions.main()

@@ -1,15 +1,28 @@
 """Definitions of plugins for `meltano add --from-ref`, and a command that prints them.
 
-`tap-leadintent-definition target-postgres` prints that of target-postgres. They hold
-all that a project needs as defaults, as `--from-ref` keeps neither `config` nor
-`select`.
+`tap-leadintent-definition target-postgres` prints the definition of target-postgres. A
+definition contains everything that a project needs as default values of its settings,
+because `meltano add --from-ref` ignores `config` and `select`.
 """
 
 import argparse
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
+"""The folder of the definitions, one YAML file for each plugin."""
+
+
+def definition(name: str) -> str:
+    """Return a plugin's definition as YAML.
+
+    The tap's `pip_url` names the installed version, because Meltano installs a plugin
+    again only if its `pip_url` has changed.
+    """
+    text = (FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
+    unpinned = "\npip_url: tap-leadintent\n"
+    return text.replace(unpinned, f"{unpinned[:-1]}=={version('tap-leadintent')}\n")
 
 
 def main() -> None:
@@ -20,5 +33,4 @@ def main() -> None:
         description="Print a plugin's definition for `meltano add --from-ref`.",
     )
     parser.add_argument("name", choices=names, help="the plugin")
-    name = parser.parse_args().name
-    sys.stdout.write((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))
+    sys.stdout.write(definition(parser.parse_args().name))

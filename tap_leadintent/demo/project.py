@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 import yaml
 
-from tap_leadintent.definitions import FOLDER as DEFINITIONS
+from tap_leadintent.definitions import definition
 from tap_leadintent.demo.processes import DemoError, child, last_lines
 
 _OTHER_RUNS = ("MELTANO_", "TAP_LEADINTENT_", "TARGET_POSTGRES_")
@@ -35,8 +35,7 @@ def write_project(folder: Path) -> None:
 
 
 def _plugin(name: str) -> dict[str, Any]:
-    text = (DEFINITIONS / f"{name}.yaml").read_text(encoding="utf-8")
-    return dict(yaml.safe_load(text))
+    return dict(yaml.safe_load(definition(name)))
 
 
 def _source() -> str | None:

@@ -1,7 +1,6 @@
 """From an empty folder to rows in PostgreSQL, with the lines that the pages show."""
 
 import os
-import shutil
 from hashlib import md5
 from pathlib import Path
 from typing import Any
@@ -13,30 +12,24 @@ from tap_leadintent.definitions import FOLDER
 from tap_leadintent.demo.postgres import Postgres
 from tap_leadintent.sandbox import Sandbox
 from tests.e2e.test_targets import assert_tables_hold
+from tests.support.clones import Repository
 from tests.support.helpers import API_KEY, STREAMS
 from tests.support.pages import README, ROOT, SCRIPTS, section, shell_blocks, typed
 from tests.support.postgres import tables_of
 
 STATE = shell_blocks((ROOT / "docs/state.md").read_text(encoding="utf-8"))
 PLAN, FORGET = STATE[0], STATE[2]
-BUILD, FIRST, _SHARED, UPGRADE = shell_blocks(section(README, "## In your project"))
+BUILD, FIRST, _SHARED, REBUILD, UPGRADE = shell_blocks(
+    section(README, "## In your project")
+)
 TYPED, _ = shell_blocks(
     section(ROOT / "docs/columns.md", "## Typed columns for undocumented streams")
 )
 (MASKED,) = shell_blocks(section(ROOT / "docs/columns.md", "## Masking"))
 (SELECTED,) = shell_blocks(section(ROOT / "docs/recipes.md", "## Only some streams"))
-SOURCES = ("LICENSE", "README.md", "meltano.yml", "plugin.yaml", "pyproject.toml")
+LOGGED = 'import sys\nprint("This is the newer code.", file=sys.stderr)\n'
 # A run without them would be one of another definition.
 SOME_DEFAULTS = {"load_method": "upsert", "use_copy": True, "validate_records": False}
-
-
-def clone_in(folder: Path) -> Path:
-    """Give a copy of what a package is built from, as a clone would have it."""
-    clone = folder / "clone"
-    shutil.copytree(ROOT / "tap_leadintent", clone / "tap_leadintent")
-    for name in SOURCES:
-        shutil.copy(ROOT / name, clone)
-    return clone
 
 
 class Shell:
@@ -55,7 +48,9 @@ class Shell:
             "UV_TOOL_DIR": str(folder / "tools"),
             **variables,
         }
-        built = self(f'cd {clone_in(folder)}\n{BUILD}printf %s "$UV_FIND_LINKS"')
+        self.repository = Repository(folder / "repository")
+        self.repository.git("clone", ".", str(folder / "clone"))
+        built = self(f'cd {folder / "clone"}\n{BUILD}printf %s "$UV_FIND_LINKS"')
         self._env["UV_FIND_LINKS"] = built
 
     def __call__(self, lines: str) -> str:
@@ -126,7 +121,15 @@ def test_the_lines_of_readme_fill_a_warehouse(
     older = text.replace("name: lookback_minutes", "name: lookback_hours")
     assert older != text
     path.write_text(older, encoding="utf-8")
+    # A newer commit, whose code writes another line to the log.
+    changed = shell.repository.folder / "tap_leadintent/tap.py"
+    changed.write_text(f"{changed.read_text(encoding='utf-8')}{LOGGED}")
+    shell.repository.commit()
+    shell(f"cd {tmp_path / 'clone'}\n{REBUILD}")
     shell(UPGRADE)
     now = yaml.safe_load((FOLDER / "tap-leadintent.yaml").read_text(encoding="utf-8"))
     assert shell.plugin("extractors")["settings"] == now["settings"]
+    assert ".post2+g" in shell.plugin("extractors")["pip_url"]
     assert shell.plugin("extractors")["config"] == set_there
+    log = shell("meltano run tap-leadintent target-postgres")
+    assert "This is the newer code." in log

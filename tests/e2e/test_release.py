@@ -1,16 +1,15 @@
-"""What is checked before a release."""
+"""What `.ci/check_release.py` accepts and refuses, and which versions builds have."""
 
+import re
 import shutil
 import subprocess
 import sys
-from importlib.metadata import version
 from pathlib import Path
 from zipfile import ZipFile
 
+from tests.support.clones import Repository
 from tests.support.helpers import TIMEOUT
 from tests.support.pages import ROOT
-
-VERSION = version("tap-leadintent")
 
 
 def check(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -24,7 +23,8 @@ def check(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_what_is_built_here_can_be_released(packages: Path) -> None:
-    done = check(packages, "--tag", f"v{VERSION}")
+    (wheel,) = packages.glob("*.whl")
+    done = check(packages, "--tag", f"v{wheel.name.split('-')[1]}")
     assert done.returncode == 0, done.stderr
     assert "can be released" in done.stdout
 
@@ -43,4 +43,12 @@ def test_what_does_not_belong_there_is_found(packages: Path, tmp_path: Path) -> 
 def test_a_tag_of_another_version_is_found(packages: Path) -> None:
     done = check(packages, "--tag", "v9.9.9")
     assert done.returncode == 1
-    assert done.stderr == f"the tag is v9.9.9, but the version {VERSION}\n"
+    assert done.stderr.startswith("the tag is v9.9.9, but the version is ")
+
+
+def test_a_tag_names_a_version_and_each_commit_after_it_another(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "repository")
+    repository.git("tag", "v1.2.3")
+    assert repository.build() == "1.2.3"
+    repository.commit()
+    assert re.fullmatch(r"1\.2\.3\.post1\+g[0-9a-f]+", repository.build())

@@ -8,7 +8,6 @@ from pathlib import Path
 import yaml
 
 from tap_leadintent.definitions import FOLDER
-from tap_leadintent.tap import TapLeadIntent
 from tests.support.pages import ROOT
 
 PLUGIN = ROOT / "plugin.yaml"
@@ -24,7 +23,7 @@ def made_files() -> dict[Path, str]:
     for plugins in project["plugins"].values():
         for plugin in plugins:
             if plugin["name"] == TAP:
-                plugin["pip_url"] = f"{TAP}=={TapLeadIntent.plugin_version}"
+                plugin["pip_url"] = TAP
             # A project's own, which `meltano add --from-ref` drops.
             definition = {
                 name: value
