@@ -1,12 +1,15 @@
-"""Reports how far a stream has come."""
+"""Describes what is read of a stream, and how far it has come."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 from tap_leadintent.times import format_instant
 
 _SECONDS_BETWEEN_LINES = 15
-"""Shorter would fill the log; longer would leave it open whether a run is alive."""
+"""Fewer would fill the log; more would leave a reader of the log in doubt whether the
+run is still alive."""
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
@@ -23,33 +26,55 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
+def describe(parts: Iterable[tuple[str, Sequence[tuple[int, int]]]]) -> str:
+    """Describe what a run reads of a stream.
+
+    Args:
+        parts: For each part, its time range and the intervals to read, in seconds since
+            1970; the range is empty for a part that reads all records.
+
+    Returns:
+        Text such as "reading date_found from 2026-01-01T00:00:00Z to
+        2026-06-01T00:00:00Z, then latest_signal from …".
+    """
+    texts: dict[str, str] = {}
+    for name, neighbours in groupby(parts, key=itemgetter(0)):
+        intervals = [interval for _, part in neighbours for interval in part]
+        start, end = intervals[0][0], intervals[-1][1]
+        text = f"from {format_instant(start)} to {format_instant(end)}"
+        if len(intervals) > 1:
+            text += f" ({len(intervals)} intervals)"
+        again = f"{name} again" if name in texts else name
+        texts[again] = f"{again} {text}" if name else "all records"
+    if not texts:
+        return "nothing to read: earlier runs have read what the settings ask for"
+    return f"reading {', then '.join(texts.values())}"
+
+
 class Progress:
     """Logs every 15 seconds how far a stream has come.
 
-    It looks at the clock only when a page has been handed over.
+    It looks at the clock only when a page has been emitted.
     """
 
-    def __init__(self, tell: Callable[[str], object]) -> None:
+    def __init__(self, log: Callable[[str], object]) -> None:
         """Start now.
 
         Args:
-            tell: Gets each line.
+            log: Logs a line.
         """
-        self._tell = tell
+        self._log = log
         self._last = time.monotonic()
-        self.begin_range("", ())
+        self.begin_range("")
 
-    def begin_range(self, name: str, stretches: Sequence[tuple[int, int]]) -> None:
+    def begin_range(self, name: str) -> None:
         """Start another time range.
 
         Args:
-            name: The range.
-            stretches: The intervals to read, in seconds since 1970, oldest first; empty
-                for an unfiltered chain.
+            name: The range; empty where all records are read.
         """
         self._range = name
-        self._stretches = stretches
-        self._reached = stretches[0][0] if stretches else 0
+        self._reached: int | None = None
 
     def reach(self, instant: int) -> None:
         """Note that everything before an instant has been read.
@@ -63,20 +88,14 @@ class Progress:
         """Note a page, and log a line if the last one is 15 seconds old.
 
         Args:
-            records: How many records of the stream have been handed over so far.
+            records: How many records of the stream have been emitted so far.
         """
         now = time.monotonic()
         if now - self._last < _SECONDS_BETWEEN_LINES:
             return
         self._last = now
         line = f"{counted(records, 'record')} so far"
-        if self._stretches:
-            whole = self._seconds_until(self._stretches[-1][1])
-            # Rounded down: 100 % is all of it.
-            percent = 100 * self._seconds_until(self._reached) // whole
+        if self._range and self._reached is not None:
             reached = format_instant(self._reached)
-            line += f"; {percent} % of {self._range}, up to {reached}"
-        self._tell(line)
-
-    def _seconds_until(self, instant: int) -> int:
-        return sum(max(0, min(end, instant) - start) for start, end in self._stretches)
+            line += f"; {self._range} is read up to {reached}"
+        self._log(line)

@@ -1,29 +1,33 @@
-"""How far a stream has come, on a clock of the test's own."""
+"""What is read of a stream, and how far it has come, as the log says it."""
+
+import logging
+import re
+from datetime import datetime
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from tap_leadintent.progress import Progress, counted
 from tests.support.helpers import Clock
-
-DAY = 86_400
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
-    monkeypatch.setattr("tap_leadintent.progress.time", clock)
-    return clock
+from tests.support.model import DAY, EPOCH, Api, iso, steady
+from tests.support.model_runs import DAILY, STRICT, run
+from tests.support.store import Store
 
 
 @pytest.mark.parametrize(
-    ("number", "told"),
+    ("number", "text"),
     [(0, "0 retries"), (1, "1 retry"), (1234, "1,234 retries")],
 )
-def test_numbers_of_things(number: int, told: str) -> None:
-    assert counted(number, "retry", "retries") == told
+def test_numbers_of_things(number: int, text: str) -> None:
+    assert counted(number, "retry", "retries") == text
 
 
-def test_a_line_comes_every_15_seconds_and_no_sooner(clock: Clock) -> None:
+def test_a_line_comes_every_15_seconds_and_no_sooner(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr("tap_leadintent.progress.time", clock)
     lines: list[str] = []
     progress = Progress(lines.append)
     for page in range(1, 46):
@@ -34,23 +38,65 @@ def test_a_line_comes_every_15_seconds_and_no_sooner(clock: Clock) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("reached", "share"),
-    [
-        (10, "0 % of date_found, up to 1970-01-11T00:00:00Z"),
-        (20, "25 % of date_found, up to 1970-01-21T00:00:00Z"),
-        (129, "97 % of date_found, up to 1970-05-10T00:00:00Z"),
-        (130, "100 % of date_found, up to 1970-05-11T00:00:00Z"),
-    ],
-)
-def test_a_range_has_a_share_in_which_holes_do_not_count(
-    clock: Clock, reached: int, share: str
+def test_a_line_says_up_to_when_a_range_is_read(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    lines: list[str] = []
-    progress = Progress(lines.append)
-    progress.begin_range("latest_signal", [(0, DAY)])
-    progress.begin_range("date_found", [(10 * DAY, 20 * DAY), (100 * DAY, 130 * DAY)])
-    progress.reach(reached * DAY)
-    clock.now += 60
-    progress.page(600)
-    assert lines == [f"600 records so far; {share}"]
+    caplog.set_level(logging.INFO)
+    seconds = iter(range(0, 10_000, 15))
+    late = SimpleNamespace(monotonic=lambda: next(seconds))
+    monkeypatch.setattr("tap_leadintent.progress.time", late)
+    run(Api(now=2 * DAY, leads=steady(30)), Store(), DAILY)
+    lines = [line for line in caplog.messages if "so far" in line]
+    reached = [line.partition(" so far; ")[2].split() for line in lines]
+    ends = [(words[0], words[-1]) for words in reached if words]
+    assert {name for name, _ in ends} == {"date_found", "latest_signal"}
+    assert ends == sorted(ends)
+    assert lines[-1].startswith(
+        "leads: 30 records so far; latest_signal is read up to "
+    )
+
+
+DATED = {**STRICT, "start_date": iso(DAY)}
+NEW = "from day 4 to day 4.25"
+SWEPT = "then date_found again from day 1 to day 1.8125"
+EARLIER = {**STRICT, "end_date": iso(DAY)}
+
+
+@pytest.mark.parametrize(
+    ("configs", "text"),
+    [
+        ([{}], "all records"),
+        (
+            [DATED],
+            "date_found from day 1 to day 4, then latest_signal from day 1 to day 4",
+        ),
+        (
+            [{**DATED, "end_date": iso(2 * DAY)}, {**STRICT, "end_date": iso(3 * DAY)}],
+            "date_found from day 0 to day 3 (2 intervals)",
+        ),
+        (
+            [{**DATED, "recheck_days": 1}] * 2,
+            f"date_found {NEW}, then latest_signal {NEW}, {SWEPT}",
+        ),
+        ([EARLIER, EARLIER], None),
+    ],
+    ids=["everything", "first", "hole", "recheck", "nothing"],
+)
+def test_a_stream_begins_with_what_is_read(
+    caplog: pytest.LogCaptureFixture, configs: list[dict[str, Any]], text: str | None
+) -> None:
+    caplog.set_level(logging.INFO)
+    api, store = Api(now=4 * DAY, leads=steady(3)), Store()
+    for config in configs:
+        caplog.clear()
+        run(api, store, config)
+        api.now += DAY / 4
+    first, *_ = [line for line in caplog.messages if line.startswith("leads: ")]
+    nothing = "nothing to read: earlier runs have read what the settings ask for"
+    expected = f"leads: reading {text}" if text else f"leads: {nothing}"
+    assert re.sub(r"\S+Z", as_day, first) == expected
+
+
+def as_day(instant: re.Match[str]) -> str:
+    seconds = datetime.fromisoformat(instant[0]).timestamp() - EPOCH
+    return f"day {seconds / DAY:g}"

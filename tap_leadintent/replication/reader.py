@@ -1,6 +1,6 @@
 """Reads what a plan asks for: window by window and page by page, oldest first."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -8,7 +8,7 @@ from threading import Event
 
 from tap_leadintent.api.client import Client
 from tap_leadintent.api.page import Page, Records
-from tap_leadintent.progress import Progress
+from tap_leadintent.progress import Progress, describe
 from tap_leadintent.replication.coordinator import Coordinator
 from tap_leadintent.replication.coverage import Coverage
 from tap_leadintent.replication.plan import Step
@@ -54,7 +54,7 @@ class Reader:
         return self.client.fetch(range_fields(name, 0, 1), None, Event()).decode()
 
     def read(
-        self, steps: Iterable[Step], coverage: Coverage
+        self, steps: Sequence[Step], coverage: Coverage
     ) -> Iterator[tuple[Records, str | None, str]]:
         """Read the steps of a plan.
 
@@ -70,8 +70,10 @@ class Reader:
             StreamError: A range cannot be read.
             SystemExit: A signal came.
         """
+        parts = [(step.name, step.stretches) for step in steps]
+        self.client.logger.info("%s", describe(parts))
         for step in steps:
-            self.progress.begin_range(step.name, step.stretches if step.name else ())
+            self.progress.begin_range(step.name)
             windows = Windows(
                 step.stretches,
                 page_size=self.client.page_size,
