@@ -129,7 +129,7 @@ def test_the_tap_says_what_troubleshooting_quotes() -> None:
         ("docs/columns.md", 500),
         ("docs/warehouses.md", 1100),
         ("docs/tables.md", 1300),
-        ("docs/recipes.md docs/scaling.md", 900),
+        ("docs/recipes.md docs/scaling.md", 1600),
         ("docs/versions.md", 300),
         ("docs/settings.md", 450),
         ("docs/troubleshooting.md", 1200),

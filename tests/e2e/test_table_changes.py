@@ -4,6 +4,7 @@ import json
 import re
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -85,12 +86,12 @@ class Table:
         """Give the rows of the table, or of a view; see `rows_by_id`."""
         return rows_by_id(self._postgres, self.schema, name or self.name)
 
-    def tell(self, statements: str) -> None:
-        """Run the statements of a page."""
+    def tell(self, statements: str) -> list[tuple[Any, ...]]:
+        """Run the statements of a page, and return what the last one selects."""
+        text = statements.replace("tap_leadintent", self.schema).encode()
         with self._postgres.connect() as connection:
-            connection.execute(
-                statements.replace("tap_leadintent", self.schema).encode()
-            )
+            cursor = connection.execute(text)
+            return cursor.fetchall() if cursor.description else []
 
 
 @pytest.fixture
@@ -182,19 +183,6 @@ def test_flattening_needs_new_tables(
     }
     assert not {"company", "signal"} & flat[min(flat)].keys()
 
-    # What an earlier version put into a row, the page's statement repairs.
-    before = '{"new": {"x": 1}, "company": {"industry": "i", "hq": {"x": 2}}}'
-    leads.tell(
-        f"UPDATE tap_leadintent.leads SET additional_properties = '{before}' "  # noqa: S608
-        f"WHERE id = '{min(flat)}'"
-    )
-    text = section(PAGE, "### Flattened rows from before")
-    leads.tell(text.partition("```sql\n")[2].partition("```")[0])
-    rows = leads.rows()
-    after = {"new": {"x": 1}, "company__industry": "i", "company__hq": {"x": 2}}
-    assert json.loads(rows[min(rows)].pop("additional_properties")) == after
-    assert not any(row.get("additional_properties") for row in rows.values())
-
 
 def test_what_is_excluded_stays_in_the_table_until_the_pages_statements_remove_it(
     table: Callable[[str], Table], sandbox: Sandbox
@@ -278,6 +266,35 @@ def test_a_key_with_the_signals_time_keeps_every_signal_seen(
     assert held == seen
     assert [lead for lead, observed in held if not observed] == ["unobserved"]
     assert len(seen) > len({lead for lead, _ in seen})
+
+
+def test_leads_that_the_api_no_longer_returns_have_an_older_time(
+    table: Callable[[str], Table], sandbox: Sandbox
+) -> None:
+    text = section(RECIPES, "## Leads that were deleted")
+    noted, swept, _, deletion = re.findall(r"```sql\n(.*?)```", text, re.DOTALL)
+    fill(sandbox, leads=300)
+    leads = table("leads")
+    leads.run(recheck_days=1)
+    first = sandbox.remove("leads", *[*leads.rows()][:3])
+
+    # As if all of it had happened 40 days ago. The next run sweeps everything.
+    older = "_sdc_extracted_at = _sdc_extracted_at - INTERVAL '40 days'"
+    leads.tell(f"UPDATE tap_leadintent.leads SET {older}")  # noqa: S608 - our own
+    assert leads.state
+    for entry in leads.state["bookmarks"]["leads"]["coverage"]:
+        if "rechecked" in entry:
+            entry["rechecked"] = SINCE
+    leads.run(recheck_days=1)
+    assert {lead for (lead,) in leads.tell(swept)} == {*first}
+
+    second = sandbox.remove("leads", *[*expected_rows(sandbox, "leads")][:2])
+    example, now = "2026-06-01 02:00:00", f"{datetime.now(UTC):%F %T.%f}"
+    leads.refresh()
+    found = leads.tell(noted.replace(example, now))
+    assert {lead for (lead,) in found} == {*first, *second}
+    leads.tell(deletion.replace(example, now))
+    assert leads.rows() == expected_rows(sandbox, "leads")
 
 
 @pytest.mark.parametrize("hard", [False, True], ids=["marked", "deleted"])

@@ -9,33 +9,33 @@ from tests.support.pages import ROOT, typed
 from tests.support.rows import instant
 
 PROJECT = ROOT / "docs" / "examples" / "dbt"
-ALL_IS_WELL = "PASS=31 WARN=0 ERROR=0 SKIP=0"
+ALL_IS_WELL = "PASS=34 WARN=0 ERROR=0 SKIP=0"
 REQUIREMENTS = ROOT / "tests" / "e2e" / "dbt" / "requirements.txt"
 
 
-def dbt_build(
+def run_dbt(
     programs: Path,
     folder: Path,
-    *options: str,
+    *arguments: str,
     profiles: Path = PROJECT,
     variables: Mapping[str, str] | None = None,
 ) -> str:
-    """Build and test all models.
+    """Run a command of dbt in the example project.
 
     Args:
-        programs: Folder that dbt is in.
-        folder: For what dbt writes.
-        options: Of `dbt build`.
-        profiles: Folder of `profiles.yml`.
-        variables: Environment variables in addition.
+        programs: The folder that contains dbt.
+        folder: A folder for dbt's own files.
+        arguments: The command and its options, such as `build`.
+        profiles: The folder of `profiles.yml`.
+        variables: Additional environment variables.
 
     Returns:
-        What dbt says of it.
+        What dbt printed, whether it succeeded or not.
     """
     dbt = str(programs / "dbt")
-    build = shlex.join([dbt, "build", "--profiles-dir", str(profiles), *options])
+    command = shlex.join([dbt, *arguments, "--profiles-dir", str(profiles)])
     return typed(
-        f"{build} || true",  # its last lines tell what failed
+        f"{command} || true",
         PROJECT,
         DBT_SEND_ANONYMOUS_USAGE_STATS="false",
         DBT_TARGET_PATH=str(folder / "target"),
@@ -47,26 +47,26 @@ def dbt_build(
 def assert_opened(
     rows: list[dict[str, Any]], records: list[dict[str, Any]], key: str
 ) -> None:
-    """Assert that a staging model holds the fields of records in columns."""
-    held = {row[key]: row for row in rows}
-    assert held.keys() == {record["id"] for record in records}
+    """Assert that a staging model has the fields of records as columns."""
+    rows_by_key = {row[key]: row for row in rows}
+    assert rows_by_key.keys() == {record["id"] for record in records}
     for record in records:
-        fields = _opened(record)
-        del fields["id"]  # under the name of the key
-        told = {
+        fields = _flat_fields(record)
+        del fields["id"]  # the model has it under the name of the key
+        expected = {
             name: instant(value) if name.endswith("_at") else value
             for name, value in fields.items()
         }
-        row = held[record["id"]]
-        assert {name: row[name] for name in told} == told
+        row = rows_by_key[record["id"]]
+        assert {name: row[name] for name in expected} == expected
 
 
-def _opened(record: Mapping[str, Any], within: str = "") -> dict[str, Any]:
-    """Give a record's fields by the names that the staging models give them."""
+def _flat_fields(record: Mapping[str, Any], within: str = "") -> dict[str, Any]:
+    """Return a record's fields by the names of their columns in the staging models."""
     fields: dict[str, Any] = {}
     for name, value in record.items():
         if isinstance(value, dict):
-            fields |= _opened(value, f"{within}{name}_")
+            fields |= _flat_fields(value, f"{within}{name}_")
         else:
             fields[f"{within}{name}"] = value
     return fields

@@ -1,6 +1,8 @@
 """The example dbt project, built on tables of PostgreSQL."""
 
+import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +10,7 @@ import pytest
 
 from tap_leadintent.demo.postgres import Postgres
 from tap_leadintent.sandbox import Sandbox
-from tests.support.dbt import ALL_IS_WELL, REQUIREMENTS, assert_opened, dbt_build
+from tests.support.dbt import ALL_IS_WELL, REQUIREMENTS, assert_opened, run_dbt
 from tests.support.environments import build
 from tests.support.helpers import API_KEY, STREAMS, Run, raw_records
 from tests.support.postgres import rows_of
@@ -32,56 +34,111 @@ LOADS: dict[str, list[dict[str, Any]]] = {
 }
 
 
+AGE = "UPDATE {}.{} SET _sdc_extracted_at = _sdc_extracted_at - INTERVAL '40 days'"
+
+
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(REQUIREMENTS, tmp_path_factory.mktemp("dbt") / "environment")
 
 
+class Project:
+    """The example project, and runs of the tap that load its tables."""
+
+    def __init__(
+        self, tap: Callable[..., Run], postgres: Postgres, programs: Path, folder: Path
+    ) -> None:
+        self._tap = tap
+        self._programs = programs
+        self._folder = folder
+        self.schema = folder.name
+        self.postgres = postgres
+
+    def load(self, *configs: dict[str, Any]) -> None:
+        """Run the tap once with each configuration; the first run has no state."""
+        place = {"sqlalchemy_url": self.postgres.url}
+        place["default_target_schema"] = self.schema
+        state = None
+        for config in configs:
+            run = self._tap(config, state=state).succeeded()
+            run_target(self._folder, "target-postgres", place, run.stdout)
+            state = run.state
+
+    def dbt(self, *command: str, **variables: Any) -> str:
+        """Run a command of dbt with variables of the project; return what it prints."""
+        variables["leadintent_schema"] = self.schema
+        options = ("--vars", json.dumps(variables))
+        with self.postgres.connect() as connection:
+            host = {"POSTGRES_HOST": connection.info.host}
+        return run_dbt(self._programs, self._folder, *command, *options, variables=host)
+
+    def rows(self, model: str) -> list[dict[str, Any]]:
+        """Return the rows of a model."""
+        return rows_of(self.postgres, "leadintent_staging", model)
+
+
 @pytest.fixture
-def load_and_build(  # noqa: PLR0913, PLR0917 - fixtures
+def project(
     tap: Callable[..., Run],
     sandbox: Sandbox,
-    config: dict[str, Any],
     postgres: Postgres,
     programs: Path,
     tmp_path: Path,
-) -> Callable[..., str]:
-    """Load the sandbox, once with each of the settings, and give what dbt says."""
-
-    def load_and_build(*loads: dict[str, Any]) -> str:
-        # References between streams point into the sandbox's own sizes.
-        sandbox.configure(api_key=API_KEY)
-        schema, state = tmp_path.name, None
-        settings = {"sqlalchemy_url": postgres.url, "default_target_schema": schema}
-        for change in loads:
-            run = tap({**config, **change}, state=state).succeeded()
-            run_target(tmp_path, "target-postgres", settings, run.stdout)
-            state = run.state
-        with postgres.connect() as connection:
-            host = {"POSTGRES_HOST": connection.info.host}
-        source = ("--vars", f"{{leadintent_schema: {schema}}}")
-        return dbt_build(programs, tmp_path, *source, variables=host)
-
-    return load_and_build
+) -> Project:
+    # References between streams point into the sandbox's own sizes.
+    sandbox.configure(api_key=API_KEY)
+    return Project(tap, postgres, programs, tmp_path)
 
 
 @pytest.mark.parametrize("loads", LOADS.values(), ids=LOADS)
 def test_staging_models_open_every_field_of_the_sandbox(
-    load_and_build: Callable[..., str],
+    project: Project,
     sandbox: Sandbox,
-    postgres: Postgres,
+    config: dict[str, Any],
     loads: list[dict[str, Any]],
 ) -> None:
-    said = load_and_build(*loads)
-    assert ALL_IS_WELL in said, said[-3000:]
+    project.load(*({**config, **change} for change in loads))
+    printed = project.dbt("build")
+    assert ALL_IS_WELL in printed, printed[-3000:]
     for stream in STREAMS:
-        rows = rows_of(postgres, "leadintent_staging", f"stg_{stream}")
-        assert_opened(rows, raw_records(sandbox, stream), KEYS[stream])
+        records = raw_records(sandbox, stream)
+        assert_opened(project.rows(f"stg_{stream}"), records, KEYS[stream])
 
 
-def test_a_column_without_a_value_in_any_row_fails(
-    load_and_build: Callable[..., str],
+def test_columns_without_a_value_in_any_row_fail_by_name(
+    project: Project, config: dict[str, Any]
 ) -> None:
-    said = load_and_build({"exclude_fields": {"observations": ["account_id"]}})
-    assert "PASS=30 WARN=0 ERROR=1 SKIP=0" in said
-    assert "Failure in test no_empty_columns_stg_observations" in said
+    excluded = {"observations": ["account_id", "signal.id"]}
+    project.load({**config, "exclude_fields": excluded})
+    printed = project.dbt("build")
+    assert "PASS=33 WARN=0 ERROR=1 SKIP=0" in printed
+    assert "Failure in test no_empty_columns_stg_observations" in printed
+    names = '"account_id", "signal_id"'
+    assert f"stg_observations: no row has a value in {names}\n" in printed
+
+
+def test_the_age_of_rows_shows_stale_sources_and_leads_that_are_gone(
+    project: Project, sandbox: Sandbox, config: dict[str, Any]
+) -> None:
+    project.load(config)
+    with project.postgres.connect() as connection:
+        for table in ("leads", "signal_agents"):
+            connection.execute(AGE.format(project.schema, table).encode())
+    freshness = ("source", "freshness")
+    assert "ERROR STALE freshness of" in project.dbt(*freshness)
+    gone = {lead["id"] for lead in raw_records(sandbox, "leads")[:3]}
+    sandbox.remove("leads", *gone)
+    start = f"{datetime.now(UTC):%F %T}"
+    project.load(config)
+    assert "PASS freshness of" in project.dbt(*freshness)
+
+    model = ("build", "--select", "leads_no_longer_returned")
+    for variables, expected in (
+        ({}, set[str]()),
+        ({"leads_complete_since": start}, gone),
+        ({"leads_complete_days": 32}, gone),
+    ):
+        printed = project.dbt(*model, **variables)
+        assert "PASS=3 WARN=0 ERROR=0" in printed, printed[-3000:]
+        rows = project.rows("leads_no_longer_returned")
+        assert {row["lead_id"] for row in rows} == expected

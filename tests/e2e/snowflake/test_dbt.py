@@ -6,7 +6,7 @@ import yaml
 
 from tap_leadintent.sandbox import Sandbox
 from tests.e2e.snowflake.conftest import SnowflakeWarehouse
-from tests.support.dbt import ALL_IS_WELL, REQUIREMENTS, assert_opened, dbt_build
+from tests.support.dbt import ALL_IS_WELL, REQUIREMENTS, assert_opened, run_dbt
 from tests.support.environments import build
 from tests.support.helpers import API_KEY, raw_records
 from tests.support.pipelines import Pipeline
@@ -38,8 +38,8 @@ def test_staging_models_open_leads_and_observations(
     path.write_text(yaml.safe_dump(profiles), encoding="utf-8")
     programs = build(REQUIREMENTS, tmp_path / "environment")
     source = ("--vars", f"{{leadintent_schema: {schema}}}")
-    said = dbt_build(programs, tmp_path, *source, profiles=tmp_path)
-    assert ALL_IS_WELL in said, said[-3000:]
+    printed = run_dbt(programs, tmp_path, "build", *source, profiles=tmp_path)
+    assert ALL_IS_WELL in printed, printed[-3000:]
 
     keys = {"leads": "lead_id", "observations": "observation_key"}
     tables = warehouse.rows("LEADINTENT_STAGING", *(f"stg_{name}" for name in keys))
