@@ -15,7 +15,6 @@ from singer_sdk.singerlib.schema import Schema
 from typing_extensions import override
 
 from tap_leadintent.api.client import Client, Shared
-from tap_leadintent.api.limits import Tally
 from tap_leadintent.api.page import Records
 from tap_leadintent.openapi import PATHS, TapColumn, is_documented
 from tap_leadintent.progress import Progress
@@ -29,6 +28,7 @@ from tap_leadintent.replication.reader import Reader
 from tap_leadintent.replication.source import Source, key_mark
 from tap_leadintent.replication.windows import OVERLAP_SECONDS
 from tap_leadintent.singer.stream import SingerStream
+from tap_leadintent.stats import StreamStats
 from tap_leadintent.times import format_instant
 
 Record = dict[str, Any]
@@ -65,7 +65,7 @@ class LeadIntentStream(SingerStream):
         super().__init__(tap)
         self.shared = shared
         """What the requests of all streams share."""
-        self.tally = Tally()
+        self.stats = StreamStats()
         """Counts records and requests."""
         self._now = tap.initialized_at // 1000
         self.notes = RecordNotes(self.logger)
@@ -95,7 +95,7 @@ class LeadIntentStream(SingerStream):
             retries=config["max_retries"],
             shared=self.shared,
             logger=self.logger,
-            tally=self.tally,
+            stats=self.stats,
         )
 
     def key_problems(self) -> list[str]:
@@ -181,16 +181,16 @@ class LeadIntentStream(SingerStream):
             names = self.config["exclude_fields"][self.name]
             self.logger.info("exclude_fields leaves out %s", ", ".join(names))
         pages = self._pages()
-        progress, tally = self.reader.progress, self.tally
+        progress, records = self.reader.progress, self.stats.records
         try:
             with closing(pages):
                 for page, window_end, kind in pages:
                     rows = self._shaper.shape_page(page, window_end)
                     yield from rows
-                    tally.records[kind] += len(rows)
+                    records[kind] += len(rows)
                     # The next page may take long; what is read should not wait for it.
                     self.flush()
-                    progress.page(tally.records.total())
+                    progress.page(records.total())
         finally:
             show = self.shared.secret.summarize
             self.notes.log(documented=is_documented(self.name), show=show)

@@ -4,10 +4,12 @@ import logging
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from time import monotonic
+from typing import Any
 
 from tap_leadintent import errors
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.progress import counted
+from tap_leadintent.stats import describe_figures, total
 
 _MOST_OF_FAILURES = 5_000
 """Characters of the last line of a failed run. Fewer would cut off the reasons of some
@@ -28,11 +30,10 @@ def sync_streams(streams: Sequence[LeadIntentStream]) -> None:
     began, logger = monotonic(), logging.getLogger(errors.LOGGER)
 
     def sync(stream: LeadIntentStream) -> None:
-        started = monotonic()
         try:
             stream.sync()
         finally:
-            _log_end(stream, monotonic() - started)
+            _log_stream(stream)
 
     try:
         read_each(streams, sync)
@@ -40,29 +41,36 @@ def sync_streams(streams: Sequence[LeadIntentStream]) -> None:
         logger.warning("A signal ends the run; the next one goes on from its STATE")
         raise
     finally:
-        logger.info(
-            "%s, %s, %s in %.1f s",
-            counted(len(streams), "stream"),
-            counted(sum(stream.tally.records.total() for stream in streams), "record"),
-            counted(sum(stream.tally.requests for stream in streams), "request"),
-            monotonic() - began,
-        )
+        _log_run(streams, monotonic() - began)
 
 
-def _log_end(stream: LeadIntentStream, seconds: float) -> None:
-    tally = stream.tally
-    records = counted(tally.records.total(), "record")
-    if told := ", ".join(f"{n:,} {kind}" for kind, n in tally.records.items() if kind):
-        records += f" ({told})"
+def _figures(stream: LeadIntentStream, **more: Any) -> dict[str, Any]:
+    """Return what was done for a stream, as fields of a log record."""
+    fields = stream.stats.fields()
     newest = stream.newest_covered
-    stream.logger.info(
-        "%s, %s, %s, %.1f s waited; %.1f s%s",
-        records,
-        counted(tally.requests, "request"),
-        counted(tally.retries, "retry", "retries"),
-        tally.seconds_waited,
-        seconds,
-        f"; covered up to {newest}" if newest else "",
+    return {"stream": stream.name, **fields, "covered_to": newest, **more}
+
+
+def _log_stream(stream: LeadIntentStream) -> None:
+    figures = _figures(stream)
+    text = describe_figures(figures, stream.stats.records)
+    if newest := figures["covered_to"]:
+        text += f"; complete up to {newest}"
+    stream.logger.info("%s", text, extra=figures)
+
+
+def _log_run(streams: Sequence[LeadIntentStream], seconds: float) -> None:
+    tried = [stream for stream in streams if stream.stats.began is not None]
+    failed = [stream.name for stream in tried if stream.stats.has_failed]
+    figures = {**total(stream.stats for stream in tried), "seconds": round(seconds, 3)}
+    text = counted(len(tried), "stream")
+    if failed:
+        text += f" ({len(failed)} failed)"
+    logging.getLogger(errors.LOGGER).info(
+        "%s, %s",
+        text,
+        describe_figures(figures),
+        extra={**figures, "failed_streams": failed},
     )
 
 
@@ -83,13 +91,18 @@ def read_each(
     failed: list[str] = []
     ending: list[str] = []
     for number, stream in enumerate(streams, start=1):
+        stream.stats.begin()
         try:
             read(stream)
         except errors.OutputError:
             raise
         except errors.StreamError as error:
             # The last line, which tells it again, may come hours later.
-            stream.logger.error("%s", error)  # noqa: TRY400 - it needs no traceback
+            stream.stats.has_failed = True
+            status = error.kind if isinstance(error.kind, int) else None
+            reason = getattr(error.kind, "__name__", None)
+            figures = _figures(stream, status=status, reason=reason)
+            stream.logger.error("%s", error, extra=figures)  # noqa: TRY400
             failed.append(f"{stream.name}: {error}")
             limiter = stream.shared.limiter
             last, limiter.failure = limiter.failure, error.kind or limiter.failure
@@ -99,7 +112,10 @@ def read_each(
                 ending.append(f"base_url is {stream.config['base_url']}")
                 break
         except Exception as error:
-            stream.logger.exception("an unexpected error, which is a bug of the tap")
+            stream.stats.has_failed = True
+            figures = _figures(stream, status=None, reason=type(error).__name__)
+            message = "an unexpected error, which is a bug of the tap"
+            stream.logger.exception(message, extra=figures)
             failed.append(f"{stream.name}: {type(error).__name__}: {error}")
     if failed:
         told = "; ".join([*failed, *ending])

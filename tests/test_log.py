@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from tests.support.helpers import STREAMS, Run
+from tap_leadintent.sandbox import Sandbox
+from tests.support.helpers import STREAMS, Run, only
 from tests.support.model import DAY, HOUR, Api, steady
 from tests.support.model_runs import CONFIG, DAILY, run
+from tests.support.runs import CLOCK
 from tests.support.store import Store
 
 
@@ -61,7 +63,7 @@ def test_metrics_are_hidden_from_the_console(
 
 @pytest.fixture
 def structured(
-    cli: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tap: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., list[dict[str, Any]]]:
     """Run the tap with the log that Meltano sets up; return its lines."""
     handler = {"class": "logging.StreamHandler", "formatter": "json"}
@@ -76,10 +78,47 @@ def structured(
     path.write_text(json.dumps(config), encoding="utf-8")
     monkeypatch.setenv("SINGER_SDK_LOG_CONFIG", str(path))
 
-    def run(*arguments: Any) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in cli(*arguments).stderr.splitlines()]
+    def run(*arguments: Any, **options: Any) -> list[dict[str, Any]]:
+        log = tap(*arguments, **options).stderr
+        return [json.loads(line) for line in log.splitlines()]
 
     return run
+
+
+def test_figures_are_fields(
+    structured: Callable[..., list[dict[str, Any]]],
+    sandbox: Sandbox,
+    config: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sandbox.faults(
+        {"kind": "status", "status": 403, "stream": "leads"},
+        {"kind": "status", "status": 503, "stream": "custom_signals", "times": 1},
+    )
+    monkeypatch.setattr("tap_leadintent.api.client.backoff", lambda _: 0.125)
+    catalog = only("custom_signals", "leads", "observations")
+    read = {"records": 3, "requests": 1, "retries": 0, "covered_to": None}
+    leads = {**read, "records": 0, "stream": "leads"}
+    signals = dict(read, stream="custom_signals", requests=2, retries=1)
+    expected: dict[tuple[str, str], dict[str, Any]] = {
+        ("info", "custom_signals"): signals,
+        ("info", "leads"): leads,
+        ("error", "leads"): dict(leads, status=403, reason=None),
+        ("info", "observations"): dict(read, stream="observations", covered_to=CLOCK),
+        ("info", ""): {
+            "records": 6,
+            "requests": 4,
+            "retries": 1,
+            "failed_streams": ["leads"],
+        },
+    }
+    for line in structured(config, catalog=catalog):
+        if extra := line["extra"]:
+            waited, seconds = extra.pop("waited_seconds"), extra.pop("seconds")
+            stream = line["logger_name"].partition(".")[2]
+            assert expected.pop((line["level"], stream)) == extra
+            assert seconds >= waited >= 0.125 * extra["retries"]
+    assert not expected
 
 
 def test_metrics_reach_the_handlers_of_a_log_configuration(

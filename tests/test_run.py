@@ -27,6 +27,7 @@ def test_a_reason_is_logged_at_once(
     before, _, after = run.stderr.partition(told[0])
     assert "leads: 0 records, " in before
     assert "monitored_accounts: 3 records, " in after
+    assert " 7 streams (1 failed), 18 records, " in after
 
 
 def test_a_run_ends_with_a_line_for_each_stream(
@@ -46,15 +47,15 @@ def test_a_run_ends_with_a_line_for_each_stream(
     caplog.set_level(logging.INFO)
     line, total = told()
     assert re.fullmatch(
-        r"leads: 192 records \(192 new\), \d+ requests, 0 retries, 0\.0 s waited; "
-        r"\d+\.\d s; covered up to 2026-03-09T00:00:00Z",
+        r"leads: 192 records, \d+ requests, \d+\.\d s; complete up to "
+        r"2026-03-09T00:00:00Z",
         line,
     )
-    assert re.fullmatch(r"1 stream, 192 records, \d+ requests in \d+\.\d s", total)
+    assert re.fullmatch(r"1 stream, 192 records, \d+ requests, \d+\.\d s", total)
     api.now = 8 * DAY + 4 * HOUR
     line, _ = told()
     read = re.search(r"(\d+) records \((\d+) new or lookback, (\d+) recheck\)", line)
     assert read, line
     both, new, again = map(int, read.groups())
     assert (both, new) == (new + again, 5)
-    assert line.endswith("; covered up to 2026-03-09T04:00:00Z")
+    assert line.endswith("; complete up to 2026-03-09T04:00:00Z")

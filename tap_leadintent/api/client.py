@@ -14,13 +14,14 @@ import requests
 
 from tap_leadintent.api.clock import ServerClock
 from tap_leadintent.api.failures import no_answer, no_page
-from tap_leadintent.api.limits import RateLimiter, Tally, backoff
+from tap_leadintent.api.limits import RateLimiter, backoff
 from tap_leadintent.api.page import Page
 from tap_leadintent.api.session import trusted
 from tap_leadintent.errors import StreamError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.log import Secret
 from tap_leadintent.progress import counted
+from tap_leadintent.stats import StreamStats
 from tap_leadintent.times import parse_http_date
 
 Fields = Mapping[str, Any]
@@ -76,7 +77,7 @@ class Client:
     logger: logging.Logger
     """The stream's logger; gets a line for each retry."""
 
-    tally: Tally
+    stats: StreamStats
     """Counts requests, retries and waits."""
 
     def fetch(self, fields: Fields, after: str | None, stopped: Event) -> Page:
@@ -99,7 +100,7 @@ class Client:
         limiter, attempt, pause = self.shared.limiter, 0, 0.0
         while True:
             attempt += 1
-            with limiter.turn(stopped, self.tally, pause):
+            with limiter.turn(stopped, self.stats, pause):
                 try:
                     page = self._send(fields, after)
                 except StreamError as error:

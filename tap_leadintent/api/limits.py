@@ -2,13 +2,12 @@
 
 import random
 import time
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from threading import TIMEOUT_MAX, Condition, Event
 
 from tap_leadintent.errors import StoppedError
+from tap_leadintent.stats import StreamStats
 from tap_leadintent.times import parse_http_date
 
 LONGEST_BACKOFF = 60.0
@@ -22,18 +21,6 @@ the run for hours; less retries sooner than the server wants."""
 _RISE = 0.05
 """How much each response raises the number of requests in flight. More meets the
 server's limit again soon; less takes longer to reach full speed."""
-
-
-@dataclass
-class Tally:
-    """Counts of a stream's sync."""
-
-    records: Counter[str] = field(default_factory=Counter)
-    """By what they were read for."""
-
-    requests: int = 0
-    retries: int = 0
-    seconds_waited: float = 0.0
 
 
 def backoff(attempt: int) -> float:
@@ -124,12 +111,14 @@ class RateLimiter:
             self._most = min(self._at_once, self._most + _RISE)
 
     @contextmanager
-    def turn(self, stopped: Event, tally: Tally, pause: float = 0) -> Iterator[None]:
+    def turn(
+        self, stopped: Event, stats: StreamStats, pause: float = 0
+    ) -> Iterator[None]:
         """Wait until a request may be sent; send it inside this context.
 
         Args:
             stopped: Set when the request is not wanted any more.
-            tally: Counts the request, and how long it waited.
+            stats: Counts the request, and how long it waited.
             pause: How long a retry waits at least, in seconds; 0 for a first try.
 
         Raises:
@@ -145,9 +134,9 @@ class RateLimiter:
             now = time.monotonic()
             self._in_flight.append(stopped)
             self._next_slot = now + self._interval
-            tally.requests += 1
-            tally.retries += pause > 0
-            tally.seconds_waited += now - begun
+            stats.requests += 1
+            stats.retries += pause > 0
+            stats.waited_seconds += now - begun
         try:
             yield
         finally:

@@ -10,9 +10,10 @@ import requests
 import requests_mock
 import urllib3.exceptions as lower
 
-from tap_leadintent.api.limits import RateLimiter, Tally
+from tap_leadintent.api.limits import RateLimiter
 from tap_leadintent.api.pagination import Chain
 from tap_leadintent.errors import StoppedError, StreamError
+from tap_leadintent.stats import StreamStats
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import API_KEY, VALID, Clock, Waiter
 
@@ -149,7 +150,7 @@ def test_a_rest_begins_before_the_refused_request_leaves_its_place(
 
     def rest(limiter: RateLimiter, seconds: float) -> None:
         stopped: Any = Waiter(seconds=1)
-        with pytest.raises(StoppedError), limiter.turn(stopped, Tally()):
+        with pytest.raises(StoppedError), limiter.turn(stopped, StreamStats()):
             """Never entered."""
         rests.append(seconds)
 
@@ -184,10 +185,10 @@ def test_what_a_stream_came_to(
     requests_mock.post(AGENTS, [busy, {"status_code": 500}, {"json": PAGE}])
     stream: Any = tap().streams["signal_agents"]
     assert [record["id"] for record in stream.get_records(None)] == ["a"]
-    tally = stream.tally
-    assert (tally.records.total(), tally.requests, tally.retries) == (1, 3, 2)
-    assert tally.seconds_waited == pytest.approx(20 + 6)
-    assert tally.seconds_waited == pytest.approx(clock.now - 1000)
+    stats = stream.stats
+    assert (stats.records.total(), stats.requests, stats.retries) == (1, 3, 2)
+    assert stats.waited_seconds == pytest.approx(20 + 6)
+    assert stats.waited_seconds == pytest.approx(clock.now - 1000)
 
 
 def test_its_repr_does_not_show_the_key() -> None:

@@ -14,20 +14,20 @@ from tap_leadintent.api.limits import (
     LONGEST_BACKOFF,
     LONGEST_RETRY_AFTER,
     RateLimiter,
-    Tally,
     backoff,
     retry_after,
 )
 from tap_leadintent.errors import StoppedError
+from tap_leadintent.stats import StreamStats
 from tests.support.helpers import Clock, Waiter
 
 
 def send(limiter: RateLimiter) -> float:
     """Send a request that takes no time and succeeds; give how long it waited."""
-    tally = Tally()
-    with limiter.turn(Waiter(), tally):  # type: ignore[arg-type]
+    stats = StreamStats()
+    with limiter.turn(Waiter(), stats):  # type: ignore[arg-type]
         limiter.succeed()
-    return tally.seconds_waited
+    return stats.waited_seconds
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_what_nobody_wants_any_more_ends_its_wait(wait: str) -> None:
         limiter.rest(600)
     stopped: Any = Waiter(seconds=10)
     pause = 600 if wait == "pause" else 0
-    with pytest.raises(StoppedError), limiter.turn(stopped, Tally(), pause):
+    with pytest.raises(StoppedError), limiter.turn(stopped, StreamStats(), pause):
         """Never entered."""
 
 
@@ -98,7 +98,7 @@ def places(limiter: RateLimiter) -> int:
     with suppress(StoppedError), ExitStack() as under_way:
         while True:
             stopped: Any = Waiter(seconds=1)
-            under_way.enter_context(limiter.turn(stopped, Tally()))
+            under_way.enter_context(limiter.turn(stopped, StreamStats()))
             number += 1
     Clock.current.now = now
     return number
@@ -107,7 +107,7 @@ def places(limiter: RateLimiter) -> int:
 def test_a_request_that_fails_leaves_its_place(clock: Clock) -> None:
     del clock
     limiter, waiter = RateLimiter(at_once=1), Waiter()
-    with pytest.raises(LookupError), limiter.turn(waiter, Tally()):  # type: ignore[arg-type]
+    with pytest.raises(LookupError), limiter.turn(waiter, StreamStats()):  # type: ignore[arg-type]
         raise LookupError
     assert places(limiter) == 1
 
@@ -116,7 +116,7 @@ def test_a_request_that_fails_leaves_its_place(clock: Clock) -> None:
 def test_a_request_that_hangs_and_is_not_wanted_any_more_takes_no_place() -> None:
     limiter, stopped = RateLimiter(at_once=1), Waiter()
     of_failed_stream: Any = stopped
-    with limiter.turn(of_failed_stream, Tally()):
+    with limiter.turn(of_failed_stream, StreamStats()):
         assert places(limiter) == 0
         stopped.set()
         assert places(limiter) == 1
