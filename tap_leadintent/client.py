@@ -14,7 +14,7 @@ from singer_sdk.singerlib.catalog import REPLICATION_INCREMENTAL
 from singer_sdk.singerlib.schema import Schema
 from typing_extensions import override
 
-from tap_leadintent.api.client import Client, Shared
+from tap_leadintent.api.http import Client, RunContext
 from tap_leadintent.api.page import Records
 from tap_leadintent.openapi import PATHS, TapColumn, is_documented
 from tap_leadintent.progress import Progress
@@ -55,15 +55,15 @@ class LeadIntentStream(SingerStream):
     ranges: tuple[str, ...] = ()
     """Time ranges of the endpoint. Runs with `end_date` read the first alone."""
 
-    def __init__(self, tap: Tap, shared: Shared) -> None:
+    def __init__(self, tap: Tap, run_context: RunContext) -> None:
         """Create the stream for a run.
 
         Args:
             tap: The tap, with its settings and state.
-            shared: What the requests of all streams share.
+            run_context: What the requests of all streams share.
         """
         super().__init__(tap)
-        self.shared = shared
+        self.run_context = run_context
         """What the requests of all streams share."""
         self.stats = StreamStats()
         """Counts records and requests."""
@@ -93,7 +93,7 @@ class LeadIntentStream(SingerStream):
             page_size=config["page_size"],
             timeout=config["request_timeout_seconds"],
             retries=config["max_retries"],
-            shared=self.shared,
+            run_context=self.run_context,
             logger=self.logger,
             stats=self.stats,
         )
@@ -192,7 +192,7 @@ class LeadIntentStream(SingerStream):
                     self.flush()
                     progress.page(records.total())
         finally:
-            show = self.shared.secret.summarize
+            show = self.run_context.secret.summarize
             self.notes.log(documented=is_documented(self.name), show=show)
 
     def check(self) -> None:
@@ -217,7 +217,7 @@ class LeadIntentStream(SingerStream):
             return
         bookmark = self.bookmark
         if bookmark.problem:
-            told = self.shared.secret.summarize(bookmark.problem)
+            told = self.run_context.secret.summarize(bookmark.problem)
             self.logger.warning("The stream starts anew: %s", told)
         if bookmark.key_mark not in {"", self.key_mark}:
             self.logger.warning(

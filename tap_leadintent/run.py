@@ -104,7 +104,7 @@ def read_each(
             figures = _figures(stream, status=status, reason=reason)
             stream.logger.error("%s", error, extra=figures)  # noqa: TRY400
             failed.append(f"{stream.name}: {error}")
-            limiter = stream.shared.limiter
+            limiter = stream.run_context.limiter
             last, limiter.failure = limiter.failure, error.kind or limiter.failure
             if _ends_run(error, last, has_succeeded=limiter.has_succeeded):
                 if left := [other.name for other in streams[number:]]:
@@ -120,7 +120,7 @@ def read_each(
     if failed:
         told = "; ".join([*failed, *ending])
         line = f"{len(failed)} of {len(streams)} streams failed: {told}"
-        secret = streams[0].shared.secret
+        secret = streams[0].run_context.secret
         raise errors.RunError(secret.summarize(line, _MOST_OF_FAILURES))
 
 

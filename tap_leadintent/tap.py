@@ -12,8 +12,8 @@ from singer_sdk.tap_base import CliTestOptionValue
 from typing_extensions import override
 
 from tap_leadintent import log
-from tap_leadintent.api.client import Shared
 from tap_leadintent.api.clock import ServerClock
+from tap_leadintent.api.http import RunContext
 from tap_leadintent.api.limits import RateLimiter
 from tap_leadintent.api.session import new_session
 from tap_leadintent.client import LeadIntentStream
@@ -38,14 +38,14 @@ class TapLeadIntent(Tap):
     @override
     def discover_streams(self) -> list[LeadIntentStream]:
         readers = self.config["concurrency"]
-        shared = Shared(
+        run_context = RunContext(
             session=new_session(self.config.get("base_url", ""), 2 * readers),
             limiter=RateLimiter(readers, self.config.get("max_requests_per_minute")),
             clock=ServerClock(self.logger),
             secret=self._secret,
             interruption=self._interruption,
         )
-        streams = [stream(self, shared) for stream in STREAMS]
+        streams = [stream(self, run_context) for stream in STREAMS]
         log.prepare_loggers((stream.name for stream in streams), self._secret)
         # A catalog already has the columns; without address and key nothing is read.
         is_ready = {"base_url", "api_key"} <= self.config.keys()

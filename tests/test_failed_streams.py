@@ -31,7 +31,7 @@ def sandbox(server: Sandbox) -> Sandbox:
 
 @pytest.fixture(autouse=True)
 def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tap_leadintent.api.client.backoff", lambda _: 0.001)
+    monkeypatch.setattr("tap_leadintent.api.http.backoff", lambda _: 0.001)
 
 
 def test_a_failure_does_not_cost_the_others(

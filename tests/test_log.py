@@ -95,7 +95,7 @@ def test_figures_are_fields(
         {"kind": "status", "status": 403, "stream": "leads"},
         {"kind": "status", "status": 503, "stream": "custom_signals", "times": 1},
     )
-    monkeypatch.setattr("tap_leadintent.api.client.backoff", lambda _: 0.125)
+    monkeypatch.setattr("tap_leadintent.api.http.backoff", lambda _: 0.125)
     catalog = only("custom_signals", "leads", "observations")
     read = {"records": 3, "requests": 1, "retries": 0, "covered_to": None}
     leads = {**read, "records": 0, "stream": "leads"}

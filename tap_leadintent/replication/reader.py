@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from threading import Event
 
-from tap_leadintent.api.client import Client
+from tap_leadintent.api.http import Client
 from tap_leadintent.api.page import Page, Records
 from tap_leadintent.progress import Progress, describe
 from tap_leadintent.replication.coordinator import Coordinator
@@ -50,7 +50,7 @@ class Reader:
             StreamError: It cannot be read.
             SystemExit: A signal came before.
         """
-        self.client.shared.interruption.check()
+        self.client.run_context.interruption.check()
         return self.client.fetch(range_fields(name, 0, 1), None, Event()).decode()
 
     def read(
@@ -115,6 +115,6 @@ class Reader:
                 self.window_done()
 
     def _pages(self, name: str, windows: Windows) -> Generator[tuple[Window, Page]]:
-        logger, check = self.client.logger, self.client.shared.interruption.check
+        logger, check = self.client.logger, self.client.run_context.interruption.check
         schedule = Schedule(windows, partial(RangeChain, name, logger))
         return iter(Coordinator(schedule, self.client.fetch, check, logger))

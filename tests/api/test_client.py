@@ -46,7 +46,7 @@ def _backoff(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait three seconds for each try that failed."""
     del clock
     monkeypatch.setattr(
-        "tap_leadintent.api.client.backoff", lambda attempt: 3.0 * attempt
+        "tap_leadintent.api.http.backoff", lambda attempt: 3.0 * attempt
     )
 
 

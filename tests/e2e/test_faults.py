@@ -75,7 +75,7 @@ PROBLEMS = {"403": "HTTP 403", "no next": "says has_more", "huge": "larger than 
 @pytest.fixture(autouse=True)
 def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TAP_LEADINTENT_LOGLEVEL", "DEBUG")
-    monkeypatch.setattr("tap_leadintent.api.client.backoff", lambda _: 0.001)
+    monkeypatch.setattr("tap_leadintent.api.http.backoff", lambda _: 0.001)
     monkeypatch.setattr("tap_leadintent.api.session.LARGEST_BODY", 2**20)
 
 

@@ -46,7 +46,7 @@ def test_a_signal_ends_the_run_after_a_page(stream: Any) -> None:
     for thread in threading.enumerate():
         if thread.name.startswith("reader"):
             thread.join(timeout=60)
-    stream.shared.interruption.install()
+    stream.run_context.interruption.install()
     signal.raise_signal(signal.SIGTERM)
     assert len([*islice(records, 9)]) == 9
     with pytest.raises(SystemExit, match="143"):
@@ -58,7 +58,7 @@ def test_a_window_whose_last_page_is_written_counts_in_spite_of_a_signal(
 ) -> None:
     records = stream.get_records(None)
     assert len([*islice(records, 200)]) == 200
-    stream.shared.interruption.install()
+    stream.run_context.interruption.install()
     signal.raise_signal(signal.SIGTERM)
     with pytest.raises(SystemExit, match="143"):
         next(records)

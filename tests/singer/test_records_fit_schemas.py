@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from singer_sdk import Sink, Target
 from singer_sdk.exceptions import InvalidRecord
 
-from tap_leadintent.api.client import Client
+from tap_leadintent.api.http import Client
 from tap_leadintent.api.page import Page
 from tap_leadintent.singer.writer import Writer
 from tap_leadintent.tap import TapLeadIntent

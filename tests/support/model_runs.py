@@ -109,8 +109,8 @@ def run(  # noqa: PLR0913
             stream.selected = stream.name in selected
     try:
         with (
-            mock.patch("tap_leadintent.api.client.time", clock),
-            mock.patch("tap_leadintent.api.client.backoff", return_value=0.001),
+            mock.patch("tap_leadintent.api.http.time", clock),
+            mock.patch("tap_leadintent.api.http.backoff", return_value=0.001),
         ):
             tap.sync_all()
     except KilledError:

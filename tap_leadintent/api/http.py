@@ -30,7 +30,7 @@ _REST_FOR_ALL = frozenset({429, 503})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shared:
+class RunContext:
     """What the requests of all streams of a run share; safe for several threads."""
 
     session: requests.Session
@@ -71,7 +71,7 @@ class Client:
     retries: int
     """Most retries of a request."""
 
-    shared: Shared
+    run_context: RunContext
     """What it shares with the clients of other streams."""
 
     logger: logging.Logger
@@ -97,7 +97,7 @@ class Client:
             StreamError: All retries failed, or a retry would not help.
             StoppedError: The page is not wanted any more.
         """
-        limiter, attempt, pause = self.shared.limiter, 0, 0.0
+        limiter, attempt, pause = self.run_context.limiter, 0, 0.0
         while True:
             attempt += 1
             with limiter.turn(stopped, self.stats, pause):
@@ -117,23 +117,23 @@ class Client:
         body = {**self.fields, **fields, "cursor": cursor}
         request = requests.Request("POST", self.url, headers=self.headers, json=body)
         sent_at, began = time.time(), time.monotonic()
-        shared = self.shared
+        context = self.run_context
         try:
             ready = request.prepare()
-            response = shared.session.send(
+            response = context.session.send(
                 ready, timeout=self.timeout, verify=trusted(), allow_redirects=False
             )
         except requests.RequestException as error:
-            raise no_answer(error, self.url, self.timeout, shared.secret) from None
+            raise no_answer(error, self.url, self.timeout, context.secret) from None
         seconds = time.monotonic() - began
         date = parse_http_date(response.headers.get("Date", ""))
-        as_of = shared.clock.as_of(date, sent_at, seconds)
+        as_of = context.clock.as_of(date, sent_at, seconds)
         if response.status_code != requests.codes.ok:
-            raise no_page(response, as_of, shared.secret)
+            raise no_page(response, as_of, context.secret)
         try:
             return Page.of(response.content, as_of)
         except (ValueError, RecursionError) as difference:
-            raise no_page(response, as_of, shared.secret, difference) from None
+            raise no_page(response, as_of, context.secret, difference) from None
 
     def _plan_retry(self, error: StreamError, attempt: int) -> float:
         """Choose the wait before another try; raise where there is none.
@@ -142,7 +142,7 @@ class Client:
         """
         if not error.may_pass:
             raise error
-        limiter = self.shared.limiter
+        limiter = self.run_context.limiter
         most = 1 if limiter.is_on_trial else 1 + self.retries
         if attempt >= most:
             msg = f"gave up after {counted(attempt, 'try', 'tries')}: {error}"
