@@ -134,7 +134,7 @@ def test_the_tap_says_what_troubleshooting_quotes() -> None:
         ("docs/settings.md", 450),
         ("docs/troubleshooting.md", 1200),
         ("docs/runs.md", 1100),
-        ("docs/state.md", 500),
+        ("docs/state.md", 700),
         ("docs/sandbox.md", 450),
         ("docs/design.md", 1300),
         ("docs/speed.md", 500),

@@ -1,1 +1,1 @@
-"""The command `tap-leadintent-state`: what a state says, and changes to it."""
+"""The command `tap-leadintent-state`, which explains and changes a state."""

@@ -1,6 +1,7 @@
-"""The command line."""
+"""The command line of `tap-leadintent-state`."""
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -10,28 +11,26 @@ from tap_leadintent.config.settings import SCHEMA
 from tap_leadintent.config.validation import validate
 from tap_leadintent.errors import ConfigError
 from tap_leadintent.log import printable
-from tap_leadintent.state_tool import states
+from tap_leadintent.state_tool import changes, describe
+from tap_leadintent.state_tool.bookmarks import RANGES
 from tap_leadintent.state_tool.document import StateError, read_document
 from tap_leadintent.times import EARLIEST, LATEST, format_instant, parse_instant
 
-_ASKING = (
+_PLAN_SETTINGS = (
     *("base_url", "api_key", "filters"),
     *("start_date", "end_date", "lookback_minutes", "recheck_days"),
 )
-"""The settings that say what a run reads, and the key, which is not shown."""
+"""The settings that decide what a run reads, and the key, so that it can be hidden."""
 
 
 def instant(text: str) -> int:
-    """Read an option's value.
+    """Return the value of an option as UTC seconds since 1970.
 
     Args:
-        text: An ISO 8601 date or date-time; without an offset it is UTC.
-
-    Returns:
-        UTC seconds since 1970.
+        text: An ISO 8601 date or date-time. Without an offset it is UTC.
 
     Raises:
-        click.BadParameter: It is neither.
+        click.BadParameter: The text is neither.
     """
     try:
         return parse_instant(text)
@@ -42,9 +41,9 @@ def instant(text: str) -> int:
 
 _STATE = click.argument("state", default="-")
 _CONFIG = click.option(
-    "--config", default="ENV", help="Settings (JSON); by default the environment."
+    "--config", default="ENV", help="A JSON file of settings, or ENV (the default)."
 )
-_STREAM = click.Choice([*states.RANGES])
+_STREAM = click.Choice([*RANGES])
 _FROM = click.option("--from", "start", type=instant, help="Where it begins.")
 _TO = click.option("--to", "end", type=instant, help="Where it ends.")
 
@@ -52,65 +51,76 @@ _TO = click.option("--to", "end", type=instant, help="Where it ends.")
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="tap-leadintent")
 def main() -> None:
-    """Read, plan by and change the state of tap-leadintent.
+    """Explain and change the state of tap-leadintent.
 
-    STATE is a file with what `meltano state get` prints, or with a bare Singer state;
-    "-", the default, is standard input. Nothing is written but standard output, and
-    changed states have the form that they came in. Times are ISO 8601 and UTC.
+    STATE is a file with the output of `meltano state get`, or with the value of a
+    Singer STATE message; "-", the default, is standard input. The commands send no
+    request and write only to standard output. A changed state has the form of the one
+    that was read. Times are ISO 8601 and UTC.
     """
 
 
 @main.command()
 @_STATE
-def show(state: str) -> None:
-    """Say what is covered of each stream."""
+@_CONFIG
+def show(state: str, config: str) -> None:  # noqa: ARG001 - all commands take it
+    """Show which time intervals have been read of each stream.
+
+    No settings are needed; --config is accepted, as by the other commands.
+    """
     document = read_document(state)
-    for name in states.RANGES:
-        for line in states.describe(name, document.bookmarks.get(name, {})):
+    for name in RANGES:
+        for line in describe.describe(name, document.bookmarks.get(name, {})):
             _echo(line)
 
 
 @main.command()
 @_STATE
 @_CONFIG
-@click.option("--stream", type=_STREAM, help="Only this stream.")
-@click.option(
-    "--at", type=instant, help="Say whether this instant is covered, or read."
-)
+@click.option("--stream", type=_STREAM, help="Show only this stream.")
+@click.option("--at", type=instant, help="Has this instant been read, or will it be?")
 def plan(state: str, config: str, stream: str | None, at: int | None) -> None:
-    """Say what the next run reads of each stream and why; nothing is sent."""
-    chosen = _settings(config)
+    """Show what the next run reads of each stream, and why."""
+    settings = _read_settings(config, _PLAN_SETTINGS, required=["base_url"])
     document = read_document(state)
     now = int(time.time())
     if at is None:
         _echo(f"A run that begins at {format_instant(now)} reads:")
-    for name in [stream] if stream else states.RANGES:
-        said = document.bookmarks.get(name, {})
-        for line in states.describe_plan(name, chosen, said, now, at):
+    for name in [stream] if stream else RANGES:
+        bookmark = document.bookmarks.get(name, {})
+        for line in describe.describe_plan(name, settings, bookmark, now, at):
             _echo(line)
 
 
 @main.command()
 @_STATE
+@_CONFIG
 @click.option("--stream", type=_STREAM, required=True, help="The stream.")
 @_FROM
 @_TO
-def forget(state: str, stream: str, start: int | None, end: int | None) -> None:
-    """Print a state without a stretch of a stream: the next run reads it again.
+def forget(
+    state: str,
+    config: str,  # noqa: ARG001 - all commands take it
+    stream: str,
+    start: int | None,
+    end: int | None,
+) -> None:
+    """Print the state without an interval of a stream, so that it is read again.
 
-    It is taken from what the last run's source and filters cover; others are kept.
-    Without --from and --to it is all of it.
+    Without --from and --to, everything that has been read of the stream is forgotten.
+    Only the address and the filters of the last run are affected. No settings are
+    needed; --config is accepted, as by the other commands.
     """
-    gone = (EARLIEST if start is None else start, LATEST if end is None else end)
+    interval = (EARLIEST if start is None else start, LATEST if end is None else end)
     document = read_document(state)
-    left = states.forget(document.bookmarks.get(stream, {}), stream, gone)
-    click.echo(document.with_bookmarks({**document.bookmarks, stream: left}))
+    bookmark = changes.forget(document.bookmarks.get(stream, {}), stream, interval)
+    click.echo(document.with_bookmarks({**document.bookmarks, stream: bookmark}))
 
 
 @main.command()
 @click.argument("shards", nargs=-1, required=True, metavar="STATE...")
 @_CONFIG
-@click.option("--allow-holes", is_flag=True, help="Gaps between shards may stay.")
+@click.option("--allow-holes", is_flag=True, help="Let the next run read all gaps.")
 @_FROM
 @_TO
 def join(
@@ -121,48 +131,51 @@ def join(
     *,
     allow_holes: bool,
 ) -> None:
-    """Print what the STATEs of shards cover together, in the form of the first.
+    """Print one state for the STATEs of several shards, in the form of the first.
 
-    The lookback before the end of each is left out, so that the next run reads it
-    again. With --from and --to, a first or last shard that is missing is noticed, too.
+    The last lookback_minutes of each shard are left out, so that the next run reads
+    them again. With --from and --to, a missing first or last shard is noticed, too.
     """
-    lookback = int(_settings(config)["lookback_minutes"]) * 60
+    settings = _read_settings(config, ["lookback_minutes"])
+    lookback = int(settings["lookback_minutes"]) * 60
     documents = [read_document(path) for path in shards]
     bookmarks = [document.bookmarks for document in documents]
-    joined = states.join(
+    joined = changes.join(
         bookmarks, start, end, lookback=lookback, allow_holes=allow_holes
     )
     click.echo(documents[0].with_bookmarks(joined))
 
 
-def _settings(config: str) -> dict[str, Any]:
-    """Read the settings as the tap does, as far as they say what a run reads."""
+def _read_settings(
+    config: str, names: Sequence[str], required: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Read and check some of the settings, in the same way as the tap."""
     schema = {
-        "properties": {name: SCHEMA["properties"][name] for name in _ASKING},
-        "required": ["base_url"],
+        "properties": {name: SCHEMA["properties"][name] for name in names},
+        "required": required,
     }
-    given: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     try:
         if config == "ENV":
-            given = read_environment(schema)
-            given["filters"] = _nested(given.get("filters"))
+            settings = read_environment(SCHEMA)
+            settings["filters"] = _unflatten(settings.get("filters"))
         else:
-            given = read_config(config)
-        given = {name: given[name] for name in _ASKING if name in given}
-        problems = validate(given, schema, complete=True)
+            settings = read_config(config)
+        settings = {name: settings[name] for name in names if name in settings}
+        problems = validate(settings, schema, complete=True)
     except ConfigError as error:
         problems = error.errors
     if problems:
-        msg = (
-            f"{'; '.join(problems)}; in a Meltano project, run `meltano invoke "
-            "tap-leadintent:state` without --config"
-        )
-        raise StateError(msg, given.get("api_key"))
-    return given
+        hint = "correct the file that --config names"
+        if config == "ENV":
+            hint = "set TAP_LEADINTENT_…, or use `meltano invoke tap-leadintent:state`"
+        msg = f"{'; '.join(problems)}; {hint}"
+        raise StateError(msg, settings.get("api_key"))
+    return settings
 
 
-def _nested(filters: Any) -> Any:  # noqa: ANN401 - any JSON
-    """Undo what Meltano makes of an object: `{"leads.sheet_ids": […]}`."""
+def _unflatten(filters: Any) -> Any:  # noqa: ANN401 - any JSON
+    """Restore an object that Meltano has written as `{"leads.sheet_ids": […]}`."""
     if not isinstance(filters, dict):
         return filters
     nested: dict[str, Any] = {}
@@ -173,5 +186,5 @@ def _nested(filters: Any) -> Any:  # noqa: ANN401 - any JSON
 
 
 def _echo(line: str) -> None:
-    """Print a line; what a terminal would obey in it is escaped."""
+    """Print a line. Characters that a terminal would obey are escaped."""
     click.echo(printable(line).replace("\n", "\\n"))

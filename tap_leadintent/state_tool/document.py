@@ -1,4 +1,4 @@
-"""Reads and writes states, in the form of `meltano state get` or as they are."""
+"""Reads and writes states, alone or in the form of `meltano state get`."""
 
 import json
 from typing import Any, NamedTuple
@@ -9,75 +9,76 @@ import msgspec
 from tap_leadintent.config.files import StateFile
 from tap_leadintent.log import Secret
 
-_OF_MELTANO = "singer_state"
-"""Where what `meltano state get` prints holds the state."""
+_MELTANO_KEY = "singer_state"
+"""The key of the state in what `meltano state get` prints."""
 
 RawState = dict[str, Any]
-"""The state of a stream, of any content."""
+"""The state of one stream. It may have any content."""
 
 
 class StateError(click.ClickException):
-    """Ends the command: one line, and exit code 1."""
+    """An error that ends the command with one line and exit code 1."""
 
     def __init__(self, message: str, secret: object = None) -> None:
-        """Keep the message, as one line that a terminal can show.
+        """Keep the message as one line that a terminal can print.
 
         Args:
             message: What is wrong and what to do.
-            secret: The key, which is not shown.
+            secret: The API key, which is hidden in the message.
         """
         super().__init__(Secret(secret).summarize(message))
 
 
 class Document(NamedTuple):
-    """A state, alone or in what Meltano keeps around it."""
+    """A state, alone or with what Meltano keeps beside it."""
 
-    whole: dict[str, Any]
-    """The JSON that was read."""
+    content: dict[str, Any]
+    """The JSON object that was read."""
 
     bookmarks: dict[str, RawState]
     """The state of each stream."""
 
     def with_bookmarks(self, bookmarks: dict[str, RawState]) -> str:
-        """Write it with other bookmarks.
+        """Return the document with other bookmarks, in the form that was read.
 
         Args:
             bookmarks: The new state of each stream.
 
         Returns:
-            One line of JSON, in ASCII, which has the form of what was read.
+            One line of JSON, in ASCII.
         """
-        state = {**self.whole.get(_OF_MELTANO, self.whole), "bookmarks": bookmarks}
-        is_wrapped = _OF_MELTANO in self.whole
-        return json.dumps({**self.whole, _OF_MELTANO: state} if is_wrapped else state)
+        state = {**self.content.get(_MELTANO_KEY, self.content), "bookmarks": bookmarks}
+        if _MELTANO_KEY in self.content:
+            state = {**self.content, _MELTANO_KEY: state}
+        return json.dumps(state)
 
 
 def read_document(path: str) -> Document:
-    """Read a state.
+    """Read a state from a file.
 
     Args:
-        path: Its file, or "-" for standard input.
+        path: The path of the file, or "-" for standard input.
 
     Returns:
-        The state. What it says of each stream may have any content.
+        The state. The content of each stream's state is not checked.
 
     Raises:
-        StateError: It cannot be read, or is not a state, or an empty one.
+        StateError: The file cannot be read, is not a state, or is an empty state.
     """
     name = "standard input" if path == "-" else path
     try:
         with click.open_file(path, encoding="utf-8") as file:
-            whole = msgspec.json.decode(file.read(), type=dict[str, Any])
-        state = whole.get(_OF_MELTANO, whole) or {}
+            content = msgspec.json.decode(file.read(), type=dict[str, Any])
+        state = content.get(_MELTANO_KEY, content) or {}
         bookmarks = msgspec.convert(state, StateFile).bookmarks
     except (OSError, RecursionError, ValueError) as error:
-        told = getattr(error, "strerror", None) or str(error).partition("\n")[0]
-        msg = f"{name}: {told}; give what `meltano state get` prints"
-    else:
-        if bookmarks:
-            return Document(whole, bookmarks)
+        reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+        msg = f"{name}: {reason}; give what `meltano state get` prints"
+        raise StateError(msg) from None
+    if not bookmarks:
         msg = (
-            f"{name}: the state is empty; the next run reads everything with it, if "
-            "its name is right: see `meltano state list`"
+            f"{name}: the state is empty, so the next run reads everything; if you "
+            "did not expect that, compare its name with `meltano state list`"
         )
-    raise StateError(msg)
+        raise StateError(msg)
+    return Document(content, bookmarks)

@@ -95,9 +95,9 @@ def test_the_lines_of_readme_fill_a_warehouse(
     plan = shell(PLAN)
     assert "lookback" in plan
     assert "first load" not in plan
-    assert "missing" not in plan
+    assert "not read yet" not in plan
     shell(FORGET)
-    forgotten = "2026-05-03T00:00:00Z to 2026-05-04T00:00:00Z: missing"
+    forgotten = "2026-05-03T00:00:00Z to 2026-05-04T00:00:00Z: not read yet"
     assert f"leads\n  date_found from {forgotten}" in shell(PLAN)
 
     shell(TYPED)

@@ -1,4 +1,4 @@
-"""What the tests of the command share."""
+"""Fixtures for the tests of the state tool."""
 
 import json
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from tests.support.states import HERE, NOW
 
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[[str, object], str]:
-    """Write a file of JSON, and give its path."""
+    """Write a JSON file, and return its path."""
 
     def write(name: str, content: object) -> str:
         path = tmp_path / name
@@ -29,7 +29,7 @@ def write(tmp_path: Path) -> Callable[[str, object], str]:
 
 @pytest.fixture
 def settings(write: Callable[[str, object], str]) -> Callable[..., str]:
-    """Write settings without a key, and give the path of their file."""
+    """Write settings without a key, and return the path of their file."""
 
     def settings(**more: Any) -> str:
         config = {"base_url": HERE, "start_date": "2026-01-01", **more}
@@ -40,7 +40,7 @@ def settings(write: Callable[[str, object], str]) -> Callable[..., str]:
 
 @pytest.fixture(autouse=True)
 def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the command think that it is NOW."""
+    """Let the command read NOW from its clock, and the address from the environment."""
     clock = SimpleNamespace(time=lambda: parse_instant(NOW))
     for each in (cli, validation):
         monkeypatch.setattr(each, "time", clock)

@@ -1,4 +1,4 @@
-"""What the pages say of the command is what it does."""
+"""The pages show commands that exist, with what they print."""
 
 import re
 import shlex
@@ -13,7 +13,7 @@ PAGE = (ROOT / "docs/state.md").read_text(encoding="utf-8")
 PAGES = [page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("*.md")]
 
 
-def test_commands_print_what_the_page_says(tmp_path: Path) -> None:
+def test_commands_print_what_the_page_shows(tmp_path: Path) -> None:
     files = re.findall(r"`(\w+\.json)`:\n\n```json\n(.*?)```", PAGE, re.DOTALL)
     for name, text in files:
         (tmp_path / name).write_text(text, encoding="utf-8")
@@ -23,12 +23,12 @@ def test_commands_print_what_the_page_says(tmp_path: Path) -> None:
         command, _, printed = session.replace("\\\n> ", "").partition("\n")
         assert command.startswith(f"$ {NAMES[0]} ")
         words = shlex.split(command)[2:]
-        given = [str(tmp_path / w) if w.endswith(".json") else w for w in words]
-        assert run(*given).output == printed
+        arguments = [str(tmp_path / w) if w.endswith(".json") else w for w in words]
+        assert run(*arguments).output == printed
 
 
-def test_what_the_pages_type_has_the_options_that_there_are() -> None:
-    typed = [
+def test_the_pages_use_options_that_exist() -> None:
+    commands = [
         shlex.split(part.strip().removeprefix(name))
         for text in [README.read_text(encoding="utf-8"), *PAGES]
         for block in shell_blocks(text)
@@ -37,6 +37,6 @@ def test_what_the_pages_type_has_the_options_that_there_are() -> None:
         for name in NAMES
         if part.strip().startswith(f"{name} ")
     ]
-    for name, *arguments in typed:
+    for name, *arguments in commands:
         main.commands[name].make_context(name, arguments)
-    assert {name for name, *_ in typed} == {"plan", "forget", "join"}
+    assert {name for name, *_ in commands} == {"plan", "forget", "join"}

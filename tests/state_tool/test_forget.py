@@ -1,39 +1,40 @@
-"""What a state says after a stretch of it was forgotten."""
+"""`forget` prints a state without an interval."""
 
 from tests.support.states import (
     KEY,
     LEADS,
     SEEN,
     STATE,
-    changed,
+    error_of,
     found,
     rechecked,
-    refused,
     signal,
+    state_from,
 )
 
 
-def test_a_stretch_is_forgotten() -> None:
+def test_an_interval_is_forgotten() -> None:
     state = {"completed": 1, "singer_state": {**STATE, "version": 2}}
     bounds = ("--from", "2026-05-01T01:00+01:00", "--to", "2026-05-03")
-    left = changed("forget", "--stream", "leads", *bounds, stdin=state)
-    bookmarks = left["singer_state"].pop("bookmarks")
-    assert left == {"completed": 1, "singer_state": {"version": 2}}
+    command = ("forget", "--stream", "leads", "--config", "any.json")
+    changed = state_from(*command, *bounds, stdin=state)
+    bookmarks = changed["singer_state"].pop("bookmarks")
+    assert changed == {"completed": 1, "singer_state": {"version": 2}}
     assert bookmarks["observations"] == {"coverage": SEEN}
     assert bookmarks["leads"]["coverage"] == [
         *(found("01-01", "05-01", **KEY), found("05-03", "06-01", **KEY)),
         *(signal("04-01", "05-01", **KEY), signal("05-03", "06-01", **KEY)),
         *(rechecked("05-31", **KEY), *LEADS[3:]),
     ]
-    left = changed("forget", "--stream", "leads", stdin=STATE)
-    assert left["bookmarks"]["leads"]["coverage"] == LEADS[2:]
+    changed = state_from(*command, stdin=STATE)
+    assert changed["bookmarks"]["leads"]["coverage"] == LEADS[2:]
 
 
-def test_what_would_change_nothing_is_refused() -> None:
+def test_a_change_without_effect_is_refused() -> None:
     for stream, *bounds in (
         ("leads", "--from", "2026-07-01"),
         ("leads", "--from", "2026-05-03", "--to", "2026-05-01"),
         ("signal_agents",),
     ):
-        line = refused("forget", "--stream", stream, *bounds, stdin=STATE)
-        assert line.startswith(f"{stream}: nothing is covered from ")
+        line = error_of("forget", "--stream", stream, *bounds, stdin=STATE)
+        assert line.startswith(f"{stream}: nothing has been read from ")

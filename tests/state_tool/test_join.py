@@ -1,4 +1,4 @@
-"""What becomes of the states of shards when they are joined."""
+"""`join` makes one state of the states of shards."""
 
 from collections.abc import Callable
 
@@ -11,11 +11,11 @@ from tests.support.states import (
     LEADS,
     STATE,
     THERE,
-    changed,
     entry,
+    error_of,
     found,
-    refused,
     signal,
+    state_from,
     state_of,
 )
 
@@ -24,7 +24,7 @@ Join = Callable[..., list[str]]
 
 @pytest.fixture
 def shards(write: Callable[[str, object], str]) -> Join:
-    """Write the states of shards, and give the words of the command."""
+    """Write the states of shards to files, and return the command that joins them."""
 
     def shards(*states: object) -> list[str]:
         return ["join", *(write(f"{n}.json", each) for n, each in enumerate(states))]
@@ -32,16 +32,18 @@ def shards(write: Callable[[str, object], str]) -> Join:
     return shards
 
 
-def test_shards_are_joined_without_what_is_not_settled_of_each(
-    shards: Join, monkeypatch: pytest.MonkeyPatch
+def test_shards_are_joined_without_the_lookback_of_each(
+    shards: Join, settings: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Only the lookback is needed.
+    monkeypatch.delenv(f"{PREFIX}BASE_URL")
     command = shards(
         {"singer_state": state_of(leads=[found("05-01", "09-01")])},
         STATE,
         state_of(leads=[found("06-01", "07-01"), found("07-01", "08-01")]),
         {"bookmarks": {"signal_agents": {}}},
     )
-    joined = changed(*command)["singer_state"]["bookmarks"]
+    joined = state_from(*command)["singer_state"]["bookmarks"]
     assert joined["leads"]["coverage"] == [
         found("01-01", "08-31", **KEY),
         signal("04-01", "05-31", **KEY),
@@ -49,9 +51,14 @@ def test_shards_are_joined_without_what_is_not_settled_of_each(
     ]
     seen = entry("observed_at", "01-01", "05-31")
     assert joined["observations"]["coverage"] == [seen]
-    monkeypatch.setenv(f"{PREFIX}LOOKBACK_MINUTES", "0")
-    joined = changed(*command)["singer_state"]["bookmarks"]
-    assert joined["leads"]["coverage"][0] == found("01-01", "09-01", **KEY)
+    without_lookback = settings(lookback_minutes=0, base_url=None)
+    joined = state_from(*command, "--config", without_lookback)
+    coverage = joined["singer_state"]["bookmarks"]["leads"]["coverage"]
+    assert coverage[0] == found("01-01", "09-01", **KEY)
+    monkeypatch.setenv(f"{PREFIX}LOOKBACK_MINUTES", "soon")
+    line = error_of(*command)
+    assert line.startswith("lookback_minutes: 'soon' is not of type 'integer'")
+    assert "--config" not in line
 
 
 @pytest.mark.parametrize(
@@ -65,27 +72,27 @@ def test_shards_are_joined_without_what_is_not_settled_of_each(
         ),
     ],
 )
-def test_gaps_are_refused_unless_they_are_meant(
+def test_gaps_are_refused_unless_they_are_allowed(
     shards: Join, options: str, gap: str
 ) -> None:
     states = [state_of(leads=[found(f"0{n}-01", f"0{n + 1}-01")]) for n in (1, 3)]
-    assert refused(*shards(*states), *options.split()) == (
-        f"leads: date_found is not covered {gap}; join the shard that covers it, or "
-        "give --allow-holes to let the next run read it"
+    assert error_of(*shards(*states), *options.split()) == (
+        f"leads: no shard has read date_found {gap}; join the shard that has, or give "
+        "--allow-holes to let the next run read it"
     )
-    joined = changed(*shards(*states), "--allow-holes", *options.split())
+    joined = state_from(*shards(*states), "--allow-holes", *options.split())
     both = [found("01-01", "01-31"), found("03-01", "03-31")]
     assert joined["bookmarks"]["leads"]["coverage"] == both
-    assert changed(*shards(*states), "--from", "2026-03-01")
+    assert state_from(*shards(*states), "--from", "2026-03-01")
 
 
-def test_what_is_of_another_source_or_malformed_is_refused(shards: Join) -> None:
-    sources = "leads: only states of one source can be joined; these are of "
-    for other, line in (
+def test_different_sources_and_malformed_states_are_refused(shards: Join) -> None:
+    sources = "leads: the states are about different sources: "
+    for other, message in (
         ({"filters": "012345"}, f"{HERE} without filters and {HERE} with the filters "),
         ({"source": THERE}, f"{HERE} without filters and {THERE} without filters"),
         ({"to": "soon"}, "leads: Invalid isoformat string: 'soon'"),
     ):
         good, bad = found("01-01", "02-01"), {**found("02-01", "03-01"), **other}
         command = shards(state_of(leads=[good]), state_of(leads=[bad]))
-        assert refused(*command).removeprefix(sources).startswith(line)
+        assert error_of(*command).removeprefix(sources).startswith(message)

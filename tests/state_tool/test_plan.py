@@ -1,4 +1,4 @@
-"""What the next run reads, told before it is started."""
+"""`plan` says what the next run reads, and which settings it needs for that."""
 
 from collections.abc import Callable
 
@@ -8,12 +8,12 @@ from tests.support.helpers import API_KEY, PREFIX
 from tests.support.states import (
     HERE,
     NOW,
+    error_of,
     found,
+    output_of,
     rechecked,
-    refused,
     signal,
     state_of,
-    told,
 )
 
 Settings = Callable[..., str]
@@ -23,70 +23,74 @@ STATE = state_of(leads=[*LEADS, rechecked("06-02")])
 PLAN = f"""\
 A run that begins at {NOW} reads:
 leads
-  date_found from 2026-01-01T00:00:00Z to 2026-02-01T00:00:00Z: missing
-  date_found from 2026-03-01T00:00:00Z to 2026-03-03T00:00:00Z: missing
-  date_found from 2026-05-31T00:00:00Z to 2026-06-01T00:00:00Z: lookback
-  date_found from 2026-06-01T00:00:00Z to 2026-06-03T00:00:00Z: new
-  date_found from 2026-04-02T04:48:00Z to 2026-04-18T02:24:00Z: recheck
-  latest_signal from 2026-01-01T00:00:00Z to 2026-04-01T00:00:00Z: missing
-  latest_signal from 2026-04-01T00:00:00Z to 2026-06-01T00:00:00Z: again, so that the newest signal comes last
-  latest_signal from 2026-06-01T00:00:00Z to 2026-06-03T00:00:00Z: new
+  date_found from 2026-01-01T00:00:00Z to 2026-02-01T00:00:00Z: not read yet
+  date_found from 2026-03-01T00:00:00Z to 2026-03-03T00:00:00Z: not read yet
+  date_found from 2026-05-31T00:00:00Z to 2026-06-01T00:00:00Z: read again, as some records appear late (lookback_minutes)
+  date_found from 2026-06-01T00:00:00Z to 2026-06-03T00:00:00Z: new since the last run
+  date_found from 2026-04-02T04:48:00Z to 2026-04-18T02:24:00Z: read again, as some records appear very late (recheck_days)
+  latest_signal from 2026-01-01T00:00:00Z to 2026-04-01T00:00:00Z: not read yet
+  latest_signal from 2026-04-01T00:00:00Z to 2026-06-01T00:00:00Z: read again, so that the newest signal of each lead is loaded last
+  latest_signal from 2026-06-01T00:00:00Z to 2026-06-03T00:00:00Z: new since the last run
 """  # noqa: E501
-PART = f"""\
+BOUNDED = f"""\
 A run that begins at {NOW} reads:
 leads
-  date_found: nothing; it is asked for all from 2026-02-01T00:00:00Z to 2026-02-15T00:00:00Z
-  latest_signal: nothing; a run with end_date reads date_found alone
+  date_found: nothing, because the settings ask for the time from 2026-02-01T00:00:00Z to 2026-02-15T00:00:00Z
+  latest_signal: nothing, because a run with end_date reads only date_found
 """  # noqa: E501
 
 
 def plan(settings: str, *options: str) -> str:
-    return told(
-        "plan", "--config", settings, "--stream", "leads", *options, stdin=STATE
-    )
+    command = ("plan", "--config", settings, "--stream", "leads")
+    return output_of(*command, *options, stdin=STATE)
 
 
-def test_each_stretch_has_its_reason(settings: Settings) -> None:
+def test_each_interval_has_its_reason(settings: Settings) -> None:
     assert plan(settings(recheck_days=10)) == PLAN
-    assert plan(settings(end_date="2026-02-15", start_date="2026-02-01")) == PART
+    assert plan(settings(end_date="2026-02-15", start_date="2026-02-01")) == BOUNDED
 
 
-def test_an_instant_is_covered_or_read(settings: Settings) -> None:
-    covered = "covered from 2026-03-03T00:00:00Z to 2026-06-01T00:00:00Z; the next run"
-    for instant, said in {
-        "2026-03-02": "not covered; the next run reads it: missing",
-        "2025-12-31": "not covered; the next run does not read it: it is asked for",
-        "2026-04-15": f"{covered} does not read it",
+def test_an_instant_has_been_read_or_will_be(settings: Settings) -> None:
+    interval = "from 2026-03-03T00:00:00Z to 2026-06-01T00:00:00Z"
+    for instant, answer in {
+        "2026-03-02": "not read yet; the next run reads it",
+        "2025-12-31": "not read yet; the next run does not read it, because the "
+        f"settings ask for the time from 2026-01-01T00:00:00Z to {NOW}",
+        "2026-04-15": f"read, with all {interval}; the next run does not read it",
+        "2026-05-31": f"read, with all {interval}; the next run reads it: read again,"
+        " as some records appear late (lookback_minutes)",
     }.items():
         line, _ = plan(settings(), "--at", instant).splitlines()
-        assert f"leads: date_found at {instant}T00:00:00Z: {said}" in line
+        assert line == f"leads: date_found at {instant}T00:00:00Z: {answer}"
 
 
-def test_the_environment_says_the_same_as_a_file(
+def test_the_environment_gives_the_same_plan_as_a_file(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    chosen = settings(filters={"leads": {"sheet_ids": ["a"]}}, lookback_minutes=60)
+    path = settings(filters={"leads": {"sheet_ids": ["a"]}}, lookback_minutes=60)
     for name, value in {
         "START_DATE": "2026-01-01",
         "LOOKBACK_MINUTES": "60",
-        # As Meltano writes what stands in its project.
+        # Meltano writes a setting of its project in both ways.
         "FILTERS": '{"leads.sheet_ids": ["a"]}',
         "FILTERS_LEADS_SHEET_IDS": '["a"]',
         "STREAM_MAPS": '{"leads.full_name": null}',
     }.items():
         monkeypatch.setenv(f"{PREFIX}{name}", value)
-    said = told("plan", stdin=STATE)
-    assert said == told("plan", "--config", chosen, stdin=STATE)
-    assert f"first load; its state is about {HERE} without filters, not about" in said
+    printed = output_of("plan", stdin=STATE)
+    assert printed == output_of("plan", "--config", path, stdin=STATE)
+    assert f"first load; its state is about {HERE} without filters, not" in printed
 
 
-def test_settings_are_checked_as_the_tap_does(
+def test_settings_are_checked_in_the_same_way_as_by_the_tap(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong = settings(base_url=f"https://x/{API_KEY}/v1", api_key=API_KEY)
-    said = refused("plan", "--config", wrong, stdin=STATE)
-    assert said.startswith("base_url: must be: Root of the API, without `/v1`")
-    assert API_KEY not in said
+    line = error_of("plan", "--config", wrong, stdin=STATE)
+    assert line.startswith("base_url: must be: Root of the API, without `/v1`")
+    assert line.endswith("; correct the file that --config names")
+    assert API_KEY not in line
     monkeypatch.delenv(f"{PREFIX}BASE_URL")
-    said = refused("plan", stdin=STATE)
-    assert said.startswith("base_url: is required; in a Meltano project, run `meltano")
+    line = error_of("plan", stdin=STATE)
+    assert line.startswith("base_url: is required; set TAP_LEADINTENT_…, or use `m")
+    assert "--config" not in line

@@ -1,4 +1,4 @@
-"""What holds of every state that is joined or forgotten, in hours of a few days."""
+"""Properties of `forget`, `plan` and `join`, for random states of a few days."""
 
 import re
 from collections.abc import Iterable
@@ -12,7 +12,8 @@ from tap_leadintent.replication.coverage import Coverage
 from tap_leadintent.replication.intervals import Interval, union
 from tap_leadintent.replication.plan import Scope, make_plan
 from tap_leadintent.replication.source import Source
-from tap_leadintent.state_tool import states
+from tap_leadintent.state_tool import changes, describe
+from tap_leadintent.state_tool.bookmarks import RANGES as ALL_RANGES
 from tap_leadintent.state_tool.document import StateError
 from tap_leadintent.times import format_instant, parse_instant
 from tests.support.states import HERE
@@ -21,13 +22,13 @@ Pieces = list[tuple[str, tuple[int, int]]]
 
 HOUR = 3600
 SPAN = 40
-RANGES = states.RANGES["leads"]
+RANGES = ALL_RANGES["leads"]
 SOURCE = Source(HERE, "")
 
 hours = st.integers(0, SPAN)
-stretches = st.tuples(hours, hours).map(lambda drawn: (min(drawn), max(drawn)))
+intervals = st.tuples(hours, hours).map(lambda drawn: (min(drawn), max(drawn)))
 coverages = st.lists(
-    st.tuples(st.sampled_from(RANGES), stretches), min_size=1, max_size=6
+    st.tuples(st.sampled_from(RANGES), intervals), min_size=1, max_size=6
 )
 
 
@@ -43,36 +44,39 @@ def covered_by(state: dict[str, Any]) -> Coverage:
     return Bookmark.read(state, SOURCE).coverage
 
 
-def inside(stretches: Iterable[Interval]) -> set[int]:
-    """Give the hours that stretches hold."""
+def hours_in(intervals: Iterable[Interval]) -> set[int]:
+    """Return the complete hours inside intervals."""
     return {
-        hour for a, b in stretches for hour in range(-(-a // HOUR), b // HOUR) if a <= b
+        hour for a, b in intervals for hour in range(-(-a // HOUR), b // HOUR) if a <= b
     }
 
 
-@given(coverages, stretches, st.none() | hours, hours)
+@given(coverages, intervals, st.none() | hours, hours)
 def test_what_is_forgotten_is_read_again(
-    pieces: Pieces, stretch: tuple[int, int], start: int | None, lookback: int
+    pieces: Pieces, interval: tuple[int, int], start: int | None, lookback: int
 ) -> None:
-    whole = covered_by(state_of(pieces))
-    gone = {name: inside(whole.pieces(name)) & {*range(*stretch)} for name in RANGES}
-    begun, ended = (hour * HOUR for hour in stretch)
+    before = covered_by(state_of(pieces))
+    forgotten = {
+        name: hours_in(before.pieces(name)) & {*range(*interval)} for name in RANGES
+    }
+    begun, ended = (hour * HOUR for hour in interval)
     try:
-        left = covered_by(states.forget(state_of(pieces), "leads", (begun, ended)))
+        after = covered_by(changes.forget(state_of(pieces), "leads", (begun, ended)))
     except StateError:
-        assert not any(gone.values())
+        assert not any(forgotten.values())
         return
     since = None if start is None else start * HOUR
     asked = Scope(ranges=RANGES, start=since, lookback=lookback * HOUR)
-    steps = make_plan(asked, left, SPAN * HOUR).steps
+    steps = make_plan(asked, after, SPAN * HOUR).steps
     for name in RANGES:
-        assert inside(left.pieces(name)) == inside(whole.pieces(name)) - gone[name]
-        read = inside(cut for s in steps if name in s.covers for cut in s.stretches)
-        assert {hour for hour in gone[name] if hour >= (start or 0)} <= read
+        remaining = hours_in(before.pieces(name)) - forgotten[name]
+        assert hours_in(after.pieces(name)) == remaining
+        read = hours_in(cut for s in steps if name in s.covers for cut in s.stretches)
+        assert {hour for hour in forgotten[name] if hour >= (start or 0)} <= read
 
 
 @given(coverages, hours, hours, st.none() | st.just(3))
-def test_each_stretch_of_a_plan_is_told_once(
+def test_each_interval_of_a_plan_is_described_once(
     pieces: Pieces, start: int, lookback: int, recheck: int | None
 ) -> None:
     config = {
@@ -84,24 +88,26 @@ def test_each_stretch_of_a_plan_is_told_once(
     }
     asked = Scope.of(config, RANGES)
     steps = make_plan(asked, in_seconds(pieces), SPAN * HOUR).steps
-    lines = [*states.describe_plan("leads", config, state_of(pieces), SPAN * HOUR)]
+    lines = [*describe.describe_plan("leads", config, state_of(pieces), SPAN * HOUR)]
     for name in RANGES:
-        told = re.findall(rf"  {name} from (\S+) to (\S+):", "\n".join(lines))
-        said = [(parse_instant(start), parse_instant(end)) for start, end in told]
+        texts = re.findall(rf"  {name} from (\S+) to (\S+):", "\n".join(lines))
+        described = [(parse_instant(start), parse_instant(end)) for start, end in texts]
         read = [cut for s in steps if s.name == name for cut in s.stretches]
-        assert union(said) == union(read)
-        assert sum(b - a for a, b in said) == sum(b - a for a, b in read)
+        assert union(described) == union(read)
+        assert sum(b - a for a, b in described) == sum(b - a for a, b in read)
 
 
 @given(st.lists(coverages, min_size=1, max_size=4), hours)
-def test_shards_joined_cover_what_each_has_settled(
+def test_joined_shards_cover_what_each_covers_before_its_lookback(
     shards: list[Pieces], lookback: int
 ) -> None:
-    said = [{"leads": state_of(shard)} for shard in shards]
-    joined = states.join(said, None, None, lookback=lookback * HOUR, allow_holes=True)
+    states = [{"leads": state_of(shard)} for shard in shards]
+    joined = changes.join(
+        states, None, None, lookback=lookback * HOUR, allow_holes=True
+    )
     for name in RANGES:
         settled = set()
         for covered in (in_seconds(shard).pieces(name) for shard in shards):
             newest = covered[-1][1] // HOUR if covered else 0
-            settled |= inside(covered) & set(range(newest - lookback))
-        assert inside(covered_by(joined["leads"]).pieces(name)) == settled
+            settled |= hours_in(covered) & set(range(newest - lookback))
+        assert hours_in(covered_by(joined["leads"]).pieces(name)) == settled

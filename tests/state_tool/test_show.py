@@ -1,17 +1,17 @@
-"""What is said of a state, and what is refused as one."""
+"""`show` says what has been read, and all commands refuse what is not a state."""
 
 import pytest
 
 from tests.support.states import (
     THERE,
-    changed,
     entry,
+    error_of,
     found,
+    output_of,
     rechecked,
-    refused,
     signal,
+    state_from,
     state_of,
-    told,
 )
 
 STATE = state_of(
@@ -22,57 +22,57 @@ STATE = state_of(
         rechecked("05-31"),
         found("01-01", "02-01", source=THERE, filters="0123456789ab"),
     ],
-    # A catalog may have made it incremental.
+    # A catalog can make it incremental.
     monitored_accounts=[entry("latest_activity", "01-01", "02-01")],
     observations=[{**found("01-01", "02-01"), "to": "soon"}],
 )
 SHOWN = """\
-signal_agents: full table; every run reads all of it
-leads
-  https://api.example.com without filters
-    date_found: covered from 2026-02-01T00:00:00Z to 2026-03-01T00:00:00Z
-    date_found: covered from 2026-03-03T00:00:00Z to 2026-06-01T00:00:00Z
-    latest_signal: covered from 2026-04-01T00:00:00Z to 2026-06-01T00:00:00Z
-    the recheck was done last at 2026-05-31T00:00:00Z
-  https://api.example.org with the filters 0123456789ab: kept, but runs do not go by it now
-signal_accounts: nothing is covered
-monitored_accounts
-  https://api.example.com without filters
-    latest_activity: covered from 2026-01-01T00:00:00Z to 2026-02-01T00:00:00Z
-observations: nothing is covered; Invalid isoformat string: 'soon'
-custom_signals: full table; every run reads all of it
-monitored_leads: nothing is covered
+signal_agents: every run reads all records (full table)
+leads: has been read completely of https://api.example.com without filters:
+  date_found from 2026-02-01T00:00:00Z to 2026-03-01T00:00:00Z
+  date_found from 2026-03-03T00:00:00Z to 2026-06-01T00:00:00Z
+  latest_signal from 2026-04-01T00:00:00Z to 2026-06-01T00:00:00Z
+  the last recheck was at 2026-05-31T00:00:00Z
+  what has been read of https://api.example.org with the filters 0123456789ab is kept for later
+signal_accounts: nothing has been read
+monitored_accounts: has been read completely of https://api.example.com without filters:
+  latest_activity from 2026-01-01T00:00:00Z to 2026-02-01T00:00:00Z
+observations: nothing has been read; Invalid isoformat string: 'soon'
+custom_signals: every run reads all records (full table)
+monitored_leads: nothing has been read
 """  # noqa: E501
 
 
-def test_a_state_is_told_in_lines() -> None:
-    assert told("show", stdin=STATE) == told("show", stdin={"singer_state": STATE})
-    assert told("show", "-", stdin=STATE) == SHOWN
+def test_a_state_is_shown_in_lines() -> None:
+    assert output_of("show", stdin=STATE) == SHOWN
+    wrapped = {"singer_state": STATE}
+    assert output_of("show", "-", "--config", "any.json", stdin=wrapped) == SHOWN
 
 
-OBEYED = "\x1b]0;x\x07\x9b2J\u202e\nobservations: covered"
-"""What a terminal obeys: it would change its title, erase lines, or begin a new one."""
+CONTROLS = "\x1b]0;x\x07\x9b2J\u202e\nobservations: covered"
+"""A terminal would change its title, erase lines, or begin a new line."""
 
 
-def test_a_terminal_obeys_nothing_that_a_state_says() -> None:
-    kept = found("01-01", "02-01", source=f"https://{OBEYED}")
-    state = state_of(leads=[found("02-01", "03-01"), kept])
-    shown = told("show", stdin=state) + told("forget", "--stream", "leads", stdin=state)
-    assert all(line.isprintable() for line in shown.split("\n"))
-    assert "\\x1b]0;x\\x07\\x9b2J\\u202e\\nobservations" in shown
-    left = changed("forget", "--stream", "leads", stdin=state)
-    assert left["bookmarks"]["leads"]["coverage"] == [kept]
+def test_a_terminal_obeys_nothing_that_a_state_contains() -> None:
+    other = found("01-01", "02-01", source=f"https://{CONTROLS}")
+    state = state_of(leads=[found("02-01", "03-01"), other])
+    forget = ("forget", "--stream", "leads")
+    printed = output_of("show", stdin=state) + output_of(*forget, stdin=state)
+    assert all(line.isprintable() for line in printed.split("\n"))
+    assert "\\x1b]0;x\\x07\\x9b2J\\u202e\\nobservations" in printed
+    coverage = state_from(*forget, stdin=state)["bookmarks"]["leads"]["coverage"]
+    assert coverage == [other]
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
+    ("text", "reason"),
     [
         ("", "Input data was truncated; give what `meltano state get` prints"),
-        ({"singer_state": None}, "the state is empty; the next run reads everything"),
+        ({"singer_state": None}, "the state is empty, so the next run reads everyth"),
         ({"bookmarks": {"leads": 7}}, "Expected `object`, got `int`"),
     ],
     ids=str,
 )
-def test_what_is_not_a_state_is_refused_in_a_line(text: object, why: str) -> None:
-    line = refused("show", "-", stdin=text)
-    assert line.startswith(f"standard input: {why}")
+def test_what_is_not_a_state_is_refused_in_a_line(text: object, reason: str) -> None:
+    line = error_of("show", "-", stdin=text)
+    assert line.startswith(f"standard input: {reason}")

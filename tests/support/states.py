@@ -1,4 +1,4 @@
-"""States, and the command that reads and changes them."""
+"""States, and runs of the command that explains and changes them."""
 
 import json
 from collections.abc import Iterable
@@ -11,13 +11,13 @@ from tap_leadintent.state_tool import cli
 HERE = "https://api.example.com"
 THERE = "https://api.example.org"
 NOW = "2026-06-03T00:00:00Z"
-"""When the command plans a run; see `_clock`."""
+"""When the tests let the command plan a run."""
 
 
 def entry(name: str, start: str, end: str, **more: str) -> dict[str, Any]:
-    """Give an entry of a state, whose times are days or instants of 2026."""
-    told = {"range": name, "from": _instant(start), "to": _instant(end)}
-    return {**told, "source": HERE, **more}
+    """Return an entry of a state. Its times are days or instants of 2026."""
+    times = {"from": _instant(start), "to": _instant(end)}
+    return {"range": name, **times, "source": HERE, **more}
 
 
 def _instant(text: str) -> str:
@@ -25,24 +25,24 @@ def _instant(text: str) -> str:
 
 
 def found(start: str, end: str, **more: str) -> dict[str, Any]:
-    """Give an entry of `date_found`."""
+    """Return an entry of `date_found`."""
     return entry("date_found", start, end, **more)
 
 
 def signal(start: str, end: str, **more: str) -> dict[str, Any]:
-    """Give an entry of `latest_signal`."""
+    """Return an entry of `latest_signal`."""
     return entry("latest_signal", start, end, **more)
 
 
 def rechecked(done: str, **more: str) -> dict[str, Any]:
-    """Give the entry of a recheck."""
+    """Return the entry of a recheck."""
     return {"rechecked": _instant(done), "source": HERE, **more}
 
 
 def state_of(**streams: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Give a Singer state of streams with their entries."""
-    said = {name: {"coverage": [*entries]} for name, entries in streams.items()}
-    return {"bookmarks": said}
+    """Return a Singer state of streams with their entries."""
+    bookmarks = {name: {"coverage": [*entries]} for name, entries in streams.items()}
+    return {"bookmarks": bookmarks}
 
 
 KEY = {"key": "5d0c7a12"}
@@ -54,36 +54,36 @@ LEADS = [
     found("01-01", "03-01", source=THERE, key="00000001"),
     found("01-01", "03-01", filters="0123456789ab", **KEY),
 ]
-"""What a state says of leads: three entries of the last run's source, two of others."""
+"""The coverage of leads: three entries of the last run's source, two of others."""
 
 SEEN = [entry("observed_at", "01-01", "06-01")]
-"""What it says of observations."""
+"""The coverage of observations."""
 
 STATE = state_of(leads=LEADS, observations=SEEN)
 
 
 def run(*arguments: str, stdin: object = None) -> Result:
-    """Run the command; standard input is text, or what JSON is made of."""
+    """Run the command. Standard input is a text, or a value that is sent as JSON."""
     text = stdin if isinstance(stdin, str | bytes | None) else json.dumps(stdin)
     return CliRunner().invoke(cli.main, arguments, input=text)
 
 
-def told(*arguments: str, stdin: object = None) -> str:
-    """Run the command to its end, and give what it printed."""
+def output_of(*arguments: str, stdin: object = None) -> str:
+    """Assert that the command succeeds, and return what it printed."""
     result = run(*arguments, stdin=stdin)
     assert result.exit_code == 0, result.output
     assert result.stderr == ""
     return result.stdout
 
 
-def changed(*arguments: str, stdin: object = None) -> Any:
-    """Give the state that the command printed, on one line."""
-    (line,) = told(*arguments, stdin=stdin).splitlines()
+def state_from(*arguments: str, stdin: object = None) -> Any:
+    """Return the state that the command printed on one line."""
+    (line,) = output_of(*arguments, stdin=stdin).splitlines()
     return json.loads(line)
 
 
-def refused(*arguments: str, stdin: object = None) -> str:
-    """Assert that the command refused in one line, and give the line."""
+def error_of(*arguments: str, stdin: object = None) -> str:
+    """Assert that the command failed with one line, and return this line."""
     result = run(*arguments, stdin=stdin)
     assert result.exit_code == 1, result.output
     assert isinstance(result.exception, SystemExit), "it would be a traceback"

@@ -1,0 +1,57 @@
+"""What the commands know about streams and about their bookmarks in a state."""
+
+from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
+from tap_leadintent.replication.intervals import Interval
+from tap_leadintent.replication.source import Source
+from tap_leadintent.state_tool.document import RawState
+from tap_leadintent.streams import STREAMS
+from tap_leadintent.times import format_instant
+
+# The classes are read, because the SDK creates streams only together with a tap.
+RANGES = {vars(stream)["name"]: [*stream.ranges] for stream in STREAMS}
+"""The time ranges of each stream. Runs with `end_date` read only the first one."""
+
+_INCREMENTAL = {
+    vars(stream)["name"] for stream in STREAMS if "replication_key" in vars(stream)
+}
+
+
+def is_full_table(stream: str, state: RawState) -> bool:
+    """Return whether every run reads all records of a stream.
+
+    A catalog can make other streams incremental; coverage in their state shows that.
+
+    Args:
+        stream: The name of the stream.
+        state: The state of the stream.
+    """
+    return stream not in _INCREMENTAL and not state.get(COVERAGE)
+
+
+def read_last_source(state: RawState) -> Bookmark:
+    """Return the bookmark of the source that the last run has read.
+
+    Args:
+        state: The state of a stream.
+    """
+    bookmark = Bookmark.read(state, Source("", ""))
+    return Bookmark.read(state, bookmark.former) if bookmark.former else bookmark
+
+
+def format_interval(interval: Interval) -> str:
+    """Return an interval as text, such as `from 2026-01-01T00:00:00Z to …`.
+
+    Args:
+        interval: The interval, in UTC seconds since 1970.
+    """
+    start, end = map(format_instant, interval)
+    return f"from {start} to {end}"
+
+
+def format_problem(bookmark: Bookmark) -> str:
+    """Return why a state could not be used, as the end of a sentence.
+
+    Args:
+        bookmark: The bookmark that was read from the state.
+    """
+    return f"; {bookmark.problem}" if bookmark.problem else ""

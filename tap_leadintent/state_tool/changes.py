@@ -1,0 +1,131 @@
+"""Changes to states: forget an interval, and join the states of shards."""
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+
+from tap_leadintent.replication import intervals
+from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
+from tap_leadintent.replication.coverage import Coverage
+from tap_leadintent.replication.intervals import Interval
+from tap_leadintent.replication.source import Source
+from tap_leadintent.state_tool.bookmarks import (
+    RANGES,
+    format_interval,
+    format_problem,
+    read_last_source,
+)
+from tap_leadintent.state_tool.document import RawState, StateError
+
+
+def forget(state: RawState, stream: str, forgotten: Interval) -> RawState:
+    """Return a state without an interval, so that the next run reads it again.
+
+    Args:
+        state: The state of the stream.
+        stream: The name of the stream.
+        forgotten: The interval, in UTC seconds since 1970.
+
+    Returns:
+        The state of the stream. The interval is missing in all time ranges of the last
+        run's source. Other sources are unchanged.
+
+    Raises:
+        StateError: The state covers nothing of the interval.
+    """
+    bookmark = read_last_source(state)
+    coverage = bookmark.coverage
+    remaining = [
+        (name, interval)
+        for name, covered in coverage
+        for interval in intervals.subtract([covered], forgotten)
+    ]
+    if remaining == [*coverage] or forgotten[0] >= forgotten[1]:
+        problem = format_problem(bookmark)
+        msg = f"{stream}: nothing has been read {format_interval(forgotten)}{problem}"
+        raise StateError(msg)
+    bookmark.coverage = Coverage(remaining, rechecked=coverage.rechecked)
+    return {**state, COVERAGE: bookmark.to_state(bookmark.key_mark)}
+
+
+def join(
+    shards: Sequence[dict[str, RawState]],
+    start: int | None,
+    end: int | None,
+    *,
+    lookback: int,
+    allow_holes: bool,
+) -> dict[str, RawState]:
+    """Return one state for the states of several shards.
+
+    Args:
+        shards: For each shard, the state of each stream.
+        start: Where the interval begins that the shards must cover together, in UTC
+            seconds since 1970. None stands for the beginning of what they cover.
+        end: Where this interval ends.
+        lookback: The setting `lookback_minutes`, in seconds.
+        allow_holes: Whether the shards may leave gaps in this interval.
+
+    Returns:
+        For each stream, everything that the shards cover together, and what they keep
+        about other sources. The lookback before the newest instant of each shard is
+        left out, because records may still appear there.
+
+    Raises:
+        StateError: The shards have different addresses or filters, or leave a gap.
+    """
+    joined: dict[str, RawState] = {}
+    for name, state in chain.from_iterable(shard.items() for shard in shards):
+        joined[name] = {**joined.get(name, {}), **state}
+    for name in [name for name in joined if RANGES.get(name)]:
+        states = [shard.get(name, {}) for shard in shards]
+        bookmarks = [read_last_source(state) for state in states]
+        source = _common_source(name, bookmarks)
+        if not allow_holes:
+            _refuse_gaps(name, bookmarks, start, end)
+        entries = [*chain.from_iterable(state.get(COVERAGE, ()) for state in states)]
+        bookmark = Bookmark.read({COVERAGE: entries}, source)
+        bookmark.coverage = Coverage(
+            (each, interval)
+            for each in RANGES[name]
+            for shard in bookmarks
+            for interval in _settled(shard.coverage.pieces(each), lookback)
+        )
+        joined[name][COVERAGE] = bookmark.to_state(bookmark.key_mark)
+    return joined
+
+
+def _common_source(stream: str, shards: Sequence[Bookmark]) -> Source:
+    for problem in filter(None, (shard.problem for shard in shards)):
+        msg = f"{stream}: {problem}"
+        raise StateError(msg)
+    sources = dict.fromkeys(shard.source for shard in shards if any(shard.coverage))
+    if len(sources) > 1:
+        names = " and ".join(map(str, sources))
+        msg = f"{stream}: the states are about different sources: {names}"
+        raise StateError(msg)
+    return next(iter(sources), Source("", ""))
+
+
+def _settled(covered: list[Interval], lookback: int) -> list[Interval]:
+    """Return the covered intervals without the lookback before the newest instant."""
+    newest = covered[-1][1] if covered else 0
+    return intervals.subtract(covered, (newest - lookback, newest))
+
+
+def _refuse_gaps(
+    stream: str, shards: Iterable[Bookmark], start: int | None, end: int | None
+) -> None:
+    first = RANGES[stream][0]  # shards have an end date, so they read no other range
+    covered = intervals.union(
+        interval for shard in shards for interval in shard.coverage.pieces(first)
+    )
+    if covered:
+        since = covered[0][0] if start is None else start
+        until = covered[-1][1] if end is None else end
+        asked = (min(since, until), max(since, until))
+        for gap in intervals.missing(asked, covered):
+            msg = (
+                f"{stream}: no shard has read {first} {format_interval(gap)}; join the "
+                "shard that has, or give --allow-holes to let the next run read it"
+            )
+            raise StateError(msg)
