@@ -4,6 +4,7 @@ import json
 import os
 import signal
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,13 +34,26 @@ def assert_reads_well(bookmarks: dict[str, Any], source: str) -> None:
     assert (observed["from"], observed["to"]) == (SINCE, CLOCK)
 
 
+def assert_has_figures(log: Path, sizes: dict[str, int]) -> None:
+    """Assert that lines of Meltano's log have the figures of a run as fields."""
+    text = log.read_text(encoding="utf-8")
+    lines = [json.loads(line) for line in text.splitlines() if line[:1] == "{"]
+    ends = [line for line in lines if line.keys() >= {"stream", "requests"}]
+    assert {line["stream"]: line["records"] for line in ends} == sizes
+    (run,) = [line for line in lines if "failed_streams" in line]
+    assert (run["records"], run["failed_streams"]) == (sum(sizes.values()), [])
+    metrics = {line["metric_info"]["metric"] for line in lines if "metric_info" in line}
+    assert metrics >= {"record_count", "sync_duration"}
+
+
 @pytest.mark.long
 def test_a_state_reads_well_and_a_full_refresh_that_is_killed_loses_nothing(
     sandbox: Sandbox, warehouse: PostgresWarehouse
 ) -> None:
     sizes = {**dict.fromkeys(STREAMS, 120), "leads": 1500}
     fill(sandbox, **sizes)
-    pipeline = Pipeline(warehouse, sandbox, "refreshed")
+    json_log = {"MELTANO_CLI_LOG_FORMAT": "json"}
+    pipeline = Pipeline(warehouse, sandbox, "refreshed", **json_log)
     with warehouse.postgres.connect() as connection:
 
         def held() -> dict[str, set[str]]:
@@ -51,6 +65,7 @@ def test_a_state_reads_well_and_a_full_refresh_that_is_killed_loses_nothing(
             return state["bookmarks"]
 
         pipeline.run()
+        assert_has_figures(pipeline.log, sizes)
         assert_reads_well(bookmarks(), sandbox.url)
         everything = held()
         assert {stream: len(ids) for stream, ids in everything.items()} == sizes
