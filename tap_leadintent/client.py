@@ -23,7 +23,7 @@ from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
 from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
 from tap_leadintent.replication.coverage import Coverage
-from tap_leadintent.replication.plan import SINCE_EVER, Scope, Step, make_plan
+from tap_leadintent.replication.plan import SINCE_EVER, FullRead, Plan, Scope, make_plan
 from tap_leadintent.replication.reader import Reader
 from tap_leadintent.replication.source import Source, key_mark
 from tap_leadintent.replication.windows import OVERLAP_SECONDS
@@ -32,8 +32,8 @@ from tap_leadintent.stats import StreamStats
 from tap_leadintent.times import format_instant
 
 Record = dict[str, Any]
-Part = tuple[Records, str | None, str]
-"""What `Reader.read` gives of a page."""
+ReadPage = tuple[Records, str | None, str]
+"""What `Reader.read` gives for a page."""
 
 
 class LeadIntentStream(SingerStream):
@@ -163,7 +163,7 @@ class LeadIntentStream(SingerStream):
         """The newest covered instant of the stream's first range."""
         if not self.is_incremental:
             return None
-        covered = self.bookmark.coverage.pieces(self.ranges[0])
+        covered = self.bookmark.coverage.of_range(self.ranges[0])
         return format_instant(covered[-1][1]) if covered else None
 
     def begin_state(self) -> None:
@@ -210,15 +210,23 @@ class LeadIntentStream(SingerStream):
     def _state(self) -> dict[str, Any]:
         return {COVERAGE: self.bookmark.to_state(self.key_mark)}
 
-    def _pages(self) -> Generator[Part]:
+    def _pages(self) -> Generator[ReadPage]:
+        """Read what the run has to read of the stream, page by page."""
         if not self.is_incremental:
-            whole = Step("", [(SINCE_EVER, self._now)], covers=(), kind="")
-            yield from self.reader.read([whole], Coverage())
+            yield from self.reader.read([FullRead((SINCE_EVER, self._now))], Coverage())
             return
+        self._warn_of_the_state()
+        plan = self._plan()
+        yield from self.reader.read(plan.steps, plan.coverage)
+        plan.coverage.rechecked = plan.rechecked
+        self.checkpoint(self._state())
+
+    def _warn_of_the_state(self) -> None:
+        """Log what of the state does not count, and if it was made with another key."""
         bookmark = self.bookmark
         if bookmark.problem:
-            told = self.run_context.secret.summarize(bookmark.problem)
-            self.logger.warning("The stream starts anew: %s", told)
+            problem = self.run_context.secret.summarize(bookmark.problem)
+            self.logger.warning("The stream is read from scratch: %s", problem)
         if bookmark.key_mark not in {"", self.key_mark}:
             self.logger.warning(
                 "api_key is not the one that the state was made with; if it belongs to "
@@ -226,15 +234,16 @@ class LeadIntentStream(SingerStream):
             )
         newest = max((end for _, (_, end) in bookmark.coverage), default=0)
         if newest > self._now:
-            told = (
-                "Its state covers a time in the future, up to %s, which does not count"
+            self.logger.warning(
+                "The state covers a time in the future, up to %s, which does not count",
+                format_instant(newest),
             )
-            self.logger.warning(told, format_instant(newest))
+
+    def _plan(self) -> Plan:
+        """Plan the run, and write a STATE of what counts as covered from now on."""
         scope = Scope.of(self.config, self.ranges)
-        plan = make_plan(scope, bookmark.coverage, self._now)
-        bookmark.coverage = plan.coverage
+        plan = make_plan(scope, self.bookmark.coverage, self._now)
+        self.bookmark.coverage = plan.coverage
         self.checkpoint(self._state())
         self.write_state()
-        yield from self.reader.read(plan.steps, plan.coverage)
-        plan.coverage.rechecked = plan.rechecked
-        self.checkpoint(self._state())
+        return plan

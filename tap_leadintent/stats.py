@@ -66,12 +66,12 @@ def describe_figures(
         kinds: How many records were read for what.
 
     Returns:
-        Text such as "1,200 records (1,100 new, 100 recheck), 14 requests (2 retries,
-        3.5 s of waiting), 9.1 s".
+        Text such as "1,200 records (update: 1,100, recheck: 100), 14 requests (2
+        retries, 3.5 s of waiting), 9.1 s".
     """
     records = counted(fields["records"], "record")
     if kinds and len(kinds) > 1:
-        records += f" ({', '.join(f'{n:,} {kind}' for kind, n in kinds.items())})"
+        records += f" ({', '.join(f'{kind}: {n:,}' for kind, n in kinds.items())})"
     requests, delays = counted(fields["requests"], "request"), []
     if retries := fields["retries"]:
         delays.append(counted(retries, "retry", "retries"))

@@ -38,7 +38,7 @@ def test_debug_tells_of_each_window(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     api = Api(now=2 * DAY, leads=steady(25))
     run(api, Store(), DAILY)
-    told = "leads: date_found up to "
+    told = "leads: date_found: read up to "
     ends = [x.removeprefix(told) for x in caplog.messages if x.startswith(told)]
     assert len(ends) > 1
     assert ends == sorted({*ends})

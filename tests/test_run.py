@@ -54,7 +54,7 @@ def test_a_run_ends_with_a_line_for_each_stream(
     assert re.fullmatch(r"1 stream, 192 records, \d+ requests, \d+\.\d s", total)
     api.now = 8 * DAY + 4 * HOUR
     line, _ = told()
-    read = re.search(r"(\d+) records \((\d+) new or lookback, (\d+) recheck\)", line)
+    read = re.search(r"(\d+) records \(update: (\d+), recheck: (\d+)\)", line)
     assert read, line
     both, new, again = map(int, read.groups())
     assert (both, new) == (new + again, 5)

@@ -5,10 +5,9 @@ from collections.abc import Callable, Generator
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 from tap_leadintent.api.page import Page
-from tap_leadintent.api.pagination import Chain
 from tap_leadintent.errors import StreamError
 from tap_leadintent.replication.schedule import Reading, Schedule
 from tap_leadintent.replication.windows import Window
@@ -16,8 +15,24 @@ from tap_leadintent.replication.windows import Window
 Fetch = Callable[[dict[str, Any], str | None, Event], Page]
 
 _WAIT_SECONDS = 0.5
-"""The longest wait for a page in one piece. More would end a run later after a signal;
+"""The longest uninterrupted wait for a page. More would end a run later after a signal;
 less would wake the thread more often."""
+
+
+class Answer(NamedTuple):
+    """The answer to a request."""
+
+    reading: Reading
+    """The window that the request was sent for."""
+
+    result: Page | BaseException
+    """The page, or why the request failed."""
+
+
+class Released(NamedTuple):
+    """An emitted page that takes no memory any more."""
+
+    size: int
 
 
 class Coordinator:
@@ -34,102 +49,118 @@ class Coordinator:
         check: Callable[[], None],
         logger: logging.Logger,
     ) -> None:
-        """Start the threads, or as many of them as the system allows.
+        """Connect the parts. Threads are started by the iterator.
 
         Args:
             schedule: What to read; nothing else may use it from here on.
             fetch: Sends a request, see `Client.fetch`; the event is set when the page
                 is not wanted any more.
             check: Called before and while a page is awaited; raises if a signal came.
-            logger: Gets a warning if the system allows fewer threads.
-
-        Raises:
-            StreamError: The system allows no thread.
+            logger: Gets a warning if the system allows fewer threads than readers.
         """
         self._schedule = schedule
         self._fetch = fetch
         self._check = check
+        self._logger = logger
+        self._readers = 0
+        """How many threads send requests."""
         self.stopped = Event()
         """Set when no page is wanted any more."""
-        self._to_send: SimpleQueue[Reading | None] = SimpleQueue()
-        self._events: SimpleQueue[Any] = SimpleQueue()
-        """A reading with its page or error, the size of a page taken, None to end."""
-        self._pages: SimpleQueue[Any] = SimpleQueue()
-        """What `Schedule.handed_over` gives, an error, None at the end."""
-        self.readers = 0
-        """How many threads send requests."""
-        with suppress(RuntimeError, MemoryError):
-            Thread(target=self._decide, name="coordinator", daemon=True).start()
-            for number in range(1, schedule.readers + 1):
-                Thread(target=self._read, name=f"reader {number}", daemon=True).start()
-                self.readers += 1
-        if not self.readers:
-            self.stop()
-            msg = "the system allows no thread to read with; raise its limit of threads"
-            raise StreamError(msg)
-        if self.readers < schedule.readers:
-            told = "Only %d of %d windows are read at once; raise the limit of threads"
-            logger.warning(told, self.readers, schedule.readers)
-        # Wakes the coordinator: nothing has been requested yet.
-        self._events.put(0)
+        self.requests: SimpleQueue[Reading | None] = SimpleQueue()
+        """The windows whose next request is to be sent; None ends a thread."""
+        self.events: SimpleQueue[Answer | Released | None] = SimpleQueue()
+        """What has happened, for `step`; None ends the reading."""
+        self.pages: SimpleQueue[tuple[Window, Page] | BaseException | None]
+        self.pages = SimpleQueue()
+        """What the iterator gives or raises; None is the end."""
 
     def __iter__(self) -> Generator[tuple[Window, Page]]:
-        """Give pages in order; see `Schedule.handed_over`.
+        """Start the threads, and give pages in order.
 
         Yields:
-            Each page, with its window.
+            Each page, with its window; see `Schedule.pages_to_emit`.
 
         Raises:
-            BaseException: A window cannot be read, after all that comes before it.
+            StreamError: The system allows no thread.
+            BaseException: A window cannot be read, after all older windows.
             SystemExit: A signal came while a page was awaited.
         """
         try:
+            self._start_threads()
+            # Wakes the coordinating thread: nothing has been requested yet.
+            self.events.put(Released(0))
             while (item := self._next_item()) is not None:
                 if isinstance(item, BaseException):
                     raise item
                 yield item
                 _, page = item
-                self._events.put(page.size)
+                self.events.put(Released(page.size))
         finally:
-            self.stop()
+            self.stopped.set()
+            self.events.put(None)
 
-    def stop(self) -> None:
-        """End all reading; what waits is not handed over."""
-        self.stopped.set()
-        self._events.put(None)
+    def step(self, event: Answer | Released) -> bool:
+        """Decide what follows from an event: pages to emit and requests to send.
 
-    def _next_item(self) -> Any:  # noqa: ANN401 - see `_pages`
+        Args:
+            event: The event.
+
+        Returns:
+            Whether to go on.
+        """
+        schedule = self._schedule
+        try:
+            if isinstance(event, Answer):
+                schedule.take(event.reading, event.result)
+            else:
+                schedule.release(event.size)
+            for item in schedule.pages_to_emit():
+                self.pages.put(item)
+            for reading in schedule.requests():
+                self.requests.put(reading)
+        except BaseException as error:  # noqa: BLE001 - raised by the iterator
+            self.pages.put(error)
+            return False
+        if schedule.is_finished:
+            self.pages.put(None)
+        return not schedule.is_finished
+
+    def _start_threads(self) -> None:
+        """Start the threads, or as many of them as the system allows."""
+        wanted = self._schedule.readers
+        with suppress(RuntimeError, MemoryError):
+            Thread(target=self._decide, name="coordinator", daemon=True).start()
+            for number in range(1, wanted + 1):
+                Thread(target=self._read, name=f"reader {number}", daemon=True).start()
+                self._readers += 1
+        if not self._readers:
+            msg = "the system allows no thread to read with; raise its limit of threads"
+            raise StreamError(msg)
+        if self._readers < wanted:
+            self._logger.warning(
+                "Only %d of %d windows are read at once; raise the limit of threads",
+                *(self._readers, wanted),
+            )
+
+    def _next_item(self) -> tuple[Window, Page] | BaseException | None:
         while True:
             self._check()
             with suppress(Empty):
-                return self._pages.get(timeout=_WAIT_SECONDS)
+                return self.pages.get(timeout=_WAIT_SECONDS)
 
     def _decide(self) -> None:
-        try:
-            while (event := self._events.get()) is not None:
-                if isinstance(event, int):
-                    self._schedule.make_room(event)
-                else:
-                    self._schedule.take(*event)
-                for item in self._schedule.handed_over():
-                    self._pages.put(item)
-                for reading in self._schedule.requests():
-                    self._to_send.put(reading)
-                if self._schedule.is_finished:
-                    self._pages.put(None)
-                    break
-        except BaseException as error:  # noqa: BLE001 - raised by the iterator
-            self._pages.put(error)
-        for _ in range(self.readers):
-            self._to_send.put(None)
+        while (event := self.events.get()) and self.step(event):
+            del event  # It may hold a page while the next one is waited for.
+        for _ in range(self._readers):
+            self.requests.put(None)
 
     def _read(self) -> None:
-        while (reading := self._to_send.get()) is not None:
-            # No variable holds the page while the next reading is waited for.
-            self._events.put((reading, self._answer(reading.chain)))
+        while (reading := self.requests.get()) is not None:
+            self.events.put(Answer(reading, self._answer(reading)))
 
-    def _answer(self, chain: Chain) -> Page | BaseException:
+    def _answer(self, reading: Reading) -> Page | BaseException:
+        chain = reading.chain
         try:
             return self._fetch(chain.fields, chain.current_value, self.stopped)
-        except BaseException as error:  # noqa: BLE001 - raised at its place
+        except BaseException as error:  # noqa: BLE001 - raised in its place
             return error

@@ -1,4 +1,4 @@
-"""Knows which time intervals of each range have been read whole."""
+"""Knows which time intervals of each range have been read completely."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -9,7 +9,7 @@ from tap_leadintent.times import EARLIEST
 
 
 class Coverage:
-    """The intervals that a stream has read whole, by range."""
+    """The intervals that have been read completely and written, by range."""
 
     def __init__(
         self, covered: Iterable[tuple[str, Interval]] = (), rechecked: int | None = None
@@ -20,37 +20,38 @@ class Coverage:
             covered: Intervals, each with its range, in any order.
             rechecked: See the attribute.
         """
-        pieces: defaultdict[str, list[Interval]] = defaultdict(list)
+        by_range: defaultdict[str, list[Interval]] = defaultdict(list)
         for name, interval in covered:
-            pieces[name].append(interval)
-        self._covered = {name: intervals.union(pieces[name]) for name in pieces}
+            by_range[name].append(interval)
+        self._covered = {name: intervals.union(by_range[name]) for name in by_range}
         self.rechecked = rechecked
-        """When the sweep of `recheck_days` was done last, in seconds since 1970."""
+        """Up to when the sweep of `recheck_days` has been read, in UTC seconds since
+        1970; None without a sweep."""
 
     def __iter__(self) -> Iterator[tuple[str, Interval]]:
-        """Give each interval with its range, by range and time."""
+        """Iterate over the intervals, each with its range, by range and time."""
         for name, covered in self._covered.items():
             for interval in covered:
                 yield name, interval
 
-    def pieces(self, name: str) -> list[Interval]:
-        """Give what is covered of a range.
+    def of_range(self, name: str) -> list[Interval]:
+        """Return what is covered of a range.
 
         Args:
             name: The range.
 
         Returns:
-            The intervals, in seconds since 1970, oldest first.
+            The intervals, in UTC seconds since 1970, oldest first.
         """
         return [*self._covered.get(name, ())]
 
     def add(self, name: str, interval: Interval, *, until: int | None = None) -> None:
-        """Note that an interval of a range has been read whole and written.
+        """Note that an interval of a range has been read completely and written.
 
         Args:
             name: The range.
-            interval: The interval, in seconds since 1970.
-            until: What comes after it is covered no longer; None if all stays.
+            interval: The interval, in UTC seconds since 1970.
+            until: Nothing after this instant stays covered; None if everything does.
         """
         covered = self._covered.get(name, [])
         if until is not None:

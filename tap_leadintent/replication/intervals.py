@@ -16,7 +16,7 @@ def union(intervals: Iterable[Interval]) -> list[Interval]:
         intervals: Any intervals, in any order.
 
     Returns:
-        The list of everything that one of them covers.
+        The list of everything that at least one of them covers.
     """
     joined: list[Interval] = []
     for start, end in sorted(intervals):
@@ -27,49 +27,49 @@ def union(intervals: Iterable[Interval]) -> list[Interval]:
     return joined
 
 
-def subtract(intervals: list[Interval], gone: Interval) -> list[Interval]:
-    """Take an interval away.
+def subtract(intervals: list[Interval], removed: Interval) -> list[Interval]:
+    """Remove an interval from a list.
 
     Args:
         intervals: A list of intervals.
-        gone: What to take away.
+        removed: The interval to remove.
 
     Returns:
-        What is left, without single instants.
+        The parts of `intervals` outside `removed`; empty intervals are dropped.
     """
-    return [piece for each in intervals for piece in missing(each, [gone])]
+    return [part for each in intervals for part in missing(each, [removed])]
 
 
-def missing(asked: Interval, covered: list[Interval]) -> list[Interval]:
-    """Find what is asked for and not covered.
+def missing(requested: Interval, covered: list[Interval]) -> list[Interval]:
+    """Find the parts of an interval that are not covered.
 
     Args:
-        asked: What should be covered.
+        requested: The interval that should be covered.
         covered: A list of intervals.
 
     Returns:
-        The pieces of `asked` that are in none of them, oldest first.
+        The parts of `requested` that are in none of them, oldest first.
     """
-    pieces: list[Interval] = []
-    reached, end = asked
+    parts: list[Interval] = []
+    reached, end = requested
     for a, b in covered:
         if a < b and reached < b:
             if reached < min(a, end):
-                pieces.append((reached, min(a, end)))
+                parts.append((reached, min(a, end)))
             reached = b
-    return [*pieces, (reached, end)] if reached < end else pieces
+    return [*parts, (reached, end)] if reached < end else parts
 
 
 def overlap(intervals: Iterable[Interval], bounds: Interval) -> list[Interval]:
-    """Cut out what lies between two instants.
+    """Cut a list of intervals to what lies between two instants.
 
     Args:
         intervals: A list of intervals.
-        bounds: The instants.
+        bounds: The two instants.
 
     Returns:
-        What of the list lies between them, without single instants.
+        The parts of `intervals` inside `bounds`; empty intervals are dropped.
     """
     start, end = bounds
-    cut = ((max(a, start), min(b, end)) for a, b in intervals)
-    return [(a, b) for a, b in cut if a < b]
+    parts = ((max(a, start), min(b, end)) for a, b in intervals)
+    return [(a, b) for a, b in parts if a < b]

@@ -9,17 +9,27 @@ from tap_leadintent.replication.coverage import Coverage
 from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.times import EARLIEST, parse_instant
 
-Past = dict[str, list[Interval]]
-"""What counts as covered of each range."""
-
 SINCE_EVER = 0
 """Where coverage begins when no `start_date` is given, in seconds since 1970."""
+
+FULL_TABLE = "full table"
+"""The kind of a step that reads a stream without coverage."""
+
+FIRST_LOAD = "first load"
+"""The kind of a step that reads a range of which nothing was covered. Another range may
+have loaded its records before."""
+
+UPDATE = "update"
+"""The kind of a step that reads what a range lacks, and its lookback."""
+
+RECHECK = "recheck"
+"""The kind of a step that reads what the sweep of `recheck_days` has passed."""
 
 _DAY = 86_400
 
 _QUIET_SECONDS = 30 * _DAY
-"""Seconds of a stretch that is likely to hold little, where its range has coverage.
-More would read what came in a long pause in few windows; less would cut increments."""
+"""Seconds of an interval that is likely to hold little, if its range has coverage. More
+would read what came in a long pause in few windows; less would cut increments."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,26 +78,47 @@ class Scope:
         return SINCE_EVER if self.start is None else self.start
 
 
-class Step(NamedTuple):
-    """A part of a plan: stretches of one time range, read oldest first."""
+class FullRead(NamedTuple):
+    """A step that reads all records in one chain, without a time range."""
+
+    interval: Interval
+    """What counts as covered afterwards, in UTC seconds since 1970."""
+
+    covers: Sequence[str] = ()
+    """The ranges of which it counts as covered."""
+
+    kind: str = FULL_TABLE
+    """Why it is read, for the log."""
+
+    @property
+    def intervals(self) -> list[Interval]:
+        """The interval, as a list."""
+        return [self.interval]
+
+
+class RangeRead(NamedTuple):
+    """A step that reads intervals of a time range, oldest first."""
 
     name: str
-    """The range; empty for one chain that reads everything."""
+    """The range."""
 
-    stretches: list[Interval]
+    intervals: list[Interval]
     """In UTC seconds since 1970."""
 
     covers: Sequence[str]
-    """The ranges of which a window counts as covered when it has been read."""
+    """The ranges of which each window counts as covered when it has been read."""
+
+    kind: str
+    """Why it is read, for the log."""
 
     is_quiet: bool = False
-    """Whether each stretch is likely to hold next to nothing."""
+    """Whether each interval is likely to hold next to nothing."""
 
     is_in_order: bool = False
     """Whether nothing after a window that has been read counts as covered."""
 
-    kind: str = "new"
-    """What it is read for, in a word or three."""
+
+Step = FullRead | RangeRead
 
 
 class Plan(NamedTuple):
@@ -115,66 +146,82 @@ def make_plan(scope: Scope, covered: Coverage, now: int) -> Plan:
         The plan.
     """
     first, *others = scope.ranges
-    bounds = (EARLIEST, now)
-    past = {n: intervals.overlap(covered.pieces(n), bounds) for n in scope.ranges}
-    left = {**past}
+    known = {
+        name: intervals.overlap(covered.of_range(name), (EARLIEST, now))
+        for name in scope.ranges
+    }
+    remaining = {**known}
     until = now if scope.end is None else min(now, scope.end)
-    left[first], stretches = _to_read(past[first], (scope.since, until), scope.lookback)
-    steps, since = [_step(first, stretches, past)], scope.since
-    if scope.start is None and stretches and stretches[0][0] == SINCE_EVER:
-        # What begins there shows each record as it is by now: it counts for all ranges.
-        since = stretches[0][1]
-        is_everything = scope.end is None and since == now
-        whole = Step("" if is_everything else first, stretches[:1], scope.ranges)
-        steps = [whole, _step(first, stretches[1:], past)]
+    requested = (scope.since, until)
+    remaining[first], missing = _to_read(known[first], requested, scope.lookback)
+    steps: list[Step] = []
+    since = scope.since
+    if scope.start is None and missing and missing[0][0] == SINCE_EVER:
+        # It returns each record as it is by now, so it counts for all ranges.
+        oldest = missing.pop(0)
+        since = oldest[1]
+        if scope.end is None and since == now:
+            steps.append(FullRead(oldest, scope.ranges, FIRST_LOAD))
+        else:
+            steps.append(RangeRead(first, [oldest], scope.ranges, FIRST_LOAD))
+    steps += _range_reads(first, missing, known)
     mark = rechecked = covered.rechecked if scope.recheck else None
     if scope.end is None:
         for name in others:
-            left[name], stretches = _to_read(past[name], (since, now), scope.lookback)
-            # The API may show a record in the window of each of its signals, and the
+            remaining[name], missing = _to_read(
+                known[name], (since, now), scope.lookback
+            )
+            # The API may return a record in the window of each of its signals, and the
             # newest must come last: all is read again from the oldest that is missing.
-            stretches = [(start, now) for start, _ in stretches[:1]]
-            steps.append(_step(name, stretches, past)._replace(is_in_order=True))
+            again = [(start, now) for start, _ in missing[:1]]
+            for step in _range_reads(name, again, known):
+                steps.append(step._replace(is_in_order=True))
         if scope.recheck:
             mark = now if mark is None else min(mark, now)
             swept = _swept(scope.since, mark, now, scope.recheck)
-            steps.append(_step(first, swept, past)._replace(kind="recheck"))
+            for step in _range_reads(first, swept, known):
+                steps.append(step._replace(kind=RECHECK))
             rechecked = now
-    pieces = ((name, piece) for name in left for piece in left[name])
-    steps = [step for step in steps if step.stretches]
-    return Plan(Coverage(pieces, rechecked=mark), steps, rechecked)
+    left = ((name, each) for name in remaining for each in remaining[name])
+    return Plan(Coverage(left, rechecked=mark), steps, rechecked)
 
 
-def _step(name: str, stretches: list[Interval], past: Past) -> Step:
-    is_short = all(end - start < _QUIET_SECONDS for start, end in stretches)
-    if not past[name]:
-        return Step(name, stretches, [name])
-    return Step(name, stretches, [name], is_quiet=is_short, kind="new or lookback")
+def _range_reads(
+    name: str, missing: list[Interval], known: Mapping[str, list[Interval]]
+) -> list[RangeRead]:
+    """Give the step that reads intervals of a range; none if there are none."""
+    if not missing:
+        return []
+    if not known[name]:
+        return [RangeRead(name, missing, [name], FIRST_LOAD)]
+    is_short = all(end - start < _QUIET_SECONDS for start, end in missing)
+    return [RangeRead(name, missing, [name], UPDATE, is_quiet=is_short)]
 
 
 def _to_read(
-    covered: list[Interval], asked: Interval, lookback: int
+    covered: list[Interval], requested: Interval, lookback: int
 ) -> tuple[list[Interval], list[Interval]]:
     """Give what stays covered of a range, and what to read of it, oldest first.
 
-    The part of the lookback that lies before `asked` does not stay covered when the run
-    reads later times, because no later lookback would read it again.
+    The part of the lookback that lies before the requested interval does not stay
+    covered when the run reads later times: no later lookback would read it again.
     """
     if not covered:
-        return [], intervals.missing(asked, [])
+        return [], intervals.missing(requested, [])
     newest = covered[-1][1]
     unsettled = (newest - lookback, newest)
-    stretches = intervals.missing(asked, intervals.subtract(covered, unsettled))
-    if unsettled[0] < asked[0] < asked[1] and newest < asked[1]:
-        left_behind = (unsettled[0], min(newest, asked[0]))
-        covered = intervals.subtract(covered, left_behind)
-    return covered, stretches
+    to_read = intervals.missing(requested, intervals.subtract(covered, unsettled))
+    start, end = requested
+    if unsettled[0] < start < end and newest < end:
+        never_read_again = (unsettled[0], min(newest, start))
+        covered = intervals.subtract(covered, never_read_again)
+    return covered, to_read
 
 
 def _swept(since: int, mark: int, now: int, period: int) -> list[Interval]:
-    """Give what the sweep of a recheck has passed between two instants.
+    """Give the intervals that the sweep of a recheck has passed between two instants.
 
-    It goes from `since` to the present once in each period, evenly.
+    The sweep goes from `since` to the present once in each period, evenly.
     """
     if now - mark >= period:
         passed = [(since, now)]

@@ -1,4 +1,4 @@
-"""Asks for the windows of a time range, and copes with servers that refuse them.
+"""Requests the windows of a time range, and copes with servers that refuse them.
 
 API description: "POST /v1/signals/leads", "POST /v1/monitor/signals".
 """
@@ -23,25 +23,24 @@ _REFUSALS = frozenset({400, 409, 413, 416, 422})
 is too wide for it."""
 
 _MOST_ALIKE = 3
-"""Windows in a row that begin with the same records before the API is asked for a time
-without any. More would read more in vain; fewer would ask where nothing is wrong."""
+"""Windows in a row that begin with the same records before a time without records is
+requested. More would read more in vain; fewer would request it where nothing is wrong.
+"""
 
 
 def range_fields(name: str, start: int, end: int) -> dict[str, Any]:
-    """Ask for a stretch, from a second before it.
+    """Return the request fields for an interval of a range, and a second before it.
 
     The API description does not show whether a range includes its ends.
 
     Args:
-        name: The time range; empty for all records.
-        start: Where the stretch begins, in UTC seconds since 1970.
+        name: The time range.
+        start: Where the interval begins, in UTC seconds since 1970.
         end: Where it ends.
 
     Returns:
         The fields of the request's body.
     """
-    if not name:
-        return {}
     start = max(0 if start >= 0 else EARLIEST, start - OVERLAP_SECONDS)
     times = {"start_time": format_instant(start), "end_time": format_instant(end)}
     return {name: times}
@@ -59,7 +58,7 @@ class RangeChain(Chain):
         """Start before the first page.
 
         Args:
-            name: The time range; empty for a window of all records.
+            name: The time range.
             logger: As for `Chain`.
             window: The window; what lies in the server's future may be left out.
         """
@@ -75,7 +74,7 @@ class RangeChain(Chain):
     @override
     def refuse(self, error: BaseException) -> None:
         # Only the first page says something about the range.
-        refusals = _REFUSALS if self._name and not self.count else frozenset()
+        refusals = frozenset() if self.count else _REFUSALS
         if not isinstance(error, RefusedError) or error.kind not in refusals:
             super().refuse(error)
             return
@@ -96,41 +95,44 @@ class RangeChain(Chain):
 
 
 class RangeGuard:
-    """Notices a server that ignores the time range it was asked for.
+    """Notices a server that ignores the requested time range.
 
-    Everything would be read once for each window, and the windows would look alike.
+    All records would be read once for each window, and all windows would be alike.
     """
 
-    def __init__(self, name: str, ask: Callable[[str], Records]) -> None:
+    def __init__(
+        self, name: str, first_page: Callable[[dict[str, Any]], Records]
+    ) -> None:
         """Start without a window.
 
         Args:
             name: The time range.
-            ask: Requests a time of a range that cannot have records.
+            first_page: Reads the first page of a request with these fields.
         """
         self._name = name
-        self._ask = ask
+        self._first_page = first_page
         self._is_trusted = False
         self._last: deque[int] = deque(maxlen=_MOST_ALIKE)
 
-    def check(self, first_page: Records) -> None:
+    def check(self, records: Records) -> None:
         """Check the first page of a window.
 
         Args:
-            first_page: Its records.
+            records: Its records.
 
         Raises:
             StreamError: Three windows in a row began with the same records, and the
                 server returns records even for a time that cannot have any.
         """
-        content = hash(tuple(map(bytes, first_page.raw)))
+        content = hash(tuple(map(bytes, records.raw)))
         self._last.append(content)
-        are_alike = first_page.raw and self._last.count(content) == _MOST_ALIKE
+        are_alike = records.raw and self._last.count(content) == _MOST_ALIKE
         if self._is_trusted or not are_alike:
             return
         # A server that refuses the range does not ignore it.
         with suppress(RefusedError):
-            if self._ask(self._name).data:
+            # No record can be as old as the first second of 1970.
+            if self._first_page(range_fields(self._name, 0, 1)).data:
                 msg = (
                     f"the API returns the same records for different times of "
                     f"{self._name}; it seems to ignore the range, so the stream stops. "

@@ -1,18 +1,20 @@
 """Reads what a plan asks for: window by window and page by page, oldest first."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from threading import Event
+from typing import Any
 
 from tap_leadintent.api.http import Client
 from tap_leadintent.api.page import Page, Records
+from tap_leadintent.api.pagination import Chain
 from tap_leadintent.progress import Progress, describe
 from tap_leadintent.replication.coordinator import Coordinator
 from tap_leadintent.replication.coverage import Coverage
-from tap_leadintent.replication.plan import Step
-from tap_leadintent.replication.ranges import RangeChain, RangeGuard, range_fields
+from tap_leadintent.replication.plan import FullRead, RangeRead, Step
+from tap_leadintent.replication.ranges import RangeChain, RangeGuard
 from tap_leadintent.replication.schedule import Schedule
 from tap_leadintent.replication.windows import Window, Windows
 from tap_leadintent.times import format_instant
@@ -37,11 +39,11 @@ class Reader:
     widest: int | None
     """The most seconds of a window; less once the API has refused some as too wide."""
 
-    def first_page(self, name: str = "") -> Records:
-        """Read the first page of all records, or of the first second of 1970.
+    def first_page(self, fields: Mapping[str, Any] | None = None) -> Records:
+        """Read the first page of a request.
 
         Args:
-            name: The time range whose first second is asked for, if any.
+            fields: The request fields; without them, all records are requested.
 
         Returns:
             Its records.
@@ -51,7 +53,7 @@ class Reader:
             SystemExit: A signal came before.
         """
         self.client.run_context.interruption.check()
-        return self.client.fetch(range_fields(name, 0, 1), None, Event()).decode()
+        return self.client.fetch(fields or {}, None, Event()).decode()
 
     def read(
         self, steps: Sequence[Step], coverage: Coverage
@@ -60,61 +62,90 @@ class Reader:
 
         Args:
             steps: The steps.
-            coverage: Notes each window that has been read whole.
+            coverage: Notes each window that has been read completely.
 
         Yields:
             The records of each page, oldest window first; the end of their time window,
-            None where nothing counts as covered; and what their step is read for.
+            None where nothing counts as covered; and the kind of their step.
 
         Raises:
             StreamError: A range cannot be read.
             SystemExit: A signal came.
         """
-        parts = [(step.name, step.stretches) for step in steps]
+        parts = [(_range_name(step), step.intervals) for step in steps]
         self.client.logger.info("%s", describe(parts))
         for step in steps:
-            self.progress.begin_range(step.name)
-            windows = Windows(
-                step.stretches,
-                page_size=self.client.page_size,
-                readers=self.concurrency,
-                widest=self.widest,
-                quiet=step.is_quiet,
-                whole=not step.name,
-            )
-            with closing(self._pages(step.name, windows)) as pages:
-                for records, window_end in self._read_step(step, pages, coverage):
-                    yield records, window_end, step.kind
-            self.widest = windows.widest
+            self.progress.begin_range(_range_name(step))
+            if isinstance(step, FullRead):
+                pages = self._read_all(step, coverage)
+            else:
+                pages = self._read_range(step, coverage)
+            for records, window_end in pages:
+                yield records, window_end if step.covers else None, step.kind
 
-    def _read_step(
-        self, step: Step, pages: Iterable[tuple[Window, Page]], coverage: Coverage
-    ) -> Iterator[tuple[Records, str | None]]:
-        guard, logger = RangeGuard(step.name, self.first_page), self.client.logger
-        as_of: int | None = None
-        for window, page in pages:
-            records = page.decode()
-            if as_of is None:
-                # The first query is the earliest, so it decides what is complete.
-                as_of = page.as_of
-                guard.check(records)
-            window_end = f"{format_instant(window.end)[:-1]}.000000Z"
-            yield records, window_end if step.covers else None
-            # A window counts as read after its last page.
-            if page.cursor.has_more:
-                continue
-            self.progress.reach(window.end)
-            logger.debug("%s up to %s", step.name or "all", format_instant(window.end))
-            end = min(window.end, as_of)
-            as_of = None
-            if window.start < end:
-                until = window.end if step.is_in_order else None
-                for name in step.covers:
-                    coverage.add(name, (window.start, end), until=until)
-            if step.covers:
-                self.window_done()
+    def _read_all(
+        self, step: FullRead, coverage: Coverage
+    ) -> Iterator[tuple[Records, str]]:
+        size, logger = self.client.page_size, self.client.logger
+        windows = Windows([step.interval], page_size=size, one_chain=True)
+        schedule = Schedule(windows, lambda _: Chain({}, logger))
+        yield from self._read_windows(step, schedule, coverage, lambda _: None)
 
-    def _pages(self, name: str, windows: Windows) -> Generator[tuple[Window, Page]]:
+    def _read_range(
+        self, step: RangeRead, coverage: Coverage
+    ) -> Iterator[tuple[Records, str]]:
+        windows = Windows(
+            step.intervals,
+            page_size=self.client.page_size,
+            readers=self.concurrency,
+            widest=self.widest,
+            quiet=step.is_quiet,
+        )
+        begin = partial(RangeChain, step.name, self.client.logger)
+        check = RangeGuard(step.name, self.first_page).check
+        yield from self._read_windows(step, Schedule(windows, begin), coverage, check)
+        self.widest = windows.widest
+
+    def _read_windows(
+        self,
+        step: Step,
+        schedule: Schedule,
+        coverage: Coverage,
+        check: Callable[[Records], None],
+    ) -> Iterator[tuple[Records, str]]:
+        """Read all windows of a step; give the first page of each to a check."""
+        window, as_of = None, 0
+        with closing(self._pages(schedule)) as pages:
+            for its_window, page in pages:
+                records = page.decode()
+                if its_window != window:
+                    # The first query is the earliest: it decides what is complete.
+                    window, as_of = its_window, page.as_of
+                    check(records)
+                yield records, f"{format_instant(window.end)[:-1]}.000000Z"
+                if not page.cursor.has_more:
+                    self._note(step, window, as_of, coverage)
+
+    def _note(self, step: Step, window: Window, as_of: int, coverage: Coverage) -> None:
+        """Note that a window has been read completely and emitted."""
+        self.progress.reach(window.end)
+        read = _range_name(step) or "all records"
+        end = format_instant(window.end)
+        self.client.logger.debug("%s: read up to %s", read, end)
+        complete = (window.start, min(window.end, as_of))
+        if complete[0] < complete[1]:
+            is_in_order = isinstance(step, RangeRead) and step.is_in_order
+            until = window.end if is_in_order else None
+            for name in step.covers:
+                coverage.add(name, complete, until=until)
+        if step.covers:
+            self.window_done()
+
+    def _pages(self, schedule: Schedule) -> Generator[tuple[Window, Page]]:
         logger, check = self.client.logger, self.client.run_context.interruption.check
-        schedule = Schedule(windows, partial(RangeChain, name, logger))
         return iter(Coordinator(schedule, self.client.fetch, check, logger))
+
+
+def _range_name(step: Step) -> str:
+    """Return the time range of a step; empty where it reads all records."""
+    return step.name if isinstance(step, RangeRead) else ""

@@ -1,4 +1,4 @@
-"""Decides what is requested next, and which pages are handed over, oldest first."""
+"""Decides which request is sent next, and which pages are emitted, oldest first."""
 
 from bisect import insort
 from collections import deque
@@ -10,9 +10,18 @@ from tap_leadintent.api.pagination import Chain
 from tap_leadintent.errors import TooWideError
 from tap_leadintent.replication.windows import Window, Windows
 
-MOST_BYTES = 24 * 2**20
-"""Bytes of undecoded pages that may wait, of all windows together. More takes more
-memory; less leaves readers idle while the oldest window is read."""
+MOST_BYTES = 16 * 2**20
+"""Bytes of undecoded pages that wait or are being received, of all windows together.
+More takes more memory; less leaves readers idle while the oldest window is read."""
+
+_FIRST_REQUESTS = 8
+"""Requests under way while the size of a page is unknown. More take more memory where
+pages are large; fewer delay a first load, which begins with as many probes."""
+
+_SIZES = 100
+"""The largest of so many recent pages is the expected size of the next one. More send
+few requests at once for long after a single large page; fewer forget the size of pages
+sooner where a time without records is read."""
 
 
 @dataclass(eq=False)
@@ -22,25 +31,34 @@ class Reading:
     window: Window
 
     chain: Chain
-    """What it asks for next."""
+    """The cursor chain, which knows the next request."""
+
+    emits_early: bool
+    """Whether its pages are emitted as they arrive. Otherwise they are emitted after
+    the last one has arrived, as the window may be abandoned before."""
 
     pages: deque[Page] = field(default_factory=deque)
-    """Those that wait to be handed over."""
+    """The pages that wait to be emitted."""
 
     is_asking: bool = False
     """Whether a request is under way."""
 
     has_ended: bool = False
-    """Whether its last page has come, or cannot come."""
+    """Whether the last page has arrived, or cannot arrive."""
 
     error: BaseException | None = None
-    """Why the last page cannot come, if so."""
+    """Why the last page cannot arrive, if so."""
 
 
 class Schedule:
-    """Cuts work into single requests; one thread alone uses it.
+    """Divides work into single requests; one thread alone uses it.
 
-    An error comes at its place: after all that lies before it.
+    Pages are emitted in the order of their windows. An error is raised in its place:
+    after all pages of older windows.
+
+    The pages that wait and those that are being received take at most `MOST_BYTES`, as
+    far as their size can be expected. When there is no room for another page of the
+    oldest window, it emits its pages as they arrive, so that it can always go on.
     """
 
     def __init__(self, windows: Windows, begin: Callable[[Window], Chain]) -> None:
@@ -48,7 +66,7 @@ class Schedule:
 
         Args:
             windows: What to read; nothing else may use it from here on.
-            begin: Gives the cursor chain of a window.
+            begin: Returns the cursor chain of a window.
         """
         self._windows = windows
         self._begin = begin
@@ -56,35 +74,33 @@ class Schedule:
         """How many requests may be under way."""
         self._readings: list[Reading] = []
         """Sorted by where their windows begin."""
-        self._bytes_handed_over = 0
-        """What pages take that the main thread has not finished with."""
+        self._bytes_waiting = 0
+        self._bytes_emitted = 0
+        """What the emitted pages take that have not been released yet."""
+        self._sizes: deque[int] = deque(maxlen=_SIZES)
 
     @property
     def is_finished(self) -> bool:
-        """Whether everything has been handed over."""
-        return self._windows.oldest_left is None and not self._readings
+        """Whether everything has been emitted."""
+        return self._windows.oldest_unread is None and not self._readings
 
     def requests(self) -> Iterator[Reading]:
-        """Give each reading whose next request is to be sent now.
+        """Choose the windows whose next request is to be sent now.
 
         Yields:
-            The reading; `take` is to be called with it afterwards.
+            Each of these windows; `take` is to be called when the answer has arrived.
         """
-        while sum(not each.has_ended for each in self._readings) < self.readers:
-            if not self._is_room(None) or not (window := self._windows.next()):
-                break
-            reading = Reading(window, self._begin(window))
-            insort(self._readings, reading, key=lambda each: each.window)
+        self._begin_windows()
         for reading in self._readings:
-            if not (reading.is_asking or reading.has_ended) and self._is_room(reading):
+            if not (reading.is_asking or reading.has_ended) and self._may_ask(reading):
                 reading.is_asking = True
                 yield reading
 
     def take(self, reading: Reading, answer: Page | BaseException) -> None:
-        """Take what a reading has asked for.
+        """Take the answer to a request.
 
         Args:
-            reading: The reading.
+            reading: The window that the request was sent for.
             answer: The page, or why the request failed.
         """
         reading.is_asking = False
@@ -95,62 +111,101 @@ class Schedule:
                 self._add(reading, reading.chain.take(answer))
         except TooWideError:
             self._windows.narrow(reading.window)
-            self._readings.remove(reading)
-        except BaseException as error:  # noqa: BLE001 - raised at its place
+            self._remove(reading)
+        except BaseException as error:  # noqa: BLE001 - raised in its place
             reading.has_ended, reading.error = True, error
             self._windows.done(reading.window, records=0)
 
-    def handed_over(self) -> Iterator[tuple[Window, Page]]:
-        """Give the pages whose turn has come.
+    def pages_to_emit(self) -> Iterator[tuple[Window, Page]]:
+        """Take out the pages that can be emitted now.
 
         Yields:
-            Each page, with its window.
+            Each page, with its window; `release` is to be called with its size.
 
         Raises:
-            BaseException: The window whose turn has come cannot be read.
+            BaseException: The window that is to be emitted next cannot be read.
         """
-        while (first := self._oldest()) and (first.has_ended or first.window.is_kept):
-            while first.pages:
-                self._bytes_handed_over += first.pages[0].size
-                yield first.window, first.pages.popleft()
-            if first.error:
-                raise first.error
-            if not first.has_ended:
+        while self._is_oldest_begun:
+            oldest = self._readings[0]
+            if self._is_stuck():
+                oldest.emits_early = True
+            while oldest.pages and (oldest.emits_early or oldest.has_ended):
+                page = oldest.pages.popleft()
+                self._bytes_waiting -= page.size
+                self._bytes_emitted += page.size
+                yield oldest.window, page
+            if oldest.error:
+                raise oldest.error
+            if not oldest.has_ended:
                 return
-            self._readings.remove(first)
+            self._remove(oldest)
 
-    def make_room(self, size: int) -> None:
-        """Learn that a page that was handed over takes no memory any more.
+    def release(self, size: int) -> None:
+        """Note that an emitted page takes no memory any more.
 
         Args:
             size: Its size, in bytes.
         """
-        self._bytes_handed_over -= size
+        self._bytes_emitted -= size
 
-    def _oldest(self) -> Reading | None:
-        """Find the window that is to be handed over next, if it has been begun."""
-        if not self._readings:
-            return None
-        first, left = self._readings[0], self._windows.oldest_left
-        return first if left is None or first.window.start < left else None
+    @property
+    def _is_oldest_begun(self) -> bool:
+        """Whether the window that is to be emitted next is being read."""
+        unread = self._windows.oldest_unread
+        return bool(self._readings) and (
+            unread is None or self._readings[0].window.start < unread
+        )
 
-    def _is_room(self, reading: Reading | None) -> bool:
-        """Tell whether a page may be asked for, of a window or of a new one."""
-        waiting = sum(page.size for each in self._readings for page in each.pages)
-        if waiting + self._bytes_handed_over < MOST_BYTES:
+    @property
+    def _under_way(self) -> int:
+        """How many requests are under way."""
+        return sum(each.is_asking for each in self._readings)
+
+    def _most_under_way(self) -> int:
+        """Count the requests under way for whose pages there is room."""
+        room = MOST_BYTES - self._bytes_waiting - self._bytes_emitted
+        size = max(self._sizes, default=MOST_BYTES // _FIRST_REQUESTS)
+        return min(self.readers, room // size)
+
+    def _is_stuck(self) -> bool:
+        """Tell whether there is no room for a page, and nothing will make room."""
+        has_room = self._most_under_way() > 0
+        return not (has_room or self._bytes_emitted or self._under_way)
+
+    def _begin_windows(self) -> None:
+        most = self._most_under_way()
+        unfinished = sum(not each.has_ended for each in self._readings)
+        while unfinished < most and (window := self._windows.next()):
+            self._insert(window)
+            unfinished += 1
+        # All that has been begun may wait for an older window.
+        is_needed = self._is_stuck() and not self._is_oldest_begun
+        if is_needed and (window := self._windows.next(only_oldest=True)):
+            self._insert(window)
+
+    def _insert(self, window: Window) -> None:
+        reading = Reading(window, self._begin(window), window.never_abandon)
+        insort(self._readings, reading, key=lambda each: each.window)
+
+    def _may_ask(self, reading: Reading) -> bool:
+        if self._under_way < self._most_under_way():
             return True
-        if self._bytes_handed_over:
-            # There will be room when the main thread has taken it.
-            return False
-        # The others wait for the oldest, which may be begun only after they came back.
-        oldest = self._oldest()
-        return oldest is None or reading is oldest
+        is_oldest = reading is self._readings[0] and self._is_oldest_begun
+        return is_oldest and self._is_stuck()
 
     def _add(self, reading: Reading, page: Page) -> None:
         reading.pages.append(page)
+        self._sizes.append(page.size)
+        self._bytes_waiting += page.size
         if not page.cursor.has_more:
             reading.has_ended = True
             self._windows.done(reading.window, records=len(page.raw))
-        elif not self._windows.goes_on(reading.window, records=len(page.raw)):
-            # What it held is read again in others.
-            self._readings.remove(reading)
+        elif not self._windows.goes_on(
+            reading.window, records=len(page.raw), may_abandon=not reading.emits_early
+        ):
+            # Its records are read again in other windows.
+            self._remove(reading)
+
+    def _remove(self, reading: Reading) -> None:
+        self._readings.remove(reading)
+        self._bytes_waiting -= sum(page.size for page in reading.pages)

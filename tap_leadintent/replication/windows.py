@@ -1,8 +1,8 @@
 """Cuts a time range into windows of a few pages each, several of them read at once.
 
-A window is as long as what was read last before it suggests. Where that says nothing,
-a look reads a short piece, or all of a quiet one, and is given up where it holds more
-than expected. All instants are in UTC seconds since 1970.
+A window is as long as the density of what was read last before it suggests. Where that
+is unknown, a probe reads a short interval, or all of a quiet one, and is abandoned if
+it holds more than expected. All instants are in UTC seconds since 1970.
 """
 
 import sys
@@ -14,8 +14,9 @@ from typing import NamedTuple
 from tap_leadintent.replication.intervals import Interval
 
 OVERLAP_SECONDS = 1
-"""How much earlier than its start a window is asked for, as the API description does
-not show whether a range includes its ends. What lies there is read twice."""
+"""How much earlier than its start a window is requested, as the API description does
+not show whether a range includes its ends. The records of this second are read twice.
+"""
 
 NARROWEST = 3600 - OVERLAP_SECONDS
 """Seconds of a window that is not narrowed when the API refuses it. Fewer would repeat
@@ -26,183 +27,217 @@ _PAGES = 8
 """Pages that a window should hold; the density is the mean over as many. More waste
 fewer part-filled last pages; fewer follow changes sooner, and are finished together."""
 
-_LOOK_PAGES = 2
-"""A look is given up after so many pages. More are wasted where it is dense; fewer give
-up what is nearly finished."""
+_PROBE_PAGES = 2
+"""A probe is abandoned after so many pages. More are wasted where it is dense; fewer
+abandon what is nearly finished."""
 
 _LONGEST_CHAIN = 32
-"""Any other window is given up after so many. More can be neither shared nor resumed
-for long; fewer give up what would soon have ended."""
+"""Any other window is abandoned after so many pages. More can be neither shared nor
+resumed for long; fewer abandon what would soon have ended."""
 
 _LONGEST_QUIET_CHAIN = 64
-"""A quiet stretch that holds more than a look is read in pieces of up to so many pages.
-More can be neither shared nor resumed for long; fewer give up batches of one second."""
+"""A quiet interval that holds more than a probe is read in parts of up to so many
+pages. More can be neither shared nor resumed for long; fewer abandon batches of one
+second."""
 
 _PAGES_AHEAD = 16
-"""So many pages for each reader may lie between the oldest second that is not read and
-what is handed out. More take memory; fewer leave readers idle beside a long chain."""
+"""So many pages for each reader may lie between the oldest unread second and a new
+window. More take memory; fewer leave readers idle beside a long chain."""
 
-_LOOKS = 8
-"""Looks at a history. More cost requests where there is nothing; fewer leave readers
-idle."""
+_PROBES = 8
+"""Probes of a history. More cost requests where it is empty; fewer leave readers idle.
+"""
 
-_LOOK_SHARE = 365
-"""The part of a history that each of these looks covers, as a day of a year. Longer
-ones are given up; shorter ones see only the day or the night."""
+_PROBE_SHARE = 365
+"""The part of a history that each of these probes covers, as a day of a year. Longer
+probes are abandoned; shorter ones see only the day or the night."""
 
-_PIECES = 5
-"""Pieces of a window that was given up. More cost requests where they are empty; fewer
-take longer to find what is dense."""
+_PARTS = 5
+"""Parts that an abandoned window is cut into. More cost requests where they are empty;
+fewer take longer to find what is dense."""
 
-_QUIET_PIECES = 3
-"""Pieces of a quiet stretch that was given up. More are read sooner; fewer cost less:
-each piece may have one part-filled page and an empty one."""
+_QUIET_PARTS = 3
+"""Parts that an abandoned quiet interval is cut into. More are read sooner; fewer cost
+less: each part may have one part-filled page and an empty one."""
 
 _LEAST_SECONDS = 10
-"""A window of so few seconds is never given up. Fewer would read more seconds twice, as
-windows overlap by one; more make longer chains where all lies in one second."""
+"""A window of so few seconds is never abandoned. Fewer would read more seconds twice,
+as windows overlap by one; more make longer chains where many records share a second."""
 
 
 class Window(NamedTuple):
-    """A piece of a time range that is read in one chain."""
+    """An interval of a time range that is read in one chain."""
 
     start: int
     end: int
     expected: float = 1.0
     """How many pages it should hold."""
-    is_look: bool = False
-    """Whether it is given up when it holds more."""
-    is_kept: bool = True
-    """Whether it is never given up, so that its pages can be handed over as they come.
-    """
+    is_probe: bool = False
+    """Whether it is abandoned when it holds more."""
+    never_abandon: bool = True
+    """Whether it is read to its end, whatever it holds."""
 
 
-_Piece = tuple[int, int, float]
-"""Where it begins, where it ends, and a figure."""
+class _Unread(NamedTuple):
+    """An interval that is in no window."""
+
+    start: int
+    end: int
+    density: float
+    """Pages a second that it holds at the least."""
+
+
+class _Done(NamedTuple):
+    """A window that has been read completely."""
+
+    start: int
+    end: int
+    pages: float
+
+
+class _Probe(NamedTuple):
+    """An interval that is to be probed."""
+
+    start: int
+    end: int
+    most: float
+    """After how many pages it is abandoned."""
 
 
 class Windows:
-    """The windows of a time range, handed out to several readers, oldest first."""
+    """The windows of a time range, given to several readers, oldest first."""
 
     def __init__(  # noqa: PLR0913
         self,
-        stretches: Sequence[Interval],
+        requested: Sequence[Interval],
         *,
         page_size: int,
         readers: int = 1,
         widest: int | None = None,
         quiet: bool = False,
-        whole: bool = False,
+        one_chain: bool = False,
     ) -> None:
-        """Begin with everything left to hand out.
+        """Begin with everything unread.
 
         Args:
-            stretches: What is to be read, oldest first.
+            requested: The intervals to read, oldest first.
             page_size: Records in a full page.
             readers: How many windows are read at once.
             widest: The most seconds of a window.
-            quiet: Whether each stretch is likely to hold next to nothing.
-            whole: Whether each stretch is one window, however long it is and however
-                much it holds; one reader reads it.
+            quiet: Whether each interval is likely to hold next to nothing.
+            one_chain: Whether each interval is one window, however long it is and
+                however much it holds; then one reader reads it.
         """
-        self.readers = 1 if whole else readers
+        self.readers = 1 if one_chain else readers
         """How many windows are read at once."""
-        self.widest = sys.maxsize if whole or not widest else widest
-        """The most seconds of a window, which the API may turn out to narrow."""
+        self.widest = sys.maxsize if one_chain or not widest else widest
+        """The most seconds of a window; less once the API has refused a wider one."""
         self._is_quiet = quiet
-        self._kept_seconds = sys.maxsize if whole else _LEAST_SECONDS
+        self._never_abandoned = sys.maxsize if one_chain else _LEAST_SECONDS
+        """The most seconds of a window that is never abandoned."""
         self._full = page_size / 2
-        """Records that count as a page: the most that one has shown so far."""
-        self._left = [(start, end, 0.0) for start, end in stretches]
-        """What is not handed out, with the pages a second that it has at the least."""
+        """Records that count as a page: the most that one has held so far."""
+        self._unread = [_Unread(start, end, 0.0) for start, end in requested]
         self._in_flight: dict[Window, float] = {}
-        """The windows that are being read, with the pages that they have shown."""
-        self._read: list[_Piece] = []
-        """What was read, with its pages."""
-        self._looks: list[_Piece] = []
-        """What is looked at next, with the pages after which it is given up."""
-        for start, end in [] if quiet or whole else stretches[:1]:
-            seconds = max(1, (end - start) // _LOOK_SHARE)
-            step = (end - start - seconds) / (_LOOKS - 1)
-            starts = sorted({start + int(step * n) for n in range(_LOOKS)})
-            self._looks = [(at, at + seconds, _LOOK_PAGES) for at in starts]
+        """The windows that are being read, with the pages that have arrived of each."""
+        self._done: list[_Done] = []
+        self._probes: list[_Probe] = []
+        """What is probed next."""
+        if quiet:
+            self._probes = [p for each in requested for p in self._cut(*each, 1)]
+        elif not one_chain:
+            self._probes = _spread_probes(requested)
 
     @property
-    def oldest_left(self) -> int | None:
-        """Where the oldest piece begins that is not handed out, if there is any."""
-        return self._left[0][0] if self._left else None
+    def oldest_unread(self) -> int | None:
+        """Where the oldest interval begins that is in no window, if there is one."""
+        return self._unread[0].start if self._unread else None
 
-    def next(self) -> Window | None:
-        """Hand out a window.
+    def next(self, *, only_oldest: bool = False) -> Window | None:
+        """Choose the next window to read.
+
+        Args:
+            only_oldest: Whether it must begin where the oldest unread interval does,
+                even if something in flight should come back first.
 
         Returns:
-            The window, or None when there is none to give now: everything is handed
-            out, or something in flight has to come back first.
+            The window, or None when there is none to read now: everything is in a
+            window, or something in flight has to come back first.
         """
-        if window := self._next_look():
+        if only_oldest:
+            self._probes = []
+        elif window := self._next_probe():
             return window
-        if not self._left or any(window.is_look for window in self._in_flight):
+        elif any(window.is_probe for window in self._in_flight):
             return None
-        start, end, least = self._left[0]
+        if not self._unread:
+            return None
+        start, end, least = self._unread[0]
         density = self._density(start)
         if least and 2 * density <= least:
-            self._looks = self._cut(start, end, _PIECES, _LOOK_PAGES)
+            self._probes = self._cut(start, end, _PARTS)
         elif not density:
-            unknown = [(a, b) for a, b, _ in self._left if not self._density(a)]
-            self._looks = [p for x in unknown for p in self._cut(*x, 1, _LOOK_PAGES)]
-        if self._looks:
-            return self._next_look()
-        left = density * sum(end - start for start, end, _ in self._left)
-        wanted = min(_PAGES, max(1, left / self.readers))
+            unknown = [(a, b) for a, b, _ in self._unread if not self._density(a)]
+            self._probes = [probe for each in unknown for probe in self._cut(*each, 1)]
+        if self._probes:
+            return self._next_probe()
+        pages = density * sum(end - start for start, end, _ in self._unread)
+        wanted = min(_PAGES, max(1, pages / self.readers))
         seconds = max(_LEAST_SECONDS, int(wanted / density) + 1)
-        return self._hand_out(start, min(end, start + seconds), wanted)
+        return self._begin(start, min(end, start + seconds), wanted)
 
-    def goes_on(self, window: Window, *, records: int) -> bool:
-        """Learn that a window has shown a page, and another is to come.
+    def goes_on(
+        self, window: Window, *, records: int, may_abandon: bool = True
+    ) -> bool:
+        """Note that a page of a window has arrived, and another is to come.
 
         Args:
             window: The window.
             records: How many records the page held.
+            may_abandon: Whether the window may be abandoned, if it is not one that
+                never is.
 
         Returns:
-            Whether to read on; if not, what it held is read again in others.
+            Whether to read on. If not, the window is abandoned: its interval is unread
+            again.
         """
         # Counted by what it holds: an empty page says nothing of how dense records are,
-        # and pages may be shorter than asked for.
+        # and pages may be shorter than requested.
         self._full = max(self._full, records)
         page = max(0.5, records / self._full) if records else 0.0
-        shown = self._in_flight[window] = self._in_flight[window] + page
+        arrived = self._in_flight[window] = self._in_flight[window] + page
         most: float = _LONGEST_CHAIN
-        if window.is_look:
+        if window.is_probe:
             most = window.expected
-        elif not self._left and len(self._in_flight) < self.readers:
+        elif not self._unread and len(self._in_flight) < self.readers:
             # A reader has nothing else to do, so it is shared sooner.
-            most = min(most, max(_LOOK_PAGES, 2 * window.expected))
-        if window.is_kept or shown < most:
+            most = min(most, max(_PROBE_PAGES, 2 * window.expected))
+        if window.never_abandon or not may_abandon or arrived < most:
             return True
-        self._put_back(window, shown + 1)
-        if window.is_look:
-            self._looks = []  # They were to find what this has found.
+        self._put_back(window, arrived + 1)
+        if window.is_probe:
+            self._probes = []  # They were to find what this one has found.
             if self._is_quiet:
                 start, end, *_ = window
-                self._looks = self._cut(start, end, _QUIET_PIECES, _LONGEST_QUIET_CHAIN)
+                self._probes = self._cut(start, end, _QUIET_PARTS, _LONGEST_QUIET_CHAIN)
                 self._is_quiet = False
         return False
 
     def done(self, window: Window, *, records: int) -> None:
-        """Learn that a window has been read whole.
+        """Note that a window has been read completely.
 
         Args:
             window: The window.
             records: How many records its last page held.
         """
         pages = self._in_flight.pop(window) + records / self._full
-        insort(self._read, (window.start, window.end, pages))
+        insort(self._done, _Done(window.start, window.end, pages))
 
     def narrow(self, window: Window) -> None:
-        """Learn that the API refused a window, which may be too wide for it.
+        """Note that the API refused a window, which may be too wide for it.
 
-        It is left again, and none is longer than half of it from now on.
+        Its interval is unread again, and no window is longer than half of it from now
+        on.
 
         Args:
             window: The window, of more than `NARROWEST`.
@@ -212,29 +247,31 @@ class Windows:
         self._put_back(window, 0.0)
         if all(b - a > self.widest for a, b, *_ in self._in_flight):
             # One alone tries whether the API accepts this length.
-            start, end, _ = self._left[0]
-            self._looks = [(start, end, _LOOK_PAGES)]
+            start, end, _ = self._unread[0]
+            self._probes = [_Probe(start, end, _PROBE_PAGES)]
 
-    def _next_look(self) -> Window | None:
+    def _next_probe(self) -> Window | None:
         window = None
-        while self._looks and not window:
-            window = self._hand_out(*self._looks.pop(0), is_look=True)
+        while self._probes and not window:
+            window = self._begin(*self._probes.pop(0), is_probe=True)
         return window
 
-    def _cut(self, start: int, end: int, count: int, most: int) -> list[_Piece]:
-        """Cut a stretch into equal looks, or into more if they are too wide."""
+    def _cut(
+        self, start: int, end: int, count: int, most: int = _PROBE_PAGES
+    ) -> list[_Probe]:
+        """Cut an interval into equal probes, or into more if they are too wide."""
         count = max(count, -((start - end) // self.widest))
         edges = sorted({start + (end - start) * n // count for n in range(count + 1)})
-        return [(a, b, most) for a, b in pairwise(edges)]
+        return [_Probe(a, b, most) for a, b in pairwise(edges)]
 
     def _density(self, instant: int) -> float:
-        """Give the pages a second in what was read last before an instant.
+        """Estimate the pages a second from what was read last before an instant.
 
         It is the highest of the means that go back from there, over some pages at most.
         """
         seconds = pages = density = 0.0
-        for n in range(bisect_left(self._read, (instant,)) - 1, -1, -1):
-            start, end, held = self._read[n]
+        for n in range(bisect_left(self._done, (instant,)) - 1, -1, -1):
+            start, end, held = self._done[n]
             # A crowded moment must not make all windows short that come after it.
             seconds, pages = seconds + end - start, pages + min(held, 2 * _PAGES)
             density = max(density, pages / seconds)
@@ -242,33 +279,51 @@ class Windows:
                 break
         return density
 
-    def _hand_out(
-        self, start: int, end: int, expected: float, *, is_look: bool = False
+    def _begin(
+        self, start: int, end: int, expected: float, *, is_probe: bool = False
     ) -> Window | None:
-        """Hand out a window, unless too much before it is read already, and waits."""
+        """Begin a window, unless too much that comes before it waits already."""
         end = min(end, start + self.widest)
-        front = min([window.start for window in self._in_flight] + [self._left[0][0]])
-        first, last = (bisect_left(self._read, (at,)) for at in (front, start))
-        ahead = sum(pages for _, _, pages in self._read[first:last])
-        for window, shown in self._in_flight.items():
+        starts = [window.start for window in self._in_flight]
+        front = min([*starts, self._unread[0].start])
+        first, last = (bisect_left(self._done, (at,)) for at in (front, start))
+        ahead = sum(done.pages for done in self._done[first:last])
+        for window, arrived in self._in_flight.items():
             if front < window.start < start:
-                ahead += max(shown + 1, min(window.expected, _PAGES))
+                ahead += max(arrived + 1, min(window.expected, _PAGES))
         if start > front and ahead >= self.readers * _PAGES_AHEAD:
             return None
-        self._take(start, end)
-        is_kept = end - start <= self._kept_seconds
-        window = Window(start, end, expected, is_look, is_kept)
+        self._take_out(start, end)
+        never_abandon = end - start <= self._never_abandoned
+        window = Window(start, end, expected, is_probe, never_abandon)
         self._in_flight[window] = 0.0
         return window
 
-    def _take(self, start: int, end: int) -> None:
-        """Take a stretch out of what is left."""
-        left = self._left
-        self._left = [(a, min(b, start), least) for a, b, least in left if a < start]
-        self._left += [(max(a, end), b, least) for a, b, least in left if b > end]
+    def _take_out(self, start: int, end: int) -> None:
+        """Take an interval out of what is unread."""
+        before = [
+            _Unread(a, min(b, start), least)
+            for a, b, least in self._unread
+            if a < start
+        ]
+        after = [
+            _Unread(max(a, end), b, least) for a, b, least in self._unread if b > end
+        ]
+        self._unread = before + after
 
     def _put_back(self, window: Window, pages: float) -> None:
-        """Leave a window again, which holds so many pages at the least."""
+        """Note that a window is unread again, and holds so many pages at the least."""
         del self._in_flight[window]
         start, end, *_ = window
-        insort(self._left, (start, end, pages / (end - start)))
+        insort(self._unread, _Unread(start, end, pages / (end - start)))
+
+
+def _spread_probes(requested: Sequence[Interval]) -> list[_Probe]:
+    """Spread short probes evenly over the oldest interval."""
+    if not requested:
+        return []
+    start, end = requested[0]
+    seconds = max(1, (end - start) // _PROBE_SHARE)
+    step = (end - start - seconds) / (_PROBES - 1)
+    starts = sorted({start + int(step * n) for n in range(_PROBES)})
+    return [_Probe(at, at + seconds, _PROBE_PAGES) for at in starts]

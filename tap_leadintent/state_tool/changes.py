@@ -88,7 +88,7 @@ def join(
             (each, interval)
             for each in RANGES[name]
             for shard in bookmarks
-            for interval in _settled(shard.coverage.pieces(each), lookback)
+            for interval in _settled(shard.coverage.of_range(each), lookback)
         )
         joined[name][COVERAGE] = bookmark.to_state(bookmark.key_mark)
     return joined
@@ -117,7 +117,7 @@ def _refuse_gaps(
 ) -> None:
     first = RANGES[stream][0]  # shards have an end date, so they read no other range
     covered = intervals.union(
-        interval for shard in shards for interval in shard.coverage.pieces(first)
+        interval for shard in shards for interval in shard.coverage.of_range(first)
     )
     if covered:
         since = covered[0][0] if start is None else start

@@ -6,7 +6,7 @@ from typing import Any
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.intervals import Interval
-from tap_leadintent.replication.plan import Plan, Scope, make_plan
+from tap_leadintent.replication.plan import RECHECK, Plan, Scope, make_plan
 from tap_leadintent.replication.source import Source
 from tap_leadintent.state_tool.bookmarks import (
     RANGES,
@@ -89,7 +89,7 @@ def describe_plan(
         reasons = _explain(plan, name, scope.lookback, first)
         limits = _describe_scope(scope, name, now)
         if at is not None:
-            answer = _answer(at, plan.coverage.pieces(name), reasons, limits)
+            answer = _answer(at, plan.coverage.of_range(name), reasons, limits)
             yield f"{stream}: {name} at {format_instant(at)}: {answer}"
             continue
         for interval, reason in reasons:
@@ -121,14 +121,14 @@ def _describe_scope(scope: Scope, name: str, now: int) -> str:
 
 def _explain(plan: Plan, name: str, lookback: int, first: str) -> Reasons:
     """Return what a run reads of a range, divided where the reason changes."""
-    covered, reasons = plan.coverage.pieces(name), Reasons()
+    covered, reasons = plan.coverage.of_range(name), Reasons()
     for step in plan.steps:
         if name in step.covers:
-            if covered and step.kind != "recheck":
-                reasons += _reasons(step.stretches, covered, lookback)
+            if covered and step.kind != RECHECK:
+                reasons += _reasons(step.intervals, covered, lookback)
             else:
-                reason = _RECHECK if step.kind == "recheck" else first
-                reasons += ((interval, reason) for interval in step.stretches)
+                reason = _RECHECK if step.kind == RECHECK else first
+                reasons += ((interval, reason) for interval in step.intervals)
     return reasons
 
 

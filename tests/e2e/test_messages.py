@@ -99,13 +99,13 @@ OF_THE_STATE = {
     "leads: api_key is not the one that the state was made with; if it belongs to another organization, use a separate state for it": warned(
         state=covering(key="00000000")
     ),
-    "leads: The stream starts anew: its state is about … with the filters 0123456789ab, not about … without filters; what it covers is kept": warned(
+    "leads: The stream is read from scratch: its state is about … with the filters 0123456789ab, not about … without filters; what it covers is kept": warned(
         state=covering(filters="0123456789ab")
     ),
-    "leads: Its state covers a time in the future, up to 9999-01-01T00:00:00Z, which does not count": warned(
+    "leads: The state covers a time in the future, up to 9999-01-01T00:00:00Z, which does not count": warned(
         state=covering(to="9999-01-01T00:00:00Z")
     ),
-    "leads: The stream starts anew: its state does not say what has been read": warned(
+    "leads: The stream is read from scratch: its state does not say what has been read": warned(
         state={"bookmarks": {"leads": {"replication_key_value": "2025-01-01"}}}
     ),
 }

@@ -6,7 +6,15 @@ import pytest
 
 from tap_leadintent.replication.coverage import Coverage
 from tap_leadintent.replication.intervals import Interval
-from tap_leadintent.replication.plan import SINCE_EVER, Plan, Scope, make_plan
+from tap_leadintent.replication.plan import (
+    FIRST_LOAD,
+    SINCE_EVER,
+    FullRead,
+    Plan,
+    RangeRead,
+    Scope,
+    make_plan,
+)
 from tap_leadintent.times import EARLIEST
 
 DAY = 86400
@@ -30,8 +38,12 @@ def both(*pieces: Interval) -> list[Covered]:
     return [(name, piece) for name in LEADS for piece in pieces]
 
 
+def range_reads(made: Plan) -> list[RangeRead]:
+    return [step for step in made.steps if isinstance(step, RangeRead)]
+
+
 def reads(made: Plan) -> list[tuple[str, list[Interval]]]:
-    return [(step.name, step.stretches) for step in made.steps]
+    return [(step.name, step.intervals) for step in range_reads(made)]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +74,7 @@ def test_a_run_reads_what_is_missing_and_looks_back(
     assert asked.get("date_found") == expected
     # Of a later range, all that is newer than what is missing is read again.
     assert asked.get("latest_signal") == (expected and [(expected[0][0], NOW)])
-    assert {step.name: step.is_in_order for step in made.steps} == {
+    assert {step.name: step.is_in_order for step in range_reads(made)} == {
         name: name == "latest_signal" for name in asked
     }
 
@@ -83,8 +95,8 @@ def test_what_a_later_start_leaves_of_the_lookback_is_covered_no_longer(
     start: int, end: int | None, left: list[Interval]
 ) -> None:
     made = plan(*both((0, 40)), start=start, end=end, lookback=5)
-    assert made.coverage.pieces("date_found") == left
-    assert made.coverage.pieces("latest_signal") == ([(0, 40)] if end else left)
+    assert made.coverage.of_range("date_found") == left
+    assert made.coverage.of_range("latest_signal") == ([(0, 40)] if end else left)
 
 
 @pytest.mark.parametrize("end", [80, NOW + 5])
@@ -97,22 +109,23 @@ def test_a_run_with_an_end_is_a_part_of_a_load(end: int) -> None:
 def test_the_future_is_not_covered() -> None:
     made = plan(*both((0, 50), (NOW - 5, NOW + 9), (NOW + 20, NOW + 30)))
     for name in LEADS:
-        assert made.coverage.pieces(name) == [(0, 50), (NOW - 5, NOW)]
+        assert made.coverage.of_range(name) == [(0, 50), (NOW - 5, NOW)]
 
 
 def test_a_short_stretch_of_what_has_coverage_is_quiet() -> None:
-    assert [step.is_quiet for step in plan(*both((0, 90 * DAY))).steps] == [True, True]
-    assert [step.is_quiet for step in plan(*both((0, 60 * DAY))).steps] == [False] * 2
-    assert [step.is_quiet for step in plan(start=99 * DAY).steps] == [False] * 2
+    for made, is_quiet in [
+        (plan(*both((0, 90 * DAY))), True),
+        (plan(*both((0, 60 * DAY))), False),
+        (plan(start=99 * DAY), False),
+    ]:
+        assert [step.is_quiet for step in range_reads(made)] == [is_quiet] * 2
 
 
 # Without a start date
 
 
 def test_without_a_start_one_chain_reads_everything_and_covers_all_ranges() -> None:
-    (step,) = plan(start=None).steps
-    assert (step.stretches, step.covers) == ([(SINCE_EVER, NOW)], LEADS)
-    assert step.name == "", "it asks for no range"
+    assert plan(start=None).steps == [FullRead((SINCE_EVER, NOW), LEADS, FIRST_LOAD)]
     assert reads(plan(*both((SINCE_EVER, 90)), start=None)) == [
         ("date_found", [(90, NOW)]),
         ("latest_signal", [(90, NOW)]),
@@ -120,9 +133,9 @@ def test_without_a_start_one_chain_reads_everything_and_covers_all_ranges() -> N
 
 
 def test_what_is_read_from_1970_on_counts_for_all_ranges() -> None:
-    (step,) = plan(start=None, end=50).steps
-    assert (step.stretches, step.covers) == ([(SINCE_EVER, 50)], LEADS)
-    assert step.name == "date_found"
+    assert plan(start=None, end=50).steps == [
+        RangeRead("date_found", [(SINCE_EVER, 50)], LEADS, FIRST_LOAD)
+    ]
     late = plan(*both((60, 90)), start=None)
     assert reads(late) == [
         ("date_found", [(SINCE_EVER, 60)]),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tap_leadintent.replication.coverage import Coverage
 from tap_leadintent.replication.intervals import Interval
-from tap_leadintent.replication.plan import Plan, Scope, make_plan
+from tap_leadintent.replication.plan import Plan, RangeRead, Scope, make_plan
 
 DAY = 86400
 NAME = "date_found"
@@ -22,7 +22,7 @@ def plan(mark: int | None, now: int, covered: int = 0, **asked: Any) -> Plan:
 
 
 def again(made: Plan) -> list[Interval]:
-    pieces = [step.stretches for step in made.steps if step.kind == "recheck"]
+    pieces = [step.intervals for step in made.steps if step.kind == "recheck"]
     return pieces[0] if pieces else []
 
 
@@ -50,7 +50,7 @@ def test_a_run_reads_again_what_the_sweep_has_passed(
 
 def test_it_begins_at_the_start_date_and_ends_with_the_present() -> None:
     made = plan(1050, 1120, covered=1100, start=1000, lookback=10)
-    assert [step.stretches for step in made.steps] == [
+    assert [step.intervals for step in made.steps] == [
         [(1090, 1120)],
         [(1000, 1024), (1025, 1120)],
     ]
@@ -75,8 +75,9 @@ def test_the_share_of_a_day_is_quiet_and_that_of_a_long_pause_is_not(
 ) -> None:
     now = (400 + days) * DAY
     made = plan(400 * DAY, now, start=100 * DAY, recheck=30 * DAY)
-    assert made.steps[-1].kind == "recheck"
-    assert made.steps[-1].is_quiet == is_quiet
+    step = made.steps[-1]
+    assert isinstance(step, RangeRead)
+    assert (step.kind, step.is_quiet) == ("recheck", is_quiet)
 
 
 @st.composite
@@ -110,7 +111,7 @@ def test_each_instant_is_read_again_within_the_period_and_the_longest_gap(
         asked = Scope(ranges=[NAME], start=start, lookback=3600, recheck=period)
         made = make_plan(asked, coverage, now)
         coverage = made.coverage
-        pieces = [piece for step in made.steps for piece in step.stretches]
+        pieces = [piece for step in made.steps for piece in step.intervals]
         if killed_after is None:
             longest, whole = max(longest, now - whole), now
             most = longest + DAY

@@ -1,123 +1,273 @@
-"""What is requested next, and what is handed over, in the order of time."""
+"""What is requested next, what is emitted, and in how much memory."""
 
+import gc
+import json
+import logging
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from math import ceil
+from queue import Empty
+from random import Random
+from threading import Barrier, Event
+from typing import Any
 from unittest import mock
+from weakref import ReferenceType, WeakSet, ref
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tap_leadintent.api.page import Page
+from tap_leadintent.api.page import Cursor, Page
+from tap_leadintent.api.pagination import Chain
 from tap_leadintent.replication import schedule as module
+from tap_leadintent.replication.coordinator import Answer, Coordinator, Released
+from tap_leadintent.replication.schedule import Reading, Schedule
 from tap_leadintent.replication.windows import Window, Windows
-from tests.support.reading import (
-    in_one_thread,
-    number_of,
-    page,
-    schedule_of,
-    seconds,
-)
-from tests.support.rounds import SHAPES, YEAR, shaped
+from tests.support.rounds import CLUSTERS, YEAR, clustered
+
+pytestmark = pytest.mark.usefixtures("no_thread_is_left_behind")
+
+LOGGER = logging.getLogger()
+PATIENCE = 60
+ROOM = 100_000
+"""The memory of these tests, in bytes."""
+
+Respond = Callable[[Window, int], Page]
+"""Gives a page of a window by its number, from 1."""
 
 
 class TroubleError(Exception):
     """What a request may run into."""
 
 
+def schedule_of(windows: Windows) -> Schedule:
+    return Schedule(windows, lambda window: Chain({"window": window}, LOGGER))
+
+
+def seconds(count: int) -> Windows:
+    """Give windows of one second each."""
+    return Windows([(0, count)], page_size=1, readers=4, widest=1, quiet=True)
+
+
+def page(content: object, size: int, *, next_page: int = 0) -> Page:
+    """Give a page of one record, as if its body were of some size."""
+    cursor = Cursor(has_more=bool(next_page), next=str(next_page))
+    return Page([json.dumps(content).encode()], cursor, size, 0, is_repaired=False)  # type: ignore[list-item]
+
+
+class Memory:
+    """Notes what pages take, from their request until nobody holds them."""
+
+    def __init__(self) -> None:
+        self._pages: WeakSet[Page] = WeakSet()
+        self.most = 0
+
+    def hold(self, one: Page) -> None:
+        self._pages.add(one)
+        self.most = max(self.most, sum(page.size for page in self._pages))
+
+
+def play(
+    windows: Windows, respond: Respond, seed: int, memory: Memory | None = None
+) -> Iterator[tuple[Window, Page]]:
+    """Read in one thread. A seed decides what happens next: an answer, or a release."""
+    random, memory = Random(seed), memory or Memory()  # noqa: S311
+    never: Any = None
+    coordinator = Coordinator(schedule_of(windows), never, never, LOGGER)
+    under_way: list[Answer] = []
+    emitted: list[Page] = []
+    event: Answer | Released = Released(0)
+    while True:
+        coordinator.step(event)
+        del event
+        while not coordinator.pages.empty():
+            item = coordinator.pages.get()
+            if item is None:
+                return
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+            emitted.append(item[1])
+            del item
+        while not coordinator.requests.empty():
+            reading = coordinator.requests.get()
+            assert reading
+            under_way.append(_answer(reading, respond))
+            if isinstance(one := under_way[-1].result, Page):
+                memory.hold(one)
+            del one
+        assert under_way or emitted, "nothing is read any more"
+        assert len(under_way) <= windows.readers
+        if emitted and (not under_way or random.random() < 0.5):
+            event = Released(emitted.pop(0).size)
+        else:
+            # Some answers stay behind for long.
+            is_any = random.random() < 0.3
+            place = random.randrange(len(under_way)) if is_any else -1
+            event = under_way.pop(place)
+
+
+def _answer(reading: Reading, respond: Respond) -> Answer:
+    window = reading.chain.fields["window"]
+    try:
+        return Answer(reading, respond(window, int(reading.chain.current_value or 1)))
+    except TroubleError as error:
+        return Answer(reading, error)
+
+
 @given(
-    lengths=st.lists(st.integers(1, 6), min_size=1, max_size=12),
-    failures=st.sets(st.tuples(st.integers(0, 11), st.integers(1, 6)), max_size=3),
-    readers=st.integers(1, 8),
-    padding=st.sampled_from([0, 40_000]),
-    seed=st.integers(0, 2**16),
+    CLUSTERS,
+    st.integers(1, 32),
+    st.sampled_from([100, ROOM // 10, ROOM // 2, 3 * ROOM]),
+    st.none() | st.integers(0, YEAR - 1),
+    st.integers(0, 2**16),
 )
-def test_all_pages_before_a_failure_come_in_order_and_once(
-    lengths: list[int],
-    failures: set[tuple[int, int]],
+def test_each_record_is_emitted_once_in_order_within_the_memory(
+    clusters: list[tuple[int, int, int]],
     readers: int,
-    padding: int,
+    largest: int,
+    failing: int | None,
     seed: int,
 ) -> None:
-    def send(window: Window, number: int) -> Page:
-        if (window.start, number) in failures:
+    times, per_page = clustered(clusters).times, 100
+    memory, random = Memory(), Random(seed)  # noqa: S311
+
+    def respond(window: Window, number: int) -> Page:
+        if failing is not None and window.start <= failing < window.end:
             raise TroubleError
-        has_more = number < lengths[window.start]
-        return page(number, has_more=has_more, padding=padding)
+        inside = [time for time in times if window.start <= time < window.end]
+        held = inside[(number - 1) * per_page :]
+        next_page = number + 1 if len(held) > per_page else 0
+        size = random.randint(100, largest)
+        return page(held[:per_page], size, next_page=next_page)
 
-    expected: list[tuple[int, int]] = []
-    failed = False
-    for start, length in enumerate(lengths):
-        after = [n for where, n in failures if where == start and n <= length]
-        expected += [(start, n) for n in range(1, min([length + 1, *after]))]
-        if failed := bool(after):
-            break
-    told: list[tuple[int, int]] = []
-    windows = Windows(
-        [(0, len(lengths))], page_size=1, readers=readers, widest=1, quiet=True
-    )
+    windows = Windows([(0, YEAR)], page_size=per_page, readers=readers)
+    emitted: list[int] = []
+    covered = 0
     with (
-        mock.patch.object(module, "MOST_BYTES", 100_000),
-        pytest.raises(TroubleError) if failed else nullcontext(),
+        mock.patch.object(module, "MOST_BYTES", ROOM),
+        nullcontext() if failing is None else pytest.raises(TroubleError),
     ):
-        for window, one in in_one_thread(windows, send, seed):
-            told.append((window.start, number_of(one)))
-    assert told == expected
+        for window, one in play(windows, respond, seed, memory):
+            covered = window.end
+            emitted += json.loads(one.raw[0])
+            del one
+    assert emitted == [time for time in times if time < covered]
+    assert covered == YEAR if failing is None else covered <= failing
+    # Each body under way may be larger than all before it.
+    assert memory.most <= ROOM + (readers + 1) * largest
 
 
-@pytest.mark.parametrize("padding", [10_000, 2_000_000])
-def test_what_waits_is_bounded(padding: int) -> None:
-    sent = taken = most = 0
-
-    def send(_: Window, number: int) -> Page:
-        nonlocal sent, most
-        sent += 1
-        most = max(most, sent - taken)
-        return page(number, has_more=number < 20, padding=padding)
-
-    with mock.patch.object(module, "MOST_BYTES", 100_000):
-        for _ in in_one_thread(seconds(10), send, 1):
-            taken += 1
-    assert sent == taken == 200
-    # Each reader may have one more page under way.
-    assert most <= 100_000 / padding + 5
-
-
-@pytest.mark.parametrize("readers", [2, 4, 16])
-@pytest.mark.parametrize("shape", ["office", "bursts", "import"])
-@pytest.mark.parametrize("most_bytes", [1, module.MOST_BYTES])
-def test_each_window_comes_whole_also_without_room_for_a_page(
-    most_bytes: int, shape: str, readers: int
+@pytest.mark.parametrize("readers", [1, 4, 32])
+@pytest.mark.parametrize("quiet", [True, False])
+@pytest.mark.parametrize("size", [ROOM // 20, ROOM // 2, 3 * ROOM])
+def test_what_waits_is_bounded_wherever_it_lies(
+    readers: int, size: int, *, quiet: bool
 ) -> None:
-    """Also those that may be given up: they come whole or not at all."""
-    history = shaped(2000, SHAPES[shape])
+    """All records lie in one second, in a probe that older windows come before."""
+    memory, taken = Memory(), 0
 
-    def send(window: Window, number: int) -> Page:
-        return page(number, has_more=number < ceil(history.held(window) / 10))
+    def respond(window: Window, number: int) -> Page:
+        is_last = number == 500 or not window.start <= YEAR - 9 < window.end
+        return page(number, size, next_page=0 if is_last else number + 1)
 
-    windows = Windows([(0, YEAR)], page_size=10, readers=readers)
-    covered = expected = 0
-    with mock.patch.object(module, "MOST_BYTES", most_bytes):
-        for window, one in in_one_thread(windows, send, readers):
-            expected += 1
-            assert (window.start, number_of(one)) == (covered, expected)
-            if not one.cursor.has_more:
-                assert expected == max(1, ceil(history.held(window) / 10))
-                covered, expected = window.end, 0
-    assert covered == YEAR
+    windows = Windows([(0, YEAR)], page_size=100, readers=readers, quiet=quiet)
+    with mock.patch.object(module, "MOST_BYTES", ROOM):
+        for item in play(windows, respond, 1, memory):
+            taken += 1
+            del item
+    assert taken >= 500
+    # As many as are requested before the size of a page is known, and the next one.
+    assert memory.most <= max(ROOM, min(readers, 8) * size) + size
 
 
-def test_pages_that_nobody_takes_stop_the_requests_and_no_others_do() -> None:
-    schedule, waiting, taken = schedule_of(seconds(50)), [], 0
-    with mock.patch.object(module, "MOST_BYTES", 100_000):
-        while not schedule.is_finished:
-            while asking := [*schedule.requests()]:
-                for reading in asking:
-                    schedule.take(reading, page(1, padding=40_000))
-                waiting += [one for _, one in schedule.handed_over()]
-            # Each of four readers may have one more under way.
-            assert 0 < len(waiting) <= 100_000 / 40_000 + 4
-            while waiting:
-                schedule.make_room(waiting.pop().size)
-                taken += 1
-    assert taken == 50
+# Threads
+
+
+def fetch_by(respond: Respond) -> Any:
+    return lambda fields, after, _: respond(fields["window"], int(after or 1))
+
+
+def nothing() -> None:
+    """No signal has come."""
+
+
+def read(respond: Respond, check: Callable[[], None] = nothing) -> Coordinator:
+    """Read nine windows by four threads."""
+    return Coordinator(schedule_of(seconds(9)), fetch_by(respond), check, LOGGER)
+
+
+def test_so_many_windows_are_read_at_once_and_emitted_in_order() -> None:
+    together = Barrier(4)
+
+    def respond(window: Window, number: int) -> Page:
+        if window.start < 8:
+            together.wait(PATIENCE)
+        return page(number, 100)
+
+    assert [window.start for window, _ in read(respond)] == [*range(9)]
+
+
+def test_room_for_pages_comes_back_when_they_are_taken() -> None:
+    checks = 0
+
+    def check() -> None:
+        nonlocal checks
+        checks += 1
+        assert checks < 500, "no page comes any more"
+
+    def respond(_: Window, number: int) -> Page:
+        return page(number, ROOM, next_page=number < 20 and number + 1)
+
+    with mock.patch.object(module, "MOST_BYTES", ROOM):
+        assert len([*read(respond, check)]) == 9 * 20
+
+
+def test_a_signal_ends_the_wait_for_a_page_and_a_request_is_not_waited_for() -> None:
+    is_over = Event()
+
+    def respond(_: Window, number: int) -> Page:
+        assert is_over.wait(PATIENCE)
+        return page(number, 100)
+
+    def check() -> None:
+        raise SystemExit(143)
+
+    with pytest.raises(SystemExit, match="143"):
+        next(iter(read(respond, check)))
+    is_over.set()
+
+
+def test_a_signal_is_noticed_soon_while_a_page_is_awaited() -> None:
+    coordinator = read(
+        lambda *_: page(1, 100), mock.Mock(side_effect=[None, SystemExit])
+    )
+    coordinator.pages = mock.Mock(**{"get.side_effect": Empty})
+    with pytest.raises(SystemExit):
+        next(iter(coordinator))
+    ((_, waits),) = coordinator.pages.get.call_args_list
+    assert waits["timeout"] <= 1
+
+
+def test_closing_stops_the_requests_and_forgets_the_pages() -> None:
+    pages: list[ReferenceType[Page]] = []
+    events: list[Event] = []
+
+    def fetch(_: Any, after: str | None, stopped: Event) -> Page:
+        one = page(1, 100, next_page=int(after or 1) + 1)
+        pages.append(ref(one))
+        events.append(stopped)
+        return one
+
+    coordinator = Coordinator(schedule_of(seconds(9)), fetch, nothing, LOGGER)
+    items = iter(coordinator)
+    assert [next(items)[0].start for _ in range(3)] == [0, 0, 0]
+    items.close()
+    assert all(stopped.is_set() for stopped in events)
+    for thread in threading.enumerate():
+        if thread.name.startswith(("coordinator", "reader")):
+            thread.join(PATIENCE)
+    del coordinator, items
+    gc.collect()
+    assert len(pages) >= 3
+    assert not any(one() for one in pages)

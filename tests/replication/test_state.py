@@ -14,7 +14,7 @@ FILTERS = {"leads": {"signals": ["a"]}}
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
     """Give what was warned of the state since the last call, and forget it."""
-    told = [line for line in caplog.messages if "state" in line or "anew" in line]
+    told = [line for line in caplog.messages if "state" in line or "scratch" in line]
     caplog.clear()
     return told
 
@@ -37,11 +37,11 @@ def test_another_source_is_read_whole_and_coming_back_reads_what_is_new(
     assert second(-1) in starts(api)
     told = f"its state is about {HERE} without filters, not about {THERE} without"
     for name, line in zip(BOTH, warnings(caplog), strict=True):
-        assert line.startswith(f"{name}: The stream starts anew: {told}")
+        assert line.startswith(f"{name}: The stream is read from scratch: {told}")
     run(api, store, {**there, "filters": FILTERS})
     assert second(-1) in starts(api)
     (line,) = warnings(caplog)
-    assert line.startswith("leads: The stream starts anew: its state is about")
+    assert line.startswith("leads: The stream is read from scratch: its state is about")
 
     api.now = 3 * DAY
     again = {**STRICT, "base_url": "HTTPS://API.example.com:443/"}
@@ -79,6 +79,6 @@ def test_a_state_of_the_future_is_cut_also_one_without_a_source(
         api.now = days * DAY
         run(api, store, STRICT)
     (line,) = warnings(caplog)
-    assert line.startswith("leads: Its state covers a time in the future, up to ")
+    assert line.startswith("leads: The state covers a time in the future, up to ")
     assert second(400 * DAY) in line
     assert store.rows.keys() == {f"lead-{n:04}" for n in range(48, 60)}

@@ -156,7 +156,7 @@ def test_the_oldest_window_comes_to_its_end_while_all_others_wait(
     times = clustered(clusters)
     windows = Windows([(0, YEAR + 30 * DAY)], page_size=PAGE, readers=readers)
     out: list[Any] = []
-    while out or windows.oldest_left is not None:
+    while out or windows.oldest_unread is not None:
         while len(out) < readers and (window := windows.next()):
             out.append(window)
         front = min(out)
@@ -167,8 +167,8 @@ def test_the_oldest_window_comes_to_its_end_while_all_others_wait(
 
 
 def test_a_whole_stretch_is_one_window_that_is_never_given_up() -> None:
-    windows = Windows([(0, YEAR)], page_size=PAGE, whole=True)
+    windows = Windows([(0, YEAR)], page_size=PAGE, one_chain=True)
     window = windows.next()
     assert window is not None
-    assert (window.start, window.end, window.is_kept) == (0, YEAR, True)
+    assert (window.start, window.end, window.never_abandon) == (0, YEAR, True)
     assert all(windows.goes_on(window, records=PAGE) for _ in range(1000))

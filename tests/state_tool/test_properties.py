@@ -57,7 +57,7 @@ def test_what_is_forgotten_is_read_again(
 ) -> None:
     before = covered_by(state_of(pieces))
     forgotten = {
-        name: hours_in(before.pieces(name)) & {*range(*interval)} for name in RANGES
+        name: hours_in(before.of_range(name)) & {*range(*interval)} for name in RANGES
     }
     begun, ended = (hour * HOUR for hour in interval)
     try:
@@ -69,9 +69,9 @@ def test_what_is_forgotten_is_read_again(
     asked = Scope(ranges=RANGES, start=since, lookback=lookback * HOUR)
     steps = make_plan(asked, after, SPAN * HOUR).steps
     for name in RANGES:
-        remaining = hours_in(before.pieces(name)) - forgotten[name]
-        assert hours_in(after.pieces(name)) == remaining
-        read = hours_in(cut for s in steps if name in s.covers for cut in s.stretches)
+        remaining = hours_in(before.of_range(name)) - forgotten[name]
+        assert hours_in(after.of_range(name)) == remaining
+        read = hours_in(cut for s in steps if name in s.covers for cut in s.intervals)
         assert {hour for hour in forgotten[name] if hour >= (start or 0)} <= read
 
 
@@ -92,7 +92,7 @@ def test_each_interval_of_a_plan_is_described_once(
     for name in RANGES:
         texts = re.findall(rf"  {name} from (\S+) to (\S+):", "\n".join(lines))
         described = [(parse_instant(start), parse_instant(end)) for start, end in texts]
-        read = [cut for s in steps if s.name == name for cut in s.stretches]
+        read = [cut for s in steps if name in s.covers for cut in s.intervals]
         assert union(described) == union(read)
         assert sum(b - a for a, b in described) == sum(b - a for a, b in read)
 
@@ -107,7 +107,7 @@ def test_joined_shards_cover_what_each_covers_before_its_lookback(
     )
     for name in RANGES:
         settled = set()
-        for covered in (in_seconds(shard).pieces(name) for shard in shards):
+        for covered in (in_seconds(shard).of_range(name) for shard in shards):
             newest = covered[-1][1] // HOUR if covered else 0
             settled |= hours_in(covered) & set(range(newest - lookback))
-        assert hours_in(covered_by(joined["leads"]).pieces(name)) == settled
+        assert hours_in(covered_by(joined["leads"]).of_range(name)) == settled

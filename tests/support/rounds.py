@@ -150,7 +150,7 @@ def read(
             heappush(chains, (played.rounds + 1, order, window, pages, 0))
         if not chains:
             break
-        left = windows.oldest_left
+        left = windows.oldest_unread
         front = min(window.start for _, _, window, _, _ in chains)
         front = front if left is None else min(front, left)
         shown = {window: n for window, n in shown.items() if window.start >= front}
@@ -160,7 +160,7 @@ def read(
         played.requests += 1
         assert played.requests < most, "windows are read again and again"
         shown[window] = page + 1
-        if not window.is_kept:
+        if not window.never_abandon:
             played.longest = max(played.longest, sum(map(bool, pages[: page + 1])))
         if page + 1 == len(pages):
             windows.done(window, records=pages[page])
@@ -170,7 +170,7 @@ def read(
             heappush(chains, (played.rounds + 1, number, window, pages, page + 1))
         else:
             del shown[window]
-    assert windows.oldest_left is None
+    assert windows.oldest_unread is None
     return played
 
 
