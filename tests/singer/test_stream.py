@@ -36,6 +36,21 @@ def test_a_version_is_activated_after_the_last_record_and_only_then(
     assert {m["version"] for m in store.of_type("RECORD")} == {activated["version"]}
 
 
+def test_the_first_state_takes_back_what_an_earlier_load_covered() -> None:
+    """Meltano merges it into the old state, and the run may end at any time."""
+    store, streams = Store(), ("leads", "observations")
+    run(Api(now=DAY), store, CONFIG, selected=streams)
+    empty = {"bookmarks": {stream: {"coverage": []} for stream in streams}}
+    assert store.messages[0] == {"type": "STATE", "value": empty}
+
+
+def test_without_a_bookmark_no_empty_state_is_written() -> None:
+    store = Store()
+    run(Api(now=DAY), store, CONFIG, selected=("custom_signals",))
+    assert store.messages[0]["type"] == "SCHEMA"
+    assert all(message["value"] for message in store.of_type("STATE"))
+
+
 @pytest.mark.parametrize("in_batches", [False, True], ids=["records", "batches"])
 def test_no_state_is_ahead_of_its_records(*, in_batches: bool, tmp_path: Path) -> None:
     api, store = Api(now=9 * DAY, leads=steady(1500, 300)), Store()
