@@ -38,9 +38,9 @@ def infer_columns(stream: LeadIntentStream) -> None:
     try:
         page = stream.reader.first_page()
     except StreamError as error:
-        if error.kind != HTTPStatus.FORBIDDEN:
+        if error.status != HTTPStatus.FORBIDDEN:
             msg = f"{stream.name}: {error}"
-            raise StreamError(msg) from None
+            raise error.with_message(msg) from None
         stream.selected_by_default = False
         told = "%s; it is deselected, and its columns are not inferred"
         stream.logger.warning(told, error.message)

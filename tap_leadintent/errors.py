@@ -5,16 +5,15 @@
   + RunError: after streams have failed
     - OutputError: at once, as nothing can be written
   + StreamError: ends a stream; the others are still read
-    - RefusedError: for a status of the API
-      . TooWideError: for a time range that can be narrower
-    - NoAccessError: no connection can be made, which ends the run
+    - TooWideError: ends a window, which is then read in narrower ones
 
 They are `click` exceptions, as the SDK does not handle those of a run. This way every
 entry point ends without a traceback and with exit code 1.
 """
 
 import logging
-from typing import IO, Any
+from enum import StrEnum
+from typing import IO, Any, Self
 
 import click
 from singer_sdk.exceptions import FatalAPIError
@@ -62,37 +61,75 @@ class StoppedError(Exception):
     """Raised in a reader thread to stop it."""
 
 
+class Reason(StrEnum):
+    """Why a request failed, where its HTTP status does not say it."""
+
+    NO_CONNECTION = "no_connection"
+    """No connection to the API could be made."""
+
+    CONNECTION_LOST = "connection_lost"
+    """The connection ended before the response was complete."""
+
+    TIMEOUT = "timeout"
+    """The response was not complete in time."""
+
+    TOO_LARGE = "too_large"
+    """The response is larger than the tap accepts."""
+
+    NOT_A_PAGE = "not_a_page"
+    """The response is complete, but it is not a page of records."""
+
+
 class StreamError(FatalAPIError, LoggedError):
     """A stream cannot go on; the message says why and what to do."""
 
-    may_pass = False
-    """Whether another try of the request may help."""
-
-    retry_after: float | None = None
-    """How many seconds the server wants to be left alone, if it says so."""
-
-    def __init__(self, message: str, kind: object = None) -> None:
+    def __init__(  # noqa: PLR0913 - one argument for each attribute
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        reason: Reason | None = None,
+        is_retryable: bool = False,
+        retry_after: float | None = None,
+        as_of: int | None = None,
+    ) -> None:
         """Create the error.
 
         Args:
             message: What happened and what to do.
-            kind: What a request failed with: the HTTP status, or the type of error
-                where there was no response. None if no request failed.
+            status: The HTTP status of the response, if there was one.
+            reason: Why the request failed, if the status does not say it.
+            is_retryable: Whether another attempt of the request may succeed.
+            retry_after: How many seconds the server asks the client to wait.
+            as_of: Up to which time a page would have been complete, see `ServerClock`.
         """
         super().__init__(message)
-        self.kind = kind
+        self.status = status
+        self.reason = reason
+        self.is_retryable = is_retryable
+        self.retry_after = retry_after
+        self.as_of = as_of
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the API refused a request, so that a retry would not help."""
+        return self.status is not None and not self.is_retryable
+
+    def with_message(self, message: str) -> Self:
+        """Return a copy of this error that has another message.
+
+        Args:
+            message: The other message.
+        """
+        return type(self)(
+            message,
+            status=self.status,
+            reason=self.reason,
+            is_retryable=self.is_retryable,
+            retry_after=self.retry_after,
+            as_of=self.as_of,
+        )
 
 
-class NoAccessError(StreamError):
-    """No connection to the API can be made, so that no other stream can be read."""
-
-
-class RefusedError(StreamError):
-    """The API refused a request with the status `kind`; a retry would not help."""
-
-    as_of: int | None = None
-    """Up to which time a page would have been complete, see `ServerClock`."""
-
-
-class TooWideError(RefusedError):
+class TooWideError(StreamError):
     """The API refused the first page of a window that can be narrower."""

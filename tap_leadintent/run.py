@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from http import HTTPStatus
 from time import monotonic
 from typing import Any
 
@@ -99,14 +98,10 @@ def read_each(
         except errors.StreamError as error:
             # The last line, which tells it again, may come hours later.
             stream.stats.has_failed = True
-            status = error.kind if isinstance(error.kind, int) else None
-            reason = getattr(error.kind, "__name__", None)
-            figures = _figures(stream, status=status, reason=reason)
+            figures = _figures(stream, status=error.status, reason=error.reason)
             stream.logger.error("%s", error, extra=figures)  # noqa: TRY400
             failed.append(f"{stream.name}: {error}")
-            limiter = stream.run_context.limiter
-            last, limiter.failure = limiter.failure, error.kind or limiter.failure
-            if _ends_run(error, last, has_succeeded=limiter.has_succeeded):
+            if stream.run_context.health.note_failure(error):
                 if left := [other.name for other in streams[number:]]:
                     ending.append(f"not tried after that: {', '.join(left)}")
                 ending.append(f"base_url is {stream.config['base_url']}")
@@ -122,19 +117,3 @@ def read_each(
         line = f"{len(failed)} of {len(streams)} streams failed: {told}"
         secret = streams[0].run_context.secret
         raise errors.RunError(secret.summarize(line, _MOST_OF_FAILURES))
-
-
-def _ends_run(error: errors.StreamError, last: object, *, has_succeeded: bool) -> bool:
-    """Tell whether a stream's failure shows that no other stream can be read.
-
-    It does if no connection can be made. While no request of the run has succeeded, it
-    also does if the key is refused, or if the last stream failed in the same way. A
-    page proves that address and key are right: after it, two streams that fail alike,
-    such as with 404, say nothing about the others. Neither does 403 at any time, which
-    is about one endpoint.
-    """
-    if isinstance(error, errors.NoAccessError):
-        return True
-    if has_succeeded or error.kind in {None, HTTPStatus.FORBIDDEN}:
-        return False
-    return error.kind in {HTTPStatus.UNAUTHORIZED, last}

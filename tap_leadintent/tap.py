@@ -13,6 +13,7 @@ from typing_extensions import override
 
 from tap_leadintent import log
 from tap_leadintent.api.clock import ServerClock
+from tap_leadintent.api.health import RunHealth
 from tap_leadintent.api.http import RunContext
 from tap_leadintent.api.limits import RateLimiter
 from tap_leadintent.api.session import new_session
@@ -38,9 +39,12 @@ class TapLeadIntent(Tap):
     @override
     def discover_streams(self) -> list[LeadIntentStream]:
         readers = self.config["concurrency"]
+        requests_per_minute = self.config.get("max_requests_per_minute")
+        health = RunHealth()
         run_context = RunContext(
             session=new_session(self.config.get("base_url", ""), 2 * readers),
-            limiter=RateLimiter(readers, self.config.get("max_requests_per_minute")),
+            limiter=RateLimiter(readers, requests_per_minute, health),
+            health=health,
             clock=ServerClock(self.logger),
             secret=self._secret,
             interruption=self._interruption,

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import requests
 
 from tap_leadintent.api.limits import retry_after
-from tap_leadintent.errors import SUPPORT, NoAccessError, RefusedError, StreamError
+from tap_leadintent.errors import SUPPORT, Reason, StreamError
 from tap_leadintent.log import Secret
 
 _RETRIED = frozenset({408, 429, *range(500, 1000)} - {501, 505})
@@ -68,6 +68,10 @@ _MEANINGS = {
 """By names of classes: what to say. The first that fits any cause of an error is
 used."""
 
+# What fails after a connection was made is not wrapped in a `MaxRetryError`, as the
+# adapter's `Retry` is configured. The others are about the proxy's address.
+_NO_CONNECTION = {"MaxRetryError", "InvalidSchema", "InvalidURL"}
+
 
 def no_answer(
     error: requests.RequestException, url: str, seconds: float, secret: Secret
@@ -81,8 +85,7 @@ def no_answer(
         secret: Hides the key.
 
     Returns:
-        The error to raise, without a full stop; a `NoAccessError` if no connection
-        could be made.
+        The error to raise, without a full stop.
     """
     causes = [*_causes(error)]
     kinds = {kind.__name__ for cause in causes for kind in type(cause).__mro__}
@@ -90,14 +93,17 @@ def no_answer(
     host = secret.summarize(urlsplit(url).netloc)
     # What a server or a proxy said may hold the key in another spelling.
     told = text.format(host=host, seconds=seconds, why=secret.quote(_reason(causes)))
-    # What fails later is not wrapped in it, as the adapter's `Retry` has it.
-    has_no_connection = "MaxRetryError" in kinds
-    explained = (NoAccessError if has_no_connection else StreamError)(told, type(error))
-    explained.may_pass = (
+    if kinds & _NO_CONNECTION:
+        reason = Reason.NO_CONNECTION
+    elif "Timeout" in kinds:
+        reason = Reason.TIMEOUT
+    else:
+        reason = Reason.CONNECTION_LOST
+    is_retryable = (
         isinstance(error, requests.ConnectionError | requests.Timeout)
         and "SSLCertVerificationError" not in kinds
     )
-    return explained
+    return StreamError(told, reason=reason, is_retryable=is_retryable)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -132,8 +138,7 @@ def no_page(
         difference: What `Page` raised, if the status is 200.
 
     Returns:
-        The error to raise; a `RefusedError` if another try would not help. Its message
-        has the server's own words at its end, shortened.
+        The error to raise. Its message ends with the server's own words, shortened.
     """
     status = response.status_code
     if difference:
@@ -148,10 +153,11 @@ def no_page(
     words = secret.quote(response.content[:_MOST_BYTES].decode(errors="replace"))
     if words:
         told = f"{told}: {words}"
-    if not difference and status not in _RETRIED:
-        refusal = RefusedError(told, status)
-        refusal.as_of = as_of
-        return refusal
-    error = StreamError(told, status)
-    error.may_pass, error.retry_after = True, retry_after(response.headers)
-    return error
+    return StreamError(
+        told,
+        status=status,
+        reason=Reason.NOT_A_PAGE if difference else None,
+        is_retryable=bool(difference) or status in _RETRIED,
+        retry_after=retry_after(response.headers),
+        as_of=as_of,
+    )

@@ -14,6 +14,7 @@ import requests
 
 from tap_leadintent.api.clock import ServerClock
 from tap_leadintent.api.failures import no_answer, no_page
+from tap_leadintent.api.health import RunHealth
 from tap_leadintent.api.limits import RateLimiter, backoff
 from tap_leadintent.api.page import Page
 from tap_leadintent.api.session import trusted
@@ -38,6 +39,9 @@ class RunContext:
 
     limiter: RateLimiter
     """Delays requests."""
+
+    health: RunHealth
+    """Knows whether the address and the key have worked in this run."""
 
     clock: ServerClock
     """Compares the server's clock with ours."""
@@ -92,8 +96,6 @@ class Client:
             The page.
 
         Raises:
-            NoAccessError: No connection could be made.
-            RefusedError: The API refused the request; a retry would not help.
             StreamError: All retries failed, or a retry would not help.
             StoppedError: The page is not wanted any more.
         """
@@ -108,6 +110,7 @@ class Client:
                     pause = self._plan_retry(error, attempt)
                 else:
                     limiter.succeed()
+                    self.run_context.health.note_page()
                     return page
 
     def _send(self, fields: Fields, after: str | None) -> Page:
@@ -140,15 +143,15 @@ class Client:
 
         After 429 and 503, all requests wait.
         """
-        if not error.may_pass:
+        if not error.is_retryable:
             raise error
         limiter = self.run_context.limiter
-        most = 1 if limiter.is_on_trial else 1 + self.retries
+        most = 1 if self.run_context.health.is_on_trial else 1 + self.retries
         if attempt >= most:
             msg = f"gave up after {counted(attempt, 'try', 'tries')}: {error}"
-            raise type(error)(msg, error.kind) from None
+            raise error.with_message(msg) from None
         pause = backoff(attempt)
-        if error.kind in _REST_FOR_ALL:
+        if error.status in _REST_FOR_ALL:
             pause = error.retry_after or pause
             limiter.rest(pause)
         told = f"try {attempt + 1} of {most} in {pause:.1f} s"

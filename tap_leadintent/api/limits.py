@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from threading import TIMEOUT_MAX, Condition, Event
 
+from tap_leadintent.api.health import RunHealth
 from tap_leadintent.errors import StoppedError
 from tap_leadintent.stats import StreamStats
 from tap_leadintent.times import parse_http_date
@@ -63,13 +64,20 @@ class RateLimiter:
     overloaded. Responses raise the number again slowly.
     """
 
-    def __init__(self, at_once: int, requests_per_minute: int | None = None) -> None:
+    def __init__(
+        self,
+        at_once: int,
+        requests_per_minute: int | None = None,
+        health: RunHealth | None = None,
+    ) -> None:
         """Start without a wait.
 
         Args:
             at_once: Most requests in flight.
             requests_per_minute: Most requests in a minute, evenly spread.
+            health: While it is on trial, one request is in flight at most.
         """
+        self._health = health or RunHealth()
         self._interval = 60 / requests_per_minute if requests_per_minute else 0.0
         self._next_slot = 0.0
         self._changed = Condition()
@@ -77,19 +85,6 @@ class RateLimiter:
         self._most = self._at_once = float(at_once)
         self._in_flight: list[Event] = []
         """For each request, what is set when it is not wanted any more."""
-        self.has_succeeded = False
-        """Whether any request of the run has got a page."""
-        self.failure: object = None
-        """The kind (see `StreamError`) of the last stream's failure, if any failed;
-        `run.py` sets it."""
-
-    @property
-    def is_on_trial(self) -> bool:
-        """Whether a stream has failed, and no request of the run has succeeded.
-
-        Then one request is sent at a time, and none is retried.
-        """
-        return self.failure is not None and not self.has_succeeded
 
     def rest(self, seconds: float) -> None:
         """Hold all requests, as the server asked.
@@ -107,7 +102,6 @@ class RateLimiter:
     def succeed(self) -> None:
         """Learn that a request has got a page."""
         with self._changed:
-            self.has_succeeded = True
             self._most = min(self._at_once, self._most + _RISE)
 
     @contextmanager
@@ -147,6 +141,6 @@ class RateLimiter:
     def _seconds_left(self) -> float:
         # Those of a stream that has failed may hang; the next one must not wait for it.
         wanted = sum(not stopped.is_set() for stopped in self._in_flight)
-        if wanted >= (1 if self.is_on_trial else int(self._most)):
+        if wanted >= (1 if self._health.is_on_trial else int(self._most)):
             return TIMEOUT_MAX  # The end of one wakes those that wait for its place.
         return max(self._rest_until, self._next_slot) - time.monotonic()

@@ -101,9 +101,9 @@ class Chain(BaseAPIPaginator[str | None]):
         """
         if not (self.count and isinstance(error, StreamError)):
             raise error
-        if error.kind not in _CURSOR_REFUSALS or self._restarts == _RESTARTS:
+        if error.status not in _CURSOR_REFUSALS or self._restarts == _RESTARTS:
             msg = f"page {self.count + 1}: {error}"
-            raise type(error)(msg, error.kind)
+            raise error.with_message(msg)
         self._restarts += 1
         super().__init__(None)
         self._seen.clear()

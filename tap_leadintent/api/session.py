@@ -13,7 +13,7 @@ from typing_extensions import override
 from urllib3 import BaseHTTPResponse
 from urllib3.exceptions import HTTPError
 
-from tap_leadintent.errors import NoAccessError, StreamError
+from tap_leadintent.errors import Reason, StreamError
 
 LARGEST_BODY = 64 * 1024 * 1024
 """Bytes of a body, after decompression. More would let a bad response fill the memory;
@@ -48,7 +48,7 @@ def _whole(raw: BaseHTTPResponse, end: float) -> bytes:
             if body.tell() > LARGEST_BODY:
                 most = f"{LARGEST_BODY >> 20} MiB"
                 msg = f"the response is larger than {most}; lower page_size"
-                raise StreamError(msg, "too large")
+                raise StreamError(msg, reason=Reason.TOO_LARGE)
             if time.monotonic() > end:
                 raise requests.ReadTimeout
     except HTTPError as error:
@@ -89,12 +89,12 @@ def trusted() -> str | bool:
         The argument `verify` for `Session.send`.
 
     Raises:
-        NoAccessError: A variable names a path that does not exist.
+        StreamError: A variable names a path that does not exist.
     """
     for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"):
         if path := os.environ.get(name):
             if not Path(path).exists():
                 msg = f"{name} names no file of certificates: there is no {path}"
-                raise NoAccessError(msg)
+                raise StreamError(msg, reason=Reason.NO_CONNECTION)
             return path
     return True

@@ -6,7 +6,6 @@ API description: "POST /v1/signals/leads", "POST /v1/monitor/signals".
 import logging
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -14,13 +13,16 @@ from typing_extensions import override
 
 from tap_leadintent.api.page import Page, Records
 from tap_leadintent.api.pagination import Chain
-from tap_leadintent.errors import RefusedError, StreamError, TooWideError
+from tap_leadintent.errors import StreamError, TooWideError
 from tap_leadintent.replication.windows import NARROWEST, OVERLAP_SECONDS, Window
 from tap_leadintent.times import EARLIEST, format_instant
 
 _REFUSALS = frozenset({400, 409, 413, 416, 422})
 """Statuses with which a server may refuse a range: it ends in the server's future, or
 is too wide for it."""
+
+_TOO_WIDE = frozenset({413, 416})
+"""Statuses that say that the range is too wide."""
 
 _MOST_ALIKE = 3
 """Windows in a row that begin with the same records before a time without records is
@@ -75,7 +77,7 @@ class RangeChain(Chain):
     def refuse(self, error: BaseException) -> None:
         # Only the first page says something about the range.
         refusals = frozenset() if self.count else _REFUSALS
-        if not isinstance(error, RefusedError) or error.kind not in refusals:
+        if not isinstance(error, StreamError) or error.status not in refusals:
             super().refuse(error)
             return
         now = error.as_of
@@ -85,13 +87,15 @@ class RangeChain(Chain):
             # All of the window may lie in the future.
             self.fields = range_fields(self._name, min(self._start, now - 1), now)
         elif self._until - self._start > NARROWEST:
-            raise TooWideError(str(error), error.kind)
-        else:
+            raise TooWideError(str(error), status=error.status)
+        elif error.status in _TOO_WIDE:
             msg = (
-                f"{error} ({self._name} was asked for in windows of an hour at most; "
-                "if that is too wide, lower window_days)"
+                f"{error} (the API refuses even windows of an hour of {self._name}; if "
+                "they are too wide, lower window_days)"
             )
-            raise RefusedError(msg, error.kind)
+            raise error.with_message(msg)
+        else:
+            raise error
 
 
 class RangeGuard:
@@ -129,14 +133,19 @@ class RangeGuard:
         are_alike = records.raw and self._last.count(content) == _MOST_ALIKE
         if self._is_trusted or not are_alike:
             return
-        # A server that refuses the range does not ignore it.
-        with suppress(RefusedError):
+        try:
             # No record can be as old as the first second of 1970.
-            if self._first_page(range_fields(self._name, 0, 1)).data:
-                msg = (
-                    f"the API returns the same records for different times of "
-                    f"{self._name}; it seems to ignore the range, so the stream stops. "
-                    "Report it to the API's support."
-                )
-                raise StreamError(msg)
+            has_records = bool(self._first_page(range_fields(self._name, 0, 1)).data)
+        except StreamError as error:
+            if not error.is_refusal:
+                raise
+            # A server that refuses the range does not ignore it.
+            has_records = False
+        if has_records:
+            msg = (
+                f"the API returns the same records for different times of {self._name};"
+                " it seems to ignore the range, so the stream stops. Report it to the "
+                "API's support."
+            )
+            raise StreamError(msg)
         self._is_trusted = True

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tap_leadintent.api.health import RunHealth
 from tap_leadintent.api.limits import (
     LONGEST_BACKOFF,
     LONGEST_RETRY_AFTER,
@@ -17,7 +18,7 @@ from tap_leadintent.api.limits import (
     backoff,
     retry_after,
 )
-from tap_leadintent.errors import StoppedError
+from tap_leadintent.errors import StoppedError, StreamError
 from tap_leadintent.stats import StreamStats
 from tests.support.helpers import Clock, Waiter
 
@@ -156,8 +157,9 @@ def test_after_a_failed_stream_one_request_is_sent_until_one_succeeds(
     clock: Clock,
 ) -> None:
     del clock
-    limiter = RateLimiter(at_once=8)
-    limiter.failure = 503
+    health = RunHealth()
+    limiter = RateLimiter(8, health=health)
+    health.note_failure(StreamError("failed", status=503))
     assert places(limiter) == 1
-    limiter.succeed()
+    health.note_page()
     assert places(limiter) == 8

@@ -13,7 +13,7 @@ import requests
 
 from tap_leadintent.api.failures import no_answer
 from tap_leadintent.api.session import new_session, trusted
-from tap_leadintent.errors import NoAccessError, StreamError
+from tap_leadintent.errors import Reason, StreamError
 from tap_leadintent.log import Secret
 from tests.support.helpers import API_KEY
 from tests.support.servers import listening, read_request, response, unanswered
@@ -82,8 +82,8 @@ def test_an_answer_that_does_not_arrive(
     with listening(handle) as (host, port):
         error = fail(session, f"http://{host}:{port}/v1/x")
     assert str(error) == text.replace("HOST", f"{host}:{port}")
-    assert type(error) is StreamError
-    assert error.may_pass
+    assert error.reason in {Reason.TIMEOUT, Reason.CONNECTION_LOST}
+    assert error.is_retryable
 
 
 def test_a_certificate_that_nobody_trusts(
@@ -95,8 +95,8 @@ def test_a_certificate_that_nobody_trusts(
         error = fail(session, f"https://{host}:{port}/")
     begin = f"the server's certificate is not trusted ({host}:{port}: certificate v"
     assert str(error).startswith(begin)
-    assert isinstance(error, NoAccessError)
-    assert not error.may_pass
+    assert error.reason is Reason.NO_CONNECTION
+    assert not error.is_retryable
 
 
 UNREACHABLE = (
@@ -109,8 +109,8 @@ def test_a_connection_that_is_not_taken(session: requests.Session) -> None:
     with unanswered() as host:
         error = fail(session, f"https://{host}/")
     assert str(error) == UNREACHABLE.replace("HOST", host)
-    assert isinstance(error, NoAccessError)
-    assert error.may_pass
+    assert error.reason is Reason.NO_CONNECTION
+    assert error.is_retryable
 
 
 API = "https://api.example.com/v1"
@@ -127,4 +127,4 @@ def test_an_address_of_no_proxy(monkeypatch: pytest.MonkeyPatch, url: str) -> No
     with new_session(API, 1) as session:
         error = fail(session, API)
     assert str(error) == PROXY.replace("WHY", "no reason was given")
-    assert not error.may_pass
+    assert not error.is_retryable

@@ -130,8 +130,11 @@ OF_LEADS = {
     "HTTP 404 …: nothing answers at this address as the API does; check base_url, which is the root of the API without /v1: …": Case(
         fault=status(404)
     ),
-    "HTTP 422 …: the API does not accept the request; check filters, if they are set: … (date_found was asked for in windows of an hour at most; if that is too wide, lower window_days)": Case(
+    "HTTP 422 …: the API does not accept the request; check filters, if they are set: …": Case(
         config={"start_date": "2025-01-01"}, fault=status(422)
+    ),
+    "HTTP 413 …: the API refused the request; if it goes on, ask the API's support: … (the API refuses even windows of an hour of date_found; if they are too wide, lower window_days)": Case(
+        config={"start_date": "2025-01-01"}, fault=status(413)
     ),
     "page 1 says has_more but carries no next cursor; the stream stops rather than miss records. Report it to the API's support.": Case(
         fault=status(200, body={"data": [], "cursor": {"has_more": True}})

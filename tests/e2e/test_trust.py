@@ -7,7 +7,7 @@ from socket import socket
 import pytest
 
 from tap_leadintent.api.session import trusted
-from tap_leadintent.errors import NoAccessError
+from tap_leadintent.errors import StreamError
 from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import API_KEY, Run, only
 from tests.support.servers import answering, listening, read_request, response
@@ -30,7 +30,7 @@ def test_a_variable_can_name_certificates_to_trust(
     assert trusted() == str(tmp_path)
     monkeypatch.setenv(name, "/nowhere/bundle.pem")
     told = f"^{name} names no file of certificates: there is no /nowhere/bundle.pem$"
-    with pytest.raises(NoAccessError, match=told):
+    with pytest.raises(StreamError, match=told):
         trusted()
 
 

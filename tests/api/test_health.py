@@ -1,0 +1,41 @@
+"""Which failures of streams end a run, as no other stream can be read."""
+
+import pytest
+
+from tap_leadintent.api.health import RunHealth
+from tap_leadintent.errors import Reason, StreamError
+
+
+def failed(status: int | None = None, reason: Reason | None = None) -> StreamError:
+    return StreamError("failed", status=status, reason=reason)
+
+
+NO_REQUEST, NO_CONNECTION = failed(), failed(reason=Reason.NO_CONNECTION)
+LATE, NO_KEY, NOT_ALLOWED = failed(reason=Reason.TIMEOUT), failed(401), failed(403)
+
+
+@pytest.mark.parametrize(
+    ("failures", "ends", "ends_after_a_page"),
+    [
+        ([NO_CONNECTION], True, True),
+        ([NO_KEY], True, False),
+        ([LATE, LATE], True, False),
+        ([failed(503), NO_REQUEST, failed(503)], True, False),
+        ([failed(503), failed(404), failed(503)], False, False),
+        ([failed(200, Reason.NOT_A_PAGE), LATE], False, False),
+        ([NOT_ALLOWED, NOT_ALLOWED], False, False),
+        ([NO_REQUEST, NO_REQUEST], False, False),
+    ],
+)
+def test_what_ends_a_run(
+    failures: list[StreamError], *, ends: bool, ends_after_a_page: bool
+) -> None:
+    for has_page, expected in ((False, ends), (True, ends_after_a_page)):
+        health = RunHealth()
+        if has_page:
+            health.note_page()
+        *first, last = map(health.note_failure, failures)
+        assert not any(first)
+        assert last == expected
+        is_request = any(error.status or error.reason for error in failures)
+        assert health.is_on_trial == (is_request and not has_page)
