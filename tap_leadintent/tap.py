@@ -1,6 +1,12 @@
-"""The tap: settings, streams, and the command line."""
+"""The tap: its settings, its streams, a run of it, and its command line.
 
-from collections.abc import Iterable
+The methods stand in the order in which the SDK calls them. Creating the tap calls
+`_validate_config` and then `setup_mapper`, which needs the streams and so calls
+`discover_streams`. After that, `sync_all` syncs the selected streams. The command line
+creates a tap in `invoke`.
+"""
+
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any, cast
@@ -20,7 +26,7 @@ from tap_leadintent.api.session import new_session
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.config import files, names, settings, validation
 from tap_leadintent.discovery import infer_columns
-from tap_leadintent.errors import ConfigError, OutputError, RunError
+from tap_leadintent.errors import LOGGER, ConfigError, OutputError, RunError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.openapi import is_documented
 from tap_leadintent.records.maps import build_mapper
@@ -32,9 +38,44 @@ from tap_leadintent.streams import STREAMS
 class TapLeadIntent(Tap):
     """Singer tap for the buying-intent leads and monitored accounts API."""
 
-    name = "tap-leadintent"
+    name = LOGGER
     config_jsonschema = settings.SCHEMA
     message_writer_class = Writer
+
+    @override
+    def _validate_config(self, *, raise_errors: bool = True) -> list[str]:
+        # Private, as there is no public hook: the SDK does not validate for
+        # `--discover`, has no rules about several settings, and quotes values, even
+        # the key.
+        self.append_builtin_config(schema := self.config_jsonschema)
+        problems = validation.validate(self._config, schema, complete=raise_errors)
+        self._raise_if_any(problems)
+        for stream, fields in self._config["filters"].items():
+            for field in validation.undocumented_filters(stream, fields):
+                self.logger.warning(
+                    "%s is sent to the API, though its description does not mention it",
+                    field,
+                )
+        return []
+
+    @override
+    def _setup_signal_handlers(self) -> None:
+        # Private, as there is no public hook. Signals belong to the program that uses
+        # the class. The command line installs handlers of its own, as the SDK's would
+        # write a STATE into a line that may be half written, and exit with code 0.
+        pass
+
+    @override
+    def setup_mapper(self) -> None:
+        # The streams are created first: they take excluded fields out of the catalog.
+        streams = self._lead_intent_streams.values()
+        self._raise_if_any(line for stream in streams for line in stream.key_problems())
+        notes = {stream.name: stream.notes for stream in streams}
+        try:
+            self.mapper = build_mapper(self.config, self.catalog, notes, self.logger)
+        except ConfigError as error:
+            # A message about an expression may quote the key, and be of any length.
+            self._raise_if_any(error.errors)
 
     @override
     def discover_streams(self) -> list[LeadIntentStream]:
@@ -51,9 +92,10 @@ class TapLeadIntent(Tap):
         )
         streams = [stream(self, run_context) for stream in STREAMS]
         log.prepare_loggers((stream.name for stream in streams), self._secret)
-        # A catalog already has the columns; without address and key nothing is read.
-        is_ready = {"base_url", "api_key"} <= self.config.keys()
-        if self.config.get("infer_columns") and is_ready and not self.input_catalog:
+        # A given catalog has the columns already, and without an address and a key no
+        # request can be sent.
+        can_read = {"base_url", "api_key"} <= self.config.keys()
+        if self.config.get("infer_columns") and can_read and not self.input_catalog:
             for stream in streams:
                 if not is_documented(stream.name):
                     infer_columns(stream)
@@ -63,7 +105,7 @@ class TapLeadIntent(Tap):
     def sync_all(self) -> None:
         """Sync the selected streams; when one fails, the others are still synced.
 
-        The SDK marks this method as final, but has no hook around a whole run.
+        The SDK marks this method as final, but has no hook around a run.
 
         Raises:
             ConfigError: The catalog cannot work.
@@ -85,76 +127,49 @@ class TapLeadIntent(Tap):
                 self._write_state()
             raise
 
+    def check_streams(self) -> None:
+        """Read a page of each selected stream, and write no record.
+
+        Raises:
+            ConfigError: The catalog cannot work.
+            RunError: Streams failed, after the others have been read.
+        """
+        read_each(self._selected_streams(), LeadIntentStream.check)
+
+    def _selected_streams(self) -> list[LeadIntentStream]:
+        """Return the selected streams in the catalog's order.
+
+        Raises:
+            ConfigError: The catalog cannot work.
+        """
+        streams = self._lead_intent_streams
+        self._raise_if_any(names.catalog_problems(self.catalog, streams))
+        known = [streams[name] for name in self.catalog if name in streams]
+        return [stream for stream in known if stream.selected]
+
     def _write_state(self) -> None:
         if self.state:
             self.state_writer.write_state(self.state)
         flush(self.message_writer)
 
     @property
-    def _ours(self) -> dict[str, LeadIntentStream]:
+    def _lead_intent_streams(self) -> dict[str, LeadIntentStream]:
+        """The streams by their names, with their own type."""
         return cast("dict[str, LeadIntentStream]", self.streams)
 
-    def _selected_streams(self) -> list[LeadIntentStream]:
-        """Give the selected streams in the catalog's order; check them."""
-        self._refuse(names.catalog_problems(self.catalog, self.streams))
-        known = [self._ours[name] for name in self.catalog if name in self.streams]
-        return [stream for stream in known if stream.selected]
-
-    def _refuse(self, problems: Iterable[str]) -> None:
-        if lines := [*map(self._secret.summarize, problems)]:
-            raise ConfigError(lines)
+    @cached_property
+    def _secret(self) -> log.Secret:
+        """The API key, as what must not be shown."""
+        return log.Secret(self._config.get("api_key"))
 
     @cached_property
     def _interruption(self) -> Interruption:
         return Interruption(lambda: getattr(self.message_writer, "taken", 0))
 
-    @override
-    def _setup_signal_handlers(self) -> None:
-        # Private, as there is no public hook. Signals belong to the program that uses
-        # the class. The command line installs handlers of its own, as the SDK's would
-        # write a STATE into a line that may be half written, and exit with code 0.
-        pass
-
-    @override
-    def _validate_config(self, *, raise_errors: bool = True) -> list[str]:
-        # Private, as there is no public hook: the SDK does not validate for
-        # `--discover`, has no cross-field rules, and quotes values, even the key.
-        self.append_builtin_config(schema := self.config_jsonschema)
-        self._refuse(validation.validate(self._config, schema, complete=raise_errors))
-        for stream, fields in self._config["filters"].items():
-            for field in validation.undocumented_filters(stream, fields):
-                told = "%s is passed on, though the API description does not show it"
-                self.logger.warning(told, field)
-        return []
-
-    @override
-    def setup_mapper(self) -> None:
-        # The streams come first: they take excluded fields out of the catalog.
-        streams = self._ours.values()
-        self._refuse(line for stream in streams for line in stream.key_problems())
-        notes = {stream.name: stream.notes for stream in streams}
-        try:
-            self.mapper = build_mapper(self.config, self.catalog, notes, self.logger)
-        except ConfigError as error:
-            # What it says of expressions may quote the key, at any length.
-            self._refuse(error.errors)
-
-    @cached_property
-    def _secret(self) -> log.Secret:
-        return log.Secret(self._config.get("api_key"))
-
-    @classmethod
-    @override
-    def get_singer_command(cls) -> click.Command:
-        command = cast("SingerCommand", super().get_singer_command())
-        for option in command.params:
-            # The SDK would open files, and discover or test, before all options are
-            # read, outside of what it does about errors.
-            if option.name in {"state", "catalog"}:
-                option.type = click.STRING
-            if option.name in {"config", "discover", "test"}:
-                option.callback, option.expose_value = None, True
-        return command
+    def _raise_if_any(self, problems: Iterable[str]) -> None:
+        """Raise a `ConfigError` if there are problems, without the key in its lines."""
+        if lines := [self._secret.summarize(problem) for problem in problems]:
+            raise ConfigError(lines)
 
     @classmethod
     @override
@@ -168,19 +183,13 @@ class TapLeadIntent(Tap):
         catalog: str | None = None,
         **options: Any,
     ) -> None:
-        # It does `--about`. `Tap.invoke` would go on to read the files in its own way.
+        # This does `--about`. `Tap.invoke` would then read the files in its own way.
         super(Tap, cls).invoke(**options)
         log.hide_details()
-        given: dict[str, Any] = {}
-        for path in config:
-            if path != "ENV":
-                given |= files.read_config(path)
-        if "ENV" in config:
-            cls.append_builtin_config(schema := cls.config_jsonschema)
-            given |= files.read_environment(schema)
-        log.redact_handlers(log.Secret(given.get("api_key")))
+        values = cls._read_config(config)
+        log.redact_handlers(log.Secret(values.get("api_key")))
         tap = cls(
-            config=given,
+            config=values,
             state=files.read_state(state) if state else None,
             catalog=files.read_catalog(catalog) if catalog and not discover else None,
             validate_config=not discover,
@@ -191,7 +200,35 @@ class TapLeadIntent(Tap):
         elif test == CliTestOptionValue.Schema.value:
             tap.write_schemas()
         elif test == CliTestOptionValue.All.value:
-            read_each(tap._selected_streams(), LeadIntentStream.check)
+            tap.check_streams()
         else:
             tap._interruption.install()
             tap.sync_all()
+
+    @classmethod
+    def _read_config(cls, paths: Sequence[str]) -> dict[str, Any]:
+        """Return the settings of files, where `ENV` stands for the environment.
+
+        Later files override earlier ones, and the environment overrides all files.
+        """
+        values: dict[str, Any] = {}
+        for path in paths:
+            if path != "ENV":
+                values |= files.read_config(path)
+        if "ENV" in paths:
+            cls.append_builtin_config(schema := cls.config_jsonschema)
+            values |= files.read_environment(schema)
+        return values
+
+    @classmethod
+    @override
+    def get_singer_command(cls) -> click.Command:
+        command = cast("SingerCommand", super().get_singer_command())
+        for option in command.params:
+            # The SDK's callbacks would open files, and discover or test, before all
+            # options are read, and where its handling of errors does not reach.
+            if option.name in {"state", "catalog"}:
+                option.type = click.STRING
+            if option.name in {"config", "discover", "test"}:
+                option.callback, option.expose_value = None, True
+        return command

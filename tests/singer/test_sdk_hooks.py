@@ -1,12 +1,14 @@
 """The private methods of the SDK that the tap uses are there, and called."""
 
 import inspect
+import logging
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from singer_sdk import Stream, Tap
 from singer_sdk.helpers import _flattening
+from singer_sdk.plugin_base import PluginBase
 
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.tap import TapLeadIntent
@@ -19,10 +21,12 @@ OVERRIDDEN: list[tuple[type, type, str]] = [
     (SingerStream, Stream, "_write_activate_version_message"),
     (TapLeadIntent, Tap, "_validate_config"),
     (TapLeadIntent, Tap, "_setup_signal_handlers"),
+    (TapLeadIntent, Tap, "get_singer_command"),
     (TapLeadIntent, Tap, "sync_all"),
 ]
 
 USED: list[tuple[Any, str, list[str]]] = [
+    (PluginBase, "invoke", ["about", "about_format", "kwargs"]),
     (Stream, "_check_max_record_limit", ["self", "current_record_index"]),
     (Stream, "_generate_record_messages", ["self", "record"]),
     (
@@ -56,6 +60,19 @@ def test_a_private_method_in_use_takes_what_it_is_given(
     owner: Any, name: str, expected: list[str]
 ) -> None:
     assert parameters(getattr(owner, name)) == expected
+
+
+def test_the_command_line_has_the_options_that_the_tap_changes() -> None:
+    names = {option.name for option in TapLeadIntent.get_singer_command().params}
+    assert names >= {"config", "state", "catalog", "discover", "test"}
+
+
+def test_the_sdk_speaks_of_variables_in_the_words_that_are_hidden(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    TapLeadIntent(config={}, validate_config=False)
+    assert [line for line in caplog.messages if "env var " in line]
 
 
 def test_the_sdk_keeps_no_bookmark_of_its_own() -> None:
