@@ -67,12 +67,12 @@ def test_the_command_line_has_the_options_that_the_tap_changes() -> None:
     assert names >= {"config", "state", "catalog", "discover", "test"}
 
 
-def test_the_sdk_speaks_of_variables_in_the_words_that_are_hidden(
+def test_what_the_sdk_logs_of_its_start_is_what_the_command_line_hides(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO)
     TapLeadIntent(config={}, validate_config=False)
-    assert [line for line in caplog.messages if "env var " in line]
+    assert all("env var " in line for line in caplog.messages)
 
 
 def test_the_sdk_keeps_no_bookmark_of_its_own() -> None:
