@@ -1,9 +1,9 @@
-"""Offline stand-in for the buying-intent API, for tests, demos and first tries.
+"""An offline stand-in for the buying-intent API, for tests, demos and first tries.
 
-It serves the seven list endpoints with the rules that the API's description
-states, over deterministic data, and refuses whatever the description does not
-allow. Where the description says "not shown", the sandbox makes its own plausible
-choice. Nothing should depend on these being the real service's:
+It serves the seven list endpoints by the rules of the API's description, with
+deterministic data, and refuses everything that the description does not allow. Where
+the description says "not shown", the sandbox makes a plausible choice of its own. The
+real service may differ in each of these choices, so nothing should depend on them:
 
 * `sort` takes `newest` (default) or `oldest` on every endpoint;
 * the agents endpoint takes the list filters `statuses` and `agent_ids`;
@@ -17,8 +17,8 @@ choice. Nothing should depend on these being the real service's:
 * cursors are opaque, bound to endpoint, sort, filters and range, and contain
   characters that survive only if they are passed back unchanged.
 
-Its clock goes on from now. One that is set stands still, and moves only when told to,
-through the control routes under `/_sandbox/`.
+By default, its clock shows the current time. A clock that is set stands still, and
+moves only through the control routes under `/_sandbox/`.
 """
 
 from tap_leadintent.sandbox.client import Sandbox, running_sandbox

@@ -1,4 +1,4 @@
-"""Command line: `python -m tap_leadintent.sandbox`."""
+"""The command line of the sandbox: `python -m tap_leadintent.sandbox`."""
 
 import argparse
 import sys
@@ -18,14 +18,14 @@ except ModuleNotFoundError as error:
     )
 
 _OPTIONS = {
-    "api_key": "the one key that it accepts, default: sandbox-key",
-    "seed": "another one gives other data, default: 1",
-    "clock": "where the clock stands until it is moved; default: it goes on from now",
-    "since": "begin of the history, default: 365 days before the clock",
-    "history": "how records spread over it: uniform (default), growing, office, head, "
-    "bursts or import",
-    "latency_seconds": "how long each request waits, default: 0",
-    "rate_limit": "requests a second; more get 429; default: no limit",
+    "api_key": "the only key that is accepted, default: sandbox-key",
+    "seed": "seed of the generated data, default: 1",
+    "clock": "time at which the clock stands, default: the current time, which goes on",
+    "since": "beginning of the history, default: 365 days before the clock",
+    "history": "how records are spread over it: uniform (default), growing, office, "
+    "head, bursts or import",
+    "latency_seconds": "seconds that each request waits, default: 0",
+    "rate_limit": "requests per second; more get status 429; default: no limit",
 }
 
 
@@ -39,31 +39,31 @@ def _leads(text: str) -> tuple[str, int]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Read the command line and serve the sandbox until interrupted."""
+    """Read the command line and serve the sandbox until it is interrupted."""
     parser = argparse.ArgumentParser(
         prog="python -m tap_leadintent.sandbox",
-        description="Serve an offline stand-in for the API, as docs/sandbox.md says. "
-        "Prints its address on one line as soon as it listens, and runs until "
-        "interrupted.",
+        description="Serve an offline stand-in for the API; see docs/sandbox.md. "
+        "Prints its address on one line as soon as it accepts connections, and runs "
+        "until it is interrupted.",
     )
     many: dict[str, Any] = {"action": "append", "default": []}
     add = parser.add_argument
     add("--host", default="127.0.0.1", help="default: %(default)s")
-    add("--port", type=int, default=0, help="default: a free one")
-    add("--leads", type=_leads, dest="size", help="the same as --size leads=N", **many)
-    add("--size", type=_size, help="STREAM=N: records of a stream at the start", **many)
+    add("--port", type=int, default=0, help="default: a free port")
+    add("--leads", type=_leads, dest="size", help="short for --size leads=N", **many)
+    add("--size", type=_size, help="STREAM=N: its records at the start", **many)
     for name, text in _OPTIONS.items():
         switch = name.removesuffix("_seconds").replace("_", "-")
         add(f"--{switch}", dest=name, help=text)
-    add("--fault", type=msgspec.json.decode, help="JSON: a fault from now on", **many)
-    told = vars(parser.parse_args(arguments))
-    given = {name: told[name] for name in _OPTIONS if told[name] is not None}
+    add("--fault", type=msgspec.json.decode, help="a fault, as JSON", **many)
+    values = vars(parser.parse_args(arguments))
+    given = {name: values[name] for name in _OPTIONS if values[name] is not None}
     try:
-        options = Options().changed({"sizes": dict(told["size"]), **given})
-        built = App(options, told["fault"])
+        options = Options().changed({"sizes": dict(values["size"]), **given})
+        app = App(options, values["fault"])
     except msgspec.ValidationError as error:
         parser.error(str(error))
-    serve(built, told["host"], told["port"])
+    serve(app, values["host"], values["port"])
 
 
 if __name__ == "__main__":

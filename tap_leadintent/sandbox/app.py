@@ -1,4 +1,4 @@
-"""The sandbox as one application: checks a request, finds its page, logs it."""
+"""The sandbox as an ASGI application: checks a request, finds its page, logs it."""
 
 import asyncio
 import inspect
@@ -26,7 +26,7 @@ from tap_leadintent.sandbox.faults import Fault, page_response
 from tap_leadintent.sandbox.options import Options
 from tap_leadintent.sandbox.query import Query
 from tap_leadintent.sandbox.times import SECOND, format_time, parse_time
-from tap_leadintent.sandbox.world import Shelf, World
+from tap_leadintent.sandbox.world import StreamRecords, World
 
 _LOG_LENGTH = 20_000
 _CONTROL = "/_sandbox/"
@@ -39,9 +39,9 @@ class Logged(msgspec.Struct):
     Attributes:
         stream: The stream that its path belongs to, if any.
         body: Its body, null unless it was JSON.
-        page: Number of the page in its chain, once known.
-        fault: Kind of the fault that struck it, if any.
-        status: Status code of the response; null while none was sent.
+        page: Number of the page in its cursor chain, if it is known.
+        fault: Kind of the fault that was applied to it, if any.
+        status: Status code of the response, null before it is sent.
     """
 
     stream: str | None = None
@@ -55,31 +55,31 @@ class App:
     """The sandbox as an ASGI application.
 
     Attributes:
-        options: What the sandbox was told.
-        world: What there is to read.
+        options: The options of the sandbox.
+        world: The records that can be read.
         log: The latest requests.
     """
 
     def __init__(self, options: Options, faults: Sequence[Any] = ()) -> None:
-        """Start with a new world, with faults until it is told others."""
+        """Start with new records and these faults."""
         self._base = options
         self.configure(options)
-        self.arm(faults)
+        self.set_faults(faults)
 
     def configure(self, options: Options) -> None:
-        """Start anew: world, log, and no faults."""
+        """Start again with new records, an empty log and no faults."""
         self.options = options
         self.world = World(options)
         self.log: deque[Logged] = deque(maxlen=_LOG_LENGTH)
-        self.arm()
-        # A token bucket, which holds one second's worth and is full at first.
+        self.set_faults()
+        # A token bucket, which holds the tokens of one second and is full at first.
         self._tokens, self._checked = options.rate_limit or 0.0, time.monotonic()
 
-    def arm(self, faults: Sequence[Any] = ()) -> None:
-        """Put faults in force instead of all others; the first that matches strikes.
+    def set_faults(self, faults: Sequence[Any] = ()) -> None:
+        """Replace all faults. Of several that match a request, the first is applied.
 
         Raises:
-            msgspec.ValidationError: One of them is no fault.
+            msgspec.ValidationError: One of them is not a fault.
         """
         self._faults = [msgspec.convert(each, Fault) for each in faults]
 
@@ -101,7 +101,7 @@ class App:
         status, headers = 400, None
         try:
             if request.url.path.startswith(_CONTROL):
-                return await self._steer(request)
+                return await self._control(request)
             self.log.append(entry)
             return await self._read(request, entry)
         except HTTPException as refused:
@@ -113,24 +113,24 @@ class App:
         content = json.dumps({"error": {"code": code, "message": message}})
         return Response(content, status, headers, "application/json")
 
-    async def _steer(self, request: Request) -> Response:
+    async def _control(self, request: Request) -> Response:
         if "origin" in request.headers:
-            message = "web pages may not steer the sandbox; send no Origin header"
+            message = "web pages may not control the sandbox; send no Origin header"
             raise HTTPException(403, message)
         route = request.url.path.removeprefix(_CONTROL)
         handler = getattr(self, f"_{request.method.lower()}_{route}", None)
         if handler is None:
             raise HTTPException(404, "there is no such route")
-        # The standard decoder also takes what stricter ones refuse: lone surrogates.
-        told = json.loads(await request.body() or b"{}")
-        arguments = inspect.signature(handler).bind(**request.query_params, **told)
+        # The standard decoder also accepts lone surrogates, which msgspec refuses.
+        body = json.loads(await request.body() or b"{}")
+        arguments = inspect.signature(handler).bind(**request.query_params, **body)
         content = msgspec.json.encode(handler(*arguments.args, **arguments.kwargs))
         return Response(content, media_type="application/json")
 
-    # The routes: arguments and answers are JSON, a ValueError is a refusal.
+    # The control routes. Arguments and results are JSON; a ValueError becomes HTTP 400.
 
     def _get_clock(self) -> object:
-        """Give the clock."""
+        """Return the time of the clock."""
         return {"now": format_time(self.world.now)}
 
     def _post_clock(self, advance_seconds: float) -> object:
@@ -139,41 +139,44 @@ class App:
         return self._get_clock()
 
     def _post_configure(self, **options: Any) -> object:
-        """Start anew."""
+        """Start again with changed options."""
         self.configure(self._base.changed(options))
         return self._get_clock()
 
     def _get_records(self, stream: str) -> object:
-        """Give all records of a stream with their times."""
-        shelf = self._shelf(stream)
-        entries = [entry for _, _, entry in shelf.rows("found")]
-        records = [msgspec.Raw(shelf.body(entry)) for entry in entries]
-        return {"records": records, "times": {e.id: shelf.times(e) for e in entries}}
+        """Return all records of a stream with their times."""
+        stream_records = self._records_of(stream)
+        entries = [entry for _, _, entry in stream_records.rows("found")]
+        records = [msgspec.Raw(stream_records.body(entry)) for entry in entries]
+        return {
+            "records": records,
+            "times": {e.id: stream_records.times(e) for e in entries},
+        }
 
     def _post_records(
         self, stream: str, records: Sequence[Any] = (), **times: str
     ) -> object:
-        """Insert or replace records, given as any JSON or as texts of JSON.
+        """Insert or replace records, given as any JSON or as texts that contain JSON.
 
-        A record replaces the one that has its `id`. Times are `found_at`,
-        `observed_at` and `activity_at` (ISO 8601): when they appear, and the time of
-        their latest signal or activity. They appear by default when the replaced one
-        did, else now; their latest time is by default when they appear.
+        A record replaces the one with the same `id`. The times (ISO 8601) are
+        `found_at`, when the records appear, and `observed_at` or `activity_at`, the
+        time of their latest signal or activity. By default, a record appears when the
+        replaced one did, or now, and its latest time is when it appears.
         """
-        shelf = self._shelf(stream)
-        if unknown := times.keys() - shelf.endpoint.times.values():
+        stream_records = self._records_of(stream)
+        if unknown := times.keys() - stream_records.endpoint.times.values():
             msg = f"records of {stream} have no {min(unknown)}"
             raise ValueError(msg)
-        told = {name: parse_time(time) for name, time in times.items()}
-        return {"ids": [shelf.put(record, told) for record in records]}
+        instants = {name: parse_time(time) for name, time in times.items()}
+        return {"ids": [stream_records.put(record, instants) for record in records]}
 
     def _delete_records(self, stream: str, ids: Sequence[str]) -> object:
         """Remove records."""
-        shelf = self._shelf(stream)
-        return {"removed": [name for name in ids if shelf.remove(name)]}
+        stream_records = self._records_of(stream)
+        return {"removed": [name for name in ids if stream_records.remove(name)]}
 
     def _get_requests(self) -> object:
-        """Give the log of requests."""
+        """Return the log of requests."""
         return {"requests": list(self.log)}
 
     def _delete_requests(self) -> object:
@@ -182,15 +185,15 @@ class App:
         return {}
 
     def _post_faults(self, faults: Sequence[Any]) -> object:
-        """Put faults in force instead of all others."""
-        self.arm(faults)
+        """Replace all faults."""
+        self.set_faults(faults)
         return {}
 
-    def _shelf(self, stream: str) -> Shelf:
+    def _records_of(self, stream: str) -> StreamRecords:
         if stream not in ENDPOINTS:
             msg = f"unknown stream {stream!r}, known are {', '.join(ENDPOINTS)}"
             raise ValueError(msg)
-        return self.world.shelves[stream]
+        return self.world.streams[stream]
 
     async def _read(self, request: Request, entry: Logged) -> Response:
         content = await request.body()
@@ -200,17 +203,17 @@ class App:
         entry.stream = endpoint.stream
         entry.body = msgspec.json.decode(content)
         self._throttle()
-        query = Query(self.world.shelves[endpoint.stream], entry.body)
+        query = Query(self.world.streams[endpoint.stream], entry.body)
         page = query.page()
         entry.page = query.cursor.page
         for fault in self._faults:
-            if fault.strikes(query, page):
+            if fault.applies_to(query, page):
                 entry.fault = fault.kind
                 return await fault.respond(query, page)
         return page_response(page)
 
     def _admit(self, request: Request) -> Endpoint:
-        """Check everything but the body (API description: "Authentication")."""
+        """Check everything except the body (API description: "Authentication")."""
         endpoint = BY_PATH.get(request.url.path)
         if endpoint is None:
             raise HTTPException(404, "there is no such path")
@@ -225,6 +228,7 @@ class App:
         return endpoint
 
     def _throttle(self) -> None:
+        """Refuse the request if the rate limit is exceeded."""
         limit, now = self.options.rate_limit, time.monotonic()
         if limit is None:
             return
@@ -236,14 +240,14 @@ class App:
 
 
 def _reset(transport: asyncio.Transport) -> None:
-    # Lingering for 0 seconds makes closing discard what is unsent, and reset.
-    told = socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
-    transport.get_extra_info("socket").setsockopt(*told)
+    # With a linger time of 0, closing discards unsent data and resets the connection.
+    linger = socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+    transport.get_extra_info("socket").setsockopt(*linger)
     transport.abort()
 
 
 class _Protocol(HttpToolsProtocol):
-    """HTTP as usual, with the transport at hand for faults of the connection."""
+    """The usual protocol; it keeps the transport for faults of the connection."""
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -251,7 +255,7 @@ class _Protocol(HttpToolsProtocol):
 
 
 def serve(app: App, host: str, port: int) -> None:
-    """Serve until SIGINT or SIGTERM; port 0 takes a free one."""
+    """Serve until SIGINT or SIGTERM. Port 0 stands for a free port."""
     listener = socket.create_server((host, port))
     host, port = listener.getsockname()[:2]
     print(f"http://{host}:{port}", flush=True)
@@ -264,6 +268,6 @@ def serve(app: App, host: str, port: int) -> None:
         timeout_keep_alive=120,
         timeout_graceful_shutdown=1,
     )
-    # The server handles both itself while it runs, and then raises them again.
+    # The server handles both signals while it runs, and raises them again at its end.
     with suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=[listener])

@@ -1,4 +1,4 @@
-"""Starting a sandbox in a process of its own, and steering it from Python."""
+"""Start a sandbox in a process of its own, and control it from Python."""
 
 import subprocess
 import sys
@@ -15,51 +15,51 @@ class Sandbox:
     """A running sandbox.
 
     Attributes:
-        url: Its address, to be used as the tap's `base_url`.
+        url: Its address, which the tap takes as `base_url`.
     """
 
     def __init__(self, url: str) -> None:
-        """Steer the sandbox at an address."""
+        """Control the sandbox at an address."""
         self.url = url
 
     def now(self) -> str:
-        """Give the clock, as ISO 8601."""
+        """Return the time of the clock, as ISO 8601."""
         return str(self._call("GET", "clock")["now"])
 
     def advance(self, seconds: float) -> str:
-        """Move the clock forward; give the new time."""
+        """Move the clock forward and return the new time."""
         return str(self._call("POST", "clock", {"advance_seconds": seconds})["now"])
 
     def configure(self, **options: Any) -> None:
-        """Start anew with options (see `Options`); also clears log and faults."""
+        """Start again with options (see `Options`), an empty log and no faults."""
         self._call("POST", "configure", options)
 
     def records(self, stream: str) -> list[Any]:
-        """Give all records of a stream that the API would show now."""
+        """Return all records of a stream that the API returns now."""
         return list(self._call("GET", f"records?stream={stream}")["records"])
 
     def times(self, stream: str) -> dict[str, dict[str, str]]:
-        """Give the times of a stream's records, by id (see `Endpoint.times`)."""
+        """Return the times of a stream's records by id (see `Endpoint.times`)."""
         return dict(self._call("GET", f"records?stream={stream}")["times"])
 
     def insert(self, stream: str, *records: Any, **times: str) -> list[str]:
-        """Insert or replace records; give their ids.
+        """Insert or replace records and return their ids.
 
         Args:
             stream: The stream.
-            records: Any JSON values; a text is JSON to be served byte for byte.
-            times: `found_at`, `observed_at`, `activity_at` (ISO 8601), for all.
+            records: Any JSON values. A text is JSON that is served byte for byte.
+            times: `found_at`, `observed_at` or `activity_at` of all (ISO 8601).
         """
         body = {"stream": stream, "records": records, **times}
         return list(self._call("POST", "records", body)["ids"])
 
     def remove(self, stream: str, *ids: str) -> list[str]:
-        """Remove records by id; give the ids of those that were there."""
+        """Remove records by id and return the ids of those that existed."""
         body = {"stream": stream, "ids": ids}
         return list(self._call("DELETE", "records", body)["removed"])
 
     def requests(self) -> list[dict[str, Any]]:
-        """Give the log of requests to the API (see `Logged`)."""
+        """Return the log of requests to the API (see `Logged`)."""
         return list(self._call("GET", "requests")["requests"])
 
     def clear_requests(self) -> None:
@@ -67,13 +67,13 @@ class Sandbox:
         self._call("DELETE", "requests")
 
     def faults(self, *rules: Mapping[str, Any]) -> None:
-        """Put these faults in force instead of all others; none to clear."""
+        """Replace all faults by these."""
         self._call("POST", "faults", {"faults": rules})
 
     def _call(self, method: str, route: str, body: Any = None) -> Any:  # noqa: ANN401
         url = f"{self.url}/_sandbox/{route}"
         with requests.Session() as session:
-            # Proxies of the environment are not meant for a local server.
+            # Proxies of the environment must not be used for a local server.
             session.trust_env = False
             response = session.request(method, url, json=body, timeout=_TIMEOUT)
         if not response.ok:
@@ -87,10 +87,10 @@ def running_sandbox(*arguments: str) -> Iterator[Sandbox]:
     """Run a sandbox on a free port of this machine, until the context ends.
 
     Args:
-        arguments: Of the command line, such as `"--leads", "5000"`.
+        arguments: Arguments of the command line, such as `"--leads", "5000"`.
 
     Yields:
-        The sandbox, which already listens.
+        The sandbox, which already accepts connections.
 
     Raises:
         RuntimeError: It did not start.

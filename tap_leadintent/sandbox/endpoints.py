@@ -1,23 +1,23 @@
-"""The seven list endpoints as tables: paths, filters, ranges, order."""
+"""The seven list endpoints: their paths, filters, time ranges and order."""
 
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 Axis: TypeAlias = Literal["found", "latest"]
-"""A time that records are ordered by: when one appeared, or last changed."""
+"""The time by which records are ordered: when they appeared, or last changed."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """One list endpoint (API description: "Endpoints") and how its records live.
+    """A list endpoint (API description: "Endpoints") and the times of its records.
 
     Attributes:
         stream: Name of the stream.
         path: Path of the endpoint; the method is POST.
-        size: Number of records that a new sandbox shows.
-        times: Names of the record's times, by axis; one that has a latest time moves.
-        ranges: Axis of each time range in the request body.
-        filters: Path in the record of each list filter in the request body.
+        size: Number of records of a new sandbox.
+        times: Name of each of a record's times. A record with a latest time changes.
+        ranges: For each time range of the request body, the time that it restricts.
+        filters: For each list filter of the request body, the path in the record.
     """
 
     stream: str

@@ -1,4 +1,4 @@
-"""Ways in which the API can be made to misbehave, and when they apply."""
+"""Faults: ways in which the sandbox can fail, and the requests that they affect."""
 
 import asyncio
 import json
@@ -12,26 +12,26 @@ from tap_leadintent.sandbox.endpoints import ENDPOINTS
 from tap_leadintent.sandbox.query import Page, Query
 
 KINDS = ("status", "truncate", "empty_page", "reset", "hang")
-"""What can happen to a request; see `Fault.respond`."""
+"""The kinds of faults; see `Fault.respond`."""
 
 _JSON = "application/json"
 
 
 class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True):
-    """What goes wrong, and when.
+    """A fault, and the requests that it affects.
 
     Attributes:
         kind: What happens, one of `KINDS`.
-        stream: Only requests to this stream's endpoint; every one when null.
-        pages: Only these pages of a cursor chain, counted from 1.
-        skip: How many matching requests pass first.
-        times: Largest number of requests struck; unlimited when null.
-        rate: Share of the matching requests that are struck.
-        seed: Seed of the draws for `rate`.
-        status: Status code, for the kind of that name.
-        headers: More headers of the response, likewise.
-        body: Body of the response, likewise: text, or any other JSON.
-        seconds: How long `hang` takes.
+        stream: Affect only requests for this stream; null stands for all streams.
+        pages: Affect only these pages of a cursor chain, counted from 1.
+        skip: Number of matching requests that are not affected at first.
+        times: Largest number of affected requests; null stands for no limit.
+        rate: Share of the matching requests that is affected.
+        seed: Seed of the random numbers for `rate`.
+        status: Status code of the response, for the kind `status`.
+        headers: Additional headers of the response, for the kind `status`.
+        body: Body of the response, for the kind `status`: a text, or any other JSON.
+        seconds: Seconds without a response, for the kind `hang`.
     """
 
     kind: str
@@ -47,26 +47,26 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
     seconds: float = 60.0
 
     def __post_init__(self) -> None:
-        """Check that the fault can strike at all."""
+        """Check the kind and the stream."""
         if self.kind not in KINDS or self.stream not in (None, *ENDPOINTS):
             msg = f"the fault's kind is not one of {', '.join(KINDS)}, or its "
             msg += f"stream not one of {', '.join(ENDPOINTS)}"
             raise ValueError(msg)
-        self._random, self._seen, self._struck = Random(self.seed), 0, 0
+        self._random, self._matched, self._applied = Random(self.seed), 0, 0
 
-    def strikes(self, query: Query, page: Page) -> bool:
-        """Say whether the fault strikes an answer, and count it."""
-        if self._struck == self.times or not self._is_meant_for(query, page):
+    def applies_to(self, query: Query, page: Page) -> bool:
+        """Return whether the fault affects a request, and count the request."""
+        if self._applied == self.times or not self._matches(query, page):
             return False
-        self._seen += 1
-        if self._seen <= self.skip or self._random.random() >= self.rate:
+        self._matched += 1
+        if self._matched <= self.skip or self._random.random() >= self.rate:
             return False
-        self._struck += 1
+        self._applied += 1
         return True
 
-    def _is_meant_for(self, query: Query, page: Page) -> bool:
+    def _matches(self, query: Query, page: Page) -> bool:
         number, is_last = query.cursor.page, not page.next
-        if self.stream not in (None, query.shelf.endpoint.stream):
+        if self.stream not in (None, query.records.endpoint.stream):
             return False
         if isinstance(self.pages, list):
             return number in self.pages
@@ -75,17 +75,17 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
         return self.pages is None or places[self.pages]
 
     async def respond(self, query: Query, page: Page) -> Response:
-        """Answer a query in the fault's own way, instead of with its page.
+        """Return the response that the fault makes of a page.
 
         Raises:
-            ConnectionResetError: The connection is to be reset.
+            ConnectionResetError: The kind is `reset`.
         """
         if self.kind == "status":
             content = self.body if isinstance(self.body, str) else json.dumps(self.body)
             return Response(content, self.status, self.headers, _JSON)
         if self.kind == "truncate":
-            whole = page.encode()
-            return Response(whole[: len(whole) // 2], media_type=_JSON)
+            body = page.encode()
+            return Response(body[: len(body) // 2], media_type=_JSON)
         if self.kind == "reset":
             raise ConnectionResetError
         if self.kind == "hang":
@@ -97,5 +97,5 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
 
 
 def page_response(page: Page) -> Response:
-    """Answer with a page as it should be."""
+    """Return the response with a page, without a fault."""
     return Response(page.encode(), media_type=_JSON)

@@ -1,6 +1,6 @@
-"""Fixtures for tests of pipelines, without a key and offline.
+"""Fixtures of pytest for tests of pipelines, without a key and offline.
 
-In the `conftest.py` at the top of the tests:
+Put this into the `conftest.py` at the top of your tests:
 
     pytest_plugins = ["tap_leadintent.sandbox.fixtures"]
 """
@@ -15,17 +15,17 @@ from tap_leadintent.sandbox.options import Options, three_weeks_ago
 
 @pytest.fixture(scope="session")
 def leadintent_server() -> Iterator[Sandbox]:
-    """One sandbox for all tests of this process, in a process of its own."""
+    """Run one sandbox for all tests of this process, in a process of its own."""
     with running_sandbox() as sandbox:
         yield sandbox
 
 
 @pytest.fixture
 def leadintent_sandbox(leadintent_server: Sandbox) -> Sandbox:
-    """A sandbox with its default data, without faults, at a clock that stands.
+    """Return a sandbox with its default data, without faults.
 
-    It stands three weeks ago, so that it can be moved: the tap reads nothing beyond
-    its own clock.
+    Its clock stands three weeks ago, so that a test can move it. The tap reads nothing
+    beyond its own clock.
     """
     leadintent_server.configure(clock=three_weeks_ago())
     return leadintent_server
@@ -33,5 +33,5 @@ def leadintent_sandbox(leadintent_server: Sandbox) -> Sandbox:
 
 @pytest.fixture
 def leadintent_config(leadintent_sandbox: Sandbox) -> dict[str, str]:
-    """What the tap needs to read the sandbox: `base_url` and `api_key`."""
+    """Return the settings with which the tap reads the sandbox."""
     return {"base_url": leadintent_sandbox.url, "api_key": Options().api_key}

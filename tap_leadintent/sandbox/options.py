@@ -1,4 +1,4 @@
-"""What a sandbox can be told when it starts or is configured anew."""
+"""The options of a sandbox."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
@@ -10,24 +10,26 @@ from tap_leadintent.sandbox.times import DAY, current_time, parse_time
 
 
 def three_weeks_ago() -> str:
-    """Give a clock near the present that leaves room for time to pass."""
+    """Return the time three weeks ago at midnight, from which a clock can be moved."""
     day = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     return f"{(day - timedelta(days=21)).isoformat()[:19]}Z"
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Everything that determines what a sandbox serves.
+    """The options that determine what a sandbox serves.
 
     Attributes:
-        sizes: Number of records visible at the start, by stream.
+        sizes: Number of records at the start, by stream.
         seed: Seed of all generated data.
-        clock: Instant at which the clock stands until it is moved (ISO 8601); when
-            null, it is this machine's clock, and goes on.
-        since: Begin of the history (ISO 8601); 365 days before the clock when null.
-        history: How the initial records spread over the history.
-        latency_seconds: How long each API request waits before it is served.
-        rate_limit: Ceiling on API requests a second, over all clients; none when null.
-        api_key: The one accepted API key.
+        clock: Time at which the clock stands until it is moved (ISO 8601). Null stands
+            for this machine's clock, which goes on.
+        since: Beginning of the history (ISO 8601). Null stands for 365 days before the
+            clock.
+        history: How the records of the start are spread over the history.
+        latency_seconds: Seconds that each request waits before it is served.
+        rate_limit: Largest number of requests per second, over all clients; null
+            stands for no limit.
+        api_key: The only API key that is accepted.
     """
 
     sizes: dict[str, Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]] = {}
@@ -42,7 +44,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     api_key: str = "sandbox-key"
 
     def __post_init__(self) -> None:
-        """Check what the types do not say."""
+        """Check the streams and the times, which the types do not check."""
         if unknown := self.sizes.keys() - ENDPOINTS:
             known = ", ".join(ENDPOINTS)
             msg = f"unknown stream {min(unknown)!r}, known are {known}"
@@ -53,22 +55,22 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def start(self) -> int:
-        """What the clock shows before it is moved, in microseconds since 1970."""
+        """The time of the clock before it is moved, in microseconds since 1970."""
         return current_time() if self.clock is None else parse_time(self.clock)
 
     @property
     def begin(self) -> int:
-        """Begin of the history, in microseconds since 1970."""
+        """The beginning of the history, in microseconds since 1970."""
         return self.start - 365 * DAY if self.since is None else parse_time(self.since)
 
     def changed(self, changes: dict[str, Any]) -> "Options":
-        """Give these options with some replaced; sizes are replaced one by one.
+        """Return these options with changes. Sizes are changed one by one.
 
         Raises:
-            msgspec.ValidationError: An option is unknown or its value wrong.
+            msgspec.ValidationError: An option is unknown, or its value is wrong.
         """
         merged = {**msgspec.to_builtins(self), **changes}
         if isinstance(sizes := merged["sizes"], dict):
             merged["sizes"] = {**self.sizes, **sizes}
-        # Those of a command line are texts.
+        # The values of a command line are texts.
         return msgspec.convert(merged, Options, strict=False)

@@ -1,4 +1,4 @@
-"""Request bodies: what they may hold, what they mean, and the page that they get."""
+"""Checks request bodies and finds the page of records that they ask for."""
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -13,17 +13,17 @@ from msgspec import UNSET, UnsetType
 
 from tap_leadintent.sandbox.endpoints import ENDPOINTS, Axis
 from tap_leadintent.sandbox.times import parse_time
-from tap_leadintent.sandbox.world import Shelf
+from tap_leadintent.sandbox.world import StreamRecords
 
 EVER = (-(1 << 62), 1 << 62)
-"""The range of a request without one, in µs since 1970."""
+"""The time range of a request without one, in microseconds since 1970."""
 
-# Characters that break if a client decodes, escapes, trims or re-encodes a cursor.
+# These characters change if a client decodes, escapes, trims or encodes a cursor.
 _HEAD = "c+"
 _TAIL = "/é%2B="
 
 
-class _Asked(msgspec.Struct, forbid_unknown_fields=True):
+class _CursorField(msgspec.Struct, forbid_unknown_fields=True):
     limit: Annotated[int, msgspec.Meta(ge=1, le=100)] = 25
     after: str | UnsetType = UNSET
 
@@ -42,7 +42,7 @@ _BODIES = {
     stream: msgspec.defstruct(
         stream,
         [
-            ("cursor", _Asked, msgspec.field(default_factory=_Asked)),
+            ("cursor", _CursorField, msgspec.field(default_factory=_CursorField)),
             ("sort", Literal["newest", "oldest"], "newest"),
             *((name, _Range | UnsetType, UNSET) for name in endpoint.ranges),
             *((name, list[str], []) for name in endpoint.filters),
@@ -54,20 +54,20 @@ _BODIES = {
 
 
 class Cursor(msgspec.Struct, frozen=True, array_like=True):
-    """Where a page starts.
+    """The beginning of a page.
 
     Attributes:
-        page: Number of the page in its chain, from 1.
-        after: Time and id of the record before the page; None at the very start.
-        bound: Digest of these, and of the query that the cursor is for.
+        page: Number of the page in its cursor chain, counted from 1.
+        after: Time and id of the record before the page; None for the first page.
+        digest: Hash of both, and of the query that the cursor was issued for.
     """
 
     page: int
     after: tuple[int, str] | None
-    bound: str
+    digest: str
 
     def token(self) -> str:
-        """Give the opaque text that clients see."""
+        """Return the opaque text that clients receive."""
         return f"{_HEAD}{urlsafe_b64encode(msgspec.json.encode(self)).decode()}{_TAIL}"
 
 
@@ -75,49 +75,51 @@ class Query:
     """A checked request body (API description: "Endpoints").
 
     Attributes:
-        shelf: The stream's records.
-        limit: Largest number of records wanted.
+        records: The records of the stream.
+        limit: Largest number of records of the page.
         newest: Whether the newest records come first.
-        axis: Time that orders the records.
-        range: Begin and end of the time range, in µs since 1970; both belong to it.
-        filters: Wanted values of each list filter that restricts, by path.
-        cursor: Where the page starts.
+        axis: The time by which the records are ordered.
+        range: Start and end of the time range in microseconds since 1970, inclusive.
+        filters: The accepted values of each list filter, by the path of its field.
+        cursor: The beginning of the page.
     """
 
-    def __init__(self, shelf: Shelf, body: object) -> None:
-        """Read what a body asks for.
+    def __init__(self, records: StreamRecords, body: object) -> None:
+        """Check a request body and read it.
 
         Raises:
-            ValueError: It breaks a rule.
+            ValueError: The body breaks a rule of the API.
         """
-        self.shelf, endpoint = shelf, shelf.endpoint
-        asked: Any = msgspec.convert(body, _BODIES[endpoint.stream])
-        self.limit = asked.cursor.limit
-        self.newest = asked.sort == "newest"
+        self.records, endpoint = records, records.endpoint
+        fields: Any = msgspec.convert(body, _BODIES[endpoint.stream])
+        self.limit = fields.cursor.limit
+        self.newest = fields.sort == "newest"
         self.axis: Axis = "found"
         self.range = EVER
-        ranges = [name for name in endpoint.ranges if getattr(asked, name) is not UNSET]
+        ranges = [
+            name for name in endpoint.ranges if getattr(fields, name) is not UNSET
+        ]
         if len(ranges) > 1:
             msg = f"give either {' or '.join(ranges)}, not both"
             raise ValueError(msg)
         for name in ranges:
-            told = getattr(asked, name)
+            bounds = getattr(fields, name)
             self.axis = endpoint.ranges[name]
-            self.range = parse_time(told.start_time), parse_time(told.end_time)
+            self.range = parse_time(bounds.start_time), parse_time(bounds.end_time)
         self.filters = {
-            path: {*wanted}
+            path: {*accepted}
             for name, path in endpoint.filters.items()
-            if (wanted := getattr(asked, name))
+            if (accepted := getattr(fields, name))
         }
         filters = sorted((path, sorted(self.filters[path])) for path in self.filters)
-        self._bound = endpoint.stream, self.newest, self.axis, self.range, filters
+        self._identity = endpoint.stream, self.newest, self.axis, self.range, filters
         self.cursor = self.cursor_at(1, None)
-        if asked.cursor.after is not UNSET:
-            self.cursor = self._read_cursor(asked.cursor.after)
+        if fields.cursor.after is not UNSET:
+            self.cursor = self._read_cursor(fields.cursor.after)
 
     def cursor_at(self, page: int, after: tuple[int, str] | None) -> Cursor:
-        """Give a cursor, which is bound to endpoint, sort, filters and range."""
-        content = msgspec.json.encode((self._bound, page, after))
+        """Return a cursor, which is bound to endpoint, sort, filters and time range."""
+        content = msgspec.json.encode((self._identity, page, after))
         return Cursor(page, after, blake2b(content, digest_size=8).hexdigest())
 
     def _read_cursor(self, text: str) -> Cursor:
@@ -132,9 +134,9 @@ class Query:
         return cursor
 
     def page(self) -> "Page":
-        """Read the page that the cursor leads to."""
+        """Return the page that begins at the cursor."""
         start, end = self.range
-        rows = self.shelf.rows(self.axis)
+        rows = self.records.rows(self.axis)
         low, high = bisect_left(rows, (start,)), bisect_left(rows, (end + 1,))
         if self.cursor.after is not None:
             time, name = self.cursor.after
@@ -143,26 +145,27 @@ class Query:
             else:
                 low = bisect_left(rows, (time, name + "\0"), low, high)
         order = range(high - 1, low - 1, -1) if self.newest else range(low, high)
-        shown = ((rows[place], self.shelf.body(rows[place][2])) for place in order)
-        found = list(islice(filter(self._matches, shown), self.limit + 1))
+        bodies = ((rows[place], self.records.body(rows[place][2])) for place in order)
+        found = list(islice(filter(self._matches, bodies), self.limit + 1))
         following = ""
         if len(found) > self.limit:
             (time, name, _), _ = found[self.limit - 1]
             following = self.cursor_at(self.cursor.page + 1, (time, name)).token()
         return Page([body for _, body in found[: self.limit]], following)
 
-    def _matches(self, shown: tuple[object, bytes]) -> bool:
+    def _matches(self, row: tuple[object, bytes]) -> bool:
+        """Return whether a record, given as the second item, passes all filters."""
         if not self.filters:
             return True
-        record = json.loads(shown[1])
+        record = json.loads(row[1])
         return all(
-            wanted & set(_values(record, path.split(".")))
-            for path, wanted in self.filters.items()
+            accepted & set(_values(record, path.split(".")))
+            for path, accepted in self.filters.items()
         )
 
 
 def _values(record: object, path: list[str]) -> Iterator[str]:
-    """Give the texts at a path, through lists on the way."""
+    """Yield the texts at a path. Lists on the way are searched item by item."""
     if isinstance(record, list):
         for item in record:
             yield from _values(item, path)
@@ -176,15 +179,15 @@ class Page(msgspec.Struct, frozen=True):
     """A page before it is encoded.
 
     Attributes:
-        bodies: Its records, encoded.
-        next: The token of the cursor that leads to the next page, if there is one.
+        bodies: The encoded records.
+        next: The token of the next page's cursor, empty if there is no next page.
     """
 
     bodies: list[bytes]
     next: str
 
     def encode(self) -> bytes:
-        """Give the response body (API description: "Page envelope")."""
+        """Return the response body (API description: "Page envelope")."""
         cursor = {"next": self.next, "has_more": bool(self.next)}
         records = [msgspec.Raw(body) for body in self.bodies]
         return msgspec.json.encode({"data": records, "cursor": cursor})

@@ -1,4 +1,4 @@
-"""Instants as integer microseconds since 1970, the sandbox's only time type."""
+"""Times of the sandbox, which are integer microseconds since 1970."""
 
 import re
 import time
@@ -16,15 +16,15 @@ _RFC_3339 = re.compile(
 
 
 def current_time() -> int:
-    """Read this machine's clock."""
+    """Return the time of this machine's clock."""
     return time.time_ns() // 1000
 
 
 def parse_time(text: str) -> int:
-    """Read an RFC 3339 date-time with offset, as microseconds since 1970.
+    """Return an RFC 3339 date-time with offset as microseconds since 1970.
 
     Raises:
-        ValueError: It is anything else.
+        ValueError: The text is not such a date-time.
     """
     if not _RFC_3339.fullmatch(text):
         msg = f"not an RFC 3339 date-time with offset: {text!r}"
@@ -34,6 +34,6 @@ def parse_time(text: str) -> int:
 
 
 def format_time(instant: int) -> str:
-    """Write an instant as ISO 8601 UTC ending in `Z`."""
+    """Return an instant as an ISO 8601 text in UTC that ends with `Z`."""
     moment = _EPOCH + timedelta(microseconds=instant)
     return f"{moment.replace(tzinfo=None).isoformat()}Z"

@@ -1,7 +1,7 @@
-"""All records that the sandbox shows, as of its clock.
+"""The records that the sandbox returns, which depend on its clock.
 
-What becomes of a record is drawn from `Random(f"{seed}:{stream}:{number}")`, so it is
-the same in every process, and in whichever order records are asked for.
+The life of a record is drawn from `Random(f"{seed}:{stream}:{number}")`. It is the same
+in every process, and does not depend on the order in which records are read.
 """
 
 import heapq
@@ -16,14 +16,14 @@ import msgspec
 
 from tap_leadintent.sandbox.endpoints import ENDPOINTS, Axis, Endpoint
 from tap_leadintent.sandbox.options import Options
-from tap_leadintent.sandbox.records import Draft, Entry, draw_id
+from tap_leadintent.sandbox.records import Entry, RecordBuilder, draw_id
 from tap_leadintent.sandbox.times import DAY, HOUR, MINUTE, SECOND, format_time
 
-# Probabilities: that a signal moves, and that a first signal is old.
-_MOVING = 0.35
-_OLD = 0.05
+# The probabilities that a lead gets another signal, and that its first signal is old.
+_NEXT_SIGNAL = 0.35
+_OLD_SIGNAL = 0.05
 
-_GRAINS = (SECOND, SECOND, 1000, 1)
+_PRECISIONS = (SECOND, SECOND, 1000, 1)
 
 _IN_BURSTS = 0.9
 _IMPORTED = 0.8
@@ -55,30 +55,30 @@ SHAPES: Mapping[str, Callable[[float], float]] = {
     "bursts": _bursts,
     "import": _import,
 }
-"""By which part of a year's history a share of the records has come.
+"""For each history, the part of a year after which a share of the records has appeared.
 
-Office: eight hours, five days of seven. Head: nothing in the first three quarters.
-Bursts: nine tenths in ten bursts of less than four days each. Import: nothing for four
-months, then four fifths in four hours.
+`office`: eight hours a day, five days a week. `head`: nothing in the first three
+quarters. `bursts`: nine tenths of the records in ten bursts of less than four days
+each. `import`: nothing for four months, then four fifths of the records in four hours.
 """
 
 Row: TypeAlias = tuple[int, str, Entry]
-"""A record with its time and id; rows sort by these two."""
+"""A time, an id and the record, so that rows are sorted by time and id."""
 
 Change: TypeAlias = tuple[int, int]
-"""When the API begins to show a record's new `latest` time, and that time."""
+"""When the API begins to return a record with a new latest time, and this time."""
 
 
-class Shelf:
-    """The records of one stream that are visible at the clock.
+class StreamRecords:
+    """The records of one stream that exist at the time of the clock.
 
     Attributes:
-        endpoint: The stream's endpoint.
+        endpoint: The endpoint of the stream.
         entries: The records by id.
     """
 
     def __init__(self, endpoint: Endpoint, options: Options) -> None:
-        """Fill with the initial records."""
+        """Generate the records of the start."""
         self.endpoint = endpoint
         self.entries: dict[str, Entry] = {}
         self._seed, self._shape = options.seed, SHAPES[options.history]
@@ -90,96 +90,97 @@ class Shelf:
             self._interval = min(DAY, self._interval)
         self._is_by_signal = "latest_signal" in endpoint.ranges
         self._rows: dict[Axis, list[Row]] = {}
-        self._tickets = count()
+        self._numbers = count()
         self._future: list[tuple[int, int, bool, Entry]] = []
         for index in range(self._size):
-            entry, changes = self.life(index)
+            entry, changes = self._generate(index)
             self.entries[entry.id] = entry
-            self._follow(entry, changes)
-        self._await_arrival(self._size)
+            self._apply(entry, changes)
+        self._schedule_arrival(self._size)
 
-    def life(self, index: int) -> tuple[Entry, Iterator[Change]]:
-        """Give a generated record as it first appears, and all that becomes of it."""
+    def _generate(self, index: int) -> tuple[Entry, Iterator[Change]]:
+        """Return a record as it first appears, and all its later changes."""
         stream = self.endpoint.stream
         rng = Random(f"{self._seed}:{stream}:{index}")
         name = draw_id(rng, stream)
         place = index + rng.random()
         if index < self._size:
             found = self._begin + int(self._shape(place / self._size) * self._span)
-            found = max(self._begin, _grained(found, rng))
+            found = max(self._begin, _truncate(found, rng))
         else:
             found = self._start + int((place - self._size) * self._interval)
-            found = max(self._start + 1, _grained(found, rng))
+            found = max(self._start + 1, _truncate(found, rng))
         latest = found
         if self._is_by_signal:
             lag = MINUTE + rng.expovariate(1 / (12 * HOUR))
-            if rng.random() < _OLD:
+            if rng.random() < _OLD_SIGNAL:
                 lag = rng.uniform(30, 60) * DAY
-            latest = _grained(found - int(lag), rng)
+            latest = _truncate(found - int(lag), rng)
         return Entry(name, index, found, latest), self._changes(rng, found)
 
-    def _changes(self, rng: Random, shown: int) -> Iterator[Change]:
+    def _changes(self, rng: Random, visible: int) -> Iterator[Change]:
         if "latest" not in self.endpoint.times:
             return
-        while not self._is_by_signal or rng.random() < _MOVING:
+        while not self._is_by_signal or rng.random() < _NEXT_SIGNAL:
             gap = HOUR + rng.expovariate(1 / (30 * DAY))
-            shown = latest = _grained(shown + int(gap), rng)
+            visible = latest = _truncate(visible + int(gap), rng)
             if self._is_by_signal:
-                shown += max(0, int(rng.uniform(-30, 30) * MINUTE))
-            yield shown, latest
+                visible += max(0, int(rng.uniform(-30, 30) * MINUTE))
+            yield visible, latest
 
     def rows(self, axis: Axis) -> list[Row]:
-        """Give all records in ascending order of a time, ties by id."""
+        """Return all records in ascending order of a time, and of their ids."""
         if axis not in self._rows:
             rows = [(getattr(e, axis), e.id, e) for e in self.entries.values()]
             self._rows[axis] = sorted(rows)
         return self._rows[axis]
 
     def body(self, entry: Entry) -> bytes:
-        """Give a record's JSON."""
+        """Return the JSON of a record."""
         if entry.body is not None:
             return entry.body
         stream = self.endpoint.stream
-        made = msgspec.json.encode(Draft(stream, self._seed, entry, self._now).record)
-        # What an agent says depends on the clock.
+        builder = RecordBuilder(stream, self._seed, entry, self._now)
+        body = msgspec.json.encode(builder.record)
+        # The record of an agent depends on the clock.
         if stream != "signal_agents":
-            entry.body = made
-        return made
+            entry.body = body
+        return body
 
     def times(self, entry: Entry) -> dict[str, str]:
-        """Give a record's times by their names, as ISO 8601."""
+        """Return the times of a record by their names, as ISO 8601."""
         named = self.endpoint.times.items()
         return {name: format_time(getattr(entry, axis)) for axis, name in named}
 
-    def put(self, record: object, told: Mapping[str, int]) -> str:
-        """Insert or replace a record, visible once the clock reaches its `found`.
+    def put(self, record: object, times: Mapping[str, int]) -> str:
+        """Insert or replace a record, which appears when the clock reaches its time.
 
         Args:
-            record: Any JSON value; a text is its JSON.
-            told: Its times, by their names.
+            record: Any JSON value. A text is taken as the JSON of the record.
+            times: Its times, by their names.
 
         Returns:
-            What it can be removed by: its id, or its JSON if it has none.
+            The id with which the record can be removed; its JSON if it has no id.
         """
         text = record if isinstance(record, str) else json.dumps(record)
         content = json.loads(text)
-        own = content.get("id") if isinstance(content, dict) else None
-        name = text if own is None else str(own)
+        record_id = content.get("id") if isinstance(content, dict) else None
+        name = text if record_id is None else str(record_id)
         known, named = self.entries.get(name), self.endpoint.times
-        found = told.get(named["found"]) or (known.found if known else self._now)
-        latest = told.get(named.get("latest", "")) or found
+        found = times.get(named["found"]) or (known.found if known else self._now)
+        latest = times.get(named.get("latest", "")) or found
         entry = Entry(name, -1, found, latest, body=text.encode())
         self._schedule(found, entry, arrives=True)
         self.advance(self._now)
         return name
 
     def remove(self, name: str) -> bool:
-        """Remove the record with an id for good; say whether it was there."""
+        """Remove a record by its id, and return whether it existed."""
         self._rows.clear()
         return self.entries.pop(name, None) is not None
 
     def advance(self, now: int) -> None:
-        """Let everything happen until the given instant."""
+        """Move the clock to an instant, and apply what happens until then."""
         self._now = now
         while self._future and self._future[0][0] <= now:
             self._rows.clear()
@@ -187,52 +188,52 @@ class Shelf:
             if arrives:
                 self.entries[entry.id] = entry
                 if entry.index >= 0:
-                    self._await_arrival(entry.index + 1)
+                    self._schedule_arrival(entry.index + 1)
             if entry.index >= 0 and self.entries.get(entry.id) is entry:
-                _, changes = self.life(entry.index)
-                self._follow(entry, islice(changes, entry.version, None))
+                _, changes = self._generate(entry.index)
+                self._apply(entry, islice(changes, entry.version, None))
 
-    def _await_arrival(self, index: int) -> None:
+    def _schedule_arrival(self, index: int) -> None:
         if self._interval < math.inf:
-            entry, _ = self.life(index)
+            entry, _ = self._generate(index)
             self._schedule(entry.found, entry, arrives=True)
 
-    def _follow(self, entry: Entry, changes: Iterator[Change]) -> None:
-        """Let a record change until now, and schedule what comes next."""
-        for shown, latest in changes:
-            if shown > self._now:
-                self._schedule(shown, entry, arrives=False)
+    def _apply(self, entry: Entry, changes: Iterator[Change]) -> None:
+        """Apply the changes of a record until now, and schedule the next one."""
+        for visible, latest in changes:
+            if visible > self._now:
+                self._schedule(visible, entry, arrives=False)
                 return
             entry.version, entry.latest, entry.body = entry.version + 1, latest, None
 
     def _schedule(self, instant: int, entry: Entry, *, arrives: bool) -> None:
-        heapq.heappush(self._future, (instant, next(self._tickets), arrives, entry))
+        heapq.heappush(self._future, (instant, next(self._numbers), arrives, entry))
 
 
-def _grained(instant: int, rng: Random) -> int:
-    """Round down to whole seconds, milliseconds, or not at all."""
-    return instant - instant % _GRAINS[int(rng.random() * 4)]
+def _truncate(instant: int, rng: Random) -> int:
+    """Return an instant, rounded down to seconds, to milliseconds, or not at all."""
+    return instant - instant % _PRECISIONS[int(rng.random() * 4)]
 
 
 class World:
-    """All streams' records as of one clock.
+    """The records of all streams, at the time of one clock.
 
     Attributes:
-        now: The clock, in microseconds since 1970.
-        shelves: The visible records, by stream.
+        now: The time of the clock, in microseconds since 1970.
+        streams: The records of each stream.
     """
 
     def __init__(self, options: Options) -> None:
-        """Build the world as it is at the start."""
+        """Generate the records of the start."""
         self._options, self._ahead = options, 0
         self.now = options.start
-        self.shelves = {name: Shelf(each, options) for name, each in ENDPOINTS.items()}
+        self.streams = {n: StreamRecords(e, options) for n, e in ENDPOINTS.items()}
 
     def tick(self) -> None:
-        """Let everything happen until now; a clock that is set stands."""
+        """Apply what happens until now. A clock that was set stands still."""
         self.now = self._options.start + self._ahead
-        for shelf in self.shelves.values():
-            shelf.advance(self.now)
+        for records in self.streams.values():
+            records.advance(self.now)
 
     def advance(self, microseconds: float) -> None:
         """Move the clock forward."""
