@@ -213,7 +213,9 @@ class LeadIntentStream(SingerStream):
     def _pages(self) -> Generator[ReadPage]:
         """Read what the run has to read of the stream, page by page."""
         if not self.is_incremental:
-            yield from self.reader.read([FullRead((SINCE_EVER, self._now))], Coverage())
+            yield from self.reader.read(
+                [FullRead([(SINCE_EVER, self._now)])], Coverage()
+            )
             return
         self._warn_of_the_state()
         plan = self._plan()

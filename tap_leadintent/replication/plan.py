@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.coverage import Coverage
@@ -12,18 +12,10 @@ from tap_leadintent.times import EARLIEST, parse_instant
 SINCE_EVER = 0
 """Where coverage begins when no `start_date` is given, in seconds since 1970."""
 
-FULL_TABLE = "full table"
-"""The kind of a step that reads a stream without coverage."""
-
-FIRST_LOAD = "first load"
-"""The kind of a step that reads a range of which nothing was covered. Another range may
-have loaded its records before."""
-
-UPDATE = "update"
-"""The kind of a step that reads what a range lacks, and its lookback."""
-
-RECHECK = "recheck"
-"""The kind of a step that reads what the sweep of `recheck_days` has passed."""
+Kind = Literal["full table", "first load", "update", "recheck"]
+"""Why something is read: the stream has no coverage, or nothing of the range was
+covered (another range may have loaded its records before), or the range lacks something
+or looks back, or the sweep of `recheck_days` has passed it."""
 
 _DAY = 86_400
 
@@ -81,19 +73,14 @@ class Scope:
 class FullRead(NamedTuple):
     """A step that reads all records in one chain, without a time range."""
 
-    interval: Interval
-    """What counts as covered afterwards, in UTC seconds since 1970."""
+    intervals: list[Interval]
+    """The one interval that counts as covered afterwards, in UTC seconds since 1970."""
 
     covers: Sequence[str] = ()
     """The ranges of which it counts as covered."""
 
-    kind: str = FULL_TABLE
-    """Why it is read, for the log."""
-
-    @property
-    def intervals(self) -> list[Interval]:
-        """The interval, as a list."""
-        return [self.interval]
+    kind: Kind = "full table"
+    """Why it is read."""
 
 
 class RangeRead(NamedTuple):
@@ -108,8 +95,8 @@ class RangeRead(NamedTuple):
     covers: Sequence[str]
     """The ranges of which each window counts as covered when it has been read."""
 
-    kind: str
-    """Why it is read, for the log."""
+    kind: Kind
+    """Why it is read."""
 
     is_quiet: bool = False
     """Whether each interval is likely to hold next to nothing."""
@@ -161,9 +148,9 @@ def make_plan(scope: Scope, covered: Coverage, now: int) -> Plan:
         oldest = missing.pop(0)
         since = oldest[1]
         if scope.end is None and since == now:
-            steps.append(FullRead(oldest, scope.ranges, FIRST_LOAD))
+            steps.append(FullRead([oldest], scope.ranges, "first load"))
         else:
-            steps.append(RangeRead(first, [oldest], scope.ranges, FIRST_LOAD))
+            steps.append(RangeRead(first, [oldest], scope.ranges, "first load"))
     steps += _range_reads(first, missing, known)
     mark = rechecked = covered.rechecked if scope.recheck else None
     if scope.end is None:
@@ -180,7 +167,7 @@ def make_plan(scope: Scope, covered: Coverage, now: int) -> Plan:
             mark = now if mark is None else min(mark, now)
             swept = _swept(scope.since, mark, now, scope.recheck)
             for step in _range_reads(first, swept, known):
-                steps.append(step._replace(kind=RECHECK))
+                steps.append(step._replace(kind="recheck"))
             rechecked = now
     left = ((name, each) for name in remaining for each in remaining[name])
     return Plan(Coverage(left, rechecked=mark), steps, rechecked)
@@ -193,9 +180,9 @@ def _range_reads(
     if not missing:
         return []
     if not known[name]:
-        return [RangeRead(name, missing, [name], FIRST_LOAD)]
+        return [RangeRead(name, missing, [name], "first load")]
     is_short = all(end - start < _QUIET_SECONDS for start, end in missing)
-    return [RangeRead(name, missing, [name], UPDATE, is_quiet=is_short)]
+    return [RangeRead(name, missing, [name], "update", is_quiet=is_short)]
 
 
 def _to_read(

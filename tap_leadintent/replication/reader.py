@@ -1,6 +1,6 @@
 """Reads what a plan asks for: window by window and page by page, oldest first."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -8,7 +8,7 @@ from threading import Event
 from typing import Any
 
 from tap_leadintent.api.http import Client
-from tap_leadintent.api.page import Page, Records
+from tap_leadintent.api.page import Records
 from tap_leadintent.api.pagination import Chain
 from tap_leadintent.progress import Progress, describe
 from tap_leadintent.replication.coordinator import Coordinator
@@ -76,62 +76,51 @@ class Reader:
         self.client.logger.info("%s", describe(parts))
         for step in steps:
             self.progress.begin_range(_range_name(step))
-            if isinstance(step, FullRead):
-                pages = self._read_all(step, coverage)
-            else:
-                pages = self._read_range(step, coverage)
-            for records, window_end in pages:
-                yield records, window_end if step.covers else None, step.kind
+            windows, begin, check = self._prepare(step)
+            coordinator = self._coordinate(Schedule(windows, begin))
+            window, as_of = None, 0
+            with closing(iter(coordinator)) as pages:
+                for its_window, page in pages:
+                    records = page.decode()
+                    if its_window != window:
+                        # The first query is the earliest: it decides what is complete.
+                        window, as_of = its_window, page.as_of
+                        check(records)
+                    window_end = f"{format_instant(window.end)[:-1]}.000000Z"
+                    yield records, window_end if step.covers else None, step.kind
+                    if not page.cursor.has_more:
+                        self._note(step, window, as_of, coverage)
+            if isinstance(step, RangeRead):
+                self.widest = windows.widest
 
-    def _read_all(
-        self, step: FullRead, coverage: Coverage
-    ) -> Iterator[tuple[Records, str]]:
+    def _prepare(
+        self, step: Step
+    ) -> tuple[Windows, Callable[[Window], Chain], Callable[[Records], None]]:
+        """Return windows of a step, what begins their chains, and a check of each."""
         size, logger = self.client.page_size, self.client.logger
-        windows = Windows([step.interval], page_size=size, one_chain=True)
-        schedule = Schedule(windows, lambda _: Chain({}, logger))
-        yield from self._read_windows(step, schedule, coverage, lambda _: None)
-
-    def _read_range(
-        self, step: RangeRead, coverage: Coverage
-    ) -> Iterator[tuple[Records, str]]:
+        if isinstance(step, FullRead):
+            windows = Windows(step.intervals, page_size=size, one_chain=True)
+            return windows, lambda _: Chain({}, logger), lambda _: None
         windows = Windows(
             step.intervals,
-            page_size=self.client.page_size,
+            page_size=size,
             readers=self.concurrency,
             widest=self.widest,
             quiet=step.is_quiet,
         )
-        begin = partial(RangeChain, step.name, self.client.logger)
-        check = RangeGuard(step.name, self.first_page).check
-        yield from self._read_windows(step, Schedule(windows, begin), coverage, check)
-        self.widest = windows.widest
+        guard = RangeGuard(step.name, self.first_page)
+        return windows, partial(RangeChain, step.name, logger), guard.check
 
-    def _read_windows(
-        self,
-        step: Step,
-        schedule: Schedule,
-        coverage: Coverage,
-        check: Callable[[Records], None],
-    ) -> Iterator[tuple[Records, str]]:
-        """Read all windows of a step; give the first page of each to a check."""
-        window, as_of = None, 0
-        with closing(self._pages(schedule)) as pages:
-            for its_window, page in pages:
-                records = page.decode()
-                if its_window != window:
-                    # The first query is the earliest: it decides what is complete.
-                    window, as_of = its_window, page.as_of
-                    check(records)
-                yield records, f"{format_instant(window.end)[:-1]}.000000Z"
-                if not page.cursor.has_more:
-                    self._note(step, window, as_of, coverage)
+    def _coordinate(self, schedule: Schedule) -> Coordinator:
+        client = self.client
+        check = client.run_context.interruption.check
+        return Coordinator(schedule, client.fetch, check, client.logger)
 
     def _note(self, step: Step, window: Window, as_of: int, coverage: Coverage) -> None:
         """Note that a window has been read completely and emitted."""
         self.progress.reach(window.end)
-        read = _range_name(step) or "all records"
-        end = format_instant(window.end)
-        self.client.logger.debug("%s: read up to %s", read, end)
+        name, end = _range_name(step) or "all records", format_instant(window.end)
+        self.client.logger.debug("%s: read up to %s", name, end)
         complete = (window.start, min(window.end, as_of))
         if complete[0] < complete[1]:
             is_in_order = isinstance(step, RangeRead) and step.is_in_order
@@ -140,10 +129,6 @@ class Reader:
                 coverage.add(name, complete, until=until)
         if step.covers:
             self.window_done()
-
-    def _pages(self, schedule: Schedule) -> Generator[tuple[Window, Page]]:
-        logger, check = self.client.logger, self.client.run_context.interruption.check
-        return iter(Coordinator(schedule, self.client.fetch, check, logger))
 
 
 def _range_name(step: Step) -> str:

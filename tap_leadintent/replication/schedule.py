@@ -90,9 +90,19 @@ class Schedule:
         Yields:
             Each of these windows; `take` is to be called when the answer has arrived.
         """
-        self._begin_windows()
+        most = self._most_under_way()
+        unfinished = sum(not each.has_ended for each in self._readings)
+        while unfinished < most and (window := self._windows.next()):
+            self._insert(window)
+            unfinished += 1
+        if self._is_stuck():
+            # All that has been begun may wait for an older window.
+            if not self._is_oldest_begun:
+                self._insert(self._windows.next(only_oldest=True))
+            most = 1
         for reading in self._readings:
-            if not (reading.is_asking or reading.has_ended) and self._may_ask(reading):
+            is_idle = not (reading.is_asking or reading.has_ended)
+            if is_idle and self._under_way < most:
                 reading.is_asking = True
                 yield reading
 
@@ -172,26 +182,10 @@ class Schedule:
         has_room = self._most_under_way() > 0
         return not (has_room or self._bytes_emitted or self._under_way)
 
-    def _begin_windows(self) -> None:
-        most = self._most_under_way()
-        unfinished = sum(not each.has_ended for each in self._readings)
-        while unfinished < most and (window := self._windows.next()):
-            self._insert(window)
-            unfinished += 1
-        # All that has been begun may wait for an older window.
-        is_needed = self._is_stuck() and not self._is_oldest_begun
-        if is_needed and (window := self._windows.next(only_oldest=True)):
-            self._insert(window)
-
-    def _insert(self, window: Window) -> None:
-        reading = Reading(window, self._begin(window), window.never_abandon)
-        insort(self._readings, reading, key=lambda each: each.window)
-
-    def _may_ask(self, reading: Reading) -> bool:
-        if self._under_way < self._most_under_way():
-            return True
-        is_oldest = reading is self._readings[0] and self._is_oldest_begun
-        return is_oldest and self._is_stuck()
+    def _insert(self, window: Window | None) -> None:
+        if window:
+            reading = Reading(window, self._begin(window), window.never_abandon)
+            insort(self._readings, reading, key=lambda each: each.window)
 
     def _add(self, reading: Reading, page: Page) -> None:
         reading.pages.append(page)

@@ -95,15 +95,6 @@ class _Done(NamedTuple):
     pages: float
 
 
-class _Probe(NamedTuple):
-    """An interval that is to be probed."""
-
-    start: int
-    end: int
-    most: float
-    """After how many pages it is abandoned."""
-
-
 class Windows:
     """The windows of a time range, given to several readers, oldest first."""
 
@@ -141,12 +132,12 @@ class Windows:
         self._in_flight: dict[Window, float] = {}
         """The windows that are being read, with the pages that have arrived of each."""
         self._done: list[_Done] = []
-        self._probes: list[_Probe] = []
+        self._probes: list[Window] = []
         """What is probed next."""
         if quiet:
             self._probes = [p for each in requested for p in self._cut(*each, 1)]
         elif not one_chain:
-            self._probes = _spread_probes(requested)
+            self._probes = [p for each in requested[:1] for p in _spread_probes(*each)]
 
     @property
     def oldest_unread(self) -> int | None:
@@ -184,7 +175,7 @@ class Windows:
         pages = density * sum(end - start for start, end, _ in self._unread)
         wanted = min(_PAGES, max(1, pages / self.readers))
         seconds = max(_LEAST_SECONDS, int(wanted / density) + 1)
-        return self._begin(start, min(end, start + seconds), wanted)
+        return self._begin(Window(start, min(end, start + seconds), wanted))
 
     def goes_on(
         self, window: Window, *, records: int, may_abandon: bool = True
@@ -248,21 +239,21 @@ class Windows:
         if all(b - a > self.widest for a, b, *_ in self._in_flight):
             # One alone tries whether the API accepts this length.
             start, end, _ = self._unread[0]
-            self._probes = [_Probe(start, end, _PROBE_PAGES)]
+            self._probes = [Window(start, end, _PROBE_PAGES, is_probe=True)]
 
     def _next_probe(self) -> Window | None:
         window = None
         while self._probes and not window:
-            window = self._begin(*self._probes.pop(0), is_probe=True)
+            window = self._begin(self._probes.pop(0))
         return window
 
     def _cut(
         self, start: int, end: int, count: int, most: int = _PROBE_PAGES
-    ) -> list[_Probe]:
+    ) -> list[Window]:
         """Cut an interval into equal probes, or into more if they are too wide."""
         count = max(count, -((start - end) // self.widest))
         edges = sorted({start + (end - start) * n // count for n in range(count + 1)})
-        return [_Probe(a, b, most) for a, b in pairwise(edges)]
+        return [Window(a, b, most, is_probe=True) for a, b in pairwise(edges)]
 
     def _density(self, instant: int) -> float:
         """Estimate the pages a second from what was read last before an instant.
@@ -279,13 +270,11 @@ class Windows:
                 break
         return density
 
-    def _begin(
-        self, start: int, end: int, expected: float, *, is_probe: bool = False
-    ) -> Window | None:
+    def _begin(self, wanted: Window) -> Window | None:
         """Begin a window, unless too much that comes before it waits already."""
-        end = min(end, start + self.widest)
-        starts = [window.start for window in self._in_flight]
-        front = min([*starts, self._unread[0].start])
+        start = wanted.start
+        end = min(wanted.end, start + self.widest)
+        front = min([self._unread[0].start, *(each.start for each in self._in_flight)])
         first, last = (bisect_left(self._done, (at,)) for at in (front, start))
         ahead = sum(done.pages for done in self._done[first:last])
         for window, arrived in self._in_flight.items():
@@ -294,22 +283,20 @@ class Windows:
         if start > front and ahead >= self.readers * _PAGES_AHEAD:
             return None
         self._take_out(start, end)
-        never_abandon = end - start <= self._never_abandoned
-        window = Window(start, end, expected, is_probe, never_abandon)
+        is_short = end - start <= self._never_abandoned
+        window = wanted._replace(end=end, never_abandon=is_short)
         self._in_flight[window] = 0.0
         return window
 
     def _take_out(self, start: int, end: int) -> None:
         """Take an interval out of what is unread."""
-        before = [
-            _Unread(a, min(b, start), least)
-            for a, b, least in self._unread
-            if a < start
+        unread = self._unread
+        self._unread = [
+            x._replace(end=min(x.end, start)) for x in unread if x.start < start
         ]
-        after = [
-            _Unread(max(a, end), b, least) for a, b, least in self._unread if b > end
+        self._unread += [
+            x._replace(start=max(x.start, end)) for x in unread if x.end > end
         ]
-        self._unread = before + after
 
     def _put_back(self, window: Window, pages: float) -> None:
         """Note that a window is unread again, and holds so many pages at the least."""
@@ -318,12 +305,9 @@ class Windows:
         insort(self._unread, _Unread(start, end, pages / (end - start)))
 
 
-def _spread_probes(requested: Sequence[Interval]) -> list[_Probe]:
-    """Spread short probes evenly over the oldest interval."""
-    if not requested:
-        return []
-    start, end = requested[0]
+def _spread_probes(start: int, end: int) -> list[Window]:
+    """Spread short probes evenly over an interval."""
     seconds = max(1, (end - start) // _PROBE_SHARE)
     step = (end - start - seconds) / (_PROBES - 1)
     starts = sorted({start + int(step * n) for n in range(_PROBES)})
-    return [_Probe(at, at + seconds, _PROBE_PAGES) for at in starts]
+    return [Window(at, at + seconds, _PROBE_PAGES, is_probe=True) for at in starts]
