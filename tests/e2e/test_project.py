@@ -1,6 +1,8 @@
-"""From an empty folder to rows in PostgreSQL, with the lines that the pages show."""
+"""A user's way through the pages: the lines that they show, in one Meltano project."""
 
 import os
+import re
+from collections.abc import Mapping
 from hashlib import md5
 from pathlib import Path
 from typing import Any
@@ -10,41 +12,53 @@ import yaml
 
 from tap_leadintent.definitions import FOLDER
 from tap_leadintent.demo.postgres import Postgres
-from tap_leadintent.sandbox import Sandbox
+from tap_leadintent.sandbox import Sandbox, running_sandbox
 from tests.e2e.test_targets import assert_tables_hold
 from tests.support.clones import Repository
-from tests.support.helpers import API_KEY, STREAMS
+from tests.support.helpers import API_KEY, STREAMS, raw_records
 from tests.support.pages import README, ROOT, SCRIPTS, section, shell_blocks, typed
-from tests.support.postgres import tables_of
+from tests.support.postgres import Rows, rows_of, tables_of
+from tests.support.runs import CLOCK
 
-STATE = shell_blocks((ROOT / "docs/state.md").read_text(encoding="utf-8"))
-PLAN, FORGET = STATE[0], STATE[2]
-BUILD, FIRST, _SHARED, REBUILD, UPGRADE = shell_blocks(
+DOCS = ROOT / "docs"
+_VENV, BUILD, INSTALL, ADD, FIRST, _SHARED, REBUILD, UPGRADE = shell_blocks(
     section(README, "## In your project")
 )
-TYPED, _ = shell_blocks(
-    section(ROOT / "docs/columns.md", "## Typed columns for undocumented streams")
-)
-(MASKED,) = shell_blocks(section(ROOT / "docs/columns.md", "## Masking"))
-(SELECTED,) = shell_blocks(section(ROOT / "docs/recipes.md", "## Only some streams"))
+QUERIES = [
+    re.findall(r"```sql\n(SELECT .*?)```", page.read_text("utf-8"), re.DOTALL)[0]
+    for page in (README, DOCS / "tables.md")
+]
+SIZES = {**dict.fromkeys(STREAMS, 30), "leads": 150}
+SINCE = "2026-01-02T00:00:00Z"
 LOGGED = 'import sys\nprint("This is the newer code.", file=sys.stderr)\n'
 # A run without them would be one of another definition.
 SOME_DEFAULTS = {"load_method": "upsert", "use_copy": True, "validate_records": False}
+RUN = "meltano run tap-leadintent target-postgres"
+
+
+def blocks(page: str, heading: str = "") -> list[str]:
+    """Return the lines of a page, or of one section, that a reader pastes."""
+    path = DOCS / page
+    text = section(path, heading) if heading else path.read_text("utf-8")
+    return shell_blocks(text)
 
 
 class Shell:
-    """A shell that has uv, and nothing else that the project needs."""
+    """A shell that has uv, and nothing else that the project needs.
 
-    def __init__(self, folder: Path, **variables: str) -> None:
+    What the pages can only give as an example is replaced in the lines.
+    """
+
+    def __init__(
+        self, folder: Path, examples: Mapping[str, str], **variables: str
+    ) -> None:
         path = os.environ["PATH"].split(os.pathsep)
-        programs = folder / "programs"
+        self.folder = folder
         self.project = folder / "leads"
-        self._folder = folder
+        self._examples = {**examples, "/mnt/shared": str(folder)}
         self._env = {
-            "PATH": os.pathsep.join(
-                [str(programs), *(each for each in path if each != SCRIPTS)]
-            ),
-            "UV_TOOL_BIN_DIR": str(programs),
+            "PATH": os.pathsep.join(each for each in path if each != SCRIPTS),
+            "UV_TOOL_BIN_DIR": str(folder / "programs"),
             "UV_TOOL_DIR": str(folder / "tools"),
             **variables,
         }
@@ -53,83 +67,219 @@ class Shell:
         built = self(f'cd {folder / "clone"}\n{BUILD}printf %s "$UV_FIND_LINKS"')
         self._env["UV_FIND_LINKS"] = built
 
-    def __call__(self, lines: str) -> str:
+    def __call__(self, *lines: str, folder: str = "") -> str:
         """Type lines, one after the other; each must succeed."""
-        folder = self.project if self.project.exists() else self._folder
-        return typed(lines, folder, **self._env)
+        text = "".join(f"{each}\n" for each in lines).rstrip("\n")
+        for example, value in self._examples.items():
+            text = text.replace(example, value)
+        place = self.project if self.project.exists() else self.folder
+        return typed(text, self.folder / folder if folder else place, **self._env)
+
+    def keep_path(self, printed: str) -> None:
+        """Go on with the path that the lines have printed at last."""
+        self._env["PATH"] = printed.splitlines()[-1]
 
     def plugin(self, kind: str) -> dict[str, Any]:
-        """Give the one plugin of a kind that the project has."""
+        """Return the first plugin of a kind that the project has."""
         text = (self.project / "meltano.yml").read_text(encoding="utf-8")
-        (plugin,) = yaml.safe_load(text)["plugins"][kind]
-        return dict(plugin)
+        return dict(yaml.safe_load(text)["plugins"][kind][0])
+
+    def config(self) -> dict[str, Any]:
+        """Return the settings of the tap in the project."""
+        return dict(self.plugin("extractors")["config"])
+
+    def forget(self, *names: str) -> None:
+        """Take settings of the tap out of the project's file."""
+        path = self.project / "meltano.yml"
+        project = yaml.safe_load(path.read_text("utf-8"))
+        extractor = project["plugins"]["extractors"][0]
+        for name in names:
+            extractor["config"].pop(name, extractor.pop(name, None))
+        path.write_text(yaml.safe_dump(project, sort_keys=False), "utf-8")
+
+
+class Walk:
+    """The parts of the way, one for each page, in their order."""
+
+    def __init__(self, shell: Shell, sandbox: Sandbox, postgres: Postgres) -> None:
+        self._shell = shell
+        self._sandbox = sandbox
+        self._postgres = postgres
+
+    def tables(self, schema: str = "tap_leadintent") -> dict[str, Rows]:
+        """Return what is loaded."""
+        return tables_of(self._postgres, schema)
+
+    def readme(self) -> None:
+        self._shell.keep_path(self._shell(INSTALL, 'printf %s "$PATH"'))
+        self._shell(ADD)
+        self._shell(FIRST)
+        tables = self.tables()
+        assert {name: len(rows) for name, rows in tables.items()} == SIZES
+        assert_tables_hold(tables, self._sandbox)
+        config = {"base_url": self._sandbox.url, "start_date": "2026-01-01"}
+        assert self._shell.config() == config
+        loader = self._shell.plugin("loaders")
+        assert loader["config"].keys() == {"host", "port", "user", "database"}
+        defaults = {each["name"]: each.get("value") for each in loader["settings"]}
+        assert defaults.items() >= SOME_DEFAULTS.items()
+        with self._postgres.connect() as connection:
+            for query in QUERIES:
+                assert len(connection.execute(query.encode()).fetchall()) >= 10
+
+    def state(self) -> None:
+        plan, _, forget, *_ = blocks("state.md")
+        self._shell(forget)
+        forgotten = "2026-05-03T00:00:00Z to 2026-05-04T00:00:00Z: not read yet"
+        printed = self._shell(plan)
+        assert f"leads\n  date_found from {forgotten}" in printed
+        assert "lookback" in printed
+
+    def settings(self) -> None:
+        change, bare, again = blocks("settings.md")
+        listed = self._shell(change)
+        assert "concurrency" in listed
+        assert API_KEY not in listed
+        (self._shell.folder / "bare").mkdir()
+        # A state of the loader, and log lines of each run.
+        assert "150 records" in self._shell(bare, folder="bare")
+        assert "150 records" not in self._shell(again, folder="bare")
+
+    def columns(self) -> None:
+        heading = "## Typed columns for undocumented streams"
+        inferred, by_hand = blocks("columns.md", heading)
+        (masked,) = blocks("columns.md", "## Masking")
+        (excluded,) = blocks("columns.md", "## Keeping names and personal data out")
+        self._shell(inferred)
+        schema = self._shell.plugin("extractors")["schema"]
+        assert schema.keys() == set(STREAMS) - {"signal_agents", "leads"}
+        confidence = {"type": ["number", "null"]}
+        assert schema["observations"]["confidence"] == confidence
+        self._shell(by_hand)
+        schema = self._shell.plugin("extractors")["schema"]
+        assert schema == {"observations": {"confidence": confidence}}
+
+        known = {"id": "known", "email": "ada@example.com"}
+        self._sandbox.insert("monitored_leads", known, activity_at=self._sandbox.now())
+        self._shell(masked, RUN)
+        row = self.tables()["monitored_leads"]["known"]
+        assert row["email"] == md5(b"ada@example.com").hexdigest()  # noqa: S324
+        assert not row["additional_properties"]
+        self._shell(excluded)
+        assert "email" in self._shell.config()["exclude_fields"]["monitored_leads"]
+        self._shell.forget("stream_maps", "exclude_fields")
+
+    def recipes(self) -> None:
+        self.schedules()
+        (selected,) = blocks("recipes.md", "## Only some streams")
+        (filtered,) = blocks("recipes.md", "## Only some leads")
+        (address,) = blocks("recipes.md", "## Another `base_url`")
+        (history,) = blocks("recipes.md", "## Every signal of a lead as history")
+        (retired,) = blocks("recipes.md", "## Accounts that left the queue")
+        self._shell(selected, filtered, address, history, retired)
+        config = self._shell.config()
+        assert config["filters"]["leads"]["sheet_ids"] == ["sht_1", "sht_2"]
+        assert config["stream_maps"]["leads"]["signal_key"]
+        self._shell.forget("select", "filters", "stream_maps")
+        account = raw_records(self._sandbox, "monitored_accounts")[0]["id"]
+        self._sandbox.remove("monitored_accounts", account)
+        # All rows are read again from the other address, and one has left the queue.
+        assert f"leads: {SIZES['leads']} records" in self._shell(RUN)
+        table = rows_of(self._postgres, "tap_leadintent", "monitored_accounts")
+        assert [row["id"] for row in table if row["_sdc_deleted_at"]] == [account]
+        self.organization()
+
+    def schedules(self) -> None:
+        heading = "## On a schedule"
+        scheduled, hourly, refresh = blocks("recipes.md", heading)
+        text = section(DOCS / "recipes.md", heading)
+        crontab = re.findall(r"^[\d*]+ .* && (.*) >> \S+ 2>&1$", text, re.MULTILINE)
+        assert [f"{line}\n" in scheduled + refresh for line in crontab] == [True] * 2
+        self._shell(scheduled)
+        assert "1 stream, " in self._shell(hourly)
+        self._shell(refresh)
+
+    def organization(self) -> None:
+        (lines,) = blocks("recipes.md", "## Several organizations")
+        # Its key and its address are its own; all else is inherited.
+        self._shell(lines)
+        found = {stream: len(rows) for stream, rows in self.tables("acme").items()}
+        assert found == dict.fromkeys(STREAMS, 10)
+
+    def warehouses(self) -> None:
+        keys, _ = blocks("warehouses.md", "## Snowflake")
+        (files,) = blocks("warehouses.md", "## JSON Lines")
+        home = self._shell.folder
+        assert "BEGIN PUBLIC KEY" in self._shell(f"export HOME={home}", keys)
+        self._shell(files)
+        output = (self._shell.project / "output").iterdir()
+        assert {path.stem for path in output} >= {*STREAMS}
+
+    def troubles(self) -> None:
+        nowhere = "postgresql+psycopg://loader:secret@127.0.0.1:9/warehouse"
+        there = f"export TARGET_POSTGRES_SQLALCHEMY_URL={nowhere}"
+        printed = self._shell(there, blocks("troubleshooting.md")[0])
+        assert "connection failed" in printed
+        assert len(printed.splitlines()) < 10
+
+    def scaling(self) -> None:
+        bounded, *shards, _airflow = blocks("scaling.md")
+        for month in ("03", "09", "11"):
+            at = f"2025-{month}-01T00:00:00Z"
+            self._sandbox.insert("leads", {"id": f"of-{month}"}, found_at=at)
+        self._shell(bounded)
+        assert "of-11" in self.tables()["leads"]
+        (self._shell.folder / "meltano-state").mkdir()
+        self._shell(*shards)
+        assert self.tables()["leads"].keys() >= {"of-03", "of-09"}
+
+    def upgrade(self) -> None:
+        # A definition of old: with a setting that is gone, and without one that is new.
+        config = self._shell.config()
+        path = self._shell.project / "meltano.yml"
+        text = path.read_text(encoding="utf-8")
+        older = text.replace("name: lookback_minutes", "name: lookback_hours")
+        assert older != text
+        path.write_text(older, encoding="utf-8")
+        # A newer commit, whose code writes another line to the log.
+        changed = self._shell.repository.folder / "tap_leadintent/tap.py"
+        changed.write_text(f"{changed.read_text(encoding='utf-8')}{LOGGED}")
+        self._shell.repository.commit()
+        self._shell(REBUILD, folder="clone")
+        self._shell(UPGRADE)
+        now = yaml.safe_load((FOLDER / "tap-leadintent.yaml").read_text("utf-8"))
+        extractor = self._shell.plugin("extractors")
+        assert extractor["settings"] == now["settings"]
+        assert ".post2+g" in extractor["pip_url"]
+        assert self._shell.config() == config
+        assert "This is the newer code." in self._shell(RUN)
 
 
 @pytest.mark.long
-def test_the_lines_of_readme_fill_a_warehouse(
+def test_the_lines_of_the_pages_in_one_project(
     sandbox: Sandbox, postgres: Postgres, tmp_path: Path
 ) -> None:
-    sizes = {**dict.fromkeys(STREAMS, 30), "leads": 150}
-    sandbox.configure(api_key=API_KEY, since="2026-01-02T00:00:00Z", sizes=sizes)
-    # What Meltano finds in the environment goes before what the lines set.
-    shell = Shell(
-        tmp_path,
-        TAP_LEADINTENT_BASE_URL=sandbox.url,
-        TAP_LEADINTENT_API_KEY=API_KEY,
-        TARGET_POSTGRES_SQLALCHEMY_URL=postgres.url,
-    )
-    shell(FIRST)
-
-    tables = tables_of(postgres, "tap_leadintent")
-    assert {name: len(rows) for name, rows in tables.items()} == sizes
-    assert_tables_hold(tables, sandbox)
-    set_there: dict[str, Any] = {
-        "base_url": "https://api.example.com",
-        "start_date": "2026-01-01",
+    sandbox.configure(api_key=API_KEY, since=SINCE, sizes=SIZES)
+    examples = {
+        "https://api.example.com": sandbox.url,
+        "https://api.eu.example.com": sandbox.url.replace("127.0.0.1", "localhost"),
+        "the key of your organization": API_KEY,
+        "the key of Acme": "the-key-of-Acme",
     }
-    assert shell.plugin("extractors")["config"] == set_there
-    loader = {s["name"]: s.get("value") for s in shell.plugin("loaders")["settings"]}
-    assert loader.items() >= SOME_DEFAULTS.items()
-    with pytest.raises(AssertionError, match="Invalid JSON"):
-        shell(FORGET.replace("2026-05-03", "soon"))
-    plan = shell(PLAN)
-    assert "lookback" in plan
-    assert "first load" not in plan
-    assert "not read yet" not in plan
-    shell(FORGET)
-    forgotten = "2026-05-03T00:00:00Z to 2026-05-04T00:00:00Z: not read yet"
-    assert f"leads\n  date_found from {forgotten}" in shell(PLAN)
-
-    shell(TYPED)
-    inferred = shell.plugin("extractors")["schema"]
-    assert inferred.keys() == set(STREAMS) - {"signal_agents", "leads"}
-    assert inferred["observations"]["confidence"] == {"type": ["number", "null"]}
-    # One stream alone, masked.
-    shell(MASKED + SELECTED.replace(" leads ", " monitored_leads "))
-    known = {"id": "known", "email": "ada@example.com"}
-    sandbox.insert("monitored_leads", known, activity_at=sandbox.now())
-    done = shell("meltano run --full-refresh tap-leadintent target-postgres")
-    assert "1 stream, 31 records" in done
-    masked = tables_of(postgres, "tap_leadintent")["monitored_leads"]["known"]
-    assert masked["email"] == md5(b"ada@example.com").hexdigest()  # noqa: S324
-    assert not masked["additional_properties"]
-    set_there = shell.plugin("extractors")["config"]
-
-    # A definition of old: with a setting that is gone, and without one that is new.
-    path = shell.project / "meltano.yml"
-    text = path.read_text(encoding="utf-8")
-    older = text.replace("name: lookback_minutes", "name: lookback_hours")
-    assert older != text
-    path.write_text(older, encoding="utf-8")
-    # A newer commit, whose code writes another line to the log.
-    changed = shell.repository.folder / "tap_leadintent/tap.py"
-    changed.write_text(f"{changed.read_text(encoding='utf-8')}{LOGGED}")
-    shell.repository.commit()
-    shell(f"cd {tmp_path / 'clone'}\n{REBUILD}")
-    shell(UPGRADE)
-    now = yaml.safe_load((FOLDER / "tap-leadintent.yaml").read_text(encoding="utf-8"))
-    assert shell.plugin("extractors")["settings"] == now["settings"]
-    assert ".post2+g" in shell.plugin("extractors")["pip_url"]
-    assert shell.plugin("extractors")["config"] == set_there
-    log = shell("meltano run tap-leadintent target-postgres")
-    assert "This is the newer code." in log
+    with running_sandbox() as acme:
+        sizes = dict.fromkeys(STREAMS, 10)
+        acme.configure(api_key="the-key-of-Acme", clock=CLOCK, since=SINCE, sizes=sizes)
+        variables = {
+            "TARGET_POSTGRES_SQLALCHEMY_URL": postgres.url,
+            "TAP_LEADINTENT_ACME_BASE_URL": acme.url,
+        }
+        walk = Walk(Shell(tmp_path, examples, **variables), sandbox, postgres)
+        walk.readme()
+        walk.state()
+        walk.settings()
+        walk.columns()
+        walk.recipes()
+        walk.warehouses()
+        walk.troubles()
+        walk.scaling()
+        walk.upgrade()

@@ -11,13 +11,12 @@ from typing import Any
 from unittest import mock
 
 import pytest
-import yaml
 
 from tap_leadintent.demo.postgres import Postgres
 from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import Run, entries, only
 from tests.support.in_process import run_in_process
-from tests.support.pages import ROOT, section
+from tests.support.pages import ROOT, section, settings_of_tap
 from tests.support.postgres import Rows, rows_by_id, rows_of, without_metadata
 from tests.support.rows import expected_rows, without
 from tests.support.runs import DAY, SINCE, fill
@@ -188,8 +187,8 @@ def test_what_is_excluded_stays_in_the_table_until_the_pages_statements_remove_i
     table: Callable[[str], Table], sandbox: Sandbox
 ) -> None:
     told = section(OF_COLUMNS, "## Keeping names and personal data out")
-    setting, removal, _ = re.findall(r"```(?:yaml|sql)\n(.*?)```", told, re.DOTALL)
-    config = yaml.safe_load(setting)["config"]
+    removal, _ = re.findall(r"```sql\n(.*?)```", told, re.DOTALL)
+    config = settings_of_tap(told)
     (drop,) = re.findall("-- or (.*)", removal)
 
     fill(sandbox, leads=5, monitored_leads=5)
@@ -231,7 +230,7 @@ def test_without_a_key_every_row_stays_and_a_view_gives_the_newest(
     emitted = 0
     for days in (0, 1, 10):
         sandbox.advance(days * DAY)
-        run = leads.run(stream_maps={"leads": {"__key_properties__": []}})
+        run = leads.run(**settings_of_tap(text))
         if not days:
             leads.tell(view[1])
         emitted += len(run.records("leads"))
@@ -243,10 +242,7 @@ def test_without_a_key_every_row_stays_and_a_view_gives_the_newest(
 def test_a_key_with_the_signals_time_keeps_every_signal_seen(
     table: Callable[[str], Table], sandbox: Sandbox
 ) -> None:
-    recipe = RECIPES.read_text(encoding="utf-8")
-    _, _, recipe = recipe.partition("\n## Every signal of a lead")
-    block = recipe.partition("```yaml\n")[2].partition("```")[0]
-    config = yaml.safe_load(block)["config"]
+    config = settings_of_tap(section(RECIPES, "## Every signal of a lead as history"))
     fill(sandbox, leads=300)
     sandbox.insert("leads", {"id": "unobserved"}, found_at=SINCE)
     leads = table("leads")

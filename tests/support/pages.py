@@ -1,10 +1,13 @@
 """The pages for users: README and what is below `docs/`."""
 
+import json
 import os
 import re
+import shlex
 import subprocess
 import sysconfig
 from pathlib import Path
+from typing import Any
 
 from tests.support.helpers import TIMEOUT
 
@@ -60,6 +63,13 @@ def shell_blocks(text: str) -> list[str]:
 def python_blocks(text: str) -> list[str]:
     """Give the blocks of Python."""
     return re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+
+def settings_of_tap(text: str) -> dict[str, Any]:
+    """Return what a text sets of the tap, where its lines set JSON."""
+    found = re.findall(r"^meltano config set tap-leadintent .*}'$", text, re.MULTILINE)
+    words = [shlex.split(line)[-2:] for line in found]
+    return {name: json.loads(value) for name, value in words}
 
 
 def tables(text: str) -> list[list[dict[str, str]]]:
