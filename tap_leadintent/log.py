@@ -9,7 +9,6 @@ from functools import partial
 from urllib.parse import quote
 
 from singer_sdk.metrics import METRICS_LOGGER_NAME
-from typing_extensions import override
 
 from tap_leadintent.errors import LOGGER
 
@@ -104,30 +103,7 @@ def printable(text: str) -> str:
     )
 
 
-class RedactingFormatter(logging.Formatter):
-    """Makes the text of another formatter safe to show.
-
-    It works on the final text, because only that has message, traceback and structured
-    fields together.
-    """
-
-    def __init__(self, secret: Secret, inner: logging.Formatter | None) -> None:
-        """Wrap a formatter.
-
-        Args:
-            secret: What must not be logged.
-            inner: The formatter of a handler, if it has one.
-        """
-        super().__init__()
-        self.inner: logging.Formatter = inner or logging.Formatter()
-        self._secret = secret
-
-    @override
-    def format(self, record: logging.LogRecord) -> str:
-        return printable(self._secret.redact(self.inner.format(record)))
-
-
-def redact_handlers(secret: Secret) -> None:
+def prepare_handlers(secret: Secret) -> None:
     """Redact a secret in everything that the process logs from now on.
 
     Call it only in a process that is the tap's own.
@@ -138,9 +114,7 @@ def redact_handlers(secret: Secret) -> None:
     root = logging.getLogger()
     for logger in (root, *map(logging.getLogger, [*root.manager.loggerDict])):
         for handler in logger.handlers:
-            # An earlier run in this process, such as a test's, may have wrapped it.
-            inner = getattr(handler.formatter, "inner", handler.formatter)
-            handler.setFormatter(RedactingFormatter(secret, inner))
+            handler.addFilter(partial(_make_safe, "", secret))
 
 
 def prepare_loggers(streams: Iterable[str], secret: Secret) -> None:
@@ -155,19 +129,28 @@ def prepare_loggers(streams: Iterable[str], secret: Secret) -> None:
     """
     tap = logging.getLogger(LOGGER)
     # Loggers outlive a tap: they may have the filter from an earlier one.
-    tap.filters[:] = [partial(_prepare, "", secret)]
+    tap.filters[:] = [partial(_make_safe, "", secret)]
     for name in streams:
-        tap.getChild(name).filters[:] = [partial(_prepare, f"{name}: ", secret)]
+        tap.getChild(name).filters[:] = [partial(_make_safe, f"{name}: ", secret)]
 
 
-def _prepare(prefix: str, secret: Secret, record: logging.LogRecord) -> bool:
-    message = record.getMessage()
-    message = message if message.startswith(prefix) else f"{prefix}{message}"
-    record.msg, record.args = printable(secret.redact(message)), ()
+def _make_safe(prefix: str, secret: Secret, record: logging.LogRecord) -> bool:
+    def safe(text: str) -> str:
+        return printable(secret.redact(text))
+
+    message = original = record.getMessage()
     if record.exc_info:
         trace = logging.Formatter().formatException(record.exc_info)
-        if (safe := secret.redact(trace)) != trace:
-            record.exc_info, record.exc_text = None, safe
+        # Formatters make their own text of an exception, which nothing could redact.
+        if safe(trace) != trace:
+            message, record.exc_info = f"{message}\n{trace}", None
+    message = safe(message if message.startswith(prefix) else f"{prefix}{message}")
+    # Metrics are read from the arguments.
+    if message != original:
+        record.msg, record.args = message, ()
+    for name, value in vars(record).items():
+        if isinstance(value, str) and name != "msg":
+            setattr(record, name, secret.redact(value))
     return True
 
 

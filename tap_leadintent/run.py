@@ -8,7 +8,7 @@ from typing import Any
 from tap_leadintent import errors
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.progress import counted
-from tap_leadintent.stats import describe_figures, total
+from tap_leadintent.stats import StreamStats, describe_figures
 
 _MOST_OF_FAILURES = 5_000
 """Characters of the last line of a failed run. Fewer would cut off the reasons of some
@@ -61,7 +61,10 @@ def _log_stream(stream: LeadIntentStream) -> None:
 def _log_run(streams: Sequence[LeadIntentStream], seconds: float) -> None:
     tried = [stream for stream in streams if stream.stats.began is not None]
     failed = [stream.name for stream in tried if stream.stats.has_failed]
-    figures = {**total(stream.stats for stream in tried), "seconds": round(seconds, 3)}
+    figures = StreamStats().fields()
+    for name in figures:
+        figures[name] = sum(stream.stats.fields()[name] for stream in tried)
+    figures["seconds"] = round(seconds, 3)
     text = counted(len(tried), "stream")
     if failed:
         text += f" ({len(failed)} failed)"

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,19 +43,6 @@ class StreamStats:
         }
 
 
-def total(stats: Iterable[StreamStats]) -> dict[str, Any]:
-    """Return the sums of the figures of several streams.
-
-    Args:
-        stats: What was done for each stream.
-
-    Returns:
-        The fields of `StreamStats.fields`.
-    """
-    fields = [StreamStats().fields(), *(each.fields() for each in stats)]
-    return {name: sum(each[name] for each in fields) for name in fields[0]}
-
-
 def describe_figures(
     fields: Mapping[str, Any], kinds: Mapping[str, int] | None = None
 ) -> str:
@@ -72,11 +59,12 @@ def describe_figures(
     records = counted(fields["records"], "record")
     if kinds and len(kinds) > 1:
         records += f" ({', '.join(f'{kind}: {n:,}' for kind, n in kinds.items())})"
-    requests, delays = counted(fields["requests"], "request"), []
+    delays = []
     if retries := fields["retries"]:
         delays.append(counted(retries, "retry", "retries"))
     if (waited := round(fields["waited_seconds"], 1)) > 0:
         delays.append(f"{waited:,} s of waiting")
+    requests = counted(fields["requests"], "request")
     if delays:
         requests += f" ({', '.join(delays)})"
     return f"{records}, {requests}, {fields['seconds']:,.1f} s"

@@ -52,10 +52,8 @@ class TapLeadIntent(Tap):
         self._raise_if_any(problems)
         for stream, fields in self._config["filters"].items():
             for field in validation.undocumented_filters(stream, fields):
-                self.logger.warning(
-                    "%s is sent to the API, though its description does not mention it",
-                    field,
-                )
+                text = "%s is sent, though the API description does not mention it"
+                self.logger.warning(text, field)
         return []
 
     @override
@@ -127,15 +125,6 @@ class TapLeadIntent(Tap):
                 self._write_state()
             raise
 
-    def check_streams(self) -> None:
-        """Read a page of each selected stream, and write no record.
-
-        Raises:
-            ConfigError: The catalog cannot work.
-            RunError: Streams failed, after the others have been read.
-        """
-        read_each(self._selected_streams(), LeadIntentStream.check)
-
     def _selected_streams(self) -> list[LeadIntentStream]:
         """Return the selected streams in the catalog's order.
 
@@ -187,7 +176,7 @@ class TapLeadIntent(Tap):
         super(Tap, cls).invoke(**options)
         log.hide_details()
         values = cls._read_config(config)
-        log.redact_handlers(log.Secret(values.get("api_key")))
+        log.prepare_handlers(log.Secret(values.get("api_key")))
         tap = cls(
             config=values,
             state=files.read_state(state) if state else None,
@@ -200,7 +189,7 @@ class TapLeadIntent(Tap):
         elif test == CliTestOptionValue.Schema.value:
             tap.write_schemas()
         elif test == CliTestOptionValue.All.value:
-            tap.check_streams()
+            read_each(tap._selected_streams(), LeadIntentStream.check)
         else:
             tap._interruption.install()
             tap.sync_all()

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import Result
 
 from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import STREAMS, Run, only
@@ -45,20 +44,18 @@ def test_debug_tells_of_each_window(caplog: pytest.LogCaptureFixture) -> None:
     assert ends[-1] == "2026-03-03T00:00:00Z"
 
 
-def test_debug_shows_metrics(
-    tap: Callable[..., Run], config: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("level", "shows"), [("debug", True), ("info", False)])
+def test_the_console_shows_metrics_at_debug_alone(
+    tap: Callable[..., Run],
+    config: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    level: str,
+    shows: bool,
 ) -> None:
-    monkeypatch.setenv("TAP_LEADINTENT_LOGLEVEL", "debug")
+    monkeypatch.setenv("TAP_LEADINTENT_LOGLEVEL", level)
     run = tap(config).succeeded()
-    assert "METRIC" in run.stderr
-
-
-def test_metrics_are_hidden_from_the_console(
-    cli: Callable[..., Result], config: dict[str, Any]
-) -> None:
-    run = cli(config)
-    assert "METRIC" not in run.stderr
-    assert "env var" not in run.stderr
+    assert [text in run.stderr for text in ("METRIC", "env var")] == [shows] * 2
 
 
 @pytest.fixture
@@ -66,12 +63,12 @@ def structured(
     tap: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., list[dict[str, Any]]]:
     """Run the tap with the log that Meltano sets up; return its lines."""
-    handler = {"class": "logging.StreamHandler", "formatter": "json"}
+    console = {"class": "logging.StreamHandler", "formatter": "json"}
     config = {
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"json": {"()": "singer_sdk.logging.StructuredFormatter"}},
-        "handlers": {"console": {**handler, "stream": "ext://sys.stderr"}},
+        "handlers": {"console": {**console, "stream": "ext://sys.stderr"}},
         "root": {"handlers": ["console"], "level": "INFO"},
     }
     path = tmp_path / "log.json"
@@ -98,19 +95,14 @@ def test_figures_are_fields(
     monkeypatch.setattr("tap_leadintent.api.http.backoff", lambda _: 0.125)
     catalog = only("custom_signals", "leads", "observations")
     read = {"records": 3, "requests": 1, "retries": 0, "covered_to": None}
-    leads = {**read, "records": 0, "stream": "leads"}
+    leads, failed = dict(read, records=0, stream="leads"), {"failed_streams": ["leads"]}
     signals = dict(read, stream="custom_signals", requests=2, retries=1)
     expected: dict[tuple[str, str], dict[str, Any]] = {
         ("info", "custom_signals"): signals,
         ("info", "leads"): leads,
         ("error", "leads"): dict(leads, status=403, reason=None),
         ("info", "observations"): dict(read, stream="observations", covered_to=CLOCK),
-        ("info", ""): {
-            "records": 6,
-            "requests": 4,
-            "retries": 1,
-            "failed_streams": ["leads"],
-        },
+        ("info", ""): {"records": 6, "requests": 4, "retries": 1} | failed,
     }
     for line in structured(config, catalog=catalog):
         if extra := line["extra"]:

@@ -26,7 +26,7 @@ class Writer(MsgSpecWriter):
         """Start with an empty block."""
         self._block = bytearray()
         self.taken = 0
-        """How many bytes the target has taken."""
+        """How many bytes the target has taken; text is not counted."""
 
     @override
     def write_message(self, message: Message) -> None:
@@ -53,13 +53,11 @@ class Writer(MsgSpecWriter):
             else:  # It takes only text, for example in a notebook.
                 stdout.write(self._block.decode())
                 stdout.flush()
-                self._remove(len(self._block))
-        except BrokenPipeError:
-            msg = "the target stopped reading; its own log says why"
-            raise OutputError(msg) from None
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or type(error).__name__
-            msg = f"standard output cannot be written: {reason}"
+                self._block.clear()
+        except OSError as error:
+            msg = f"standard output cannot be written: {error.strerror}"
+            if isinstance(error, BrokenPipeError):
+                msg = "the target stopped reading; its own log says why"
             raise OutputError(msg) from None
 
     def _write_bytes(self, stdout: BinaryIO) -> None:
@@ -70,11 +68,8 @@ class Writer(MsgSpecWriter):
             if written is None:  # It does not block, and is full.
                 select.select([], [raw], [])
                 continue
-            self._remove(written)
-
-    def _remove(self, written: int) -> None:
-        del self._block[:written]
-        self.taken += written
+            del self._block[:written]
+            self.taken += written
 
 
 def flush(writer: object) -> None:

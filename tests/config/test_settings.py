@@ -77,7 +77,7 @@ def test_an_undocumented_filter_is_a_warning(
 ) -> None:
     with caplog.at_level(logging.WARNING):
         TapLeadIntent(config={**VALID, "filters": {"leads": {field: ["x"]}}})
-    told = f"filters.leads.{field} is sent to the API, though its description does not "
+    told = f"filters.leads.{field} is sent, though the API description does not "
     assert [line.startswith(told) for line in caplog.messages] == [True] * warns
 
 

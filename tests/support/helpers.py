@@ -225,10 +225,13 @@ class _Command:
         """Make the command and run it."""
         root = logging.getLogger()
         handlers, level = [*root.handlers], root.level
+        filters = [[*handler.filters] for handler in handlers]
         try:
             return TapLeadIntent.cli.main(**options)
         finally:
             root.handlers[:] = handlers
+            for handler, kept in zip(handlers, filters, strict=True):
+                handler.filters[:] = kept
             root.setLevel(level)
 
 
