@@ -95,7 +95,7 @@ def no_answer(
     told = text.format(host=host, seconds=seconds, why=secret.quote(_reason(causes)))
     if kinds & _NO_CONNECTION:
         reason = Reason.NO_CONNECTION
-    elif "Timeout" in kinds:
+    elif kinds & {"Timeout", "TimeoutError"}:
         reason = Reason.TIMEOUT
     else:
         reason = Reason.CONNECTION_LOST

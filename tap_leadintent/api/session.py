@@ -2,7 +2,10 @@
 
 import io
 import os
+import socket
 import time
+from functools import cache
+from http.client import HTTPResponse
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,7 @@ from requests.adapters import HTTPAdapter
 from requests.utils import get_environ_proxies
 from typing_extensions import override
 from urllib3 import BaseHTTPResponse
-from urllib3.exceptions import HTTPError
+from urllib3.exceptions import HTTPError, LocationValueError
 
 from tap_leadintent.errors import Reason, StreamError
 
@@ -19,43 +22,108 @@ LARGEST_BODY = 64 * 1024 * 1024
 """Bytes of a body, after decompression. More would let a bad response fill the memory;
 fewer might refuse pages of 100 large records."""
 
-_PIECE = 2**16
+_CHUNK = 2**16
 """Bytes that are read at once. More would take more memory beside the body; fewer take
 longer."""
 
 
 class BoundedAdapter(HTTPAdapter):
-    """Reads whole responses, and gives up on bodies that are too slow or too large."""
+    """Reads complete responses, and fails where they are too slow or too large."""
+
+    @override
+    def get_connection_with_tls_context(self, *args: Any, **options: Any) -> Any:
+        pool: Any = super().get_connection_with_tls_context(*args, **options)
+        # The class depends on the proxy, and is known here for the first time.
+        if not issubclass(pool.ConnectionCls, _Deadline):
+            pool.ConnectionCls = _with_deadline(pool.ConnectionCls)
+        return pool
 
     @override
     def send(self, request: requests.PreparedRequest, *_: Any, **options: Any) -> Any:
-        end = time.monotonic() + options["timeout"]
-        response = super().send(request, **{**options, "stream": True})
-        # Read by `requests`, it would be copied from pieces.
-        response._content = _whole(response.raw, end)  # noqa: SLF001
+        try:
+            response = super().send(request, **{**options, "stream": True})
+            # Read by `requests`, it would be copied from chunks.
+            response._content = _read_body(response.raw)  # noqa: SLF001
+        except LocationValueError as error:
+            raise requests.exceptions.InvalidURL(error) from error
+        except HTTPError as error:
+            raise requests.ConnectionError(error) from error
         # It would be read, though it is not followed, and it may be invalid.
         response.headers.pop("Location", None)
         return response
 
 
-def _whole(raw: BaseHTTPResponse, end: float) -> bytes:
+def _read_body(raw: BaseHTTPResponse) -> bytes:
     body = io.BytesIO()
     try:
-        # Other ways to read go on as long as bytes come, or keep each chunk of a
-        # chunked body as an object until the end.
-        while piece := raw.read1(_PIECE, decode_content=True):
-            body.write(piece)
+        # Other ways to read keep each chunk of a chunked body until the end.
+        while chunk := raw.read1(_CHUNK, decode_content=True):
+            body.write(chunk)
             if body.tell() > LARGEST_BODY:
-                most = f"{LARGEST_BODY >> 20} MiB"
-                msg = f"the response is larger than {most}; lower page_size"
+                msg = (
+                    f"the response is larger than {LARGEST_BODY >> 20} MiB; "
+                    "lower page_size"
+                )
                 raise StreamError(msg, reason=Reason.TOO_LARGE)
-            if time.monotonic() > end:
-                raise requests.ReadTimeout
-    except HTTPError as error:
-        raise requests.ConnectionError(error) from error
     finally:
         raw.close()
     return body.getvalue()
+
+
+class _Deadline:
+    """Makes a connection give up on a response that is not complete in time.
+
+    The timeout of a socket begins again with each byte that arrives. A server could
+    send one byte at a time for ever, in a body as well as in what is around it: the
+    status line, headers, `100 Continue`, chunks' headers and trailers, and a proxy's
+    answer to `CONNECT`. All of it is read through `response_class`.
+    """
+
+    timeout: float
+    sock: socket.socket
+
+    def connect(self) -> None:
+        self._end = time.monotonic() + self.timeout
+        super().connect()  # type: ignore[misc]
+
+    def request(self, *args: Any, **options: Any) -> None:
+        self._end = time.monotonic() + self.timeout
+        super().request(*args, **options)  # type: ignore[misc]
+
+    def response_class(self, sock: socket.socket, **options: Any) -> HTTPResponse:
+        response = HTTPResponse(sock, **options)
+        raw = _TimedReader(sock, response.fp.detach(), self._end)
+        response.fp = io.BufferedReader(raw)
+        return response
+
+
+@cache
+def _with_deadline(connection: type) -> type:
+    return type(connection.__name__, (_Deadline, connection), {})
+
+
+class _TimedReader(io.RawIOBase):
+    """Reads from a socket until the time is up."""
+
+    def __init__(self, sock: socket.socket, raw: io.RawIOBase, end: float) -> None:
+        self._sock, self._raw, self._end = sock, raw, end
+
+    @override
+    def readable(self) -> bool:
+        return True
+
+    @override
+    def readinto(self, buffer: Any) -> int | None:
+        seconds = self._end - time.monotonic()
+        if seconds <= 0:
+            raise TimeoutError
+        self._sock.settimeout(seconds)
+        return self._raw.readinto(buffer)
+
+    @override
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
 
 
 def new_session(url: str, connections: int) -> requests.Session:

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 import requests
 
+from tap_leadintent.api.failures import no_answer
 from tap_leadintent.api.session import new_session
-from tap_leadintent.errors import StreamError
+from tap_leadintent.errors import Reason, StreamError
+from tap_leadintent.log import Secret
 from tests.support.servers import (
     CHUNKED,
     PAGE,
@@ -53,23 +55,54 @@ def test_sound_answers_arrive_over_one_connection(answer: bytes) -> None:
     assert len(connections) == 1
 
 
+OK = b"HTTP/1.1 200 OK\r\n"
+HEADER = b"A: b\r\n"
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+GZIP = gzip.compress(b"")[:10]
+ENDLESS: dict[str, tuple[str, bytes, bytes, float]] = {
+    "status line": ("http", b"HTTP/1.1 200 ", b"x", 0.02),
+    "headers": ("http", OK, HEADER, 0.02),
+    "continue": ("http", b"", CONTINUE, 0.02),
+    "flood": ("http", b"", CONTINUE * 100, 0),
+    "body": ("http", response(b"x" * 10**6)[: -(10**6)], b"x", 0.02),
+    "chunks": ("http", CHUNKED, b"1\r\nx\r\n", 0.02),
+    "chunk extension": ("http", CHUNKED + b"1;", b"x", 0.02),
+    "trailers": ("http", CHUNKED + b"0\r\n", HEADER, 0.02),
+    "empty gzip": (
+        *("http", OK + b"Content-Encoding: gzip\r\n\r\n" + GZIP),
+        *(b"\0\0\0\xff\xff", 0.02),
+    ),
+    "headers of a proxy": ("https", OK, HEADER, 0.02),
+}
+"""The scheme of the address, what comes at once, what comes again and again, and the
+seconds between."""
+
+
 @pytest.mark.parametrize(
-    ("head", "part"),
-    [(response(b"x" * 10**6)[: -(10**6)], b"x"), (CHUNKED, b"1\r\nx\r\n")],
-    ids=["body", "chunks"],
+    ("scheme", "head", "part", "seconds"), ENDLESS.values(), ids=ENDLESS
 )
-def test_a_body_that_drips_is_given_up(
-    session: requests.Session, head: bytes, part: bytes
+def test_the_timeout_bounds_every_part_of_a_response(
+    session: requests.Session, scheme: str, head: bytes, part: bytes, seconds: float
 ) -> None:
+    has_ended = Event()
+
     def drip(connection: socket.socket) -> None:
         read_request(connection)
         connection.sendall(head)
-        while True:
+        while not has_ended.wait(seconds):
             connection.sendall(part)
-            Event().wait(0.02)
 
-    with listening(drip) as address, pytest.raises(requests.ReadTimeout):
-        post(session, address, timeout=0.2)
+    with listening(drip) as (host, port):
+        url, session.proxies = f"{scheme}://127.0.0.1:{port}/", {}
+        if scheme == "https":
+            session.proxies = {"https": f"http://{host}:{port}"}
+        try:
+            with pytest.raises(requests.RequestException) as caught:
+                session.post(url, json={}, timeout=0.2)
+        finally:
+            has_ended.set()
+    error = no_answer(caught.value, url, 0.2, Secret(""))
+    assert (error.reason, error.is_retryable) == (Reason.TIMEOUT, True)
 
 
 @pytest.mark.parametrize(
