@@ -1,5 +1,5 @@
-"""One-line demo: the sandbox, the tap, Meltano and a real PostgreSQL.
+"""A demo in one line: the sandbox, the tap, Meltano and a real PostgreSQL.
 
-It leaves a Meltano project in a folder, which a user can go on with. All that it makes
-is in that folder, and nothing that it starts outlives it.
+It leaves a Meltano project, with which the user can continue, in one folder. All files
+are in this folder, and no process outlives the demo.
 """

@@ -1,4 +1,4 @@
-"""The demo's command line: `tap-leadintent-demo`."""
+"""The command line of the demo: `tap-leadintent-demo`."""
 
 import argparse
 import subprocess
@@ -9,26 +9,26 @@ from tap_leadintent.demo.processes import DemoError, stop_on_signals
 
 
 def main() -> None:
-    """Run the command line, and exit."""
+    """Read the command line and run the demo."""
     parser = argparse.ArgumentParser(
         prog="tap-leadintent-demo",
         description="Load an offline stand-in for the API into a real PostgreSQL with "
-        "Meltano, twice, and show what changed. Leaves a Meltano project to go on "
-        "with. Needs no key.",
+        "Meltano, twice, and show what has changed. Leaves a Meltano project with "
+        "which you can continue. Needs no key.",
     )
     parser.add_argument(
         "folder",
         type=Path,
         nargs="?",
         default=Path("leadintent-demo"),
-        help="of the project, which is made (default: %(default)s)",
+        help="new folder for the project (default: %(default)s)",
     )
     parser.add_argument(
         "--postgres",
         action="store_true",
-        help="start the PostgreSQL of a project that the demo has made, until Ctrl-C",
+        help="run the PostgreSQL of an earlier demo's project until Ctrl-C",
     )
-    told = parser.parse_args()
+    arguments = parser.parse_args()
     try:
         from tap_leadintent.demo.run import demonstrate, serve  # noqa: PLC0415
     except ModuleNotFoundError as error:
@@ -36,9 +36,9 @@ def main() -> None:
         sys.exit(f"{msg}\n  pip install 'tap-leadintent[demo]'")
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     stop_on_signals()
-    folder = told.folder.resolve()
+    folder = arguments.folder.resolve()
     try:
-        (serve if told.postgres else demonstrate)(folder)
+        (serve if arguments.postgres else demonstrate)(folder)
     except SystemExit:
         print("\nStopped. Nothing that the demo started is left running.")
         raise

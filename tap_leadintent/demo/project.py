@@ -1,4 +1,4 @@
-"""A Meltano project with the tap and target-postgres, and Meltano in it."""
+"""Writes a Meltano project with the tap and target-postgres, and runs Meltano in it."""
 
 import json
 import os
@@ -15,12 +15,12 @@ import yaml
 from tap_leadintent.definitions import definition
 from tap_leadintent.demo.processes import DemoError, child, last_lines
 
-_OTHER_RUNS = ("MELTANO_", "TAP_LEADINTENT_", "TARGET_POSTGRES_")
+_PREFIXES = ("MELTANO_", "TAP_LEADINTENT_", "TARGET_POSTGRES_")
 _IGNORED = ".env\n.meltano/\nmeltano.log\npostgres/\npostgres.log\n"
 
 
 def write_project(folder: Path) -> None:
-    """Write a project's files into a folder, which is there."""
+    """Write the files of a project into an existing folder."""
     tap, target = _plugin("tap-leadintent"), _plugin("target-postgres")
     tap["pip_url"] = _source() or tap["pip_url"]
     project = {
@@ -39,51 +39,49 @@ def _plugin(name: str) -> dict[str, Any]:
 
 
 def _source() -> str | None:
-    """Say where this tap was installed from, unless it was an index."""
-    told = distribution("tap-leadintent").read_text("direct_url.json")
-    if told is None:
+    """Return the requirement for the source of this tap, None if it is an index."""
+    text = distribution("tap-leadintent").read_text("direct_url.json")
+    if text is None:
         return None
-    origin = json.loads(told)
+    origin = json.loads(text)
     url = origin["url"]
     if "dir_info" in origin:
         return f"-e {shlex.quote(unquote(urlsplit(url).path))}"
     if version := origin.get("vcs_info"):
         url = f"{version['vcs']}+{url}@{version['commit_id']}"
-    # Without spaces, at which Meltano would cut it.
+    # Meltano would divide it at spaces.
     return f"tap-leadintent@{url}"
 
 
 def program(name: str) -> Path:
-    """Give the path of a program of this environment."""
+    """Return the path of a program of this environment."""
     return Path(sysconfig.get_path("scripts"), name)
 
 
 class Meltano:
-    """Meltano in a project."""
+    """Runs Meltano in a project."""
 
     def __init__(self, project: Path, log: Path, settings: Mapping[str, str]) -> None:
-        """Prepare.
+        """Prepare the environment of Meltano.
 
         Args:
-            project: Folder of the project.
-            log: What Meltano says is appended to it.
-            settings: Environment variables of Meltano and its plugins.
+            project: The folder of the project.
+            log: The file to which the output of Meltano is appended.
+            settings: Environment variables for Meltano and its plugins.
         """
         self.log = log
         self._project = project
-        inherited = {
-            n: v for n, v in os.environ.items() if not n.startswith(_OTHER_RUNS)
-        }
+        inherited = {n: v for n, v in os.environ.items() if not n.startswith(_PREFIXES)}
         self._env = {**inherited, "NO_COLOR": "1", **settings}
 
     def __call__(self, *arguments: str) -> None:
-        """Run a command to its end.
+        """Run a command of Meltano to its end.
 
         Args:
-            arguments: Those of the command line.
+            arguments: The arguments of the command line.
 
         Raises:
-            DemoError: It failed; the message ends with what it said last.
+            DemoError: The command failed. The message contains its last output.
         """
         with (
             self.log.open("ab") as log,
@@ -97,6 +95,6 @@ class Meltano:
         ):
             code = process.wait()
         if code:
-            told = f"meltano {' '.join(arguments)} ended with exit code {code}"
-            msg = f"{told}; {self.log}:\n{last_lines(self.log)}"
+            reason = f"meltano {' '.join(arguments)} ended with exit code {code}"
+            msg = f"{reason}; {self.log}:\n{last_lines(self.log)}"
             raise DemoError(msg)

@@ -1,9 +1,9 @@
-"""What a run has changed in the database."""
+"""Prints what a run has changed in the database."""
 
 from psycopg import Connection, sql
 
 SCHEMA = "demo"
-"""Where target-postgres makes the tables, beside those of the user's own data."""
+"""The schema of the demo's tables, so that they do not mix with the user's data."""
 
 _REMEMBERED = """
     CREATE TEMP TABLE former AS
@@ -25,7 +25,7 @@ _DAYS = """
 
 
 def row_counts(connection: Connection) -> dict[str, int]:
-    """Count the rows of each table, by its name."""
+    """Return the number of rows of each table."""
     tables = "SELECT tablename FROM pg_tables WHERE schemaname = %s ORDER BY 1"
     counts = {}
     for (name,) in connection.execute(tables, [SCHEMA]).fetchall():
@@ -35,7 +35,7 @@ def row_counts(connection: Connection) -> dict[str, int]:
 
 
 def remember_leads(connection: Connection) -> None:
-    """Note the leads as they are now, for as long as the connection lives."""
+    """Keep a copy of the leads until the connection is closed."""
     connection.execute(_REMEMBERED)
 
 
@@ -43,15 +43,15 @@ def show_changes(connection: Connection, before: dict[str, int]) -> None:
     """Print what has changed since the leads were remembered.
 
     Args:
-        connection: The one that remembers.
-        before: The counts of rows then.
+        connection: The connection that has the copy.
+        before: The numbers of rows at that time.
     """
     print(f"\n{'rows of table':20}{'first run':>12}{'second run':>12}{'more':>8}")
     for name, now in row_counts(connection).items():
         print(f"{name:20}{before[name]:12,}{now:12,}{now - before[name]:8,}")
     changed = connection.execute(_CHANGED).fetchall()
-    new = [told for is_new, told in changed if is_new]
-    moved = [told for is_new, told in changed if not is_new]
+    new = [text for is_new, text in changed if is_new]
+    moved = [text for is_new, text in changed if not is_new]
     print(f"\n{len(new)} new leads; with the highest scores:", *new[:3], sep="\n  ")
     print(f"{len(moved)} leads with a new signal:", *moved[:3], sep="\n  ")
     print("\nLeads by day of their signal; + is new:")

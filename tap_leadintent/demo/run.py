@@ -1,4 +1,4 @@
-"""The demo itself: what happens, in order."""
+"""The steps of the demo."""
 
 import shlex
 import signal
@@ -22,21 +22,22 @@ _PIPELINE = ("tap-leadintent", "target-postgres")
 
 
 def demonstrate(folder: Path) -> None:
-    """Load the sandbox into PostgreSQL, twice, and show what came of it.
+    """Load the sandbox into PostgreSQL, twice, and show what has changed.
 
     Args:
-        folder: An empty folder, or one that is not there; becomes a Meltano project.
+        folder: An empty or new folder, which becomes a Meltano project.
 
     Raises:
         DemoError: A step failed.
     """
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
-        msg = f"{folder} is not empty; name another folder.\n\n{_what_next(folder)}"
+        msg = f"{folder} is not empty; name another folder.\n\n{_next_steps(folder)}"
         raise DemoError(msg)
     write_project(folder)
     with (
-        # The tap reads nothing beyond its own clock, so days must have room to pass.
+        # The tap reads nothing beyond its own clock, so the clock of the sandbox must
+        # stand in the past for days to pass.
         running_sandbox(
             "--leads", str(_LEADS), "--clock", three_weeks_ago()
         ) as sandbox,
@@ -62,29 +63,29 @@ def demonstrate(folder: Path) -> None:
         with _step(f"Load what is new {_DAYS} days later"):
             meltano(*load)
         report.show_changes(connection, before)
-    print(f"\n{_what_next(folder)}")
+    print(f"\n{_next_steps(folder)}")
 
 
 @contextmanager
 def _step(text: str) -> Iterator[None]:
-    """Say what happens now, then how long it took."""
+    """Print what happens, and then how long it took."""
     began = time.monotonic()
     print(f"{text:60}", end="", flush=True)
     yield
     print(f"{time.monotonic() - began:5.1f} s")
 
 
-def _what_next(folder: Path) -> str:
-    demo, there = program("tap-leadintent-demo"), shlex.quote(str(folder))
-    # `uv run` and `uvx` have the programs on the path, a new terminal has not.
+def _next_steps(folder: Path) -> str:
+    demo, project = program("tap-leadintent-demo"), shlex.quote(str(folder))
+    # A new terminal does not have the path of `uv run` and `uvx`.
     return f"""\
-To go on with a project of the demo, start its PostgreSQL:
+To continue with the project of the demo, start its PostgreSQL:
 
-  {shlex.quote(str(demo))} --postgres {there}
+  {shlex.quote(str(demo))} --postgres {project}
 
-and in another terminal point the tap at your API, and load:
+In another terminal, give the tap the address of your API, and load:
 
-  cd {there}
+  cd {project}
   export PATH={shlex.quote(str(demo.parent))}:"$PATH"
   meltano config set tap-leadintent base_url https://api.example.com
   meltano config set tap-leadintent api_key 'the key of your organization'
@@ -96,18 +97,18 @@ def serve(folder: Path) -> None:
     """Run the PostgreSQL of a project until a signal ends the demo.
 
     Args:
-        folder: A project that the demo has made.
+        folder: The project of an earlier demo.
 
     Raises:
-        DemoError: There is none, or PostgreSQL did not start.
+        DemoError: The folder has no data, or PostgreSQL did not start.
     """
     data, env = folder / "postgres", folder / ".env"
     if not data.exists():
-        msg = f"there is no data in {folder}; run the demo first"
+        msg = f"{folder} is not the project of a demo; run the demo first"
         raise DemoError(msg)
     with running_postgres(data) as postgres:
         set_key(env, "TARGET_POSTGRES_SQLALCHEMY_URL", postgres.url)
         psql = shlex.join([str(postgres.programs / "psql"), postgres.address])
-        print(f"PostgreSQL runs until Ctrl-C; {env} has its address. To look at it:\n")
+        print(f"PostgreSQL runs until Ctrl-C. Its address is in {env}. To query it:\n")
         print(f"  {psql}", flush=True)
         signal.pause()

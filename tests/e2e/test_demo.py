@@ -1,4 +1,4 @@
-"""The demo, run from the wheel, without a clone."""
+"""The demo, run from the wheel without a clone."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.mark.long
-def test_it_shows_what_the_database_holds_and_leaves_a_project(
+def test_the_demo_shows_the_database_and_leaves_a_project(
     folder: Path, packages: Path, sandbox: Sandbox
 ) -> None:
     (wheel,) = packages.glob("*.whl")
@@ -53,13 +53,13 @@ def test_it_shows_what_the_database_holds_and_leaves_a_project(
         for name, count in rows.items():
             query = f"SELECT count(*) FROM demo.{name}"  # noqa: S608 - of STREAMS
             assert connection.execute(query.encode()).fetchall() == [(count,)]
-    # README's picture is of such a run.
+    # The picture in README shows such a run.
     found = re.search(r"leads +1,234 .*", printed)
     assert found
     assert found[0] in unescape(PICTURE.read_text(encoding="utf-8"))
 
-    # The lines that it prints load another API. README's have a test of their own.
-    lines = re.findall(r"^  (\S.*)$", printed.partition("To go on")[2], re.MULTILINE)
+    # The printed lines load another API. Those of README have a test of their own.
+    lines = re.findall(r"^  (\S.*)$", printed.partition("To continue")[2], re.MULTILINE)
     first, *others = (line for line in lines if " config set " not in line)
     sandbox.configure(api_key=API_KEY, sizes=dict.fromkeys(STREAMS, 20))
     own = {"TAP_LEADINTENT_BASE_URL": sandbox.url, "TAP_LEADINTENT_API_KEY": API_KEY}
@@ -79,7 +79,7 @@ def test_it_shows_what_the_database_holds_and_leaves_a_project(
 
 
 @pytest.mark.long
-def test_leaves_no_process_when_it_is_stopped(folder: Path) -> None:
+def test_no_process_is_left_when_the_demo_is_stopped(folder: Path) -> None:
     demo = start(sys.executable, folder)
     poll(lambda: any("/bin/target-postgres " in each for each in family(folder)))
     demo.send_signal(signal.SIGTERM)
@@ -89,7 +89,7 @@ def test_leaves_no_process_when_it_is_stopped(folder: Path) -> None:
     assert family(folder) == []
 
 
-def test_shows_the_log_of_a_step_that_fails(folder: Path, tmp_path: Path) -> None:
+def test_the_log_of_a_failed_step_is_shown(folder: Path, tmp_path: Path) -> None:
     # Nothing can be installed from an empty cache without a network.
     alone = {"UV_OFFLINE": "1", "UV_CACHE_DIR": str(tmp_path)}
     demo = start(sys.executable, folder, **alone)
@@ -100,15 +100,15 @@ def test_shows_the_log_of_a_step_that_fails(folder: Path, tmp_path: Path) -> Non
     assert family(folder) == []
 
 
-def test_folders_above_the_data_are_as_open_as_before(folder: Path) -> None:
-    # When root runs it, PostgreSQL runs as another user, who must be able to enter.
+def test_folders_above_the_data_keep_their_rights(folder: Path) -> None:
+    # For root, PostgreSQL runs as another user, who must be able to enter the folder.
     folder.mkdir(0o700)
     with running_postgres(folder / "postgres") as postgres:
         postgres.connect().close()
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_folder_with_other_content_is_left_alone(tmp_path: Path) -> None:
+def test_a_folder_with_other_files_is_not_changed(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
     demo = start(sys.executable, tmp_path)
     assert f"{tmp_path} is not empty; name another folder" in demo.communicate()[0]
@@ -126,7 +126,7 @@ def test_a_folder_with_other_content_is_left_alone(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_the_tap_comes_from_where_the_demo_came_from(
+def test_the_tap_is_installed_from_the_source_of_the_demo(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, origin: object, package: str
 ) -> None:
     installed = SimpleNamespace(read_text=lambda _name: json.dumps(origin))

@@ -1,4 +1,4 @@
-"""The sandbox as a program, faults of the connection, fixtures for users' tests."""
+"""The sandbox as a program, faults of the connection, and the fixtures for pytest."""
 
 import shlex
 import shutil
@@ -26,8 +26,8 @@ def sandbox(server: Sandbox) -> Sandbox:
     return server
 
 
-def test_the_page_as_it_stands(tmp_path: Path) -> None:
-    """Run each of its commands, but for the port; the tap then meets the faults."""
+def test_the_commands_of_the_page_work(tmp_path: Path) -> None:
+    # Only the port is another. The tap runs last, when the faults are set.
     start, *others = shell_blocks(PAGE.read_text(encoding="utf-8"))
     program, *arguments = shlex.split(start.replace("8000", "0"))
     assert program == "python"
@@ -54,7 +54,7 @@ def test_options_and_the_same_records_in_another_process(sandbox: Sandbox) -> No
         *("--fault", '{"kind": "status", "status": 418, "times": 1}'),
     ) as other:
         assert other.now() == "2025-01-01T00:00:00Z"
-        sizes = {stream: len(shown) for stream, shown in everything(other).items()}
+        sizes = {name: len(records) for name, records in everything(other).items()}
         assert sizes | {"leads": 3, "observations": 5} == sizes
         for times in other.times("leads").values():
             assert times["found_at"].startswith("2024-12-31T")
@@ -68,26 +68,26 @@ def test_options_and_the_same_records_in_another_process(sandbox: Sandbox) -> No
 
 
 @pytest.mark.parametrize(
-    ("arguments", "complaint"),
+    ("arguments", "message"),
     [
         (["--fault", '{"kind": "storm"}'], "the fault's kind is not one of status, "),
         (["--size", "unknown=3"], "unknown stream 'unknown'"),
     ],
 )
-def test_wrong_options(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], complaint: str
+def test_wrong_options_are_refused(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(arguments)
-    assert complaint in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
-def test_a_sandbox_that_does_not_start_is_told() -> None:
+def test_a_sandbox_that_does_not_start_raises_an_error() -> None:
     with pytest.raises(RuntimeError, match="exit code 2"), running_sandbox("--leads"):
         pass
 
 
-def test_faults_of_the_connection(sandbox: Sandbox) -> None:
+def test_faults_break_the_connection(sandbox: Sandbox) -> None:
     sandbox.faults({"kind": "reset", "times": 1})
     with pytest.raises(requests.ConnectionError, match="reset by peer"):
         post(sandbox, "leads")
@@ -99,6 +99,6 @@ def test_faults_of_the_connection(sandbox: Sandbox) -> None:
         requests.post(url, json={}, headers=HEADERS, timeout=0.2)
 
 
-def test_the_example_of_tests_with_the_fixtures_holds(tmp_path: Path) -> None:
+def test_the_example_for_pytest_passes(tmp_path: Path) -> None:
     folder = shutil.copytree(ROOT / "docs/examples/pytest", tmp_path / "example")
     assert "3 passed" in typed("python -m pytest -q -p no:cacheprovider", folder)

@@ -73,7 +73,7 @@ def test_a_state_reads_well_and_a_full_refresh_that_is_killed_loses_nothing(
             table = sql.Identifier("refreshed", stream)
             connection.execute(sql.SQL("TRUNCATE {}").format(table))
         assert "coverage" not in pipeline.kept_state("partial_state")
-        warehouse.hasten_states()
+        warehouse.shorten_state_interval()
         fill(sandbox, **sizes, latency=0.1)
         with pipeline.running("--full-refresh") as process:
             poll(lambda: "coverage" in pipeline.kept_state("partial_state"))

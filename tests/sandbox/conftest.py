@@ -1,4 +1,4 @@
-"""One sandbox for all tests of this folder, in this process."""
+"""Fixtures with one sandbox in this process for all tests of this folder."""
 
 from collections.abc import Iterator
 

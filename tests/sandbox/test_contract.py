@@ -1,4 +1,4 @@
-"""The sandbox serves and takes what the project's OpenAPI description says."""
+"""The sandbox returns and accepts what the OpenAPI description says."""
 
 import re
 from typing import Any
@@ -9,12 +9,7 @@ from jsonschema import Draft202012Validator, FormatChecker
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
 from tests.support.asking import page
-from tests.support.contract import (
-    API,
-    properties,
-    request_schema,
-    response_schema,
-)
+from tests.support.contract import API, properties, request_schema, response_schema
 
 FORMATS = FormatChecker(formats=())
 
@@ -31,17 +26,18 @@ def validator(schema: dict[str, Any]) -> Draft202012Validator:
 
 
 @pytest.mark.parametrize("stream", ENDPOINTS)
-def test_responses(sandbox: Sandbox, stream: str) -> None:
-    answer = page(sandbox, stream)
-    assert answer["data"]
-    validator(response_schema(stream)).validate(answer)
+def test_responses_match_their_schema(sandbox: Sandbox, stream: str) -> None:
+    response = page(sandbox, stream)
+    assert response["data"]
+    validator(response_schema(stream)).validate(response)
 
 
 @pytest.mark.parametrize(
     ("stream", "name"), [("signal_agents", "SignalAgent"), ("leads", "Lead")]
 )
-def test_documented_fields(sandbox: Sandbox, stream: str, name: str) -> None:
-    """Every documented field occurs, and no other."""
+def test_exactly_the_documented_fields_occur(
+    sandbox: Sandbox, stream: str, name: str
+) -> None:
     seen: set[str] = set()
     for record in sandbox.records(stream):
         seen |= set(paths(record))
@@ -50,8 +46,7 @@ def test_documented_fields(sandbox: Sandbox, stream: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("stream", ENDPOINTS)
-def test_requests(stream: str) -> None:
-    """Documented filters and ranges are known to the sandbox, ranges no others."""
+def test_documented_filters_and_ranges_are_accepted(stream: str) -> None:
     fields = request_schema(stream)["properties"]
     endpoint = ENDPOINTS[stream]
     ranges = {name for name, field in fields.items() if "start_time" in str(field)}
@@ -60,7 +55,7 @@ def test_requests(stream: str) -> None:
 
 
 def paths(value: Any, prefix: str = "") -> list[str]:
-    """Give the dotted paths of all fields of a record."""
+    """Return the dotted paths of all fields of a record."""
     if isinstance(value, list):
         return [path for item in value for path in paths(item, prefix)]
     if not isinstance(value, dict):

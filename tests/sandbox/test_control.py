@@ -1,4 +1,7 @@
-"""The control routes, the log, and records put in by hand."""
+"""The control routes: log, clock, inserted records, and faults.
+
+Faults of the connection are tested in `tests/e2e`.
+"""
 
 from typing import Any
 
@@ -6,12 +9,12 @@ import pytest
 import requests
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.asking import NOW, page, post, read
+from tests.support.asking import NOW, chain, page, post, read
 
 LATE = "2026-06-01T01:00:00Z"
 
 
-def test_log(sandbox: Sandbox) -> None:
+def test_the_log_has_each_request(sandbox: Sandbox) -> None:
     after = page(sandbox, "leads")["cursor"]["next"]
     page(sandbox, "leads", after)
     post(sandbox, "observations", {"bad": 1})
@@ -25,7 +28,7 @@ def test_log(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize(
-    ("route", "body", "told"),
+    ("route", "body", "message"),
     [
         ("configure", {"unknown": 1}, "unknown field `unknown`"),
         ("configure", {"sizes": {"leads": 1_000_001}}, "<= 1000000"),
@@ -39,21 +42,23 @@ def test_log(sandbox: Sandbox) -> None:
     ],
     ids=repr,
 )
-def test_wrong_control(sandbox: Sandbox, route: str, body: Any, told: str) -> None:
+def test_wrong_control_requests_are_refused(
+    sandbox: Sandbox, route: str, body: Any, message: str
+) -> None:
     response = requests.post(f"{sandbox.url}/_sandbox/{route}", json=body, timeout=30)
     assert response.status_code == 400
-    assert told in response.json()["error"]["message"]
+    assert message in response.json()["error"]["message"]
     assert sandbox.now() == NOW
 
 
 def test_a_web_page_is_refused(sandbox: Sandbox) -> None:
     url, move = f"{sandbox.url}/_sandbox/clock", '{"advance_seconds": 1}'
-    told = {"Origin": "https://example.com"}
-    assert requests.post(url, data=move, headers=told, timeout=30).status_code == 403
+    origin = {"Origin": "https://example.com"}
+    assert requests.post(url, data=move, headers=origin, timeout=30).status_code == 403
     assert sandbox.now() == NOW
 
 
-def test_insert_and_remove(sandbox: Sandbox) -> None:
+def test_records_are_inserted_replaced_and_removed(sandbox: Sandbox) -> None:
     sandbox.configure(sizes={"leads": 0})
     lead = {"id": "x", "signal": {"observed_at": "2026-03-01T00:00:00Z"}}
     times = {"found_at": "2026-04-01T00:00:00Z", "observed_at": "2026-03-01T00:00:00Z"}
@@ -75,3 +80,64 @@ def test_insert_and_remove(sandbox: Sandbox) -> None:
     sandbox.advance(3600)
     assert {"id": "y"} in read(sandbox, "leads")
     assert sandbox.times("leads")["y"] == {"found_at": LATE, "observed_at": LATE}
+
+
+def statuses(sandbox: Sandbox, count: int) -> list[int]:
+    return [post(sandbox, "leads").status_code for _ in range(count)]
+
+
+def test_the_first_fault_that_matches_is_applied(sandbox: Sandbox) -> None:
+    headers = {"Retry-After": "7", "Date": "Thu, 01 Jan 1970 00:00:00 GMT"}
+    sandbox.faults(
+        {"kind": "status", "status": 503, "headers": headers, "times": 1},
+        {"kind": "status", "stream": "leads", "body": "busy"},
+    )
+    response = post(sandbox, "leads")
+    assert response.status_code == 503
+    assert response.json()["error"]
+    assert response.headers["Content-Type"] == "application/json"
+    assert {name: response.headers[name] for name in headers} == headers
+    assert (post(sandbox, "leads").text, statuses(sandbox, 1)) == ("busy", [500])
+    assert post(sandbox, "signal_agents").status_code == 200
+    faults = [entry["fault"] for entry in sandbox.requests()]
+    assert faults == ["status", "status", "status", None]
+    sandbox.faults()
+    assert statuses(sandbox, 1) == [200]
+
+
+def test_faults_affect_a_share_after_some_requests(sandbox: Sandbox) -> None:
+    outcomes = []
+    for seed in (1, 1, 2):
+        sandbox.faults({"kind": "status", "rate": 0.3, "seed": seed, "skip": 2})
+        outcomes.append(statuses(sandbox, 60))
+    assert outcomes[0] == outcomes[1] != outcomes[2]
+    assert outcomes[0][:2] == [200, 200]
+    assert 5 <= outcomes[0].count(500) <= 35
+
+
+@pytest.mark.parametrize(
+    ("where", "affected"),
+    [("first", [1]), ("middle", [2]), ("last", [3]), ([2, 3], [2, 3])],
+)
+def test_faults_affect_some_pages(
+    sandbox: Sandbox, where: Any, affected: list[int]
+) -> None:
+    cursors = [""]
+    for _ in range(2):
+        cursors.append(page(sandbox, "leads", cursors[-1])["cursor"]["next"])
+    sandbox.faults({"kind": "status", "pages": where})
+    failed = []
+    for number, after in enumerate(cursors, 1):
+        cursor = {"limit": 100, **({"after": after} if after else {})}
+        if post(sandbox, "leads", {"cursor": cursor}).status_code == 500:
+            failed.append(number)
+    assert failed == affected
+
+
+@pytest.mark.parametrize("where", ["first", "middle", [1, 3]])
+def test_an_empty_page_loses_nothing(sandbox: Sandbox, where: Any) -> None:
+    expected = read(sandbox, "leads")
+    sandbox.faults({"kind": "empty_page", "pages": where, "times": 3})
+    pages = chain(sandbox, "leads")
+    assert [] in pages
+    assert [record for records in pages for record in records] == expected

@@ -1,4 +1,4 @@
-"""docs/sandbox.md names what there is, and no other."""
+"""The page of the sandbox names exactly the faults and options that exist."""
 
 import re
 
@@ -14,13 +14,13 @@ def named(text: str) -> list[str]:
     return re.findall(r"`([a-z_]+)`", text)
 
 
-def test_kinds_and_fields_of_faults() -> None:
+def test_the_page_names_all_faults_and_their_fields() -> None:
     assert [name for row in ROWS for name in named(row["`kind`"])] == [*KINDS]
     own = {name for row in ROWS for name in named(row["What happens"])} - {"has_more"}
     bounds = {name for row in FIELDS for name in named(row["Field"])}
     assert own | bounds | {"kind"} == {*Fault.__struct_fields__}
 
 
-def test_options_of_configure() -> None:
-    _, _, rest = TEXT.partition("Start anew, with any of ")
-    assert named(rest.partition("\n")[0]) == [*Options.__struct_fields__]
+def test_the_page_names_all_options() -> None:
+    _, _, following = TEXT.partition("Start again, with any of ")
+    assert named(following.partition("\n")[0]) == [*Options.__struct_fields__]

@@ -1,4 +1,4 @@
-"""The clock, and what happens when it moves."""
+"""What changes when the clock of the sandbox moves."""
 
 from itertools import pairwise
 from typing import Any
@@ -30,8 +30,8 @@ def test_a_clock_that_is_not_set_goes_on_from_now(
         sandbox.advance(DAY / SECOND)
 
 
-def test_new_leads_every_day_at_the_rate_of_the_history(sandbox: Sandbox) -> None:
-    for leads, most in ((0, 30), (3650, 300)):
+def test_new_leads_appear_at_the_rate_of_the_history(sandbox: Sandbox) -> None:
+    for leads, expected in ((0, 30), (3650, 300)):
         sandbox.configure(sizes={"leads": leads})
         counts = []
         for _ in range(30):
@@ -41,10 +41,10 @@ def test_new_leads_every_day_at_the_rate_of_the_history(sandbox: Sandbox) -> Non
         window = {"start_time": NOW, "end_time": now}
         added = by_id(read(sandbox, "leads", date_found=window))
         assert len(added) == len(sandbox.records("leads")) - leads
-        assert len(added) == pytest.approx(most, abs=1)
+        assert len(added) == pytest.approx(expected, abs=1)
 
 
-def test_signals_move(sandbox: Sandbox) -> None:
+def test_some_leads_get_another_signal(sandbox: Sandbox) -> None:
     before = by_id(sandbox.records("leads"))
     now = sandbox.advance(MONTH)
     after = by_id(sandbox.records("leads"))

@@ -1,4 +1,4 @@
-"""Asking the sandbox's API, in this process or over real HTTP."""
+"""Requests to the API of the sandbox, in this process or over HTTP."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ EVER = {"start_time": "2000-01-01T00:00:00Z", "end_time": "2100-01-01T00:00:00Z"
 
 
 NOW = "2026-06-01T00:00:00Z"
-"""Where a sandbox's clock stands that is asked without the tap."""
+"""The time of the sandbox's clock in tests that do not run the tap."""
 
 SIZES = {
     "leads": 230,
@@ -24,16 +24,16 @@ SIZES = {
     "observations": 120,
     "monitored_leads": 60,
 }
-"""Small, so that tests which configure a sandbox anew are fast."""
+"""Small sizes, so that tests that configure the sandbox are fast."""
 
 
 def everything(sandbox: Sandbox) -> dict[str, Any]:
-    """Give all records that the sandbox shows now, by stream."""
+    """Return all records that the sandbox returns now, by stream."""
     return {stream: sandbox.records(stream) for stream in ENDPOINTS}
 
 
 def post(sandbox: Sandbox, stream: str, body: Any = None) -> requests.Response:
-    """Send one request to a stream's endpoint."""
+    """Send a request to the endpoint of a stream."""
     return requests.post(
         sandbox.url + ENDPOINTS[stream].path,
         json={} if body is None else body,
@@ -45,7 +45,7 @@ def post(sandbox: Sandbox, stream: str, body: Any = None) -> requests.Response:
 def page(
     sandbox: Sandbox, stream: str, after: str = "", limit: int = 100, **body: Any
 ) -> dict[str, Any]:
-    """Read one page, which must be one."""
+    """Assert that a request succeeds, and return the page."""
     cursor = {"limit": limit, "after": after} if after else {"limit": limit}
     response = post(sandbox, stream, {"cursor": cursor, **body})
     assert response.status_code == 200, response.text
@@ -54,7 +54,7 @@ def page(
 
 
 def chain(sandbox: Sandbox, stream: str, **body: Any) -> list[list[Any]]:
-    """Read all pages and give their records."""
+    """Read a cursor chain, and return the records of each page."""
     pages = []
     after, more = "", True
     while more:
@@ -66,5 +66,5 @@ def chain(sandbox: Sandbox, stream: str, **body: Any) -> list[list[Any]]:
 
 
 def read(sandbox: Sandbox, stream: str, **body: Any) -> list[Any]:
-    """Read all records."""
+    """Read a cursor chain, and return its records."""
     return [record for records in chain(sandbox, stream, **body) for record in records]

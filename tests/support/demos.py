@@ -1,6 +1,6 @@
-"""The demo in a process of its own; `python -m tests.support.demos` makes its picture.
+"""The demo in a process of its own.
 
-That is `docs/demo.svg`, what README shows.
+`python -m tests.support.demos` draws `docs/demo.svg`, the picture in README.
 """
 
 import os
@@ -21,7 +21,7 @@ _HEAD = '<rect width="100%" height="100%" rx="8" fill="#1e1e1e"/>'
 
 
 def start(python: Path | str, folder: Path, **variables: str) -> subprocess.Popen[str]:
-    """Start a demo that makes a project in a folder."""
+    """Start a demo that writes its project into a folder."""
     return subprocess.Popen(  # noqa: S603
         [python, "-m", "tap_leadintent.demo", folder],
         cwd=folder.parent,
@@ -35,12 +35,12 @@ def start(python: Path | str, folder: Path, **variables: str) -> subprocess.Pope
 
 
 def family(folder: Path) -> list[str]:
-    """Give the command lines of all processes of a demo."""
+    """Return the command lines of all processes of a demo."""
     found = []
     for process in psutil.process_iter(["cmdline", "environ"]):
         command = process.info["cmdline"] or []
         environ = process.info["environ"] or {}
-        # PostgreSQL's processes may overwrite their environment.
+        # The processes of PostgreSQL may overwrite their environment.
         own = environ.get("DEMO_UNDER_TEST") == str(folder)
         if own or str(folder / "postgres") in command:
             found.append(" ".join(command))
@@ -49,9 +49,9 @@ def family(folder: Path) -> list[str]:
 
 @contextmanager
 def open_folder() -> Iterator[Path]:
-    """Make a folder that every user may enter, as PostgreSQL's is another than root.
+    """Make a folder that every user may enter, because PostgreSQL does not run as root.
 
-    Not one of pytest, which keeps closing their parent to all other users.
+    The folders of pytest cannot be used: it closes their parent to other users.
     """
     with TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
@@ -59,8 +59,8 @@ def open_folder() -> Iterator[Path]:
 
 
 def picture(printed: str) -> str:
-    """Draw what a demo has printed, without what comes next."""
-    lines = printed.partition("\nTo go on")[0].splitlines()
+    """Return a picture of what a demo has printed, without the next steps."""
+    lines = printed.partition("\nTo continue")[0].splitlines()
     texts = "".join(
         f'<text x="16" y="{30 + 18 * n}">{escape(line)}</text>\n'
         for n, line in enumerate(lines)
@@ -73,6 +73,6 @@ def picture(printed: str) -> str:
 
 
 if __name__ == "__main__":
-    with open_folder() as made:
-        told, _ = start(sys.executable, made / "demo").communicate()
-    PICTURE.write_text(picture(told), encoding="utf-8")
+    with open_folder() as folder:
+        printed, _ = start(sys.executable, folder / "demo").communicate()
+    PICTURE.write_text(picture(printed), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Python environments with packages of their own, made by uv."""
+"""Python environments with packages of their own, which uv installs."""
 
 import os
 import shutil
@@ -8,9 +8,12 @@ from pathlib import Path
 
 
 def build(requirements: Path, folder: Path) -> Path:
-    """Install what a file requires, into a new folder; give that of its programs.
+    """Install the requirements of a file into a new folder.
 
-    All is compiled, as after a first run.
+    Everything is compiled, as after a first run.
+
+    Returns:
+        The folder of the programs.
     """
     uv("venv", "--python", sys.executable, folder)
     uv(
@@ -21,6 +24,6 @@ def build(requirements: Path, folder: Path) -> Path:
 
 
 def uv(*arguments: Path | str, **variables: str) -> None:
-    """Run uv, with these environment variables in addition."""
+    """Run uv with additional environment variables."""
     command = [shutil.which("uv") or "uv", "--quiet", *arguments]
     subprocess.run(command, check=True, env={**os.environ, **variables})  # noqa: S603

@@ -1,4 +1,4 @@
-"""Whole pipelines: the tap, Meltano and a target."""
+"""Complete pipelines: the tap, Meltano and a target."""
 
 import sqlite3
 import subprocess
@@ -17,7 +17,7 @@ from tests.support.pages import ROOT as PROJECT
 from tests.support.pages import SCRIPTS, typed
 from tests.support.runs import SINCE
 
-_HASTENED = """
+_SHORTER_INTERVAL = """
 from singer_sdk.target_base import Target
 Target._MAX_RECORD_AGE_IN_MINUTES = 0.5 / 60
 """
@@ -25,24 +25,24 @@ Target._MAX_RECORD_AGE_IN_MINUTES = 0.5 / 60
 
 @dataclass(frozen=True)
 class Warehouse:
-    """What Meltano loads, and Meltano with the plugins for it.
+    """A database, and a Meltano project with the plugins that load it.
 
     Attributes:
-        system: Meltano's system folder.
-        target: The loader.
+        system: The system folder of Meltano.
+        target: The name of the loader.
     """
 
     system: Path
     target: str
 
     def settings(self, schema: str) -> dict[str, str]:
-        """Give the variables that let the loader reach a schema."""
+        """Return the environment variables for loading a schema."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class PostgresWarehouse(Warehouse):
-    """A database of PostgreSQL."""
+    """A PostgreSQL database."""
 
     postgres: Postgres
 
@@ -52,14 +52,14 @@ class PostgresWarehouse(Warehouse):
             "TARGET_POSTGRES_DEFAULT_TARGET_SCHEMA": schema,
         }
 
-    def hasten_states(self) -> None:
-        """Let target-postgres pass on a STATE each half second, not all 5 minutes."""
+    def shorten_state_interval(self) -> None:
+        """Let target-postgres return a STATE every half second, not every 5 minutes."""
         (packages,) = self.system.glob("loaders/target-postgres/venv/lib/*/*-packages")
-        (packages / "sitecustomize.py").write_text(_HASTENED, encoding="utf-8")
+        (packages / "sitecustomize.py").write_text(_SHORTER_INTERVAL, encoding="utf-8")
 
 
 def install(folder: Path, target: str) -> Path:
-    """Install the tap and a loader into a new system folder, and give it."""
+    """Install the tap and a loader into a new system folder, and return the folder."""
     settings = {"MELTANO_SYS_DIR_ROOT": str(folder)}
     meltano = Meltano(PROJECT, folder.with_suffix(".log"), settings)
     meltano("install", "tap-leadintent", target)
@@ -67,7 +67,7 @@ def install(folder: Path, target: str) -> Path:
 
 
 class Pipeline(Meltano):
-    """`meltano run tap-leadintent target-…` with its own state and schema."""
+    """`meltano run tap-leadintent target-…` with a state and a schema of its own."""
 
     def __init__(
         self,
@@ -78,9 +78,9 @@ class Pipeline(Meltano):
         /,
         **settings: str,
     ) -> None:
-        """Prepare; settings are environment variables of the plugins.
+        """Prepare the environment. The settings are variables of the plugins.
 
-        With an empty suffix, its state has the name that it has in a user's project.
+        With an empty suffix, the state has the same name as in a user's project.
         """
         self._suffix = name if suffix is None else suffix
         self._system = warehouse.system
@@ -99,12 +99,12 @@ class Pipeline(Meltano):
         )
 
     def run(self, *options: str) -> None:
-        """Run it to its end."""
+        """Run the pipeline to its end."""
         self(*self._run(*options))
 
     @contextmanager
     def running(self, *options: str) -> Iterator[subprocess.Popen[bytes]]:
-        """Run it for as long as the context; it leads a process group of its own."""
+        """Run the pipeline in its own process group until the context ends."""
         command: list[str | Path] = [Path(SCRIPTS, "meltano"), *self._run(*options)]
         with (
             self.log.open("ab") as log,
@@ -116,11 +116,11 @@ class Pipeline(Meltano):
 
     @property
     def environment(self) -> dict[str, str]:
-        """What its runs find in their environment."""
+        """The environment of its runs."""
         return {**self._env}
 
     def pipe_state(self, command: str) -> None:
-        """Pipe the state through a command, as `docs/state.md` does."""
+        """Pipe the state through a command, as the page about the state does."""
         line = (
             f"meltano state get {self._state_id} | {command} | "
             f"meltano state set --force {self._state_id} --input-file /dev/stdin"
@@ -130,9 +130,9 @@ class Pipeline(Meltano):
     def kept_state(
         self, column: Literal["partial_state", "completed_state"] = "completed_state"
     ) -> str:
-        """Give what the system database holds, also midway through a run.
+        """Return the state in the system database, which may change during a run.
 
-        A refresh that has not completed is in `partial_state`, all else in the other.
+        A full refresh that has not completed is in `partial_state`.
         """
         database = sqlite3.connect(self._system / "meltano.db", timeout=TIMEOUT)
         query = f"SELECT {column} FROM state WHERE state_id = ?"  # noqa: S608 - literal

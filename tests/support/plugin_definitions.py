@@ -1,6 +1,7 @@
-"""Writes what `meltano add` takes: `uv run python -m tests.support.plugin_definitions`.
+"""The definitions for `meltano add`, generated from `meltano.yml`.
 
-`plugin.yaml` and the definitions in the package are made from `meltano.yml`.
+`uv run python -m tests.support.plugin_definitions` writes `plugin.yaml` and the
+definitions in the package.
 """
 
 from pathlib import Path
@@ -16,15 +17,15 @@ TAP = "tap-leadintent"
 _NOTE = "# Made from meltano.yml by tests/support/plugin_definitions.py.\n"
 
 
-def made_files() -> dict[Path, str]:
-    """Give the text of each file that is made, as it should be."""
+def generated_files() -> dict[Path, str]:
+    """Return the text of each generated file."""
     texts = {}
     project = yaml.safe_load((ROOT / "meltano.yml").read_text("utf-8"))
     for plugins in project["plugins"].values():
         for plugin in plugins:
             if plugin["name"] == TAP:
                 plugin["pip_url"] = TAP
-            # A project's own, which `meltano add --from-ref` drops.
+            # `meltano add --from-ref` ignores both.
             definition = {
                 name: value
                 for name, value in plugin.items()
@@ -36,5 +37,5 @@ def made_files() -> dict[Path, str]:
 
 
 if __name__ == "__main__":
-    for made, text in made_files().items():
-        made.write_text(text, encoding="utf-8")
+    for path, text in generated_files().items():
+        path.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What tables of PostgreSQL hold."""
+"""Reads tables of PostgreSQL."""
 
 from datetime import datetime
 from typing import Any
@@ -24,13 +24,13 @@ _COLUMNS = """
 
 
 def types_of(postgres: Postgres, schema: str) -> list[tuple[str, ...]]:
-    """Give table, name, type and nullability of all columns of a schema."""
+    """Return table, name, type and nullability of all columns of a schema."""
     with postgres.connect() as connection:
         return connection.execute(_COLUMNS, [schema]).fetchall()
 
 
 def rows_of(postgres: Postgres, schema: str, table: str) -> list[dict[str, Any]]:
-    """Read a table: numbers exact, times in UTC."""
+    """Return the rows of a table, with exact numbers, and times in UTC."""
     query = sql.SQL("SELECT * FROM {}").format(sql.Identifier(schema, table))
     with postgres.connect() as connection:
         set_json_loads(exact_json, connection)
@@ -43,7 +43,7 @@ def rows_of(postgres: Postgres, schema: str, table: str) -> list[dict[str, Any]]
 
 
 def without_metadata(row: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what the target adds, and when the row was read."""
+    """Return a row without the target's columns, and without `window_end`."""
     return {
         name: value
         for name, value in row.items()
@@ -52,7 +52,10 @@ def without_metadata(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def rows_by_id(postgres: Postgres, schema: str, table: str) -> Rows:
-    """Read a table, but for what the target adds; assert that each id is there once."""
+    """Return the rows of a table by id, and assert that each id occurs once.
+
+    The columns that the target adds are left out.
+    """
     rows = rows_of(postgres, schema, table)
     found = {row["id"]: without_metadata(row) for row in rows}
     assert len(found) == len(rows)
@@ -60,7 +63,7 @@ def rows_by_id(postgres: Postgres, schema: str, table: str) -> Rows:
 
 
 def tables_of(postgres: Postgres, schema: str) -> dict[str, Rows]:
-    """Read all tables of a schema; see `rows_by_id`."""
+    """Return the rows of all tables of a schema; see `rows_by_id`."""
     with postgres.connect() as connection:
         names = [name for (name,) in connection.execute(_TABLES, [schema]).fetchall()]
     return {name: rows_by_id(postgres, schema, name) for name in names}

@@ -1,4 +1,4 @@
-"""A target for the model's rows."""
+"""A target that keeps rows in memory."""
 
 from typing import Any
 
@@ -10,49 +10,49 @@ _WRITER = Writer()
 
 
 def written(message: Any) -> Any:
-    """Give a message as a target reads it."""
+    """Return a message as a target reads it."""
     return msgspec.json.decode(_WRITER.format_message(message))
 
 
 class KilledError(BaseException):
-    """Stands for SIGKILL: nothing after it is written."""
+    """Stands for SIGKILL: the tap writes nothing after it."""
 
 
 class Store:
-    """An upsert target that keeps only what a STATE has sealed when it is killed."""
+    """An upsert target that, if killed, keeps only what came before the last STATE."""
 
     def __init__(self) -> None:
         self.rows: dict[str, Any] = {}
         self.state: dict[str, Any] = {}
         self.messages: list[dict[str, Any]] = []
-        self._open: dict[str, Any] = {}
-        self._left: int | None = None
+        self._pending: dict[str, Any] = {}
+        self._remaining: int | None = None
 
     def begin(self, killed_after: int | None) -> None:
-        """Begin a run, killed after so many messages."""
-        self._open, self._left, self.messages = {}, killed_after, []
+        """Begin a run, which may be killed after a number of messages."""
+        self._pending, self._remaining, self.messages = {}, killed_after, []
 
     def write_message(self, message: Any) -> None:
-        """Take a message of the tap."""
-        if self._left is not None:
-            if self._left == 0:
+        """Read a message of the tap."""
+        if self._remaining is not None:
+            if self._remaining == 0:
                 raise KilledError
-            self._left -= 1
+            self._remaining -= 1
         content = written(message)
         self.messages.append(content)
         if content["type"] == "RECORD":
             record = content["record"]
             version = record["additional_properties"]["version"]
-            self._open[record["id"]] = version
+            self._pending[record["id"]] = version
         elif content["type"] == "STATE":
-            self.rows |= self._open
-            self._open = {}
+            self.rows |= self._pending
+            self._pending = {}
             self.state = content["value"]
 
     def of_type(self, kind: str) -> list[dict[str, Any]]:
-        """Give the messages of one type of the last run."""
+        """Return the messages of one type of the last run."""
         return [message for message in self.messages if message["type"] == kind]
 
     def end(self) -> None:
-        """End a run that came to its end."""
-        self.rows |= self._open
+        """End a run that was not killed."""
+        self.rows |= self._pending

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -42,35 +43,32 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(REQUIREMENTS, tmp_path_factory.mktemp("dbt") / "environment")
 
 
+@dataclass(frozen=True)
 class Project:
     """The example project, and runs of the tap that load its tables."""
 
-    def __init__(
-        self, tap: Callable[..., Run], postgres: Postgres, programs: Path, folder: Path
-    ) -> None:
-        self._tap = tap
-        self._programs = programs
-        self._folder = folder
-        self.schema = folder.name
-        self.postgres = postgres
+    tap: Callable[..., Run]
+    postgres: Postgres
+    programs: Path
+    folder: Path
 
     def load(self, *configs: dict[str, Any]) -> None:
         """Run the tap once with each configuration; the first run has no state."""
         place = {"sqlalchemy_url": self.postgres.url}
-        place["default_target_schema"] = self.schema
+        place["default_target_schema"] = self.folder.name
         state = None
         for config in configs:
-            run = self._tap(config, state=state).succeeded()
-            run_target(self._folder, "target-postgres", place, run.stdout)
+            run = self.tap(config, state=state).succeeded()
+            run_target(self.folder, "target-postgres", place, run.stdout)
             state = run.state
 
     def dbt(self, *command: str, **variables: Any) -> str:
         """Run a command of dbt with variables of the project; return what it prints."""
-        variables["leadintent_schema"] = self.schema
+        variables["leadintent_schema"] = self.folder.name
         options = ("--vars", json.dumps(variables))
         with self.postgres.connect() as connection:
             host = {"POSTGRES_HOST": connection.info.host}
-        return run_dbt(self._programs, self._folder, *command, *options, variables=host)
+        return run_dbt(self.programs, self.folder, *command, *options, variables=host)
 
     def rows(self, model: str) -> list[dict[str, Any]]:
         """Return the rows of a model."""
@@ -85,7 +83,7 @@ def project(
     programs: Path,
     tmp_path: Path,
 ) -> Project:
-    # References between streams point into the sandbox's own sizes.
+    # References between streams point to records of the sandbox's default sizes.
     sandbox.configure(api_key=API_KEY)
     return Project(tap, postgres, programs, tmp_path)
 
@@ -123,7 +121,7 @@ def test_the_age_of_rows_shows_stale_sources_and_leads_that_are_gone(
     project.load(config)
     with project.postgres.connect() as connection:
         for table in ("leads", "signal_agents"):
-            connection.execute(AGE.format(project.schema, table).encode())
+            connection.execute(AGE.format(project.folder.name, table).encode())
     freshness = ("source", "freshness")
     assert "ERROR STALE freshness of" in project.dbt(*freshness)
     gone = {lead["id"] for lead in raw_records(sandbox, "leads")[:3]}

@@ -78,7 +78,7 @@ class Project:
 def test_the_life_of_a_project(
     sandbox: Sandbox, warehouse: PostgresWarehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    warehouse.hasten_states()
+    warehouse.shorten_state_interval()
     project = Project(warehouse, sandbox)
     a_first_load_that_is_killed_goes_on(project)
     what_is_new_is_loaded(project)

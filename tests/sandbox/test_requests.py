@@ -1,4 +1,4 @@
-"""What the API refuses."""
+"""Requests to the API: which records they return, and which are refused."""
 
 from typing import Any
 
@@ -7,21 +7,85 @@ import requests
 
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
-from tests.support.asking import EVER, HEADERS, page, post
+from tap_leadintent.sandbox.times import parse_time
+from tests.support.asking import EVER, HEADERS, chain, page, post, read
 
 JSON = {"Content-Type": "application/json"}
 RANGE = {"start_time": "2026-01-01T00:00:00Z", "end_time": "2026-02-01T00:00:00Z"}
 
+STREAMS_AND_RANGES = [
+    (stream, name)
+    for stream, endpoint in ENDPOINTS.items()
+    for name in (None, *endpoint.ranges)
+]
+
+
+def ids(records: list[Any]) -> list[str]:
+    return [record["id"] for record in records]
+
+
+@pytest.mark.parametrize("size", [0, 1, 99, 100, 101])
+def test_each_record_is_returned_once(sandbox: Sandbox, size: int) -> None:
+    sandbox.configure(sizes=dict.fromkeys(ENDPOINTS, size))
+    for stream in ENDPOINTS:
+        pages = chain(sandbox, stream)
+        assert len(pages) == max(1, -(-size // 100))
+        records = [record for records in pages for record in records]
+        assert len(set(ids(records))) == len(records) == size
+
+
+@pytest.mark.parametrize(("stream", "name"), STREAMS_AND_RANGES)
+def test_ranges_and_order(sandbox: Sandbox, stream: str, name: str | None) -> None:
+    endpoint = ENDPOINTS[stream]
+    axis = endpoint.ranges[name] if name else "found"
+    texts = {n: t[endpoint.times[axis]] for n, t in sandbox.times(stream).items()}
+    times = {name: parse_time(text) for name, text in texts.items()}
+    expected = sorted(times, key=lambda key: (times[key], key))
+    bounds = {name: EVER} if name else {}
+    for limit in (7, 100):
+        oldest = read(sandbox, stream, limit=limit, sort="oldest", **bounds)
+        assert ids(oldest) == expected
+        assert ids(read(sandbox, stream, limit=limit, **bounds)) == expected[::-1]
+    if name:
+        some = expected[len(expected) // 4 : len(expected) // 2]
+        edges = {"start_time": texts[some[0]], "end_time": texts[some[-1]]}
+        first, last = times[some[0]], times[some[-1]]
+        inside = {key for key, time in times.items() if first <= time <= last}
+        assert {*ids(read(sandbox, stream, limit=30, **{name: edges}))} == inside
+
+
+def values(record: Any, path: list[str]) -> set[str]:
+    for step in path[:-1]:
+        record = record[step]
+    if isinstance(record, list):
+        return {item[path[-1]] for item in record}
+    return {record[path[-1]]}
+
+
+@pytest.mark.parametrize(
+    ("stream", "name"),
+    [(s, name) for s, endpoint in ENDPOINTS.items() for name in endpoint.filters],
+)
+def test_filters_restrict(sandbox: Sandbox, stream: str, name: str) -> None:
+    path = ENDPOINTS[stream].filters[name].split(".")
+    everything = sandbox.records(stream)
+    seen = sorted(set().union(*(values(record, path) for record in everything)))
+    wanted = {seen[0], seen[-1]}
+    expected = [record for record in everything if wanted & values(record, path)]
+    found = read(sandbox, stream, limit=3, **{name: [*wanted, "no such value"]})
+    assert sorted(ids(found)) == sorted(ids(expected))
+    assert read(sandbox, stream, **{name: ["no such value"]}) == []
+    assert len(read(sandbox, stream, **{name: []})) == len(everything)
+
 
 def ask(sandbox: Sandbox, **changes: Any) -> requests.Response:
-    asked: dict[str, Any] = {"method": "POST", "path": "/v1/signals/leads"}
-    asked |= {"data": "{}", "headers": HEADERS, **changes}
-    url = sandbox.url + asked.pop("path")
-    return requests.request(url=url, timeout=30, **asked)
+    path = changes.pop("path", "/v1/signals/leads")
+    request = {"method": "POST", "data": "{}", "headers": HEADERS, **changes}
+    return requests.request(url=sandbox.url + path, timeout=30, **request)
 
 
 @pytest.mark.parametrize("stream", ENDPOINTS)
-def test_plain_request(sandbox: Sandbox, stream: str) -> None:
+def test_a_request_without_fields_gets_a_page(sandbox: Sandbox, stream: str) -> None:
     response = post(sandbox, stream)
     assert response.headers["Date"] == "Mon, 01 Jun 2026 00:00:00 GMT"
     assert len(response.json()["data"]) == min(25, ENDPOINTS[stream].size)
@@ -43,7 +107,9 @@ def test_plain_request(sandbox: Sandbox, stream: str) -> None:
     ],
     ids=repr,
 )
-def test_request(sandbox: Sandbox, status: int, changes: dict[str, Any]) -> None:
+def test_methods_paths_and_headers_are_checked(
+    sandbox: Sandbox, status: int, changes: dict[str, Any]
+) -> None:
     response = ask(sandbox, **changes)
     assert response.status_code == status
     assert status == 200 or response.json()["error"]["message"]
@@ -76,7 +142,7 @@ def test_request(sandbox: Sandbox, status: int, changes: dict[str, Any]) -> None
     ],
     ids=repr,
 )
-def test_body(sandbox: Sandbox, body: Any) -> None:
+def test_wrong_bodies_are_refused(sandbox: Sandbox, body: Any) -> None:
     assert post(sandbox, "leads", body).status_code == 400
 
 
@@ -90,7 +156,9 @@ def test_body(sandbox: Sandbox, body: Any) -> None:
     ],
     ids=repr,
 )
-def test_cursor_of_another_query(sandbox: Sandbox, other: dict[str, Any]) -> None:
+def test_a_cursor_of_another_query_is_refused(
+    sandbox: Sandbox, other: dict[str, Any]
+) -> None:
     sheet = {"sheet": {"id": "a"}}
     sandbox.insert("leads", {"id": "1", **sheet}, {"id": "2", **sheet})
     same: dict[str, Any] = {"date_found": EVER, "sheet_ids": ["a", "b"]}
@@ -101,7 +169,7 @@ def test_cursor_of_another_query(sandbox: Sandbox, other: dict[str, Any]) -> Non
     assert len(page(sandbox, "leads", after, limit=20, **same)["data"]) == 1
 
 
-def test_cursor_needs_care(sandbox: Sandbox) -> None:
+def test_a_changed_cursor_is_refused(sandbox: Sandbox) -> None:
     after = page(sandbox, "leads")["cursor"]["next"]
     assert not after.isascii()
     for changed in (
@@ -114,7 +182,7 @@ def test_cursor_needs_care(sandbox: Sandbox) -> None:
         assert post(sandbox, "leads", body).status_code == 400
 
 
-def test_rate_limit(sandbox: Sandbox) -> None:
+def test_the_rate_limit_is_obeyed(sandbox: Sandbox) -> None:
     sandbox.configure(rate_limit=0.001)
     assert post(sandbox, "leads").status_code == 200
     response = post(sandbox, "leads")
