@@ -9,28 +9,30 @@ import traceback
 from typing import Any, NoReturn
 
 _OUTPUT_ERRORS = {errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EPIPE}
-"""What writing to standard output fails with. Nothing else raises these here: a sync
-names what cannot be written itself."""
+"""The errors of writing to standard output. Nothing else raises them to this point: the
+streams handle their own."""
 
 
 def main() -> NoReturn:
     """Run the tap's command line, and end the process with its exit code.
 
-    No thread is waited for: it may hang in a look-up or a request.
+    The process does not wait for its threads: they may hang in a DNS look-up or in a
+    request.
     """
-    # Until the run sets its own. A container's first process has none by default.
+    # A run installs handlers of its own later. Without any, the first process of a
+    # container ignores these signals.
     for signum in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signum, lambda number, _: os._exit(128 + number))
-    # The SDK would end with a traceback.
-    given = [n for n in ("TAP_LEADINTENT_LOGLEVEL", "LOGLEVEL") if os.environ.get(n)]
-    if given and os.environ[given[0]].upper() not in logging.getLevelNamesMapping():
-        sys.exit(f"{given[0]}: there is no such level; set INFO, or DEBUG for more")
+    # With an unknown level, the SDK would end with a traceback.
+    used = [n for n in ("TAP_LEADINTENT_LOGLEVEL", "LOGLEVEL") if os.environ.get(n)]
+    if used and os.environ[used[0]].upper() not in logging.getLevelNamesMapping():
+        sys.exit(f"{used[0]}: unknown log level; set it to INFO, or to DEBUG for more")
     if sys.stdout is None:
         sys.exit("standard output is closed; the tap writes its messages there")
     code: Any = 1
     try:
         try:
-            # Imported late: importing takes a while, and a signal may come meanwhile.
+            # Imported late, as it takes a while, and a signal may come meanwhile.
             from tap_leadintent.tap import TapLeadIntent  # noqa: PLC0415
 
             TapLeadIntent.cli()
@@ -39,7 +41,7 @@ def main() -> NoReturn:
             sys.stdout.flush()
     except SystemExit as end:
         code = end.code
-    except BaseException as error:  # noqa: BLE001 - as Python ends any program
+    except BaseException as error:  # noqa: BLE001 - every program ends with its errors
         if isinstance(error, OSError) and error.errno in _OUTPUT_ERRORS:
             message = f"standard output cannot be written: {error.strerror}"
             logging.getLogger("tap-leadintent").error(message)  # noqa: TRY400

@@ -37,11 +37,12 @@ ReadPage = tuple[Records, str | None, str]
 
 
 class LeadIntentStream(SingerStream):
-    """A stream that is read whole, or by the time ranges of its endpoint.
+    """A stream that is read completely, or by the time ranges of its endpoint.
 
-    Its state says which intervals of each range have been read and written. A run reads
-    what the settings ask for and the state lacks, and again the `lookback_minutes`
-    before the newest covered instant.
+    The state of a stream says which intervals of each time range have been read and
+    written. A run reads the intervals that the settings ask for and that are not in the
+    state. It also reads the last `lookback_minutes` before the newest covered instant
+    again.
     """
 
     TYPE_CONFORMANCE_LEVEL = TypeConformanceLevel.NONE  # `RecordShaper` does it once
@@ -53,7 +54,7 @@ class LeadIntentStream(SingerStream):
     """Columns that the stream makes itself."""
 
     ranges: tuple[str, ...] = ()
-    """Time ranges of the endpoint. Runs with `end_date` read the first alone."""
+    """The time ranges of the endpoint. Runs with `end_date` read only the first one."""
 
     def __init__(self, tap: Tap, run_context: RunContext) -> None:
         """Create the stream for a run.
@@ -66,14 +67,14 @@ class LeadIntentStream(SingerStream):
         self.run_context = run_context
         """What the requests of all streams share."""
         self.stats = StreamStats()
-        """Counts records and requests."""
+        """Counts the records and requests of the stream."""
         self._now = tap.initialized_at // 1000
         self.notes = RecordNotes(self.logger)
         """Collects what to log about the records."""
         self.filters: dict[str, Any] = self.config["filters"].get(self.name, {})
         """The request fields that the setting `filters` holds for this stream."""
         self.exclusion = Exclusion(self.config["exclude_fields"].get(self.name, ()))
-        """The fields that `exclude_fields` takes out of each record."""
+        """The fields that `exclude_fields` removes from each record."""
         if self.exclusion:
             self.schema = self.exclusion.schema(self.schema)
 
@@ -99,7 +100,7 @@ class LeadIntentStream(SingerStream):
         )
 
     def key_problems(self) -> list[str]:
-        """List keys that the setting `exclude_fields` takes out, a line for each."""
+        """Return a line for each key that the setting `exclude_fields` removes."""
         sources = {column.name: column.made_from for column in self.made_columns}
         needed = [sources.get(key, ()) for key in self.primary_keys]
         needed += [(key,) for key in (*self.primary_keys, self.replication_key) if key]
@@ -114,14 +115,14 @@ class LeadIntentStream(SingerStream):
     def apply_catalog(self, catalog: Catalog) -> None:
         entry = catalog.get_stream(self.name)
         if entry and self.exclusion:
-            left = self.exclusion.schema(entry.schema.to_dict())
-            entry.schema = Schema.from_dict(left)
+            schema = self.exclusion.schema(entry.schema.to_dict())
+            entry.schema = Schema.from_dict(schema)
         super().apply_catalog(catalog)
 
     @cached_property
     def reader(self) -> Reader:
         """Reads the stream's pages."""
-        # Without it, a range begins in 1970: there would be too many windows.
+        # Without `start_date`, a range begins in 1970: there would be too many windows.
         days = self.config.get("window_days") if "start_date" in self.config else None
         return Reader(
             client=self.client,
@@ -167,10 +168,10 @@ class LeadIntentStream(SingerStream):
         return format_instant(covered[-1][1]) if covered else None
 
     def begin_state(self) -> None:
-        """Put an empty coverage into the run's first STATE, if there is no state.
+        """Begin with an empty coverage if there is no state, for the first STATE.
 
-        Meltano merges a run's states into those of former runs. Without this entry, old
-        coverage would survive a full refresh that was interrupted.
+        Meltano merges the states of a run into those of earlier runs. Without this
+        entry, old coverage would survive a full refresh that was interrupted.
         """
         if self.is_incremental and not self.stream_state:
             self.stream_state[COVERAGE] = []
@@ -179,7 +180,7 @@ class LeadIntentStream(SingerStream):
     def get_records(self, context: Context | None) -> Iterable[Record]:
         if self.exclusion:
             names = self.config["exclude_fields"][self.name]
-            self.logger.info("exclude_fields leaves out %s", ", ".join(names))
+            self.logger.info("exclude_fields removes %s", ", ".join(names))
         pages = self._pages()
         progress, records = self.reader.progress, self.stats.records
         try:
@@ -188,7 +189,7 @@ class LeadIntentStream(SingerStream):
                     rows = self._shaper.shape_page(page, window_end)
                     yield from rows
                     records[kind] += len(rows)
-                    # The next page may take long; what is read should not wait for it.
+                    # The next page may take long, and the target need not wait for it.
                     self.flush()
                     progress.page(records.total())
         finally:
@@ -196,10 +197,10 @@ class LeadIntentStream(SingerStream):
             self.notes.log(documented=is_documented(self.name), show=show)
 
     def check(self) -> None:
-        """Read a page of all records, map its first, and log "ok"; write nothing.
+        """Read a page, map its first record, and log "ok", but write nothing.
 
         Raises:
-            StreamError: It cannot be read.
+            StreamError: The page cannot be read.
             SystemExit: A signal came.
         """
         rows = self._shaper.shape_page(self.reader.first_page())

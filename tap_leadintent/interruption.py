@@ -1,22 +1,23 @@
-"""Ends a run soon after SIGTERM or SIGINT, where no message is half written if it can.
+"""Ends a run soon after SIGTERM or SIGINT, and between two messages if it can.
 
-The run itself ends at its next safe point. It may not reach one: a write into a full
-pipe waits until the target reads. So a timer ends the process once the target has taken
-nothing for a while; while it takes something, what is being written goes out whole.
+After a signal, the run ends at its next safe point. It may not reach one, because a
+write into a full pipe waits until the target reads. Therefore a timer checks how much
+the target has taken, and ends the process when that has not changed for a while. As
+long as the target goes on reading, the message that is being written is completed.
 """
 
 import os
 import signal
 from collections.abc import Callable
 
-LOOKS = 7
-"""How often in a row the timer looks, and the target has taken nothing, before it ends
-the process. Fewer may leave too little time to write a last STATE; more may let the
-sender of the signal lose patience and send a SIGKILL."""
+CHECKS = 7
+"""How many checks in a row find that the target has taken nothing before the process
+ends. Fewer may leave too little time to write a last STATE; more may let the sender of
+the signal lose patience and send a SIGKILL."""
 
 _SECONDS = 0.2
-"""Between two looks. A look interrupts a write, so that what a slow target has taken of
-it is seen by the next one."""
+"""The time between two checks. Each check interrupts a write, so less would slow the
+last writes; more would delay the end of the process."""
 
 
 class Interruption:
@@ -26,12 +27,12 @@ class Interruption:
         """Start without a signal.
 
         Args:
-            taken: Gives a number that grows whenever the target takes something.
+            taken: Returns a number that grows whenever the target takes something.
         """
         self._taken = taken
-        self._seen = 0
-        self._looks = 0
-        self._code: int | None = None
+        self._taken_before = 0
+        self._idle_checks = 0
+        self._exit_code: int | None = None
 
     def install(self) -> None:
         """Handle SIGINT and SIGTERM from now on; a second one ends the process.
@@ -41,26 +42,26 @@ class Interruption:
         for signum in (signal.SIGINT, signal.SIGTERM):
             signal.signal(signum, self._remember)
 
-    def _remember(self, signum: int, _: object) -> None:
-        code = 128 + signum
-        if self._code is not None:
-            os._exit(code)
-        self._code = code
-        signal.signal(signal.SIGALRM, lambda *_: self._look(code))
-        signal.setitimer(signal.ITIMER_REAL, _SECONDS, _SECONDS)
-
-    def _look(self, code: int) -> None:
-        seen, self._seen = self._seen, self._taken()
-        self._looks = self._looks + 1 if seen == self._seen else 0
-        if self._looks == LOOKS:
-            # Nothing is flushed: a line that is half written cannot be completed here.
-            os._exit(code)
-
     def check(self) -> None:
         """End the run if a signal has come. Call it at safe points only.
 
         Raises:
             SystemExit: With 128 plus the signal's number, as shells expect.
         """
-        if self._code is not None:
-            raise SystemExit(self._code)
+        if self._exit_code is not None:
+            raise SystemExit(self._exit_code)
+
+    def _remember(self, signum: int, _: object) -> None:
+        code = 128 + signum
+        if self._exit_code is not None:
+            os._exit(code)
+        self._exit_code = code
+        signal.signal(signal.SIGALRM, lambda *_: self._end_if_idle(code))
+        signal.setitimer(signal.ITIMER_REAL, _SECONDS, _SECONDS)
+
+    def _end_if_idle(self, code: int) -> None:
+        before, self._taken_before = self._taken_before, self._taken()
+        self._idle_checks = self._idle_checks + 1 if before == self._taken_before else 0
+        if self._idle_checks == CHECKS:
+            # Nothing is flushed: a line that is half written cannot be completed here.
+            os._exit(code)

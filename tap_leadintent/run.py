@@ -1,4 +1,4 @@
-"""A whole run: reads the selected streams, one after the other."""
+"""Runs the selected streams, one after the other, and logs what was done."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -11,12 +11,12 @@ from tap_leadintent.progress import counted
 from tap_leadintent.stats import StreamStats, describe_figures
 
 _MOST_OF_FAILURES = 5_000
-"""Characters of the last line of a failed run. Fewer would cut off the reasons of some
-streams; more would make a line that is hard to read."""
+"""The most characters of the last line of a failed run. Fewer would cut off the reasons
+of some streams; more would make the line hard to read."""
 
 
 def sync_streams(streams: Sequence[LeadIntentStream]) -> None:
-    """Sync streams, and log a line for each and one for the run.
+    """Sync streams, and log one line for each of them and one for the run.
 
     Args:
         streams: The selected streams.
@@ -37,14 +37,14 @@ def sync_streams(streams: Sequence[LeadIntentStream]) -> None:
     try:
         read_each(streams, sync)
     except SystemExit:
-        logger.warning("A signal ends the run; the next one goes on from its STATE")
+        logger.warning("A signal ends the run; the next run continues from its STATE")
         raise
     finally:
         _log_run(streams, monotonic() - began)
 
 
 def _figures(stream: LeadIntentStream, **more: Any) -> dict[str, Any]:
-    """Return what was done for a stream, as fields of a log record."""
+    """Return the figures of a stream as fields of a log record."""
     fields = stream.stats.fields()
     newest = stream.newest_covered
     return {"stream": stream.name, **fields, "covered_to": newest, **more}
@@ -79,19 +79,19 @@ def _log_run(streams: Sequence[LeadIntentStream], seconds: float) -> None:
 def read_each(
     streams: Sequence[LeadIntentStream], read: Callable[[LeadIntentStream], None]
 ) -> None:
-    """Read streams; when one fails, the others are read, unless none can be.
+    """Read streams; when one fails, the others are still read, unless none can be.
 
     Args:
         streams: The streams.
-        read: Reads one, or raises.
+        read: Reads one stream, or raises an error.
 
     Raises:
-        RunError: Any of them failed; its line says why.
+        RunError: Some of the streams failed; the message says why.
         SystemExit: A signal came.
         OutputError: Standard output cannot be written.
     """
-    failed: list[str] = []
-    ending: list[str] = []
+    failures: list[str] = []
+    endings: list[str] = []
     for number, stream in enumerate(streams, start=1):
         stream.stats.begin()
         try:
@@ -99,24 +99,24 @@ def read_each(
         except errors.OutputError:
             raise
         except errors.StreamError as error:
-            # The last line, which tells it again, may come hours later.
+            # The last line of the run, which repeats this, may come hours later.
             stream.stats.has_failed = True
             figures = _figures(stream, status=error.status, reason=error.reason)
             stream.logger.error("%s", error, extra=figures)  # noqa: TRY400
-            failed.append(f"{stream.name}: {error}")
+            failures.append(f"{stream.name}: {error}")
             if stream.run_context.health.note_failure(error):
-                if left := [other.name for other in streams[number:]]:
-                    ending.append(f"not tried after that: {', '.join(left)}")
-                ending.append(f"base_url is {stream.config['base_url']}")
+                if not_tried := [other.name for other in streams[number:]]:
+                    endings.append(f"not tried after that: {', '.join(not_tried)}")
+                endings.append(f"base_url is {stream.config['base_url']}")
                 break
         except Exception as error:
             stream.stats.has_failed = True
             figures = _figures(stream, status=None, reason=type(error).__name__)
             message = "an unexpected error, which is a bug of the tap"
             stream.logger.exception(message, extra=figures)
-            failed.append(f"{stream.name}: {type(error).__name__}: {error}")
-    if failed:
-        told = "; ".join([*failed, *ending])
-        line = f"{len(failed)} of {len(streams)} streams failed: {told}"
+            failures.append(f"{stream.name}: {type(error).__name__}: {error}")
+    if failures:
+        reasons = "; ".join([*failures, *endings])
+        line = f"{len(failures)} of {len(streams)} streams failed: {reasons}"
         secret = streams[0].run_context.secret
         raise errors.RunError(secret.summarize(line, _MOST_OF_FAILURES))

@@ -20,15 +20,15 @@ LATEST = 253_402_300_799
 
 
 def parse_instant(text: str, *, round_up: bool = False) -> int:
-    """Read a setting or a bookmark.
+    """Parse an instant of a setting or a bookmark.
 
     Args:
         text: An ISO 8601 date or date-time; without an offset it is UTC.
-        round_up: Whether a fraction of a second goes up instead of down.
+        round_up: Whether a fraction of a second is rounded up instead of down.
 
     Returns:
-        UTC seconds since 1970. An instant that lies before year 1 or after year 9999 in
-        UTC becomes `EARLIEST` or `LATEST`.
+        UTC seconds since 1970; at least `EARLIEST` and at most `LATEST`, also where an
+        offset moves the instant out of the years 1 to 9999.
 
     Raises:
         ValueError: The text is not an ISO 8601 date or date-time.
@@ -41,7 +41,7 @@ def parse_instant(text: str, *, round_up: bool = False) -> int:
 
 
 def format_instant(seconds: int) -> str:
-    """Write an instant for a request or a bookmark.
+    """Format an instant for a request or a bookmark.
 
     Args:
         seconds: UTC seconds since 1970.
@@ -53,7 +53,7 @@ def format_instant(seconds: int) -> str:
 
 
 def parse_http_date(text: str) -> int | None:
-    """Read a date of an HTTP header.
+    """Parse a date of an HTTP header.
 
     Args:
         text: Any text. A date without an offset is UTC.
@@ -70,10 +70,10 @@ def parse_http_date(text: str) -> int | None:
 
 
 def utc_timestamp(value: object) -> str | None:
-    """Write a record's time in the one form that sorts as text.
+    """Format a record's time in the one form that sorts as text.
 
     Args:
-        value: An ISO 8601 date-time from a record. Without an offset it is UTC, as all
+        value: An ISO 8601 date-time of a record. Without an offset it is UTC, as all
             times of the API are.
 
     Returns:
@@ -89,13 +89,13 @@ def utc_timestamp(value: object) -> str | None:
             instant = instant.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-    # Several times faster than `isoformat`. It writes whole seconds without a fraction.
+    # This is several times faster than `isoformat`, but omits a fraction of zero.
     text: str = msgspec.to_builtins(instant)
     return text if len(text) == _WIDTH else f"{text[:-1]}.000000Z"
 
 
 def is_finer(text: str) -> bool:
-    """Tell whether a time has digits that `utc_timestamp` leaves out.
+    """Return whether a time has digits that `utc_timestamp` drops.
 
     Args:
         text: A time that `utc_timestamp` accepts.

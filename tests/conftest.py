@@ -78,7 +78,7 @@ _HANDLERS = {
 @pytest.fixture(autouse=True)
 def _signal_handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Undo what the command line sets, so that Ctrl-C ends the tests."""
-    monkeypatch.setattr("tap_leadintent.interruption.LOOKS", 0)
+    monkeypatch.setattr("tap_leadintent.interruption.CHECKS", 0)
     yield
     signal.setitimer(signal.ITIMER_REAL, 0)
     for number, handler in _HANDLERS.items():

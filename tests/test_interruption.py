@@ -31,7 +31,7 @@ def codes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("cli", "code", "said"),
+    ("cli", "code", "message"),
     [
         (failing(SystemExit()), 0, ""),
         (failing(SystemExit(143)), 143, ""),
@@ -47,27 +47,27 @@ def test_the_exit_code_is_that_of_any_program(  # noqa: PLR0913, PLR0917 - fixtu
     codes: list[int],
     cli: Callable[[], None],
     code: int,
-    said: str,
+    message: str,
 ) -> None:
-    # Not the class's own `cli`: to look at it sets the log up.
+    # The class's own `cli` would set the log up as soon as it is read.
     stub = SimpleNamespace(cli=cli)
     monkeypatch.setattr("tap_leadintent.tap.TapLeadIntent", stub)
     monkeypatch.setattr("logging.shutdown", lambda: None)
     entry: Any = main
     entry()
     assert codes[0] == code
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("bare_environment")
 @pytest.mark.parametrize("variable", ["LOGLEVEL", "TAP_LEADINTENT_LOGLEVEL"])
-def test_a_log_level_that_there_is_not_is_one_line(
+def test_an_unknown_log_level_is_one_line(
     monkeypatch: pytest.MonkeyPatch, codes: list[int], variable: str
 ) -> None:
     monkeypatch.setenv("LOGLEVEL", "info")
     monkeypatch.setenv(variable, "verbose")
     entry: Any = main
-    with pytest.raises(SystemExit, match=f"^{variable}: there is no such level; set "):
+    with pytest.raises(SystemExit, match=f"^{variable}: unknown log level; set "):
         entry()
     assert codes == []
 
@@ -87,7 +87,7 @@ def test_a_signal_ends_the_run_at_a_safe_point_and_a_second_one_at_once(
 
 
 @pytest.mark.usefixtures("codes")
-def test_after_a_signal_no_single_page_is_asked_for() -> None:
+def test_after_a_signal_no_single_page_is_requested() -> None:
     stream: Any = TapLeadIntent(config=VALID).streams["leads"]
     stream.run_context.interruption.install()
     signal.raise_signal(signal.SIGTERM)
@@ -96,14 +96,14 @@ def test_after_a_signal_no_single_page_is_asked_for() -> None:
     assert not api.called
 
 
-def test_the_process_ends_once_the_target_takes_nothing_more(
+def test_the_process_ends_when_the_target_takes_nothing_more(
     monkeypatch: pytest.MonkeyPatch, codes: list[int]
 ) -> None:
-    monkeypatch.setattr(module, "LOOKS", 3)
+    monkeypatch.setattr(module, "CHECKS", 3)
     monkeypatch.setattr("signal.setitimer", lambda *_: None)
     taken = [1, 1, 2, 2, 2, 2]
-    looks = iter(taken)
-    Interruption(lambda: next(looks)).install()
+    checks = iter(taken)
+    Interruption(lambda: next(checks)).install()
     signal.raise_signal(signal.SIGTERM)
     for _ in taken:
         assert codes == []

@@ -1,9 +1,10 @@
-"""Writes a stream's messages: a STATE only says what has been written before it.
+"""Writes the messages of a stream. A STATE covers only what was written before it.
 
-The SDK makes a bookmark from records, which does not say what has been read, may write
-a STATE before a BATCH that it covers, sends ACTIVATE_VERSION before the records, and
-makes several passes over each record, even if there is nothing to do. It has no public
-hook for these, so its private loop over the records is overridden here.
+The SDK works differently in four ways. It makes a bookmark from records, which does not
+say what has been read. It may write a STATE before a BATCH that the STATE covers. It
+sends ACTIVATE_VERSION before the records. It passes over each record several times,
+even if there is nothing to change. It has no public hook for these, so its private loop
+over the records is overridden here.
 """
 
 import logging
@@ -26,8 +27,9 @@ from tap_leadintent.singer.writer import flush
 Record = dict[str, Any]
 
 _MOST_FOR_A_STATE = 300
-"""Records and windows together between two STATEs; records in batches do not count.
-Fewer cost the target more flushes; more are read again after an interruption."""
+"""The number of records and windows between two STATEs; records in batches do not
+count. Fewer would cost the target more flushes; more would be read again after an
+interruption."""
 
 
 class SingerStream(Stream):
@@ -44,7 +46,7 @@ class SingerStream(Stream):
         self._batch = Batches(tap.name, batches, tap.write_message) if batches else None
         self._bookmark: dict[str, Any] = {}
         self._since_state = 0
-        """How many records and windows have come since the last STATE."""
+        """How many records and windows were emitted since the last STATE."""
 
     @property
     @override
@@ -56,11 +58,11 @@ class SingerStream(Stream):
     def log(
         self, message: str, *args: Any, level: int = logging.INFO, **options: Any
     ) -> None:
-        # The SDK tells of a stream's start and failure; the tap does so itself.
+        # The SDK logs the start and the failure of a stream; the tap does so itself.
         super().log(message, *args, level=logging.DEBUG, **options)
 
     def checkpoint(self, bookmark: dict[str, Any]) -> None:
-        """Take a new bookmark, and write a STATE if one is due.
+        """Replace the bookmark, and write a STATE if one is due.
 
         Args:
             bookmark: The content of the stream's state. All records that it covers have
@@ -68,16 +70,14 @@ class SingerStream(Stream):
         """
         self._bookmark = bookmark
         self._since_state += 1
-        # With batches, rows may wait for theirs.
+        # With batches, rows that it covers may still wait for their batch.
         if self._batch is None:
             self.stream_state.update(bookmark)
         if self._since_state >= _MOST_FOR_A_STATE:
             self.write_state()
 
     def flush(self) -> None:
-        """Write the records that are collected for one block.
-
-        Call it before a wait. STATE and all other messages are written at once.
+        """Write the records that wait for a full block. Call it before a wait.
 
         Raises:
             OutputError: Standard output cannot be written.
@@ -106,7 +106,7 @@ class SingerStream(Stream):
     def _emit(self, record: Record) -> None:
         if self._emits_as_is:
             messages = [RecordMessage(self.name, record, self._stream_version)]
-            # The constructor would convert it to UTC, though it is in UTC already.
+            # Set later, as the constructor would convert it to UTC once more.
             messages[0].time_extracted = datetime.now(UTC)
         else:
             messages = [*self._generate_record_messages(record)]
@@ -142,7 +142,7 @@ class SingerStream(Stream):
 
     @override
     def _write_activate_version_message(self, full_table_version: int) -> None:
-        # The SDK asks for it before the records; it is sent after them.
+        # The SDK calls this before the records; the message is sent after them.
         if self._batch is not None:
             self.logger.warning(
                 "No ACTIVATE_VERSION is sent: records in a BATCH have no version, so a "
@@ -151,10 +151,10 @@ class SingerStream(Stream):
 
     @override
     def get_batch_config(self, config: Mapping[str, Any]) -> None:
-        # The SDK's way of batches would write what is neither mapped nor selected.
+        # The SDK's own batches would hold unmapped and deselected fields.
         return None
 
     @override
     def get_replication_key_signpost(self, context: Context | None = None) -> None:
-        # The stream keeps its own bookmark.
+        # The stream has a bookmark of its own.
         return None

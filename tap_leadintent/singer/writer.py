@@ -11,15 +11,17 @@ from typing_extensions import override
 from tap_leadintent.errors import OutputError
 
 _BLOCK = 256 * 1024
-"""Bytes, about a page. Smaller blocks cost more switches between threads, one a write;
-larger ones take more memory and reach the target later."""
+"""The bytes of a block, about a page of records. Smaller blocks cost more switches
+between threads, one for each write; larger ones take more memory and reach the target
+later."""
 
 
 class Writer(MsgSpecWriter):
-    """The SDK's fast writer, in blocks, and safe where stdout is not buffered.
+    """The SDK's fast writer, which collects lines in blocks and tears none of them.
 
-    With PYTHONUNBUFFERED, a signal can interrupt a write into a full pipe: only a part
-    is written then, and the next message would follow in the same line.
+    Without a buffer, such as with PYTHONUNBUFFERED, a signal can interrupt a write into
+    a full pipe. Only a part of the block is written then, so the writer goes on with
+    what remains. Where standard output takes only text, lines are written as text.
     """
 
     def __init__(self) -> None:
@@ -31,8 +33,8 @@ class Writer(MsgSpecWriter):
     @override
     def write_message(self, message: Message) -> None:
         # A record may wait for others; other messages are written at once. A STATE is a
-        # write of its own: a pipe takes up to `PIPE_BUF` bytes whole or not at all, so
-        # a process that is killed leaves no part of one.
+        # write of its own: a pipe takes up to `PIPE_BUF` bytes at once or not at all,
+        # so a process that is killed writes no part of a STATE.
         line = self.format_message(message)
         if isinstance(message, StateMessage):
             self.flush()
@@ -61,11 +63,11 @@ class Writer(MsgSpecWriter):
             raise OutputError(msg) from None
 
     def _write_bytes(self, stdout: BinaryIO) -> None:
-        # A buffer between us and the pipe could be left with a part of a line.
+        # A buffer could keep a part of a line when the process ends.
         raw = getattr(stdout, "raw", stdout)
         while self._block:
             written = raw.write(self._block)
-            if written is None:  # It does not block, and is full.
+            if written is None:  # The pipe is full, and does not block.
                 select.select([], [raw], [])
                 continue
             del self._block[:written]
@@ -76,7 +78,7 @@ def flush(writer: object) -> None:
     """Write the block of the tap's writer.
 
     Args:
-        writer: Any message writer; those of other classes have no block.
+        writer: Any message writer; only those of the class `Writer` have a block.
 
     Raises:
         OutputError: Standard output cannot be written.
