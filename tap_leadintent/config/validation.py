@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import fsspec
 from jsonschema import ValidationError
+from singer_sdk.batch import Batcher
 from singer_sdk.helpers._batch import BatchConfig
 from singer_sdk.plugin_base import JSONSchemaValidator
 
@@ -113,6 +114,7 @@ def _sdk_problems(config: Mapping[str, Any]) -> Iterator[str]:
             if not isinstance(size, int) or size < 1:
                 yield "batch_config.batch_size: must be an integer, 1 or more"
             fsspec.get_filesystem_class(fsspec.utils.get_protocol(made.storage.root))
+            Batcher.get_batcher(made.encoding.format)
             if made.encoding.format == "parquet":
                 import_module("pyarrow")
         except ImportError as error:

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Any
 
 from singer_sdk.batch import Batcher
@@ -16,8 +15,8 @@ Row = dict[str, Any]
 class Batches:
     """Rows on their way into files, by the stream that they go to; one batch at most.
 
-    The SDK writes the files. A file is moved to its place when it is complete, so that
-    a target never sees half of one.
+    The SDK writes the files. A message announces a file only when it is complete. When
+    a file cannot be completed, a part of it may stay, which no message names.
     """
 
     def __init__(
@@ -74,9 +73,6 @@ class Batches:
         try:
             return [*batcher.get_batches(iter(rows))]
         except (ImportError, OSError, TypeError, ValueError) as error:
-            with suppress(Exception):
-                # Drops what was written of a file. Private: nothing public does so.
-                self._config.storage._root_path.fs.transaction.complete(commit=False)  # noqa: SLF001
             msg = f"batches cannot be written ({error}); see batch_config"
             raise StreamError(msg) from None
         finally:

@@ -81,11 +81,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
         )
     ),
     ("exclude_fields", {"leads": ["id"]}, ".leads: id cannot be left out: the stream"),
-    (
-        "batch_config",
-        {"encoding": JSONL},
-        ": BatchConfig.__init__() missing ",
-    ),
+    ("batch_config", {"storage": FOLDER}, ": BatchConfig.__init__() missing "),
     (
         "batch_config",
         {"encoding": JSONL, "storage": {"root": "foo://x"}},

@@ -6,15 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from singer_sdk import Stream, Tap
-from singer_sdk.helpers import _flattening
-from singer_sdk.plugin_base import PluginBase
+from singer_sdk import Stream, Tap, mapper, plugin_base
+from singer_sdk.batch import Batcher
+from singer_sdk.helpers import _batch, _catalog, _flattening
+from singer_sdk.singerlib import RecordMessage
 
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.model import Api
 from tests.support.model_runs import run
 from tests.support.store import Store
+
+CONFIG = {"base_url": "https://api.example.com", "api_key": "some-key"}
 
 OVERRIDDEN: list[tuple[type, type, str]] = [
     (SingerStream, Stream, "_sync_records"),
@@ -26,9 +29,14 @@ OVERRIDDEN: list[tuple[type, type, str]] = [
 ]
 
 USED: list[tuple[Any, str, list[str]]] = [
-    (PluginBase, "invoke", ["about", "about_format", "kwargs"]),
+    (plugin_base.PluginBase, "invoke", ["about", "about_format", "kwargs"]),
     (Stream, "_check_max_record_limit", ["self", "current_record_index"]),
     (Stream, "_generate_record_messages", ["self", "record"]),
+    (Batcher, "get_batches", ["self", "records"]),
+    (_batch.BatchConfig, "from_dict", ["data"]),
+    (_catalog, "get_selected_schema", ["stream_name", "schema", "mask"]),
+    (mapper.CustomStreamMap, "transform", ["self", "record"]),
+    (mapper.StreamMap, "flatten_record", ["self", "record"]),
     (
         _flattening,
         "flatten_key",
@@ -79,3 +87,24 @@ def test_the_sdk_keeps_no_bookmark_of_its_own() -> None:
     store = Store()
     run(Api(now=86400), store, {"start_date": "2026-03-01"})
     assert set(store.state["bookmarks"]["leads"]) == {"coverage"}
+
+
+def test_the_attributes_in_use_are_there() -> None:
+    tap = TapLeadIntent(config=CONFIG, validate_config=False)
+    stream = tap.streams["leads"]
+    assert stream.stream_state == {}
+    assert stream._stream_version is None  # noqa: SLF001
+    assert RecordMessage("leads", {}).time_extracted is None
+    # In 0.54 a logger, in 0.55 an adapter: the tap's own streams have a logger.
+    assert isinstance(stream.logger, logging.Logger)
+
+
+def test_a_map_keeps_what_it_sets_in_a_closure() -> None:
+    """Where it were empty or named otherwise, masked fields would come back."""
+    masked = {"leads": {"title": "__NULL__", "country_code": "'x'"}}
+    tap = TapLeadIntent(config={**CONFIG, "stream_maps": masked})
+    (stream_map,) = tap.mapper.stream_maps["leads"]
+    assert isinstance(stream_map, mapper.CustomStreamMap)
+    transform = stream_map._transform_fn  # noqa: SLF001
+    expressions = inspect.getclosurevars(transform).nonlocals["stream_map_parsed"]
+    assert {name for name, _, _ in expressions} == masked["leads"].keys()
