@@ -18,6 +18,7 @@ from tap_leadintent.api.http import Client, RunContext
 from tap_leadintent.api.page import Records
 from tap_leadintent.openapi import PATHS, TapColumn, is_documented
 from tap_leadintent.progress import Progress
+from tap_leadintent.records.duplicates import Duplicates
 from tap_leadintent.records.exclusion import Exclusion
 from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
@@ -69,6 +70,7 @@ class LeadIntentStream(SingerStream):
         self.stats = StreamStats()
         """Counts the records and requests of the stream."""
         self._now = tap.initialized_at // 1000
+        self._duplicates: Duplicates | None = None
         self.notes = RecordNotes(self.logger)
         """Collects what to log about the records."""
         self.filters: dict[str, Any] = self.config["filters"].get(self.name, {})
@@ -185,7 +187,9 @@ class LeadIntentStream(SingerStream):
         progress, records = self.reader.progress, self.stats.records
         try:
             with closing(pages):
-                for page, window_end, kind in pages:
+                for found, window_end, kind in pages:
+                    duplicates = self._duplicates
+                    page = duplicates.leave_out(found) if duplicates else found
                     rows = self._shaper.shape_page(page, window_end)
                     yield from rows
                     records[kind] += len(rows)
@@ -247,6 +251,9 @@ class LeadIntentStream(SingerStream):
         scope = Scope.of(self.config, self.ranges)
         plan = make_plan(scope, self.bookmark.coverage, self._now)
         self.bookmark.coverage = plan.coverage
+        # Only several steps can read a record twice, but for those on edges of windows.
+        if len(plan.steps) > 1:
+            self._duplicates = Duplicates(self._shaper.key_of)
         self.checkpoint(self._state())
         self.write_state()
         return plan

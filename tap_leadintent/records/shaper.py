@@ -6,7 +6,6 @@ contradicts its column's type, goes to `additional_properties` under its own nam
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import compress
 from typing import Any
 
 from jsonschema import Draft202012Validator
@@ -27,10 +26,6 @@ _REPAIRED = (
     "A record held what no warehouse can hold: U+0000 or a lone surrogate became "
     "U+FFFD, NaN or an infinity null, and a number beyond 1e308 its text"
 )
-
-_MOST_KEYS = 130_000
-"""Keys that are remembered, in about 16 MB. More take more memory; of those beyond, a
-first load emits up to two versions that may be the same."""
 
 
 def _time_at(path: Iterable[str], record: Any, _: object) -> str | None:  # noqa: ANN401 - any JSON
@@ -86,8 +81,6 @@ class RecordShaper:
         self._empty: Record = dict.fromkeys(fields)
         self._made = [(name, own[name]) for name in own if name in columns]
         self._has_rest = ADDITIONAL_PROPERTIES in columns
-        self._emitted: dict[int, int] = {}
-        """For the hash of each key, that of the JSON that was emitted last of it."""
         self._keys = key_properties
         self._key_makers = [
             own.get(name) or partial(_text_of, name)
@@ -108,30 +101,25 @@ class RecordShaper:
             window_end: As for `shape`.
 
         Returns:
-            What `shape` gives. Of a time window, without records that were shaped
-            before and have not changed since.
+            What `shape` gives.
 
         Raises:
             StreamError: A key column has no value.
         """
         if page.is_repaired:
             self._notes.warn_once(_REPAIRED)
-        records = page.data
-        if window_end is not None:
-            are_new = map(self._is_new, records, map(bytes, page.raw))
-            records = [*compress(records, are_new)]
-        return self.shape(records, window_end)
+        return self.shape(page.data, window_end)
 
-    def _is_new(self, record: Record, raw: bytes) -> bool:
-        key = tuple([make(record, None) for make in self._key_makers])
-        # Where a record lacks a part of the key, its content stands for it.
-        row, content = hash((*key, raw) if None in key else key), hash(raw)
-        # Two hashes of 64 bits: only where both collide is a record left out in error.
-        if self._emitted.get(row) == content:
-            return False
-        if row in self._emitted or len(self._emitted) < _MOST_KEYS:
-            self._emitted[row] = content
-        return True
+    def key_of(self, record: Record) -> tuple[Any, ...]:
+        """Return the values of the key columns of a record.
+
+        Args:
+            record: The record as the API gave it.
+
+        Returns:
+            A value for each key column, None where the record has none.
+        """
+        return tuple([make(record, None) for make in self._key_makers])
 
     def shape(
         self, records: list[Record], window_end: str | None = None

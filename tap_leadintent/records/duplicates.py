@@ -1,0 +1,56 @@
+"""Leaves out records that a run has emitted before and finds unchanged."""
+
+from collections.abc import Callable, Hashable
+from itertools import compress
+from typing import Any
+
+from tap_leadintent.api.page import Records
+
+_MOST_KEYS = 130_000
+"""Keys that are remembered, in about 13 MB. More take more memory; of those beyond, a
+first load emits up to two versions that may be the same."""
+
+_MASK = 2**60 - 1
+"""The bits of a hash that are kept. More make each key take 32 bytes more; fewer make
+it more likely that a changed record is left out."""
+
+
+class Duplicates:
+    """Remembers what was emitted last of each record of a stream."""
+
+    def __init__(
+        self, key_of: Callable[[dict[str, Any]], tuple[Hashable, ...]]
+    ) -> None:
+        """Start without a record.
+
+        Args:
+            key_of: Returns the key of a record, with None for a part that it lacks.
+        """
+        self._key_of = key_of
+        self._emitted: dict[int, int] = {}
+        """For the hash of each key, that of the JSON that was emitted last of it."""
+
+    def leave_out(self, page: Records) -> Records:
+        """Leave out the records of a page that were emitted before and are unchanged.
+
+        Args:
+            page: The page's records, which are to be emitted now.
+
+        Returns:
+            The page without these records.
+        """
+        are_new = [*map(self._is_new, page.data, map(bytes, page.raw))]
+        data, raw = compress(page.data, are_new), compress(page.raw, are_new)
+        return page._replace(data=[*data], raw=[*raw])
+
+    def _is_new(self, record: dict[str, Any], raw: bytes) -> bool:
+        key = self._key_of(record)
+        # Where a record lacks a part of the key, its content stands for it.
+        row = hash((*key, raw) if None in key else key) & _MASK
+        content = hash(raw) & _MASK
+        # Only where both hashes collide is a changed record left out in error.
+        if self._emitted.get(row) == content:
+            return False
+        if row in self._emitted or len(self._emitted) < _MOST_KEYS:
+            self._emitted[row] = content
+        return True
