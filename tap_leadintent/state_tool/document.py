@@ -46,11 +46,18 @@ class Document(NamedTuple):
 
         Returns:
             One line of JSON, in ASCII.
+
+        Raises:
+            StateError: The state is nested too deeply to be written.
         """
         state = {**self.content.get(_MELTANO_KEY, self.content), "bookmarks": bookmarks}
         if _MELTANO_KEY in self.content:
             state = {**self.content, _MELTANO_KEY: state}
-        return json.dumps(state)
+        try:
+            return json.dumps(state)
+        except RecursionError:
+            msg = "the state is nested too deeply"
+            raise StateError(msg) from None
 
 
 def read_document(path: str) -> Document:
