@@ -159,7 +159,7 @@ class LeadIntentStream(SingerStream):
     @cached_property
     def key_mark(self) -> str:
         """A short hash of `api_key`, to notice another key in the state."""
-        return key_mark(self.config["api_key"], self.bookmark.source.address)
+        return key_mark(self.config["api_key"])
 
     @property
     def newest_covered(self) -> str | None:

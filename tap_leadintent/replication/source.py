@@ -18,6 +18,9 @@ _PORTS = {"http": 80, "https": 443}
 _ROUNDS = 100_000
 """About 50 ms, once a run. More delays each run; fewer makes guessing keys cheaper."""
 
+_SALT = b"tap-leadintent"
+"""The same for all addresses, so that an address can be renamed in a state."""
+
 _MARK_BYTES = 4
 """More would help to verify a guessed key; fewer would give two keys the same mark."""
 
@@ -33,8 +36,10 @@ class Source(NamedTuple):
 
     @override
     def __str__(self) -> str:
-        told = f"with the filters {self.filters}" if self.filters else "without filters"
-        return f"{self.address or 'any address'} {told}"
+        filters = (
+            f"with the filters {self.filters}" if self.filters else "without filters"
+        )
+        return f"{self.address or 'any address'} {filters}"
 
     @classmethod
     def of(cls, config: Mapping[str, Any], filters: Mapping[str, Any]) -> Self:
@@ -92,15 +97,14 @@ def filters_hash(filters: Mapping[str, Any]) -> str:
 
 
 @lru_cache(maxsize=1)
-def key_mark(key: str, address: str) -> str:
+def key_mark(key: str) -> str:
     """Hash a key, to notice another key in a state.
 
     Args:
         key: The setting `api_key`.
-        address: The normalised address that the key is for.
 
     Returns:
         8 hexadecimal digits of a slow hash; the key cannot be computed from them.
     """
-    salt = address.encode()
-    return pbkdf2_hmac("sha256", key.encode(), salt, _ROUNDS, dklen=_MARK_BYTES).hex()
+    mark = pbkdf2_hmac("sha256", key.encode(), _SALT, _ROUNDS, dklen=_MARK_BYTES)
+    return mark.hex()

@@ -249,7 +249,7 @@ def test_a_range_that_is_refused_is_asked_for_in_narrower_windows(
 def test_a_server_that_refuses_every_range_is_soon_asked_no_more(ahead: int) -> None:
     """Also where its clock is behind, so that the range lies in its future."""
     api, store = Api(now=99 * DAY, leads=steady(60), widest=0), Store()
-    with pytest.raises(RunError, match="HTTP 422: .*refused"):
+    with pytest.raises(RunError, match=r"HTTP 422: .*refused"):
         run(api, store, CONFIG, clock_ahead=ahead)
     assert len(api.refused) <= 8 * 12
 

@@ -1,5 +1,7 @@
 """Runs from states of other sources, and of the future."""
 
+import json
+
 import pytest
 
 from tests.support.model import DAY, Api, second, steady
@@ -65,6 +67,19 @@ def test_another_key_is_warned_of_once_and_reads_nothing_anew(
         lines = warnings(caplog)
         assert [line.partition(told)[0] for line in lines] == [f"{n}: " for n in names]
     assert starts(api) == {second(2 * DAY - 1)}
+
+
+def test_an_address_that_is_renamed_in_the_state_gives_no_warning(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    api, store = Api(now=2 * DAY, leads=steady(20)), Store()
+    run(api, store, STRICT)
+    store.state = json.loads(json.dumps(store.state).replace(HERE, THERE))
+    api.now = 3 * DAY
+    asked(api)
+    run(api, store, {**STRICT, "base_url": THERE})
+    assert starts(api) == {second(2 * DAY - 1)}
+    assert warnings(caplog) == []
 
 
 def test_a_state_of_the_future_is_cut_also_one_without_a_source(
