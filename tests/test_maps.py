@@ -109,6 +109,8 @@ def test_a_flat_name_that_a_map_sets_comes_back_nowhere(
     settings = {"flattening_enabled": True, "flattening_max_depth": 2}
     odd = {**PLAIN, "company": {"name": {"x": SECRET}, "industry": {"x": SECRET}}}
     sandbox.insert("leads", {**odd, "id": "odd"})
+    sandbox.insert("leads", {**PLAIN, "id": "list", "company": [{"name": SECRET}]})
+    sandbox.insert("leads", {**PLAIN, "id": "text", "company": SECRET})
     leads = load(maps, **settings)["leads"]
     assert "company__name" not in leads["plain"]
     for row in leads.values():

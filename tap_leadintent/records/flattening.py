@@ -80,10 +80,14 @@ class Flattening:
         fields, flat = {**record}, dict[str, Any]()
         told = fields.pop(ADDITIONAL_PROPERTIES, None)
         rest: Record = {**told} if isinstance(told, dict) else {}
-        for name in self._objects:
-            if isinstance(rest.get(name), dict):
+        for name in [*rest]:
+            hides = self._hides_inside(name, ())
+            if isinstance(rest[name], dict) and (hides or name in self._objects):
                 # It contradicts its column, but most of its fields have one now.
                 fields[name] = rest.pop(name)
+            elif hides:
+                # It may hold what the map hides in another form.
+                del rest[name]
         self._flatten(fields, (), flat)
         (shaped,) = self._shaper.shape([flat])
         if ADDITIONAL_PROPERTIES in shaped:
@@ -111,6 +115,8 @@ class Flattening:
                 flat[column] = serialize_json(value) if is_nested else value
             elif isinstance(value, dict) and value and len(above) < self._depth:
                 self._flatten(value, (*above, name), flat)
+            elif self._hides_inside(name, above):
+                continue
             elif value not in (None, {}) or not self._has_columns(name, above):
                 _add(flat, column, value)
 
@@ -118,6 +124,11 @@ class Flattening:
         """Tell whether a field is an object that the schema has."""
         prefix = self._name("", (*above, name))
         return not above or any(column.startswith(prefix) for column in self._columns)
+
+    def _hides_inside(self, name: str, above: tuple[str, ...]) -> bool:
+        """Return whether the map sets a column of which a field is a parent object."""
+        prefix = self._name("", (*above, name))
+        return any(column.startswith(prefix) for column in self._hidden)
 
 
 def _add(record: Record, name: str, value: object) -> None:

@@ -1,7 +1,9 @@
 """Files of rows, which BATCH messages tell a target to load."""
 
+import io
 import os
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any
 
 from singer_sdk.batch import Batcher
@@ -72,8 +74,32 @@ class Batches:
         before = os.umask(0o077)
         try:
             return [*batcher.get_batches(iter(rows))]
-        except (ImportError, OSError, TypeError, ValueError) as error:
-            msg = f"batches cannot be written ({error}); see batch_config"
-            raise StreamError(msg) from None
+        except Exception as error:  # noqa: BLE001 - of several libraries
+            raise self._explain(error, rows) from None
         finally:
             os.umask(before)
+
+    def _explain(self, error: Exception, rows: list[Row]) -> StreamError:
+        # The message of a library may quote a record, which may be private.
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        message = f"batches cannot be written ({reason}); see batch_config"
+        if self._config.encoding.format == BatchFileFormat.PARQUET and rows:
+            columns = [name for name in rows[0] if not _fits_parquet(name, rows)]
+            if columns:
+                message = (
+                    f"Parquet cannot hold the values of {', '.join(columns)} "
+                    f"({reason}); flatten the records, name the fields in "
+                    "exclude_fields, or set batch_config.encoding.format to jsonl"
+                )
+        return StreamError(message)
+
+
+def _fits_parquet(column: str, rows: list[Row]) -> bool:
+    """Return whether a column of rows can be written as Parquet."""
+    pyarrow = import_module("pyarrow")
+    try:
+        table = pyarrow.Table.from_pylist([{column: row.get(column)} for row in rows])
+        import_module("pyarrow.parquet").write_table(table, io.BytesIO())
+    except Exception:  # noqa: BLE001 - its errors have no common class
+        return False
+    return True

@@ -89,17 +89,38 @@ def test_a_file_that_does_not_fit_on_the_disk_is_not_announced(tmp_path: Path) -
     assert not sent
 
 
-@pytest.mark.parametrize("error", [OSError, ImportError, TypeError, ValueError])
+PRIVATE = "PRIVATEMARK"
+
+
+@pytest.mark.parametrize("error", [OSError, ImportError, TypeError, KeyError])
 def test_whatever_keeps_a_file_from_being_written_names_the_setting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
-    """As pyarrow does with two types in a column, or s3fs where it is missing."""
+    """The message of a library may quote a record, as that of pyarrow does."""
 
     def refuse(*_: object) -> Iterator[list[str]]:
-        msg = "the reason"
-        raise error(msg)
+        raise error(PRIVATE)
 
     monkeypatch.setattr(Batcher, "get_batches", refuse)
-    line = r"^batches cannot be written \(the reason\); see batch_config$"
+    line = rf"^batches cannot be written \({error.__name__}\); see batch_config$"
     with pytest.raises(StreamError, match=line):
-        written(tmp_path, ("leads", {"id": "a"}), format="parquet")
+        written(tmp_path, ("leads", {"id": "a"}))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        *([{}], [2**70], [[{}]], [1, PRIVATE], [True, PRIVATE], [[1, [PRIVATE]]]),
+        *([{"x": 1}, PRIVATE], [{"x": 1}, {"x": PRIVATE}]),
+    ],
+    ids=str,
+)
+def test_a_column_that_parquet_cannot_hold_is_named_without_its_values(
+    tmp_path: Path, values: list[Any]
+) -> None:
+    pytest.importorskip("pyarrow", reason="an extra that not every environment has")
+    rows = [("leads", {"id": "a", "column": value}) for value in values]
+    line = "^Parquet cannot hold the values of column .*; flatten the records"
+    with pytest.raises(StreamError, match=line) as refusal:
+        written(tmp_path, *rows, format="parquet")
+    assert PRIVATE not in str(refusal.value)
