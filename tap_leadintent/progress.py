@@ -2,8 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from itertools import groupby
-from operator import itemgetter
 
 from tap_leadintent.times import format_instant
 
@@ -26,29 +24,27 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
-def describe(parts: Iterable[tuple[str, Sequence[tuple[int, int]]]]) -> str:
+def describe(steps: Iterable[tuple[str, Sequence[tuple[int, int]]]]) -> str:
     """Describe what a run reads of a stream.
 
     Args:
-        parts: For each part, its time range and the intervals to read, in seconds since
-            1970; the range is empty for a part that reads all records.
+        steps: For each step, its time range and the intervals to read, in seconds since
+            1970. The range is empty where all records are read.
 
     Returns:
         Text such as "reading date_found from 2026-01-01T00:00:00Z to
         2026-06-01T00:00:00Z, then latest_signal from …".
     """
-    texts: dict[str, str] = {}
-    for name, neighbours in groupby(parts, key=itemgetter(0)):
-        intervals = [interval for _, part in neighbours for interval in part]
-        start, end = intervals[0][0], intervals[-1][1]
-        text = f"from {format_instant(start)} to {format_instant(end)}"
-        if len(intervals) > 1:
-            text += f" ({len(intervals)} intervals)"
-        again = f"{name} again" if name in texts else name
-        texts[again] = f"{again} {text}" if name else "all records"
-    if not texts:
+    parts = [
+        f"{name} from {format_instant(start)} to {format_instant(end)}"
+        if name
+        else "all records"
+        for name, intervals in steps
+        for start, end in intervals
+    ]
+    if not parts:
         return "nothing to read: earlier runs have read what the settings ask for"
-    return f"reading {', then '.join(texts.values())}"
+    return f"reading {', then '.join(parts)}"
 
 
 class Progress:

@@ -93,7 +93,7 @@ def read_each(
     failures: list[str] = []
     endings: list[str] = []
     for number, stream in enumerate(streams, start=1):
-        stream.stats.begin()
+        stream.stats.began = monotonic()
         try:
             read(stream)
         except errors.OutputError:

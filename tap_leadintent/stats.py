@@ -27,10 +27,6 @@ class StreamStats:
 
     has_failed: bool = False
 
-    def begin(self) -> None:
-        """Note that the run begins with the stream."""
-        self.began = time.monotonic()
-
     def fields(self) -> dict[str, Any]:
         """Return the figures as fields of a log record."""
         seconds = 0.0 if self.began is None else time.monotonic() - self.began

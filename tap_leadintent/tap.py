@@ -6,7 +6,7 @@ The methods stand in the order in which the SDK calls them. Creating the tap cal
 creates a tap in `invoke`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property
 from typing import Any, cast
@@ -175,7 +175,14 @@ class TapLeadIntent(Tap):
         # This does `--about`. `Tap.invoke` would then read the files in its own way.
         super(Tap, cls).invoke(**options)
         log.hide_details()
-        values = cls._read_config(config)
+        # Later files override earlier ones, and the environment overrides all files.
+        values: dict[str, Any] = {}
+        for path in config:
+            if path != "ENV":
+                values |= files.read_config(path)
+        if "ENV" in config:
+            cls.append_builtin_config(schema := cls.config_jsonschema)
+            values |= files.read_environment(schema)
         log.prepare_handlers(log.Secret(values.get("api_key")))
         tap = cls(
             config=values,
@@ -193,21 +200,6 @@ class TapLeadIntent(Tap):
         else:
             tap._interruption.install()
             tap.sync_all()
-
-    @classmethod
-    def _read_config(cls, paths: Sequence[str]) -> dict[str, Any]:
-        """Return the settings of files, where `ENV` stands for the environment.
-
-        Later files override earlier ones, and the environment overrides all files.
-        """
-        values: dict[str, Any] = {}
-        for path in paths:
-            if path != "ENV":
-                values |= files.read_config(path)
-        if "ENV" in paths:
-            cls.append_builtin_config(schema := cls.config_jsonschema)
-            values |= files.read_environment(schema)
-        return values
 
     @classmethod
     @override

@@ -58,13 +58,16 @@ def test_the_console_shows_metrics_at_debug_alone(
     assert [text in run.stderr for text in ("METRIC", "env var")] == [shows] * 2
 
 
-@pytest.fixture
-def structured(
-    tap: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., list[dict[str, Any]]]:
-    """Run the tap with the log that Meltano sets up; return its lines."""
+def test_a_log_configuration_gets_metrics_and_figures_as_fields(
+    tap: Callable[..., Run],
+    sandbox: Sandbox,
+    config: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A failure is logged at once, as the last line may come hours later."""
     console = {"class": "logging.StreamHandler", "formatter": "json"}
-    config = {
+    as_meltano_sets_it = {
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"json": {"()": "singer_sdk.logging.StructuredFormatter"}},
@@ -72,53 +75,32 @@ def structured(
         "root": {"handlers": ["console"], "level": "INFO"},
     }
     path = tmp_path / "log.json"
-    path.write_text(json.dumps(config), encoding="utf-8")
+    path.write_text(json.dumps(as_meltano_sets_it), encoding="utf-8")
     monkeypatch.setenv("SINGER_SDK_LOG_CONFIG", str(path))
-
-    def run(*arguments: Any, **options: Any) -> list[dict[str, Any]]:
-        log = tap(*arguments, **options).stderr
-        return [json.loads(line) for line in log.splitlines()]
-
-    return run
-
-
-def test_figures_are_fields(
-    structured: Callable[..., list[dict[str, Any]]],
-    sandbox: Sandbox,
-    config: dict[str, Any],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch.setattr("tap_leadintent.api.http.backoff", lambda _: 0.125)
     sandbox.faults(
         {"kind": "status", "status": 403, "stream": "leads"},
         {"kind": "status", "status": 503, "stream": "custom_signals", "times": 1},
     )
-    monkeypatch.setattr("tap_leadintent.api.http.backoff", lambda _: 0.125)
-    catalog = only("custom_signals", "leads", "observations")
+    streams = ("custom_signals", "leads", "observations")
+    log = tap(config, catalog=only(*streams)).stderr.splitlines()
+    lines = [json.loads(line) for line in log]
+    figures = [line["extra"] for line in lines if line["extra"]]
+    for each in figures:
+        assert each.pop("seconds") >= each.pop("waited_seconds")
     read = {"records": 3, "requests": 1, "retries": 0, "covered_to": None}
     leads, failed = dict(read, records=0, stream="leads"), {"failed_streams": ["leads"]}
-    signals = dict(read, stream="custom_signals", requests=2, retries=1)
-    expected: dict[tuple[str, str], dict[str, Any]] = {
-        ("info", "custom_signals"): signals,
-        ("info", "leads"): leads,
-        ("error", "leads"): dict(leads, status=403, reason=None),
-        ("info", "observations"): dict(read, stream="observations", covered_to=CLOCK),
-        ("info", ""): {"records": 6, "requests": 4, "retries": 1} | failed,
-    }
-    for line in structured(config, catalog=catalog):
-        if extra := line["extra"]:
-            waited, seconds = extra.pop("waited_seconds"), extra.pop("seconds")
-            stream = line["logger_name"].partition(".")[2]
-            assert expected.pop((line["level"], stream)) == extra
-            assert seconds >= waited >= 0.125 * extra["retries"]
-    assert not expected
-
-
-def test_metrics_reach_the_handlers_of_a_log_configuration(
-    structured: Callable[..., list[dict[str, Any]]], config: dict[str, Any]
-) -> None:
-    metrics = [
-        line["metric_info"] for line in structured(config) if "metric_info" in line
+    assert figures == [
+        dict(read, requests=2, retries=1, stream="custom_signals"),
+        leads,
+        dict(leads, status=403, reason=None),
+        dict(read, stream="observations", covered_to=CLOCK),
+        {"records": 6, "requests": 4, "retries": 1} | failed,
     ]
+    assert lines[-2]["message"].startswith(
+        "3 streams (1 failed), 6 records, 4 requests "
+    )
+    metrics = [line["metric_info"] for line in lines if "metric_info" in line]
     for metric in ("record_count", "sync_duration"):
         found = [each["tags"]["stream"] for each in metrics if each["metric"] == metric]
-        assert sorted(found) == sorted(STREAMS)
+        assert found == [*streams]

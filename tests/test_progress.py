@@ -8,19 +8,11 @@ from typing import Any
 
 import pytest
 
-from tap_leadintent.progress import Progress, counted
+from tap_leadintent.progress import Progress
 from tests.support.helpers import Clock
 from tests.support.model import DAY, EPOCH, Api, iso, steady
 from tests.support.model_runs import DAILY, STRICT, run
 from tests.support.store import Store
-
-
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [(0, "0 retries"), (1, "1 retry"), (1234, "1,234 retries")],
-)
-def test_numbers_of_things(number: int, text: str) -> None:
-    assert counted(number, "retry", "retries") == text
 
 
 def test_a_line_comes_every_15_seconds_and_no_sooner(
@@ -58,7 +50,7 @@ def test_a_line_says_up_to_when_a_range_is_read(
 
 DATED = {**STRICT, "start_date": iso(DAY)}
 NEW = "from day 4 to day 4.25"
-SWEPT = "then date_found again from day 1 to day 1.8125"
+SWEPT = "then date_found from day 1 to day 1.8125"
 EARLIER = {**STRICT, "end_date": iso(DAY)}
 
 
@@ -72,7 +64,7 @@ EARLIER = {**STRICT, "end_date": iso(DAY)}
         ),
         (
             [{**DATED, "end_date": iso(2 * DAY)}, {**STRICT, "end_date": iso(3 * DAY)}],
-            "date_found from day 0 to day 3 (2 intervals)",
+            "date_found from day 0 to day 1, then date_found from day 2 to day 3",
         ),
         (
             [{**DATED, "recheck_days": 1}] * 2,

@@ -1,33 +1,13 @@
-"""A whole run: what fails with one stream, and what is said in the end."""
+"""What the log says at the end of a run."""
 
 import logging
 import re
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
-from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import Run
 from tests.support.model import DAY, HOUR, Api, Lead, Version
 from tests.support.model_runs import CONFIG, run
 from tests.support.store import Store
-
-
-def test_a_reason_is_logged_at_once(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
-) -> None:
-    """Other streams may take hours until the last line names what failed."""
-    sandbox.faults({"kind": "status", "stream": "leads", "status": 422})
-    run = tap(config)
-    reason = run.failed().partition("leads: ")[2]
-    told = [line for line in run.stderr.splitlines() if reason in line]
-    assert len(told) == 2
-    assert "| ERROR    | tap-leadintent.leads " in told[0]
-    before, _, after = run.stderr.partition(told[0])
-    assert "leads: 0 records, " in before
-    assert "monitored_accounts: 3 records, " in after
-    assert " 7 streams (1 failed), 18 records, " in after
 
 
 def test_a_run_ends_with_a_line_for_each_stream(
@@ -39,13 +19,13 @@ def test_a_run_ends_with_a_line_for_each_stream(
     api, store = Api(now=8 * DAY, leads=leads), Store()
     config = {**CONFIG, "window_days": 0.5, "recheck_days": 2, "lookback_minutes": 60}
 
-    def told() -> list[str]:
+    def ends() -> list[str]:
         caplog.clear()
         run(api, store, config)
         return [line for line in caplog.messages if " requests" in line]
 
     caplog.set_level(logging.INFO)
-    line, total = told()
+    line, total = ends()
     assert re.fullmatch(
         r"leads: 192 records, \d+ requests, \d+\.\d s; complete up to "
         r"2026-03-09T00:00:00Z",
@@ -53,7 +33,7 @@ def test_a_run_ends_with_a_line_for_each_stream(
     )
     assert re.fullmatch(r"1 stream, 192 records, \d+ requests, \d+\.\d s", total)
     api.now = 8 * DAY + 4 * HOUR
-    line, _ = told()
+    line, _ = ends()
     read = re.search(r"(\d+) records \(update: (\d+), recheck: (\d+)\)", line)
     assert read, line
     both, new, again = map(int, read.groups())
