@@ -1,8 +1,7 @@
-"""The steps of a backfill on several machines; each is one task of a scheduler.
+"""The steps of a backfill on several machines. Each step is one task of a scheduler.
 
-They run where Meltano is, in the folder of a project whose plugins are installed. All
-machines share one state backend, as `MELTANO_STATE_BACKEND_URI` says, and one database
-to load.
+They run in the folder of a Meltano project whose plugins are installed. All machines
+share one state backend (`MELTANO_STATE_BACKEND_URI`) and load one database.
 """
 
 import json
@@ -17,18 +16,18 @@ from tempfile import TemporaryDirectory
 TAP, LOADER = "tap-leadintent", "target-postgres"
 STATE = f"dev:{TAP}-to-{LOADER}"
 INCREMENTAL = ["leads", "signal_accounts", "observations", "monitored_leads"]
-"""What is loaded in shards; full tables are read once, by the run that catches up."""
+"""The streams that are loaded in shards. The last run reads the full tables."""
 
 
 @dataclass(frozen=True)
 class Backfill:
-    """A backfill of all that lies between two times.
+    """A backfill of everything between two times.
 
     Attributes:
-        project: Folder of the Meltano project.
-        start: Where it begins; it becomes the project's `start_date`.
-        end: Where it ends: now, or where what is loaded already begins.
-        shards: Into how many shards to cut it.
+        project: The folder of the Meltano project.
+        start: Where the backfill begins. It becomes the project's `start_date`.
+        end: Where it ends: now, or where the loaded data begins.
+        shards: The number of shards.
     """
 
     project: Path
@@ -37,25 +36,25 @@ class Backfill:
     shards: int = 3
 
     def make_tables(self) -> None:
-        """Make the tables, as shards would race for it. Nothing is read."""
+        """Create the tables. Shards that run at once would all try to create them."""
         self._run({"start_date": self.start, "end_date": self.start})
 
     def split(self) -> list[dict[str, str]]:
-        """Give the bounds of each shard, all of equal length."""
+        """Return the bounds of each shard. All shards have the same length."""
         start, end = map(datetime.fromisoformat, (self.start, self.end))
         cuts = [start + (end - start) * n / self.shards for n in range(self.shards + 1)]
         bounds = pairwise(cut.isoformat(timespec="seconds") for cut in cuts)
         return [{"start_date": since, "end_date": until} for since, until in bounds]
 
     def load(self, shard: dict[str, str]) -> None:
-        """Load a shard. A second try goes on where the first one ended."""
+        """Load a shard. A second try continues where the first one ended."""
         self._run(shard)
 
     def join(self, shards: list[dict[str, str]]) -> None:
-        """Let the project's state cover what the shards have loaded.
+        """Add what the shards have loaded to the state of the project.
 
-        A shard that is missing or has loaded a part only is an error, and the state
-        stays as it is.
+        If a shard is missing or not completely loaded, an error is raised and the state
+        is not changed.
         """
         known = self._meltano("state", "list").split()
         states = [f"{STATE}:{_suffix(shard)}" for shard in shards]
@@ -72,13 +71,13 @@ class Backfill:
             self._meltano("state", "set", *options, STATE)
 
     def catch_up(self) -> None:
-        """Run without an end: what is new since, changed signals, and full tables."""
+        """Run without an end date, for new records, changed signals and full tables."""
         start = {"TAP_LEADINTENT_START_DATE": self.start}
         self._meltano("run", "--no-install", TAP, LOADER, **start)
 
     def _run(self, shard: dict[str, str]) -> None:
         with TemporaryDirectory() as folder:
-            # Two runs in one system folder would overwrite each other's files.
+            # Two runs in the same system folder would overwrite each other's files.
             for plugins in ("extractors", "loaders"):
                 Path(folder, plugins).symlink_to(self._system / plugins)
             self._meltano(
@@ -92,12 +91,12 @@ class Backfill:
 
     @property
     def _system(self) -> Path:
-        given = os.environ.get("MELTANO_SYS_DIR_ROOT")
-        return Path(given) if given else self.project / ".meltano"
+        folder = os.environ.get("MELTANO_SYS_DIR_ROOT")
+        return Path(folder) if folder else self.project / ".meltano"
 
     def _meltano(self, *arguments: str, **variables: str) -> str:
         command = ("meltano", *arguments)
-        done = subprocess.run(  # noqa: S603 - our own arguments
+        process = subprocess.run(  # noqa: S603 - our own arguments
             command,
             cwd=self.project,
             env={**os.environ, **variables},
@@ -105,11 +104,11 @@ class Backfill:
             capture_output=True,
             encoding="utf-8",
         )
-        if done.returncode:
-            said = "\n".join(done.stderr.splitlines()[-20:])
-            msg = f"{' '.join(command[:3])} ended with {done.returncode}:\n{said}"
+        if process.returncode:
+            log = "\n".join(process.stderr.splitlines()[-20:])
+            msg = f"{' '.join(command[:3])} ended with {process.returncode}:\n{log}"
             raise RuntimeError(msg)
-        return done.stdout
+        return process.stdout
 
 
 def _suffix(shard: dict[str, str]) -> str:

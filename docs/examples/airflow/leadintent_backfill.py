@@ -1,4 +1,4 @@
-"""A DAG for Airflow 3: a backfill in shards, which several workers load at once."""
+"""A DAG for Airflow 3 that loads a backfill in shards, on several workers at once."""
 
 import os
 from datetime import timedelta
@@ -9,7 +9,7 @@ from airflow.sdk import Param, dag, task
 from backfill import Backfill
 
 PROJECT = Path(os.environ.get("LEADINTENT_PROJECT", "/opt/leads"))
-"""The Meltano project, at the same place on each worker."""
+"""The Meltano project, which has the same path on each worker."""
 
 
 def _backfill(params: dict[str, Any]) -> Backfill:
@@ -25,11 +25,11 @@ def _backfill(params: dict[str, Any]) -> Backfill:
         "end_date": Param("2025-01-01T00:00:00Z", type="string"),
         "shards": Param(3, type="integer", minimum=1),
     },
-    # A second try goes on where the first ended, so it costs little.
+    # A second try costs little, because it continues where the first one ended.
     default_args={"retries": 3, "retry_delay": timedelta(seconds=10)},
 )
 def leadintent_backfill() -> None:
-    """Load what lies between two times, then carry on from there."""
+    """Load everything between two times, then everything since."""
 
     @task
     def make_tables(params: dict[str, Any]) -> None:
@@ -43,7 +43,7 @@ def leadintent_backfill() -> None:
     def load(shard: dict[str, str], params: dict[str, Any]) -> None:
         _backfill(params).load(shard)
 
-    # A shard that is missing is no reason for a second try.
+    # A second try cannot find a missing shard either.
     @task(retries=0)
     def join(shards: list[dict[str, str]], params: dict[str, Any]) -> None:
         _backfill(params).join(shards)

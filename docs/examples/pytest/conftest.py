@@ -1,3 +1,3 @@
-"""Lets tests ask for `leadintent_sandbox` and `leadintent_config`."""
+"""Makes the fixtures `leadintent_sandbox` and `leadintent_config` available."""
 
 pytest_plugins = ["tap_leadintent.sandbox.fixtures"]

@@ -1,4 +1,4 @@
-"""Somebody's own pipeline: leads into SQLite, and which of them to call first."""
+"""An example of a pipeline: loads leads into SQLite, and says whom to call first."""
 
 import json
 import sqlite3
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def load(config: dict[str, Any], folder: Path) -> None:
-    """Load what is new; raise if the tap fails, with what was read before kept."""
+    """Load new leads. If the tap fails, keep what it has read, and raise an error."""
     state, settings = folder / "state.json", folder / "config.json"
     settings.write_text(json.dumps(config))
     command = ["tap-leadintent", "--config", str(settings)]
@@ -32,7 +32,7 @@ def load(config: dict[str, Any], folder: Path) -> None:
 
 
 def connect(folder: Path) -> sqlite3.Connection:
-    """Open the database; its table is made if it is not there."""
+    """Open the database, and create its table if necessary."""
     database = sqlite3.connect(folder / "leads.db")
     database.execute(
         "CREATE TABLE IF NOT EXISTS leads (id PRIMARY KEY, name TEXT, score REAL)"
@@ -41,6 +41,6 @@ def connect(folder: Path) -> sqlite3.Connection:
 
 
 def to_call(folder: Path, count: int) -> list[str]:
-    """Name the leads with the best scores."""
+    """Return the names of the leads with the highest scores."""
     query = "SELECT name FROM leads ORDER BY score DESC, id LIMIT ?"
     return [name for (name,) in connect(folder).execute(query, [count])]

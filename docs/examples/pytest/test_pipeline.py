@@ -1,4 +1,4 @@
-"""The pipeline, against the sandbox: no key, no network."""
+"""Tests of the pipeline with the sandbox, without a key and without a network."""
 
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,7 @@
-{# A field of the record as a column of the view, by its path with dots: `signal.name`
-   becomes signal_name. It is in additional_properties, or in its own column if the table
-   has one; `columns` are the table's. additional_properties comes first, as a column that
-   was taken back goes stale. #}
+{# These macros select a field of the record, given by its path, as a column of the view:
+   `signal.name` becomes signal_name. `columns` are the columns of the table. The field is
+   in additional_properties, or in a column of its own. additional_properties comes first,
+   because a column that the catalog no longer has keeps old values. #}
 
 {% macro text_field(path, columns) -%}
   {{ field(text_in, path, columns) }}
@@ -34,7 +34,7 @@
     ) as {{ path.replace('.', '_') }}
 {%- endmacro %}
 
-{# What a column holds at a path, or the column itself where there is no path. #}
+{# These macros read the value at a path inside a column, or the column itself. #}
 
 {% macro text_in(column, path) -%}
   cast({{ value_in(column, path) }} as {{ type_string() }})
@@ -60,7 +60,7 @@
   {{ column }}{% if path %}:{{ path }}::varchar{% endif %}
 {%- endmacro %}
 
-{# In UTC, without a zone, as the loaders write times. #}
+{# Times are in UTC and without a zone, as the loaders write them. #}
 {% macro time_in(column, path) %}
   {{- adapter.dispatch('time_in')(column, path) -}}
 {% endmacro %}
