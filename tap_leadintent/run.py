@@ -14,6 +14,11 @@ _MOST_OF_FAILURES = 5_000
 """The most characters of the last line of a failed run. Fewer would cut off the reasons
 of some streams; more would make the line hard to read."""
 
+_TOO_DEEP = errors.StreamError(
+    "a record is nested too deeply to be written; leave its field out with "
+    "exclude_fields, or ask the API's support"
+)
+
 
 def sync_streams(streams: Sequence[LeadIntentStream]) -> None:
     """Sync streams, and log one line for each of them and one for the run.
@@ -98,7 +103,8 @@ def read_each(
             read(stream)
         except errors.OutputError:
             raise
-        except errors.StreamError as error:
+        except (errors.StreamError, RecursionError) as cause:
+            error = cause if isinstance(cause, errors.StreamError) else _TOO_DEEP
             # The last line of the run, which repeats this, may come hours later.
             stream.stats.has_failed = True
             figures = _figures(stream, status=error.status, reason=error.reason)

@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping
 from configparser import ConfigParser
 from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 import click
@@ -17,6 +18,10 @@ from tap_leadintent.errors import LOGGER, ConfigError
 from tap_leadintent.log import Secret
 
 _BOOLEANS = ConfigParser.BOOLEAN_STATES
+_DEEPEST = 100
+"""Levels of nesting in a file. More reach Python's limit of recursion in the libraries
+that read catalogs and states; fewer could refuse the schema of a nested column."""
+
 _PREFIX = "TAP_LEADINTENT_"
 """What the names of the settings' environment variables begin with."""
 
@@ -27,9 +32,18 @@ class StateFile(msgspec.Struct):
     bookmarks: dict[str, dict[str, Any]] = {}
 
 
+class _Metadata(msgspec.Struct):
+    breadcrumb: list[str]
+    metadata: dict[str, Any]
+
+
 class _Entry(msgspec.Struct):
     tap_stream_id: str
     schema: dict[str, Any] = {}
+    metadata: list[_Metadata] = []
+    key_properties: list[str] | None = None
+    replication_key: str | None = None
+    replication_method: str | None = None
 
 
 class _CatalogFile(msgspec.Struct):
@@ -98,13 +112,40 @@ def read_catalog(path: str) -> dict[str, Any]:
 
 def _read(option: str, path: str, form: type, cure: str) -> dict[str, Any]:
     try:
-        with click.open_file(path, encoding="utf-8") as file:
-            content: dict[str, Any] = msgspec.json.decode(file.read())
+        content = read_json(path)
         msgspec.convert(content, form)
-    except (OSError, RecursionError, ValueError) as error:
+    except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise ConfigError([f"{option}: {why}; {cure}"]) from None
     return content
+
+
+def read_json(path: str) -> dict[str, Any]:
+    """Read a JSON object from a file.
+
+    Args:
+        path: The file, which may be a pipe, or "-" for standard input.
+
+    Returns:
+        The object.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: It is not a JSON object, or it is nested too deeply.
+    """
+    with click.open_file(path, encoding="utf-8") as file:
+        text = file.read()
+    with suppress(RecursionError):
+        content = msgspec.json.decode(text, type=dict[str, Any])
+        values: list[Any] = [content]
+        for _ in range(_DEEPEST):
+            objects = (each.values() for each in values if isinstance(each, dict))
+            lists = (each for each in values if isinstance(each, list))
+            values = [*chain.from_iterable(chain(objects, lists))]
+        if not any(isinstance(each, dict | list) for each in values):
+            return content
+    msg = f"it is nested more than {_DEEPEST} levels deep"
+    raise ValueError(msg)
 
 
 def read_environment(schema: Mapping[str, Any]) -> dict[str, Any]:

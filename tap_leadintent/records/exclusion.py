@@ -20,13 +20,15 @@ class Exclusion:
             names: Names of fields, with dots for nested ones.
         """
         self._whole = frozenset(names)
-        nested: dict[str, set[str]] = {}
-        for name in self._whole:
-            parts = name.split(".")
-            for count in range(1, len(parts)):
-                field = ".".join(parts[:count])
-                nested.setdefault(field, set()).add(".".join(parts[count:]))
-        self._nested = {field: Exclusion(inner) for field, inner in nested.items()}
+        # Computed when a record has such a field: all together are exponential in the
+        # number of dots, as each dot may also be a part of a field's own name.
+        self._objects = {
+            name[:position]
+            for name in self._whole
+            for position, character in enumerate(name)
+            if character == "."
+        }
+        self._inside: dict[str, Exclusion] = {}
 
     def __bool__(self) -> bool:
         """Tell whether anything is excluded."""
@@ -57,9 +59,9 @@ class Exclusion:
             return [self.apply(item) for item in value]
         if not isinstance(value, dict):
             return value
-        nested = self._nested
+        objects = self._objects
         return {
-            name: nested[name].apply(field) if name in nested else field
+            name: self._of(name).apply(field) if name in objects else field
             for name, field in value.items()
             if name not in self._whole
         }
@@ -77,9 +79,7 @@ class Exclusion:
         changed = dict(schema)
         if "properties" in schema:
             changed["properties"] = {
-                name: self._nested[name].schema(inner)
-                if name in self._nested
-                else inner
+                name: self._of(name).schema(inner) if name in self._objects else inner
                 for name, inner in schema["properties"].items()
                 if name not in self._whole
             }
@@ -90,3 +90,11 @@ class Exclusion:
         if isinstance(schema.get("items"), dict):
             changed["items"] = self.schema(schema["items"])
         return changed
+
+    def _of(self, name: str) -> "Exclusion":
+        """Return what is excluded of an object."""
+        if name not in self._inside:
+            dotted = f"{name}."
+            names = (each for each in self._whole if each.startswith(dotted))
+            self._inside[name] = Exclusion(each[len(dotted) :] for each in names)
+        return self._inside[name]

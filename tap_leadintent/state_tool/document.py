@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import click
 import msgspec
 
-from tap_leadintent.config.files import StateFile
+from tap_leadintent.config.files import StateFile, read_json
 from tap_leadintent.log import Secret
 
 _MELTANO_KEY = "singer_state"
@@ -46,18 +46,11 @@ class Document(NamedTuple):
 
         Returns:
             One line of JSON, in ASCII.
-
-        Raises:
-            StateError: The state is nested too deeply to be written.
         """
         state = {**self.content.get(_MELTANO_KEY, self.content), "bookmarks": bookmarks}
         if _MELTANO_KEY in self.content:
             state = {**self.content, _MELTANO_KEY: state}
-        try:
-            return json.dumps(state)
-        except RecursionError:
-            msg = "the state is nested too deeply"
-            raise StateError(msg) from None
+        return json.dumps(state)
 
 
 def read_document(path: str) -> Document:
@@ -74,11 +67,10 @@ def read_document(path: str) -> Document:
     """
     name = "standard input" if path == "-" else path
     try:
-        with click.open_file(path, encoding="utf-8") as file:
-            content = msgspec.json.decode(file.read(), type=dict[str, Any])
+        content = read_json(path)
         state = content.get(_MELTANO_KEY, content) or {}
         bookmarks = msgspec.convert(state, StateFile).bookmarks
-    except (OSError, RecursionError, ValueError) as error:
+    except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
         msg = f"{name}: {reason}; give what `meltano state get` prints"
         raise StateError(msg) from None

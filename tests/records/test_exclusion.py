@@ -21,6 +21,18 @@ def test_the_schema_of_a_list_of_objects() -> None:
     assert schema == before
 
 
+def test_a_name_of_many_levels() -> None:
+    """Each dot may be a part of a name: all ways to read forty are too many."""
+    levels = 40
+    value: dict[str, Any] = {"x": 1, "kept": 2}
+    for _ in range(levels):
+        value = {"x": value}
+    left = Exclusion([".".join("x" * (levels + 1))]).apply(value)
+    for _ in range(levels):
+        left = left["x"]
+    assert left == {"kept": 2}
+
+
 names = st.sampled_from(["a", "b", "a.b", "b.a", "a.b.a", ""])
 values = st.recursive(
     st.none() | st.integers(),
