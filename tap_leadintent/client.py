@@ -107,7 +107,7 @@ class LeadIntentStream(SingerStream):
         needed = [sources.get(key, ()) for key in self.primary_keys]
         needed += [(key,) for key in (*self.primary_keys, self.replication_key) if key]
         return [
-            f"exclude_fields.{self.name}: {'.'.join(path)} cannot be left out: the "
+            f"exclude_fields.{self.name}: {'.'.join(path)} cannot be removed, as the "
             "stream's keys need it"
             for path in dict.fromkeys(needed)
             if self.exclusion.takes(*path)
@@ -242,7 +242,7 @@ class LeadIntentStream(SingerStream):
         newest = max((end for _, (_, end) in bookmark.coverage), default=0)
         if newest > self._now:
             self.logger.warning(
-                "The state covers a time in the future, up to %s, which does not count",
+                "The state covers a time in the future, up to %s, which is ignored",
                 format_instant(newest),
             )
 

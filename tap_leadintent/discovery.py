@@ -42,7 +42,7 @@ def infer_columns(stream: LeadIntentStream) -> None:
             msg = f"{stream.name}: {error}"
             raise error.with_message(msg) from None
         stream.selected_by_default = False
-        told = "%s; it is deselected, and its columns are not inferred"
+        told = "%s; the stream is deselected, and its columns are not inferred"
         stream.logger.warning(told, error.message)
         return
     schema = stream.schema

@@ -22,7 +22,7 @@ from typing_extensions import override
 LOGGER = "tap-leadintent"
 """Name of the tap's logger, the parent of the streams' loggers."""
 
-SUPPORT = "if it goes on, ask the API's support"
+SUPPORT = "if this continues, ask the API's support"
 """What to do about a failure of the server, as the end of a message."""
 
 

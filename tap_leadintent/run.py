@@ -112,13 +112,13 @@ def read_each(
             failures.append(f"{stream.name}: {error}")
             if stream.run_context.health.note_failure(error):
                 if not_tried := [other.name for other in streams[number:]]:
-                    endings.append(f"not tried after that: {', '.join(not_tried)}")
+                    endings.append(f"not tried after this: {', '.join(not_tried)}")
                 endings.append(f"base_url is {stream.config['base_url']}")
                 break
         except Exception as error:
             stream.stats.has_failed = True
             figures = _figures(stream, status=None, reason=type(error).__name__)
-            message = "an unexpected error, which is a bug of the tap"
+            message = "unexpected error, which is a bug of the tap"
             stream.logger.exception(message, extra=figures)
             failures.append(f"{stream.name}: {type(error).__name__}: {error}")
     if failures:

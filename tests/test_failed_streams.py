@@ -87,7 +87,7 @@ def test_a_mistake_of_the_tap_shows_a_traceback_without_the_key(
     monkeypatch.setattr("requests.Session.send", explode)
     run = tap(config)
     assert run.code == 1
-    assert "leads: an unexpected error, which is a bug of the tap" in run.stderr
+    assert "leads: unexpected error, which is a bug of the tap" in run.stderr
     assert run.stderr.count("'Authorization': 'Bearer ***'") > 2
     told = f"1 of {len(STREAMS)} streams failed: leads: ZeroDivisionError: "
     assert final_error(run.stderr).startswith(told)
@@ -96,7 +96,7 @@ def test_a_mistake_of_the_tap_shows_a_traceback_without_the_key(
 
 def ending(base_url: str, *not_tried: str) -> str:
     """Give the end of the last line of a run that was ended."""
-    return f"; not tried after that: {', '.join(not_tried)}; base_url is {base_url}"
+    return f"; not tried after this: {', '.join(not_tried)}; base_url is {base_url}"
 
 
 @pytest.mark.parametrize("arguments", [[], ["--discover"]], ids=["sync", "discovery"])

@@ -45,8 +45,8 @@ class ServerClock:
         # Threads share the counter: it says which of them is the first.
         if not is_alike and next(self._differences) == 0:
             self._logger.warning(
-                "By the server's clock it is %s, by ours %s; a run covers what lies "
-                "before the earlier of the two, so set the clock that is wrong",
+                "The server's clock says %s, this machine's says %s; a run covers the "
+                "time up to the earlier one, so correct the clock that is wrong",
                 *map(format_instant, (date, int(sent_at))),
             )
         return min(int(sent_at), date - int(seconds))

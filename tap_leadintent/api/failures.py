@@ -23,12 +23,12 @@ nothing more; fewer might hide a part of the server's message."""
 
 _ROOT = "check base_url, which is the root of the API without /v1"
 _NOT_ACCEPTED = "the API does not accept the request; check filters, if they are set"
-_NO_API = f"nothing answers at this address as the API does; {_ROOT}"
+_NO_API = f"the API was not found at this address; {_ROOT}"
 
 _ADVICE = {
     400: _NOT_ACCEPTED,
-    401: "the API refused the key; set api_key to a valid key, made in the dashboard "
-    "under Developer -> API Keys",
+    401: "the API refused the key; set api_key to a valid key, created in the "
+    "dashboard under Developer -> API Keys",
     402: "the organization's plan does not include this; ask its administrator",
     403: "this key may not read this endpoint; deselect the stream, or ask for access",
     404: _NO_API,
@@ -43,12 +43,12 @@ _ADVICE = {
 }
 """By status, else by its first digit: what to do."""
 
-_NO_PAGE = f"this is no page, and redirects are not followed; {_ROOT}"
+_NO_PAGE = f"this is not a page of records, and redirects are not followed; {_ROOT}"
 
 _MEANINGS = {
-    "ProxyError|InvalidSchema|InvalidURL": "the proxy does not pass requests on "
-    "({why}); check HTTPS_PROXY or ALL_PROXY, with user and password where the proxy "
-    "wants them, and NO_PROXY",
+    "ProxyError|InvalidSchema|InvalidURL": "the proxy does not forward requests "
+    "({why}); check HTTPS_PROXY or ALL_PROXY, with user and password if the proxy "
+    "needs them, and NO_PROXY",
     "SSLCertVerificationError": "the server's certificate is not trusted ({host}: "
     "{why}); check base_url, or set REQUESTS_CA_BUNDLE if the certificate is your own",
     "gaierror": "the host {host} cannot be looked up ({why}); check base_url, and this "
@@ -57,10 +57,10 @@ _MEANINGS = {
     "base_url, and whether the API is up",
     "NewConnectionError|ConnectTimeoutError": "{host} cannot be reached ({why}); check "
     "base_url, this machine's network, and the firewalls on the way",
-    "TimeoutError|Timeout": "the answer of {host} did not arrive whole within "
+    "TimeoutError|Timeout": "the response of {host} was not complete within "
     "{seconds:g} s; raise request_timeout_seconds, or lower page_size or concurrency",
-    "ConnectionResetError|IncompleteRead|SSLEOFError": "{host} broke off its answer; "
-    f"{SUPPORT}, or lower page_size",
+    "ConnectionResetError|IncompleteRead|SSLEOFError": "{host} ended its response "
+    f"early; {SUPPORT}, or lower page_size",
     "SSLError": "{host} does not speak TLS ({why}); check the port in base_url, and "
     "whether it should begin with http:// (for this machine only)",
     "Exception": f"the request to {{host}} failed ({{why}}); {SUPPORT}",

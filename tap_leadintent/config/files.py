@@ -79,7 +79,7 @@ def read_state(path: str) -> dict[str, Any]:
     Raises:
         ConfigError: The file is not a state.
     """
-    cure = "give the value of the tap's last STATE, or none to read all"
+    cure = "give the value of the tap's last STATE, or no state to read everything"
     state = _read("--state", path, StateFile, cure)
     if state and "bookmarks" not in state:
         # It would count as empty.
@@ -99,7 +99,7 @@ def read_catalog(path: str) -> dict[str, Any]:
     Raises:
         ConfigError: The file is not a catalog, or the schema of a column is not valid.
     """
-    cure = "give what --discover prints, or none to read all"
+    cure = "give what --discover prints, or no catalog to read everything"
     catalog = _read("--catalog", path, _CatalogFile, cure)
     for entry in catalog["streams"]:
         try:

@@ -25,7 +25,7 @@ SCHEMA = th.PropertiesList(
         th.StringType(pattern=rf"^[!-~]{{{SHORTEST_SECRET},}}\Z"),
         required=True,
         secret=True,
-        description="Key of your organization, made in the dashboard under "
+        description="Key of your organization, created in the dashboard under "
         "Developer -> API Keys: 8 ASCII characters or more, none of them white space",
     ),
     th.Property(

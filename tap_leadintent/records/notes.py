@@ -69,18 +69,18 @@ class RecordNotes:
         if names := sorted(self._without_column):
             self._logger.log(
                 logging.WARNING if documented else logging.INFO,
-                "%s only in additional_properties: %s; %s",
+                "%s without a column, only in additional_properties: %s; %s",
                 counted(len(names), "field"),
                 show(", ".join(map(repr, names)), _MOST_SHOWN),
                 "a column can be added in the catalog (`schema` in meltano.yml)"
                 if documented
-                else "see infer_columns for typed columns",
+                else "infer_columns can add typed columns",
             )
         if self._contradicting:
             counts = sorted(self._contradicting.items())
             told = [f"{name!r} in {counted(n, 'record')}" for name, n in counts]
             self._logger.warning(
-                "Values contradict the types of their columns; additional_properties "
-                "has them, where it is selected: %s",
+                "Some values do not match the types of their columns and are only in "
+                "additional_properties, if that is selected: %s",
                 show(", ".join(told), _MOST_SHOWN),
             )

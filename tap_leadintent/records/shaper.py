@@ -23,7 +23,7 @@ from tap_leadintent.times import is_finer, utc_timestamp
 Record = dict[str, Any]
 
 _REPAIRED = (
-    "A record held what no warehouse can hold: U+0000 or a lone surrogate became "
+    "A record contained what no warehouse can store: U+0000 or a lone surrogate became "
     "U+FFFD, NaN or an infinity null, and a number beyond 1e308 its text"
 )
 
@@ -168,7 +168,7 @@ class RecordShaper:
             if name == RECORD_KEY and shaped[name] is None:
                 self._notes.warn_once(
                     "A record has no id, so its key is made from all its content: when "
-                    "it changes, it becomes another row"
+                    "the record changes, it becomes another row"
                 )
                 shaped[name] = content_key(record)
         if self._has_rest:

@@ -88,7 +88,7 @@ class Bookmark:
         if by_source and not problem and not any(coverage):
             former = next(iter(by_source))
             problem = (
-                f"its state is about {former}, not about {source}; what it covers is "
+                f"its state was made for {former}, not for {source}; its coverage is "
                 "kept"
             )
         others = [*chain(*[*by_source.values()][:MOST_OTHERS])]

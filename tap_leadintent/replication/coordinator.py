@@ -134,7 +134,7 @@ class Coordinator:
                 Thread(target=self._read, name=f"reader {number}", daemon=True).start()
                 self._readers += 1
         if not self._readers:
-            msg = "the system allows no thread to read with; raise its limit of threads"
+            msg = "the operating system allows no further thread; raise its limit"
             raise StreamError(msg)
         if self._readers < wanted:
             self._logger.warning(

@@ -147,7 +147,7 @@ class SingerStream(Stream):
         if self._batch is not None:
             self.logger.warning(
                 "No ACTIVATE_VERSION is sent: records in a BATCH have no version, so a "
-                "target would retire all of them"
+                "target would take all of them for deleted"
             )
 
     @override

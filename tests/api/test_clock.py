@@ -35,9 +35,9 @@ def test_the_earlier_of_two_clocks_counts(
     [
         (
             -3 * HOUR,
-            ["it is 2026-02-01T23:40:00Z, by ours 2026-02-02T02:40:00Z; a"],
+            ["2026-02-01T23:40:00Z, this machine's says 2026-02-02T02:40:00Z; a"],
         ),
-        (72, ["it is 2026-02-02T02:41:12Z, by ours 2026-02-02T02:40:00Z; a"]),
+        (72, ["2026-02-02T02:41:12Z, this machine's says 2026-02-02T02:40:00Z; a"]),
         (-60, []),
         (70, []),
     ],
@@ -51,4 +51,4 @@ def test_clocks_that_differ_are_worth_one_line(
         one.as_of(date, NOW, 10.0)
     assert len(caplog.messages) == len(told)
     for line, part in zip(caplog.messages, told, strict=True):
-        assert line.startswith(f"By the server's clock {part}")
+        assert line.startswith(f"The server's clock says {part}")

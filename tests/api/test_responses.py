@@ -19,11 +19,11 @@ def answer(status: int, text: str, reason: str = "") -> requests.Response:
 @pytest.mark.parametrize(
     ("status", "advice"),
     [
-        (307, "this is no page, and redirects are not followed; check base_url"),
-        (409, "the API refused the request; if it goes on, ask the API's support"),
+        (307, "this is not a page of records, and redirects are not followed; check"),
+        (409, "the API refused the request; if this continues, ask the API's support"),
         (500, "the API, or a gateway before it, is down or overloaded; lower concurr"),
         (999, "the API, or a gateway before it, is down or overloaded; lower concurr"),
-        (501, "nothing answers at this address as the API does; check base_url"),
+        (501, "the API was not found at this address; check base_url"),
     ],
 )
 def test_a_message_says_what_to_do_and_shows_the_servers_own_words(

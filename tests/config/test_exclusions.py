@@ -30,7 +30,7 @@ def test_a_key_that_a_catalog_declares(key: str, name: str, field: str) -> None:
     with pytest.raises(ConfigError) as caught:
         TapLeadIntent(config=config, catalog=catalog)
     (problem,) = caught.value.errors
-    assert problem.startswith(f"exclude_fields.leads: {field} cannot be left out: ")
+    assert problem.startswith(f"exclude_fields.leads: {field} cannot be removed, as ")
 
 
 def test_a_column_that_a_catalog_keys_the_stream_on_no_more() -> None:

@@ -13,7 +13,7 @@ from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import API_KEY, VALID, Run, each_entry, refusal
 
 NO_URL = ": must be: Root of the API, without `/v1`, like "
-NO_KEY = ": must be: Key of your organization, made in the dashboard "
+NO_KEY = ": must be: Key of your organization, created in the dashboard "
 NO_AGENT = ": must be: `User-Agent` header, ASCII, by default "
 NO_DATE = ": 'yesterday' is not a date or date-time, such as 2026-01-31"
 NO_FIELD = "there is no such field; did you mean "
@@ -80,7 +80,11 @@ MISTAKES: list[tuple[str, Any, str]] = [
             "additional_properties.full_name",
         )
     ),
-    ("exclude_fields", {"leads": ["id"]}, ".leads: id cannot be left out: the stream"),
+    (
+        "exclude_fields",
+        {"leads": ["id"]},
+        ".leads: id cannot be removed, as the stream",
+    ),
     ("batch_config", {"storage": FOLDER}, ": BatchConfig.__init__() missing "),
     (
         "batch_config",

@@ -13,7 +13,7 @@ def said(run: Run) -> list[str]:
     return [
         f"{level.strip()} {text}"
         for level, text in lines
-        if not text.startswith("By the server's clock it is ")
+        if not text.startswith("The server's clock says ")
     ]
 
 

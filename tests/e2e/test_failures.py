@@ -58,12 +58,12 @@ def stalling(part: bytes) -> Handle:
     return handle
 
 
-SUPPORT = "if it goes on, ask the API's support"
+SUPPORT = "if this continues, ask the API's support"
 LATE = (
-    "the answer of HOST did not arrive whole within 0.3 s; raise "
+    "the response of HOST was not complete within 0.3 s; raise "
     "request_timeout_seconds, or lower page_size or concurrency"
 )
-CUT = f"HOST broke off its answer; {SUPPORT}, or lower page_size"
+CUT = f"HOST ended its response early; {SUPPORT}, or lower page_size"
 
 ANSWERS: dict[str, tuple[Handle, str]] = {
     "half a body": (stalling(response()[:-1]), LATE),
@@ -115,8 +115,8 @@ def test_a_connection_that_is_not_taken(session: requests.Session) -> None:
 
 API = "https://api.example.com/v1"
 PROXY = (
-    "the proxy does not pass requests on (WHY); check HTTPS_PROXY or ALL_PROXY, with "
-    "user and password where the proxy wants them, and NO_PROXY"
+    "the proxy does not forward requests (WHY); check HTTPS_PROXY or ALL_PROXY, with "
+    "user and password if the proxy needs them, and NO_PROXY"
 )
 
 

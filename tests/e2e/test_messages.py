@@ -86,11 +86,11 @@ BEFORE_THE_FIRST_REQUEST = {
     "stream_maps: `fake` needs another package: pip install 'tap-leadintent[faker]'": Case(
         config={"stream_maps": {"leads": {"full_name": "fake.name()"}}}
     ),
-    "exclude_fields.leads: title cannot be left out: the stream's keys need it": Case(
+    "exclude_fields.leads: title cannot be removed, as the stream's keys need it": Case(
         config={"exclude_fields": {"leads": ["title"]}},
         catalog=leads_with(replication_key="title"),
     ),
-    "--state: it has no bookmarks; give the value of the tap's last STATE, or none to read all": Case(
+    "--state: it has no bookmarks; give the value of the tap's last STATE, or no state to read everything": Case(
         state={"singer_state": {"bookmarks": {}}}
     ),
 }
@@ -99,10 +99,10 @@ OF_THE_STATE = {
     "leads: api_key is not the one that the state was made with; if it belongs to another organization, use a separate state for it": warned(
         state=covering(key="00000000")
     ),
-    "leads: The stream is read from scratch: its state is about … with the filters 0123456789ab, not about … without filters; what it covers is kept": warned(
+    "leads: The stream is read from scratch: its state was made for … with the filters 0123456789ab, not for … without filters; its coverage is kept": warned(
         state=covering(filters="0123456789ab")
     ),
-    "leads: The state covers a time in the future, up to 9999-01-01T00:00:00Z, which does not count": warned(
+    "leads: The state covers a time in the future, up to 9999-01-01T00:00:00Z, which is ignored": warned(
         state=covering(to="9999-01-01T00:00:00Z")
     ),
     "leads: The stream is read from scratch: its state does not say what has been read": warned(
@@ -115,7 +115,7 @@ OF_ALL_STREAMS = {
         config={"filters": {"signal_agents": {"state": ["active"]}}},
         catalog=only("signal_agents"),
     ),
-    "1 of 2 streams failed: leads: HTTP 401 …: the API refused the key; set api_key to a valid key, made in the dashboard under Developer -> API Keys: …; not tried after that: signal_agents; base_url is http://…": Case(
+    "1 of 2 streams failed: leads: HTTP 401 …: the API refused the key; set api_key to a valid key, created in the dashboard under Developer -> API Keys: …; not tried after this: signal_agents; base_url is http://…": Case(
         config={"api_key": "wrong-7c2e-9d41"}, catalog=only("leads", "signal_agents")
     ),
 }
@@ -127,13 +127,13 @@ OF_LEADS = {
     "HTTP 403 …: this key may not read this endpoint; deselect the stream, or ask for access: …***…": Case(
         fault=status(403, body=f"not for {API_KEY}")
     ),
-    "HTTP 404 …: nothing answers at this address as the API does; check base_url, which is the root of the API without /v1: …": Case(
+    "HTTP 404 …: the API was not found at this address; check base_url, which is the root of the API without /v1: …": Case(
         fault=status(404)
     ),
     "HTTP 422 …: the API does not accept the request; check filters, if they are set: …": Case(
         config={"start_date": "2025-01-01"}, fault=status(422)
     ),
-    "HTTP 413 …: the API refused the request; if it goes on, ask the API's support: … (the API refuses even windows of an hour of date_found; if they are too wide, lower window_days)": Case(
+    "HTTP 413 …: the API refused the request; if this continues, ask the API's support: … (the API refuses even windows of an hour of date_found; if they are too wide, lower window_days)": Case(
         config={"start_date": "2025-01-01"}, fault=status(413)
     ),
     "page 1 says has_more but carries no next cursor; the stream stops rather than miss records. Report it to the API's support.": Case(
@@ -145,10 +145,10 @@ GAVE_UP = {
     "HTTP 429 …: the API wants fewer requests; set max_requests_per_minute, or lower it: …": Case(
         fault=status(429)
     ),
-    "HTTP 503 …: the API, or a gateway before it, is down or overloaded; lower concurrency, or try later; if it goes on, ask the API's support: …": Case(
+    "HTTP 503 …: the API, or a gateway before it, is down or overloaded; lower concurrency, or try later; if this continues, ask the API's support: …": Case(
         fault=status(503)
     ),
-    "the response is not a page of records (JSON is malformed: …); if it goes on, ask the API's support, or check base_url, which is the root of the API without /v1: …": Case(
+    "the response is not a page of records (JSON is malformed: …); if this continues, ask the API's support, or check base_url, which is the root of the API without /v1: …": Case(
         fault=status(200, body="<html>Checking your browser</html>")
     ),
     "127.0.0.1:9 refuses connections; check host and port in base_url, and whether the API is up; base_url is …": Case(
@@ -157,36 +157,36 @@ GAVE_UP = {
     "… does not speak TLS (…); check the port in base_url, and whether it should begin with http:// (for this machine only); base_url is …": Case(
         config={"base_url": "https://HOST"}
     ),
-    "the proxy does not pass requests on (Connection refused); check HTTPS_PROXY or ALL_PROXY, with user and password where the proxy wants them, and NO_PROXY; base_url is …": Case(
+    "the proxy does not forward requests (Connection refused); check HTTPS_PROXY or ALL_PROXY, with user and password if the proxy needs them, and NO_PROXY; base_url is …": Case(
         config={"base_url": "https://api.example.com"},
         environment={"HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": ""},
     ),
 }
 
 OF_A_RUN = {
-    "leads: A record held what no warehouse can hold: U+0000 … U+FFFD, NaN … null, …": warned(
+    "leads: A record contained what no warehouse can store: U+0000 … U+FFFD, NaN … null, …": warned(
         fault=page(r'{"id": "a", "title": "\u0000", "score": {"value": NaN}}')
     ),
-    "leads: Values contradict the types of their columns; additional_properties has them, where it is selected: …": warned(
+    "leads: Some values do not match the types of their columns and are only in additional_properties, if that is selected: …": warned(
         fault=page('{"id": "a", "title": 5}')
     ),
-    "leads: 1 field only in additional_properties: 'revenue'; a column can be added in the catalog (`schema` in meltano.yml)": warned(
+    "leads: 1 field without a column, only in additional_properties: 'revenue'; a column can be added in the catalog (`schema` in meltano.yml)": warned(
         fault=page('{"id": "a", "revenue": 5}')
     ),
-    "monitored_accounts: A record has no id, so its key is made from all its content: when it changes, it becomes another row": warned(
+    "monitored_accounts: A record has no id, so its key is made from all its content: when the record changes, it becomes another row": warned(
         catalog=ACCOUNTS, fault=page('{"name": "A"}')
     ),
-    "monitored_accounts: No ACTIVATE_VERSION is sent: records in a BATCH have no version, so a target would retire all of them": warned(
+    "monitored_accounts: No ACTIVATE_VERSION is sent: records in a BATCH have no version, so a target would take all of them for deleted": warned(
         config={
             "emit_activate_version_messages": True,
             "batch_config": batches_in("file://batches"),
         },
         catalog=ACCOUNTS,
     ),
-    "custom_signals: HTTP 403 …; it is deselected, and its columns are not inferred": warned(
+    "custom_signals: HTTP 403 …; the stream is deselected, and its columns are not inferred": warned(
         **INFER, fault=status(403)
     ),
-    "custom_signals: … fields only in additional_properties: …; see infer_columns for typed columns": Case(
+    "custom_signals: … fields without a column, only in additional_properties: …; infer_columns can add typed columns": Case(
         level="INFO", catalog=SIGNALS
     ),
     "leads: reading all records": Case(level="INFO"),

@@ -18,7 +18,9 @@ def test_a_line_is_bounded_and_safe_whatever_a_server_invents(
     notes.log(documented=True, show=Secret(API_KEY).summarize)
     (record,) = caplog.records
     line = record.getMessage()
-    assert line.startswith("1,000 fields only in additional_properties: '0")
+    assert line.startswith(
+        "1,000 fields without a column, only in additional_properties: '0"
+    )
     assert len(line) < 1_200
     assert "\n" not in line
     assert API_KEY[:8] not in line

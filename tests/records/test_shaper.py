@@ -125,7 +125,10 @@ def test_what_a_column_cannot_hold_is_told_and_what_is_deselected_stays_away(
     assert listed["additional_properties"]["company"] == [kept, [{}], "text"]
     notes.log(documented=True, show=lambda text, _: text)
     unknown, contradicting = lines(caplog)
-    assert "2 fields only in additional_properties: 'new', 'newer'; " in unknown
+    assert (
+        "2 fields without a column, only in additional_properties: 'new', 'newer'; "
+        in unknown
+    )
     assert contradicting.endswith("selected: 'company' in 2 records")
 
 

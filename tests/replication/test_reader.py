@@ -96,7 +96,9 @@ def test_as_many_windows_are_read_at_once_as_the_system_allows(
     monkeypatch.setattr(Thread, "start", limited)
     api, store = Api(now=9 * DAY, leads=steady(200)), Store()
     if most < 2:
-        with pytest.raises(RunError, match="the system allows no thread to read with"):
+        with pytest.raises(
+            RunError, match="the operating system allows no further thread"
+        ):
             run(api, store, EIGHT)
         return
     assert run(api, store, EIGHT)

@@ -37,13 +37,15 @@ def test_another_source_is_read_whole_and_coming_back_reads_what_is_new(
     there = {**STRICT, "base_url": f"{THERE}/"}
     run(api, store, there, selected=BOTH)
     assert second(-1) in starts(api)
-    told = f"its state is about {HERE} without filters, not about {THERE} without"
+    told = f"its state was made for {HERE} without filters, not for {THERE} without"
     for name, line in zip(BOTH, warnings(caplog), strict=True):
         assert line.startswith(f"{name}: The stream is read from scratch: {told}")
     run(api, store, {**there, "filters": FILTERS})
     assert second(-1) in starts(api)
     (line,) = warnings(caplog)
-    assert line.startswith("leads: The stream is read from scratch: its state is about")
+    assert line.startswith(
+        "leads: The stream is read from scratch: its state was made for"
+    )
 
     api.now = 3 * DAY
     again = {**STRICT, "base_url": "HTTPS://API.example.com:443/"}

@@ -79,7 +79,7 @@ def test_the_environment_gives_the_same_plan_as_a_file(
         monkeypatch.setenv(f"{PREFIX}{name}", value)
     printed = output_of("plan", stdin=STATE)
     assert printed == output_of("plan", "--config", path, stdin=STATE)
-    assert f"first load; its state is about {HERE} without filters, not" in printed
+    assert f"first load; its state was made for {HERE} without filters, not" in printed
 
 
 def test_settings_are_checked_in_the_same_way_as_by_the_tap(
