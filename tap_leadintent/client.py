@@ -229,7 +229,7 @@ class LeadIntentStream(SingerStream):
         self.checkpoint(self._state())
 
     def _warn_of_the_state(self) -> None:
-        """Log what of the state does not count, and if it was made with another key."""
+        """Warn of parts of the state that are ignored, and of another key."""
         bookmark = self.bookmark
         if bookmark.problem:
             problem = self.run_context.secret.summarize(bookmark.problem)

@@ -42,7 +42,7 @@ class StreamStats:
 def describe_figures(
     fields: Mapping[str, Any], kinds: Mapping[str, int] | None = None
 ) -> str:
-    """Describe what was done; figures that are zero are left out.
+    """Describe what was done; delays of zero are omitted.
 
     Args:
         fields: The figures, see `StreamStats.fields`.

@@ -148,7 +148,7 @@ class TapLeadIntent(Tap):
 
     @cached_property
     def _secret(self) -> log.Secret:
-        """The API key, as what must not be shown."""
+        """The API key, which no message may show."""
         return log.Secret(self._config.get("api_key"))
 
     @cached_property

@@ -49,12 +49,12 @@ def test_a_failure_does_not_cost_the_others(
     assert line.startswith(f"2 of {len(STREAMS)} streams failed: leads: HTTP 403")
     assert "ask for access: not for you; observations: gave up after 2" in line
     assert line.endswith(": out of order")
-    kept, told = before.state["bookmarks"], run.state["bookmarks"]
+    first, second = before.state["bookmarks"], run.state["bookmarks"]
     for name in ("leads", "observations"):
-        assert told[name] == kept[name]
+        assert second[name] == first[name]
         assert not run.records(name)
     for name in ("signal_accounts", "monitored_leads"):
-        assert told[name] != kept[name]
+        assert second[name] != first[name]
     for name in ("signal_agents", "monitored_accounts", "custom_signals"):
         assert len(run.records(name)) == len(sandbox.records(name))
     sandbox.faults()
@@ -89,8 +89,8 @@ def test_a_mistake_of_the_tap_shows_a_traceback_without_the_key(
     assert run.code == 1
     assert "leads: unexpected error, which is a bug of the tap" in run.stderr
     assert run.stderr.count("'Authorization': 'Bearer ***'") > 2
-    told = f"1 of {len(STREAMS)} streams failed: leads: ZeroDivisionError: "
-    assert final_error(run.stderr).startswith(told)
+    line = f"1 of {len(STREAMS)} streams failed: leads: ZeroDivisionError: "
+    assert final_error(run.stderr).startswith(line)
     assert len(run.records("signal_accounts")) == SIZES["signal_accounts"]
 
 

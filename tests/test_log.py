@@ -1,4 +1,4 @@
-"""What the log says of streams, where only its text is shown."""
+"""What the log says about streams, as text and as fields."""
 
 import json
 import logging
@@ -22,23 +22,25 @@ def test_each_line_about_a_stream_begins_with_its_name(
     caplog.set_level(logging.DEBUG)
     api = Api(now=2 * DAY, leads=steady(25), refuses_cursors=1)
     run(api, Store(), {**CONFIG, "window_days": 1}, selected=STREAMS, clock_ahead=HOUR)
-    told = {
+    lines = {
         (record.name.rpartition(".")[2], record.levelname, record.getMessage())
         for record in caplog.records
         if record.name.startswith("tap-leadintent.")
     }
-    assert all(message.startswith(f"{stream}: ") for stream, _, message in told)
-    assert not any(message.startswith(2 * f"{stream}: ") for stream, _, message in told)
-    assert {stream for stream, _, _ in told} == set(STREAMS)
-    assert {level for _, level, _ in told} == {"DEBUG", "INFO", "WARNING"}
+    assert all(message.startswith(f"{stream}: ") for stream, _, message in lines)
+    assert not any(
+        message.startswith(2 * f"{stream}: ") for stream, _, message in lines
+    )
+    assert {stream for stream, _, _ in lines} == set(STREAMS)
+    assert {level for _, level, _ in lines} == {"DEBUG", "INFO", "WARNING"}
 
 
-def test_debug_tells_of_each_window(caplog: pytest.LogCaptureFixture) -> None:
+def test_debug_logs_each_window(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     api = Api(now=2 * DAY, leads=steady(25))
     run(api, Store(), DAILY)
-    told = "leads: date_found: read up to "
-    ends = [x.removeprefix(told) for x in caplog.messages if x.startswith(told)]
+    text = "leads: date_found: read up to "
+    ends = [x.removeprefix(text) for x in caplog.messages if x.startswith(text)]
     assert len(ends) > 1
     assert ends == sorted({*ends})
     assert ends[-1] == "2026-03-03T00:00:00Z"

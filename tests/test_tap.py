@@ -26,7 +26,7 @@ _Suite = get_tap_test_class(
 )
 
 
-class TestSingerSDK(_Suite):  # type: ignore[misc, valid-type] # made at run time
+class TestSingerSDK(_Suite):  # type: ignore[misc, valid-type] # created at run time
     """The SDK's own tests."""
 
     @pytest.fixture(scope="class")
@@ -49,9 +49,9 @@ def test_every_record_of_every_stream_is_read_under_a_key_of_its_own(
     assert keys.keys() == {*STREAMS}
     for stream, key in keys.items():
         records = run.records(stream)
-        told = [tuple(record[part] for part in key) for record in records]
-        assert len({*told}) == len(told) == 150
-        assert None not in chain(*told)
+        keys_of_rows = [tuple(record[part] for part in key) for record in records]
+        assert len({*keys_of_rows}) == len(keys_of_rows) == 150
+        assert None not in chain(*keys_of_rows)
         ids = {record["id"] for record in records}
         assert ids == {record["id"] for record in sandbox.records(stream)}
 

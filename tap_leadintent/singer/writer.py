@@ -1,4 +1,4 @@
-"""Writes Singer messages to standard output, in blocks of whole lines."""
+"""Writes Singer messages to standard output, in blocks of complete lines."""
 
 import select
 import sys

@@ -1,6 +1,6 @@
-"""What the tap says to people, as it is said at the command line.
+"""The messages of the tap, as the command line logs them.
 
-A message that another test sees has no row here.
+A message that another test checks has no row here.
 """
 
 import re
@@ -31,7 +31,7 @@ LEADS, SIGNALS, ACCOUNTS = map(only, ("leads", "custom_signals", "monitored_acco
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """What leads to a message, and at which level it is said."""
+    """What leads to a message, and its level."""
 
     level: str = "ERROR"
     config: Mapping[str, Any] = field(default_factory=dict)
@@ -205,7 +205,7 @@ CASES = {
 
 
 @pytest.mark.parametrize(("text", "case"), CASES.items(), ids=CASES)
-def test_a_message_is_said(
+def test_a_message_is_logged(
     sandbox: Sandbox,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

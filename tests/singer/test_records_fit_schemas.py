@@ -74,16 +74,16 @@ def written(records: str, config: dict[str, Any], catalog: dict[str, Any]) -> st
 def test_every_record_is_valid_as_a_target_checks_it(
     stream: str,
     columns: dict[str, Any],
-    told: list[dict[str, Any]],
+    records: list[dict[str, Any]],
     depth: int | None,
 ) -> None:
     flat = {"flattening_enabled": True, "flattening_max_depth": depth}
     catalog = only(stream)
     entries(catalog)[stream]["schema"]["properties"].update(columns)
-    lines = written(json.dumps(told), {} if depth is None else flat, catalog)
+    lines = written(json.dumps(records), {} if depth is None else flat, catalog)
     counter = CheckingTarget(config={}).process_lines(io.StringIO(lines))
-    assert counter["RECORD"] <= len(told)
-    assert counter["RECORD"] > 0 or not told
+    assert counter["RECORD"] <= len(records)
+    assert counter["RECORD"] > 0 or not records
 
 
 @pytest.mark.parametrize("value", ["5", '"soon"', '"2026-02-30T00:00:00Z"'])

@@ -158,7 +158,7 @@ def test_a_row_is_the_same_as_the_sdk_makes_it_and_in_a_batch(
         run(api, store, {**CONFIG, **config, **more}, catalog=make())
         return store
 
-    def told(store: Store) -> list[dict[str, Any]]:
+    def without_times(store: Store) -> list[dict[str, Any]]:
         for message in store.of_type("RECORD"):
             assert message.pop("time_extracted") > second(-EPOCH)
         return store.messages
@@ -172,4 +172,4 @@ def test_a_row_is_the_same_as_the_sdk_makes_it_and_in_a_batch(
     # Rows in files have no version: a target would take all of them for deleted.
     assert not in_batches.of_type("ACTIVATE_VERSION")
     monkeypatch.setattr("tap_leadintent.client.SingerStream._emits_as_is", False)
-    assert told(ours) == told(outcome())
+    assert without_times(ours) == without_times(outcome())

@@ -1,4 +1,4 @@
-"""Messages on standard output: whole lines, in order, in blocks."""
+"""Messages on standard output: complete lines, in order, in blocks."""
 
 import io
 import json
@@ -171,7 +171,7 @@ def test_a_text_stdout_gets_the_same_lines(
         (BrokenPipeError(), "the target stopped reading; its own log says why"),
     ],
 )
-def test_an_output_that_cannot_be_written_is_told(
+def test_an_output_that_cannot_be_written_is_an_error(
     stdout: Callable[[Target], Target],
     monkeypatch: pytest.MonkeyPatch,
     error: OSError,
