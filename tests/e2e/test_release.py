@@ -30,7 +30,7 @@ def test_what_is_built_here_can_be_released(packages: Path) -> None:
 
 
 def test_what_does_not_belong_there_is_found(packages: Path, tmp_path: Path) -> None:
-    name = "tap_leadintent/left.py"
+    name = "tap_leadintent/extra.py"
     folder = shutil.copytree(packages, tmp_path / "packages")
     (wheel,) = folder.glob("*.whl")
     with ZipFile(wheel, "a") as archive:

@@ -1,4 +1,4 @@
-"""What the pages say of tables that exist, seen in PostgreSQL."""
+"""What the pages say about existing tables, tested with PostgreSQL."""
 
 import json
 import re
@@ -30,7 +30,7 @@ REFUSED = "Altering columns is not supported. Could not convert column '.*{}.*'"
 
 
 class Table:
-    """A table, and runs into it."""
+    """A table, and runs of the tap that load it."""
 
     def __init__(
         self, folder: Path, postgres: Postgres, config: dict[str, Any], name: str
@@ -50,11 +50,11 @@ class Table:
         target: dict[str, Any] | None = None,
         **settings: Any,
     ) -> Run:
-        """Go on from the state, and load what the tap writes, also if it fails."""
+        """Run the tap from the last state, and load its output, even if it fails."""
         catalog = catalog or only(self.name)
         config = {**self._config, **settings}
         start = mock.patch("singer_sdk.plugin_base.time.time", self._starts.__next__)
-        # A second apart at least, as versions of a table are.
+        # The versions of a table are at least a second apart.
         with start:
             run = run_in_process(
                 self._folder, config, catalog=catalog, state=self.state
@@ -67,25 +67,25 @@ class Table:
         return run
 
     def refresh(self, **options: Any) -> Run:
-        """Load everything anew, as `meltano run --full-refresh` does."""
+        """Load everything again, as `meltano run --full-refresh` does."""
         self.state = None
         return self.run(**options).succeeded()
 
     def discover(self) -> dict[str, Any]:
-        """Give the catalog with inferred columns."""
+        """Return the catalog with inferred columns."""
         config = {**self._config, "infer_columns": True}
         run = run_in_process(self._folder, config, "--discover").succeeded()
         return only(self.name, of=json.loads(run.stdout))
 
     def all_rows(self) -> list[dict[str, Any]]:
-        """Give the rows of the table with all columns."""
+        """Return the rows of the table with all columns."""
         return rows_of(self._postgres, self.schema, self.name)
 
     def rows(self, name: str = "") -> Rows:
-        """Give the rows of the table, or of a view; see `rows_by_id`."""
+        """Return the rows of the table, or of a view; see `rows_by_id`."""
         return rows_by_id(self._postgres, self.schema, name or self.name)
 
-    def tell(self, statements: str) -> list[tuple[Any, ...]]:
+    def execute(self, statements: str) -> list[tuple[Any, ...]]:
         """Run the statements of a page, and return what the last one selects."""
         text = statements.replace("tap_leadintent", self.schema).encode()
         with self._postgres.connect() as connection:
@@ -97,7 +97,7 @@ class Table:
 def table(
     tmp_path: Path, postgres: Postgres, config: dict[str, Any]
 ) -> Callable[[str], Table]:
-    """Give the table of a stream."""
+    """Return a function that returns the table of a stream."""
     return lambda name: Table(tmp_path, postgres, config, name)
 
 
@@ -119,22 +119,22 @@ def test_a_new_column_is_null_in_old_rows_until_a_full_refresh(
     sandbox.advance(20 * DAY)
     run = observations.run(catalog=catalog)
     read = {record["id"] for record in run.records("observations")}
-    whole = expected_rows(sandbox, "observations", "confidence")
+    expected = expected_rows(sandbox, "observations", "confidence")
     before = {key: {**row, "confidence": None} for key, row in old.items()}
     assert observations.rows() == {
-        key: whole[key] if key in read else before[key] for key in whole
+        key: expected[key] if key in read else before[key] for key in expected
     }
     assert read - old.keys()
     assert old.keys() - read
 
     observations.refresh(catalog=catalog)
-    assert observations.rows() == whole
+    assert observations.rows() == expected
 
-    # A column that is taken back goes stale, also where rows are read again.
+    # A column that is removed from the catalog keeps old values.
     observations.refresh()
     stale = expected_rows(sandbox, "observations")
     assert observations.rows() == {
-        key: {**row, "confidence": whole[key]["confidence"]}
+        key: {**row, "confidence": expected[key]["confidence"]}
         for key, row in stale.items()
     }
 
@@ -148,14 +148,14 @@ def test_inferred_columns_follow_their_sample_until_they_are_frozen(
     sandbox.insert("custom_signals", {"id": "a", **first})
     frozen = signals.discover()
     signals.run(catalog=frozen)
-    whole = {**expected_rows(sandbox, "custom_signals", *first)["a"], **first}
-    assert signals.rows()["a"] == whole
+    expected = {**expected_rows(sandbox, "custom_signals", *first)["a"], **first}
+    assert signals.rows()["a"] == expected
 
     # Another first page: a number has become text, and a text a number.
     sandbox.insert("custom_signals", {"id": "a", "rank": "high", "note": 5})
     with pytest.raises(AssertionError, match=REFUSED.format("rank")):
         signals.run(catalog=signals.discover())
-    assert signals.rows()["a"] == whole
+    assert signals.rows()["a"] == expected
 
     signals.run(catalog=frozen)
     row = signals.rows()["a"]
@@ -186,32 +186,34 @@ def test_flattening_needs_new_tables(
 def test_what_is_excluded_stays_in_the_table_until_the_pages_statements_remove_it(
     table: Callable[[str], Table], sandbox: Sandbox
 ) -> None:
-    told = section(OF_COLUMNS, "## Keeping names and personal data out")
-    removal, _ = re.findall(r"```sql\n(.*?)```", told, re.DOTALL)
-    config = settings_of_tap(told)
+    text = section(OF_COLUMNS, "## Keeping names and personal data out")
+    removal, _ = re.findall(r"```sql\n(.*?)```", text, re.DOTALL)
+    config = settings_of_tap(text)
     (drop,) = re.findall("-- or (.*)", removal)
 
     fill(sandbox, leads=5, monitored_leads=5)
     sandbox.insert("leads", {"id": "bare", "profile": None}, found_at=SINCE)
-    left: dict[str, Rows] = {}
+    remaining: dict[str, Rows] = {}
     for name, excluded in config["exclude_fields"].items():
-        changed, whole = table(name), expected_rows(sandbox, name)
+        changed, expected = table(name), expected_rows(sandbox, name)
         changed.run()
-        assert changed.rows() == whole
-        left[name] = {key: without(*excluded)(row) for key, row in whole.items()}
+        assert changed.rows() == expected
+        remaining[name] = {
+            key: without(*excluded)(row) for key, row in expected.items()
+        }
         # A row that is not read again stays as it is; of others, the columns do.
-        (gone,) = sandbox.remove(name, min(whole))
+        (gone,) = sandbox.remove(name, min(expected))
         changed.refresh(**config)
-        kept = {key: {**whole[key], **row} for key, row in left[name].items()}
-        assert changed.rows() == {**kept, gone: whole[gone]} != left[name]
+        kept = {key: {**expected[key], **row} for key, row in remaining[name].items()}
+        assert changed.rows() == {**kept, gone: expected[gone]} != remaining[name]
 
-    table("leads").tell(removal)
+    table("leads").execute(removal)
     nothing = {"leads": {"full_name": None}, "monitored_leads": {}}
-    for name, rows in left.items():
+    for name, rows in remaining.items():
         cleared = {key: {**row, **nothing[name]} for key, row in rows.items()}
         assert table(name).rows() == cleared
-    table("leads").tell(drop)
-    for name, rows in left.items():
+    table("leads").execute(drop)
+    for name, rows in remaining.items():
         table(name).refresh(**config)
         assert table(name).rows() == rows
 
@@ -232,7 +234,7 @@ def test_without_a_key_every_row_stays_and_a_view_gives_the_newest(
         sandbox.advance(days * DAY)
         run = leads.run(**settings_of_tap(text))
         if not days:
-            leads.tell(view[1])
+            leads.execute(view[1])
         emitted += len(run.records("leads"))
         assert len(leads.all_rows()) == emitted
         assert leads.rows("newest_leads") == expected_rows(sandbox, "leads")
@@ -276,20 +278,20 @@ def test_leads_that_the_api_no_longer_returns_have_an_older_time(
 
     # As if all of it had happened 40 days ago. The next run sweeps everything.
     older = "_sdc_extracted_at = _sdc_extracted_at - INTERVAL '40 days'"
-    leads.tell(f"UPDATE tap_leadintent.leads SET {older}")  # noqa: S608 - our own
+    leads.execute(f"UPDATE tap_leadintent.leads SET {older}")  # noqa: S608 - our own
     assert leads.state
     for entry in leads.state["bookmarks"]["leads"]["coverage"]:
         if "rechecked" in entry:
             entry["rechecked"] = SINCE
     leads.run(recheck_days=1)
-    assert {lead for (lead,) in leads.tell(swept)} == {*first}
+    assert {lead for (lead,) in leads.execute(swept)} == {*first}
 
     second = sandbox.remove("leads", *[*expected_rows(sandbox, "leads")][:2])
     example, now = "2026-06-01 02:00:00", f"{datetime.now(UTC):%F %T.%f}"
     leads.refresh()
-    found = leads.tell(noted.replace(example, now))
+    found = leads.execute(noted.replace(example, now))
     assert {lead for (lead,) in found} == {*first, *second}
-    leads.tell(deletion.replace(example, now))
+    leads.execute(deletion.replace(example, now))
     assert leads.rows() == expected_rows(sandbox, "leads")
 
 
@@ -299,23 +301,23 @@ def test_accounts_that_left_the_queue_are_retired_by_a_whole_read_only(
 ) -> None:
     fill(sandbox, monitored_accounts=250)
     table_of_accounts = table("monitored_accounts")
-    told = expected_rows(sandbox, "monitored_accounts")
+    expected = expected_rows(sandbox, "monitored_accounts")
     options: dict[str, Any] = {"emit_activate_version_messages": True}
     options["target"] = {"hard_delete": hard}
 
     def held() -> dict[str, bool]:
-        """Give the accounts of the table, and whether they are marked deleted."""
+        """Return the accounts of the table, and whether they are marked as deleted."""
         rows = table_of_accounts.all_rows()
-        assert all(without_metadata(row) == told[row["id"]] for row in rows)
+        assert all(without_metadata(row) == expected[row["id"]] for row in rows)
         found = {row["record_key"]: row["_sdc_deleted_at"] is not None for row in rows}
         assert len(found) == len(rows)
         return found
 
     table_of_accounts.refresh(**options)
     everything = held()
-    assert everything == dict.fromkeys(told, False)
+    assert everything == dict.fromkeys(expected, False)
 
-    gone = sandbox.remove("monitored_accounts", *[*told][:3])
+    gone = sandbox.remove("monitored_accounts", *[*expected][:3])
     sandbox.faults({"kind": "status", "status": 400, "skip": 2})
     broken = table_of_accounts.run(**options)
     assert "HTTP 400" in broken.failed()

@@ -1,4 +1,4 @@
-"""The API's contract as a document, and how tests find their way in it."""
+"""Reads the OpenAPI description of the API."""
 
 import json
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ OPERATIONS = {
 
 
 def properties(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Give the properties at all levels of a schema by their dotted names."""
+    """Yield the properties at all levels of a schema, with their dotted names."""
     if schema.get("type") == "array":
         yield from properties(schema.get("items", {}))
     for name, value in schema.get("properties", {}).items():
@@ -24,7 +24,7 @@ def properties(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def resolve(schema: dict[str, Any]) -> dict[str, Any]:
-    """Follow a reference, if the schema is one."""
+    """Return the schema that a reference points to; others are returned unchanged."""
     reference = schema.get("$ref")
     if reference is None:
         return schema

@@ -1,4 +1,4 @@
-"""What a warehouse has to hold of the API's records."""
+"""The expected rows of a warehouse, made of the records of the API."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -28,7 +28,7 @@ TIMES = {"next_check_at", "observed_at"}
 
 
 def instant(value: str | datetime | None) -> datetime | None:
-    """Read a time; one without an offset is UTC, and what is not a time is None."""
+    """Return a time in UTC, or None if the value is not a time."""
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value)
@@ -38,7 +38,7 @@ def instant(value: str | datetime | None) -> datetime | None:
 
 
 def expected_row(stream: str, record: dict[str, Any], *added: str) -> Row:
-    """Work out from the API's record what a warehouse has to hold.
+    """Return the expected row of a warehouse for a record of the API.
 
     Args:
         stream: The record's stream.
@@ -55,13 +55,13 @@ def expected_row(stream: str, record: dict[str, Any], *added: str) -> Row:
         )
     elif stream != "signal_agents":
         row["record_key"] = record["id"]
-    rest = {name: value for name, value in record.items() if name not in row}
-    row["additional_properties"] = rest or None
+    extra_fields = {name: value for name, value in record.items() if name not in row}
+    row["additional_properties"] = extra_fields or None
     return row
 
 
 def expected_rows(sandbox: Sandbox, stream: str, *added: str) -> dict[str, Row]:
-    """Work out what a table has to hold after a whole load, by id."""
+    """Return the expected rows of a table after a complete load, by id."""
     return {
         record["id"]: expected_row(stream, record, *added)
         for record in raw_records(sandbox, stream)
@@ -69,14 +69,14 @@ def expected_rows(sandbox: Sandbox, stream: str, *added: str) -> dict[str, Row]:
 
 
 def without(*fields: str) -> Callable[[Row], Row]:
-    """Take columns, and nested fields named with dots, out of a row."""
+    """Return a function that removes columns, or nested fields, from a row."""
 
     def change(row: Row) -> Row:
-        rest = row["additional_properties"] or {}
+        extra_fields = row["additional_properties"] or {}
         for name in fields:
             path = name.split(".")
-            row, rest = _pruned(row, path), _pruned(rest, path)
-        return {**row, "additional_properties": rest or None}
+            row, extra_fields = _pruned(row, path), _pruned(extra_fields, path)
+        return {**row, "additional_properties": extra_fields or None}
 
     return change
 
@@ -93,9 +93,9 @@ def _pruned(value: Any, path: list[str]) -> Any:
 
 
 def flattened(row: Row, columns: dict[str, Any]) -> Row:
-    """Flatten a row, one level deep; `columns` are the schemas of its columns."""
+    """Return a row flattened by one level; `columns` are the schemas of its columns."""
     flat: Row = {}
-    rest = dict(row["additional_properties"] or {})
+    extra_fields = dict(row["additional_properties"] or {})
     for name, value in row.items():
         fields = columns.get(name, {}).get("properties")
         if fields is None:
@@ -104,9 +104,9 @@ def flattened(row: Row, columns: dict[str, Any]) -> Row:
         for field in {**fields, **(value or {})}:
             inner = (value or {}).get(field)
             if field not in fields:
-                rest[f"{name}__{field}"] = inner
+                extra_fields[f"{name}__{field}"] = inner
             elif fields[field].get("format") == "date-time":
                 flat[f"{name}__{field}"] = instant(inner)
             else:
                 flat[f"{name}__{field}"] = inner
-    return {**flat, "additional_properties": rest or None}
+    return {**flat, "additional_properties": extra_fields or None}

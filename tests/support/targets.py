@@ -1,4 +1,4 @@
-"""The loaders of `meltano.yml` as programs of their own, without Meltano."""
+"""Runs the loaders of `meltano.yml` without Meltano."""
 
 import json
 import subprocess
@@ -18,7 +18,7 @@ _LOADERS: dict[str, dict[str, Any]] = {
 
 
 def settings_of(loader: str) -> dict[str, Any]:
-    """Give what `meltano.yml` sets, but for what Meltano works out."""
+    """Return the settings of a loader in `meltano.yml` that have fixed values."""
     return {
         setting["name"]: setting["value"]
         for setting in _LOADERS[loader]["settings"]
@@ -29,16 +29,16 @@ def settings_of(loader: str) -> dict[str, Any]:
 def run_target(
     folder: Path, loader: str, settings: Mapping[str, Any], messages: str
 ) -> Any:
-    """Let a loader load Singer messages, and assert that it succeeds.
+    """Load Singer messages with a loader, and assert that it succeeds.
 
     Args:
-        folder: For its configuration.
+        folder: The folder for its configuration.
         loader: Its name.
-        settings: What is set beside what `meltano.yml` sets.
-        messages: What a tap wrote.
+        settings: Settings beside those of `meltano.yml`.
+        messages: The output of the tap.
 
     Returns:
-        The last state that it passed on.
+        The last state that the loader printed.
     """
     path = folder / f"{loader}.json"
     path.write_text(json.dumps({**settings_of(loader), **settings}), encoding="utf-8")

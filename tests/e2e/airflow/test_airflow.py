@@ -1,4 +1,4 @@
-"""The backfill of `docs/scaling.md`, run by Airflow's own scheduler."""
+"""The example of a backfill, run by the scheduler of Airflow."""
 
 import json
 import os
@@ -28,7 +28,7 @@ MINUTES = 10
 
 
 class Airflow:
-    """Airflow with its scheduler, which runs what is below `docs/examples/airflow`."""
+    """Airflow with its scheduler, which runs the files in `docs/examples/airflow`."""
 
     def __init__(self, program: Path, home: Path, variables: dict[str, str]) -> None:
         with socket.socket() as free:
@@ -53,7 +53,7 @@ class Airflow:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Run it for as long as the context, from when it knows the DAG."""
+        """Run Airflow until the context ends, and wait until it knows the DAG."""
         command: list[str | Path] = [self._program, "standalone"]
         with (
             self.log.open("wb") as log,
@@ -64,7 +64,7 @@ class Airflow:
             yield
 
     def run(self, **params: Any) -> str:
-        """Trigger the DAG, wait for its end, and give how it ended."""
+        """Trigger the DAG, wait for its end, and return its final state."""
         subprocess.run(  # noqa: S603 - our own environment
             [self._program, "dags", "trigger", DAG, "--conf", json.dumps(params)],
             env=self.env,
@@ -78,7 +78,7 @@ class Airflow:
         return str(state)
 
     def tries(self, task: str) -> list[int]:
-        """Give how often each instance of a task was tried."""
+        """Return how often each instance of a task was tried."""
         query = f"SELECT try_number FROM task_instance WHERE task_id = '{task}'"  # noqa: S608
         return [number for (number,) in self._asked(query)]
 
@@ -89,7 +89,7 @@ class Airflow:
         try:
             return database.execute(query).fetchall()
         except sqlite3.OperationalError:
-            return []  # its tables are still being made
+            return []  # Airflow has not created its tables yet
         finally:
             database.close()
 

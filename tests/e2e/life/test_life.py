@@ -1,4 +1,4 @@
-"""The life of a project: real Meltano, PostgreSQL, and a sandbox whose time passes."""
+"""A project over months, with real Meltano, PostgreSQL and the sandbox."""
 
 import json
 import os
@@ -23,7 +23,7 @@ SIZES = {**dict.fromkeys(STREAMS, 20), "leads": 3000}
 
 
 class Project:
-    """A project, its warehouse, and the API that it loads."""
+    """A project with its warehouse, and the sandbox that it loads."""
 
     def __init__(self, warehouse: PostgresWarehouse, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
@@ -32,7 +32,7 @@ class Project:
         self.careful = self.with_settings(TAP_LEADINTENT_RECHECK_DAYS="2")
 
     def with_settings(self, **settings: str) -> Pipeline:
-        """Give it with settings beside its address and key; its state stays."""
+        """Return a pipeline with additional settings. Its state stays the same."""
         # One database of states for all runs, also those with a folder of their own.
         database = f"sqlite:///{self._warehouse.system / 'meltano.db'}"
         common = {
@@ -44,21 +44,21 @@ class Project:
         )
 
     def held(self, stream: str = "leads") -> dict[str, dict[str, Any]]:
-        """Give the rows of the warehouse."""
+        """Return the rows of the warehouse."""
         return rows_by_id(self._warehouse.postgres, "life", stream)
 
     def assert_loaded(self, start: str = START) -> None:
-        """Assert that each lead since then is held, and all are as the API shows them.
+        """Assert that the warehouse has each lead since a time, as the API returns it.
 
         Older ones may be there, whose signals have moved since.
         """
         held, found = self.held(), self.found_since(start)
-        shown = expected_rows(self.sandbox, "leads")
-        assert held == {lead: row for lead, row in shown.items() if lead in held}
+        visible = expected_rows(self.sandbox, "leads")
+        assert held == {lead: row for lead, row in visible.items() if lead in held}
         assert found <= held.keys()
 
     def found_since(self, start: str = START) -> set[str]:
-        """Give the leads that the API shows and that were found since then."""
+        """Return the leads that the API returns and that were found since a time."""
         return {
             lead
             for lead, times in self.sandbox.times("leads").items()
@@ -67,11 +67,11 @@ class Project:
         }
 
     def oldest_asked(self) -> datetime:
-        """Give how far back leads have been asked for since the log was emptied."""
+        """Return the earliest time that requests in the log ask for."""
         return min(since for since, _ in asked(self.sandbox, "leads", "date_found"))
 
     def show_late(self, name: str, found_at: str) -> None:
-        """Let the API show a lead long after it was found."""
+        """Let a lead appear in the API long after it was found."""
         self.sandbox.insert("leads", {"id": name}, found_at=found_at)
 
 
@@ -90,9 +90,9 @@ def test_the_life_of_a_project(
     the_time_before_is_loaded_in_shards(project)
     other_filters_are_read_whole_and_the_former_go_on(project)
     for stream in STREAMS:
-        shown = {record["id"] for record in sandbox.records(stream)}
+        visible = {record["id"] for record in sandbox.records(stream)}
         if stream != "leads":
-            assert project.held(stream).keys() == shown
+            assert project.held(stream).keys() == visible
 
 
 def a_first_load_that_is_killed_goes_on(project: Project) -> None:

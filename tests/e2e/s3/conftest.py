@@ -1,4 +1,4 @@
-"""A stand-in for S3, and what it takes to load it."""
+"""Fixtures with a stand-in for S3, and with the plugins that load it."""
 
 import subprocess
 from collections.abc import Iterator
@@ -20,13 +20,13 @@ _TARGET = "target-s3"
 
 @dataclass(frozen=True)
 class Lake(Warehouse):
-    """A bucket of what stands in for S3."""
+    """A bucket of the stand-in for S3."""
 
     url: str
     programs: Path
 
     def settings(self, schema: str) -> dict[str, str]:
-        """Give the variables that let the loader reach the bucket."""
+        """Return the environment variables for loading the bucket."""
         del schema  # the prefix is the loader's default, or a setting of the test
         aws = "TARGET_S3_CLOUD_PROVIDER_AWS_AWS_"
         return {
@@ -38,7 +38,7 @@ class Lake(Warehouse):
         }
 
     def ask(self, query: str) -> list[dict[str, Any]]:
-        """Give the rows of a query about the files below `s3://lake`."""
+        """Return the rows of a query about the files below `s3://lake`."""
         with TemporaryDirectory() as folder:
             done = subprocess.run(  # noqa: S603 - our own program
                 [self.programs / "python", _HERE / "query.py", self.url, folder, query],

@@ -1,4 +1,4 @@
-"""What files on S3's stand-in hold after real runs of Meltano and target-s3."""
+"""Files on the stand-in for S3 after real runs of Meltano and target-s3."""
 
 import json
 import re
@@ -24,7 +24,7 @@ FLAT = {
 
 
 def newest_rows(stream: str, key: str) -> str:
-    """Give the query of the page, which is about `leads`, for another stream."""
+    """Return the query of the page, which is about `leads`, for another stream."""
     page = PAGE.read_text(encoding="utf-8")
     _, query, _ = re.split(r"```sql\n(SELECT[^`]+ read_parquet[^`]+);\n```", page)
     return query.replace("/leads/", f"/{stream}/").replace("BY id", f"BY {key}")
@@ -35,7 +35,7 @@ def whole_seconds(value: datetime | None) -> datetime | None:
 
 
 def flattened(stream: str, record: dict[str, Any]) -> dict[str, Any]:
-    """Give what the columns of a file have to hold: objects opened, times cut."""
+    """Return the expected columns of a file: objects flattened, times in seconds."""
     row: dict[str, Any] = {}
     for name, value in expected_row(stream, record).items():
         if isinstance(value, dict) and name != "additional_properties":
@@ -88,7 +88,7 @@ def test_files_of_parquet_hold_what_the_api_holds(sandbox: Sandbox, lake: Lake) 
 def test_parquet_without_flattening_fails(sandbox: Sandbox, lake: Lake) -> None:
     fill(sandbox, leads=3)
     select = {"TAP_LEADINTENT__SELECT": '["leads.*"]'}
-    pipeline = Pipeline(lake, sandbox, "whole", TARGET_S3_PREFIX="whole", **select)
+    pipeline = Pipeline(lake, sandbox, "nested", TARGET_S3_PREFIX="nested", **select)
     with pytest.raises(DemoError, match="ended with exit code 1"):
         pipeline.run()
-    assert json.dumps(lake.ask("SELECT * FROM glob('s3://lake/whole/**/*')")) == "[]"
+    assert json.dumps(lake.ask("SELECT * FROM glob('s3://lake/nested/**/*')")) == "[]"

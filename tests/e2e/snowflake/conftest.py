@@ -1,4 +1,4 @@
-"""A stand-in for Snowflake, and what it takes to load it."""
+"""Fixtures with a stand-in for Snowflake, and with the plugins that load it."""
 
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -22,14 +22,14 @@ _TARGET = "target-snowflake"
 
 @dataclass(frozen=True)
 class SnowflakeWarehouse(Warehouse):
-    """A database of what stands in for Snowflake."""
+    """A database of the stand-in for Snowflake."""
 
     port: int
     programs: Path
     credentials: Mapping[str, str]
 
     def settings(self, schema: str) -> dict[str, str]:
-        """Give the variables that let the loader reach a schema."""
+        """Return the environment variables for loading a schema."""
         # The target makes an address of the account; so this account is one already.
         account = f"127.0.0.1:{self.port}/TESTDB?protocol=http&account=fakesnow&x="
         return {
@@ -44,7 +44,7 @@ class SnowflakeWarehouse(Warehouse):
         }
 
     def ask(self, *statements: str) -> list[list[dict[str, Any]]]:
-        """Give the rows of each statement, with the columns' names in lower case."""
+        """Return the rows of each statement, with column names in lower case."""
         program = _HERE / "query.py"
         done = subprocess.run(  # noqa: S603 - our own program
             [self.programs / "python", program, str(self.port), *statements],
@@ -59,7 +59,7 @@ class SnowflakeWarehouse(Warehouse):
         ]
 
     def types(self, schema: str, *tables: str) -> list[dict[str, str]]:
-        """Give the type of each column of each table."""
+        """Return the type of each column of each table."""
         described = self.ask(*(f"describe table {schema}.{name}" for name in tables))
         return [
             {column["name"].lower(): column["type"] for column in columns}
@@ -81,11 +81,11 @@ class SnowflakeWarehouse(Warehouse):
 
 def _select(schema: str, table: str, types: dict[str, str]) -> str:
     # As text, since the stand-in sends 1970 for a time that is null.
-    shown = ", ".join(
+    columns = ", ".join(
         f"{name}::VARCHAR as {name}" if kind.startswith("TIMESTAMP") else name
         for name, kind in types.items()
     )
-    return f"select {shown} from {schema}.{table}"
+    return f"select {columns} from {schema}.{table}"
 
 
 def _read(kind: str, value: Any) -> Any:

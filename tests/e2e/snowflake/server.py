@@ -34,7 +34,7 @@ _HOME = re.compile(r"'@~/target-snowflake/([^'/]+)/?'")
 _MERGE = re.compile(
     r"(?P<into>merge into .+ using )"
     r"\((?P<select>select .+) from '@~[^']+'\(file_format => [^)]+\) (?P<newest>.+)\) s"
-    r"(?P<rest> on .+)",
+    r"(?P<clauses> on .+)",
 )
 _COPY = re.compile(
     r"copy into (?P<into>.+?) \((?P<columns>.+?)\) from "
@@ -73,11 +73,11 @@ def translated(statement: str) -> list[str]:
     statement = statement.replace("$1:", "line:").replace("SEQ8()", "number")
     read = ["use schema TESTDB.PUBLIC", f"create table {lines} as {numbered}"]
     if merge := _MERGE.fullmatch(statement):
-        made = f"create table {rows} as {merge['select']} from {lines} "
+        created = f"create table {rows} as {merge['select']} from {lines} "
         return [
             *read,
-            made + merge["newest"],
-            f"{merge['into']}{rows} s{merge['rest']}",
+            created + merge["newest"],
+            f"{merge['into']}{rows} s{merge['clauses']}",
         ]
     if copy := _COPY.fullmatch(statement):
         insert = f"insert into {copy['into']} ({copy['columns']}) "

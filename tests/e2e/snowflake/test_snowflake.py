@@ -1,4 +1,4 @@
-"""What Snowflake's stand-in holds after real runs of Meltano and target-snowflake."""
+"""Tables of the stand-in for Snowflake after real runs of target-snowflake."""
 
 import json
 from dataclasses import replace
@@ -52,12 +52,12 @@ def test_it_holds_what_the_api_holds_run_after_run(
     fill(sandbox, **{**dict.fromkeys(STREAMS, 60), "leads": 250})
     sandbox.insert("leads", *ODD_LEADS, found_at=SINCE)
     password = {"TARGET_SNOWFLAKE_PASSWORD": "password"}
-    pipeline = Pipeline(replace(warehouse, credentials=password), sandbox, "whole")
+    pipeline = Pipeline(replace(warehouse, credentials=password), sandbox, "complete")
     seen: list[dict[str, Any]] = []
     for days in (0, 1, 10):
         sandbox.advance(days * DAY)
         pipeline.run()
-        rows = held(warehouse, "whole", *STREAMS)
+        rows = held(warehouse, "complete", *STREAMS)
         for stream in STREAMS:
             assert rows[stream] == {
                 record["id"]: expected_row(stream, record)
@@ -96,12 +96,12 @@ def test_accounts_that_left_the_queue_are_marked(
     versions = {"TAP_LEADINTENT_EMIT_ACTIVATE_VERSION_MESSAGES": "true"}
 
     def retired() -> dict[str, bool]:
-        """Give the accounts of the table, and whether they are marked deleted."""
+        """Return the accounts of the table, and whether they are marked as deleted."""
         (rows,) = warehouse.rows(schema, "monitored_accounts")
         return {row["id"]: row["_sdc_deleted_at"] is not None for row in rows}
 
     def leave(count: int) -> set[str]:
-        """Let accounts leave the queue; give their ids."""
+        """Remove accounts from the queue, and return their ids."""
         gone = [account["id"] for account in raw_records(sandbox, "monitored_accounts")]
         return set(sandbox.remove("monitored_accounts", *gone[:count]))
 
