@@ -75,6 +75,8 @@ class Api:
     newest_first: bool = True
     at_each_signal: bool = False
     """Whether a lead is shown, with each signal, in the window that holds it."""
+    first_when_found: bool = False
+    """Whether a lead is returned with its first signal under `date_found`."""
     shows_all_after: float = math.inf
     """Any range that ends later shows all there is."""
     refuses_the_past: bool = False
@@ -151,6 +153,8 @@ class Api:
         for lead in self.leads:
             span = (start, end) if name == "latest_signal" else EVER
             number = self.version(lead, span)
+            if number and self.first_when_found and name == "date_found":
+                number = 0
             if number is None or lead.signal not in body.get("signals", lead.signal):
                 continue
             observed = lead.versions[number].observed_at
