@@ -180,9 +180,10 @@ class TapLeadIntent(Tap):
         for path in config:
             if path != "ENV":
                 values |= files.read_config(path)
+        cls.append_builtin_config(schema := cls.config_jsonschema)
         if "ENV" in config:
-            cls.append_builtin_config(schema := cls.config_jsonschema)
             values |= files.read_environment(schema)
+        files.warn_of_misspelled_variables(schema)
         log.prepare_handlers(log.Secret(values.get("api_key")))
         tap = cls(
             config=values,

@@ -24,7 +24,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
 # Meltano 4.4 fails on a `decimal` that is set in the environment; as `integer`, a
 # number may have a fraction in `config`.
 KINDS = {"number": "integer"}
-DATES = {"start_date", "end_date"}
 TYPES = {
     "string": ("text", "VARCHAR"),
     "date-time": ("timestamp", "TIMESTAMP_NTZ"),
@@ -54,7 +53,7 @@ def test_meltano_knows_each_setting_by_name_and_kind() -> None:
     assert told.keys() == leaves(about["settings"]["properties"])
     for name, setting in SETTINGS.items():
         (kind,) = {*setting["type"]} - {"null"}
-        expected = {"kind": "date_iso8601" if name in DATES else KINDS.get(kind, kind)}
+        expected = {"kind": KINDS.get(kind, kind)}
         if name == "api_key":
             expected["sensitive"] = True
         assert told[name] == expected

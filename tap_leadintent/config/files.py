@@ -153,8 +153,7 @@ def read_environment(schema: Mapping[str, Any]) -> dict[str, Any]:
 
     The file is looked for in the working folder and its parents; environment variables
     override it. Strings are taken as they are, booleans may be `true`, `1`, `yes` and
-    the like, and other types are JSON. An empty variable counts as unset. One whose
-    name is like a setting's is a warning.
+    the like, and other types are JSON. An empty variable counts as unset.
 
     Args:
         schema: JSON schema of all settings.
@@ -181,7 +180,22 @@ def read_environment(schema: Mapping[str, Any]) -> dict[str, Any]:
             elif "string" not in setting["type"]:
                 with suppress(RecursionError, ValueError):
                     config[name] = msgspec.json.decode(text)
-        elif hint := did_you_mean(name, schema["properties"]):
-            told = "%s is ignored: there is no such setting%s"
-            logging.getLogger(LOGGER).warning(told, variable, hint)
     return config
+
+
+def warn_of_misspelled_variables(schema: Mapping[str, Any]) -> None:
+    """Warn of environment variables whose names are nearly those of settings.
+
+    Args:
+        schema: JSON schema of all settings.
+    """
+    settings = [*schema["properties"]]
+    # Meltano also sets one for each part of a setting, such as `faker_config.seed`.
+    known = tuple(f"{name}_" for name in settings)
+    for variable in sorted(os.environ):
+        name = variable.removeprefix(_PREFIX).lower()
+        is_known = name in settings or name.startswith(known)
+        if variable.startswith(_PREFIX) and not is_known:
+            if hint := did_you_mean(name, settings):
+                message = "%s is ignored: there is no such setting%s"
+                logging.getLogger(LOGGER).warning(message, variable, hint)

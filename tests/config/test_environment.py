@@ -95,12 +95,19 @@ def test_without_being_asked_to_it_reads_no_environment(
     assert TapLeadIntent(config=VALID).config["page_size"] == 100
 
 
-def test_a_misspelt_variable_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("sources", [["--config=ENV"], []], ids=["ENV", "a file"])
+def test_a_misspelt_variable_is_a_warning(
+    caplog: pytest.LogCaptureFixture, tmp_path: Path, sources: list[str]
+) -> None:
     """No more than that: the environment is not the tap's alone."""
-    with caplog.at_level(logging.WARNING):
-        read({**VARIABLES, "PAGESIZE": "1", "LOGLEVEL": "INFO", "_SELECT": "[]"})
-    told = f"{PREFIX}PAGESIZE is ignored: there is no such setting"
-    assert caplog.messages == [f"{told}; did you mean page_size?"]
+    ours = {"PAGESIZE": "1", "LOGLEVEL": "INFO", "FAKER_CONFIG_SEED": "1"}
+    with (
+        mock.patch.dict(os.environ, prefixed({**VARIABLES, **ours, "_SELECT": "[]"})),
+        caplog.at_level(logging.WARNING),
+    ):
+        enter(*options(tmp_path, config=VALID), *sources, "--discover")
+    message = f"{PREFIX}PAGESIZE is ignored: there is no such setting"
+    assert caplog.messages == [f"{message}; did you mean page_size?"]
 
 
 def test_a_file_of_variables_which_the_shell_overrides(
