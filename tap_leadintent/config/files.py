@@ -194,8 +194,8 @@ def warn_of_misspelled_variables(schema: Mapping[str, Any]) -> None:
     known = tuple(f"{name}_" for name in settings)
     for variable in sorted(os.environ):
         name = variable.removeprefix(_PREFIX).lower()
-        is_known = name in settings or name.startswith(known)
-        if variable.startswith(_PREFIX) and not is_known:
-            if hint := did_you_mean(name, settings):
-                message = "%s is ignored: there is no such setting%s"
-                logging.getLogger(LOGGER).warning(message, variable, hint)
+        if name in settings or name.startswith(known) or name == variable.lower():
+            continue
+        if hint := did_you_mean(name, settings):
+            message = "%s is ignored: there is no such setting%s"
+            logging.getLogger(LOGGER).warning(message, variable, hint)
