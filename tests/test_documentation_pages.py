@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import VALID
-from tests.support.pages import ROOT, settings_of_tap, shell_blocks
+from tests.support.pages import ROOT, shell_blocks
 
 PAGES = {
     str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
@@ -82,15 +80,6 @@ def test_commands_name_what_is_there(page: str) -> None:
     extras = re.findall(r"tap-leadintent\[(\w+)\]|--extra (\w+)", PAGES[page])
     named = {first or second for first, second in extras}
     assert named <= PROJECT["optional-dependencies"].keys()
-
-
-@each_page
-def test_the_tap_takes_what_the_lines_set(page: str) -> None:
-    # Two settings of one name, as of masks, may be on a page.
-    for block in shell_blocks(PAGES[page]):
-        config = settings_of_tap(block)
-        config.pop("_schema", None)
-        TapLeadIntent(config={**VALID, **config}).setup_mapper()
 
 
 def test_the_tap_says_what_troubleshooting_quotes() -> None:
