@@ -22,14 +22,17 @@ def check(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_what_is_built_here_can_be_released(packages: Path) -> None:
+def test_a_build_can_be_released_with_its_own_tag(packages: Path) -> None:
     (wheel,) = packages.glob("*.whl")
     done = check(packages, "--tag", f"v{wheel.name.split('-')[1]}")
     assert done.returncode == 0, done.stderr
     assert "can be released" in done.stdout
+    other = check(packages, "--tag", "v9.9.9")
+    assert other.returncode == 1
+    assert other.stderr.startswith("the tag is v9.9.9, but the version is ")
 
 
-def test_what_does_not_belong_there_is_found(packages: Path, tmp_path: Path) -> None:
+def test_a_file_that_git_does_not_know_is_found(packages: Path, tmp_path: Path) -> None:
     name = "tap_leadintent/extra.py"
     folder = shutil.copytree(packages, tmp_path / "packages")
     (wheel,) = folder.glob("*.whl")
@@ -38,12 +41,6 @@ def test_what_does_not_belong_there_is_found(packages: Path, tmp_path: Path) -> 
     done = check(folder)
     assert done.returncode == 1
     assert f"lacks [], and has ['{name}'] beside the package" in done.stderr
-
-
-def test_a_tag_of_another_version_is_found(packages: Path) -> None:
-    done = check(packages, "--tag", "v9.9.9")
-    assert done.returncode == 1
-    assert done.stderr.startswith("the tag is v9.9.9, but the version is ")
 
 
 def test_a_tag_names_a_version_and_each_commit_after_it_another(tmp_path: Path) -> None:
