@@ -43,6 +43,7 @@ _STATE = click.argument("state", default="-")
 _CONFIG = click.option(
     "--config", default="ENV", help="A JSON file of settings, or ENV (the default)."
 )
+_UNUSED = click.option("--config", expose_value=False, help="Accepted, not needed.")
 _STREAM = click.Choice([*RANGES])
 _FROM = click.option("--from", "start", type=instant, help="Where it begins.")
 _TO = click.option("--to", "end", type=instant, help="Where it ends.")
@@ -62,12 +63,9 @@ def main() -> None:
 
 @main.command()
 @_STATE
-@_CONFIG
-def show(state: str, config: str) -> None:  # noqa: ARG001 - all commands take it
-    """Show which time intervals have been read of each stream.
-
-    No settings are needed; --config is accepted, as by the other commands.
-    """
+@_UNUSED
+def show(state: str) -> None:
+    """Show which time intervals have been read of each stream."""
     document = read_document(state)
     for name in RANGES:
         for line in describe.describe(name, document.bookmarks.get(name, {})):
@@ -94,22 +92,15 @@ def plan(state: str, config: str, stream: str | None, at: int | None) -> None:
 
 @main.command()
 @_STATE
-@_CONFIG
+@_UNUSED
 @click.option("--stream", type=_STREAM, required=True, help="The stream.")
 @_FROM
 @_TO
-def forget(
-    state: str,
-    config: str,  # noqa: ARG001 - all commands take it
-    stream: str,
-    start: int | None,
-    end: int | None,
-) -> None:
+def forget(state: str, stream: str, start: int | None, end: int | None) -> None:
     """Print the state without an interval of a stream, so that it is read again.
 
     Without --from and --to, everything that has been read of the stream is forgotten.
-    Only the address and the filters of the last run are affected. No settings are
-    needed; --config is accepted, as by the other commands.
+    Only the address and the filters of the last run are affected.
     """
     interval = (EARLIEST if start is None else start, LATEST if end is None else end)
     document = read_document(state)
