@@ -34,6 +34,11 @@ from tap_leadintent.run import read_each, sync_streams
 from tap_leadintent.singer.writer import Writer, flush
 from tap_leadintent.streams import STREAMS
 
+_TEST_HELP = (
+    "Read one page of each selected stream, write no record, and log whether it "
+    "worked. With --test=schema, write only the SCHEMA messages."
+)
+
 
 class TapLeadIntent(Tap):
     """Singer tap for the buying-intent leads and monitored accounts API."""
@@ -213,4 +218,6 @@ class TapLeadIntent(Tap):
                 option.type = click.STRING
             if option.name in {"config", "discover", "test"}:
                 option.callback, option.expose_value = None, True
+            if option.name == "test":
+                cast("click.Option", option).help = _TEST_HELP
         return command
