@@ -180,9 +180,6 @@ class LeadIntentStream(SingerStream):
 
     @override
     def get_records(self, context: Context | None) -> Iterable[Record]:
-        if self.exclusion:
-            names = self.config["exclude_fields"][self.name]
-            self.logger.info("exclude_fields removes %s", ", ".join(names))
         pages = self._pages()
         progress, records = self.reader.progress, self.stats.records
         try:
@@ -197,6 +194,9 @@ class LeadIntentStream(SingerStream):
                     self.flush()
                     progress.page(records.total())
         finally:
+            if self.exclusion:
+                names = self.config["exclude_fields"][self.name]
+                self.logger.info("exclude_fields removed %s", ", ".join(names))
             show = self.run_context.secret.summarize
             self.notes.log(documented=is_documented(self.name), show=show)
 

@@ -46,7 +46,7 @@ def test_a_run(
     assert "kept" in done.stdout
     assert len(done.records("leads")) == 2
     assert done.stderr.count("exclude_fields") == 1
-    assert f"leads: exclude_fields removes {', '.join(NAMES)}\n" in done.stderr
+    assert f"leads: exclude_fields removed {', '.join(NAMES)}\n" in done.stderr
     assert "full_name" not in json.dumps(done.schema("leads"))
 
 

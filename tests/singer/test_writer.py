@@ -105,25 +105,19 @@ def test_records_wait_for_no_more_than_a_block(
     assert ids(target) == list(range(3000))
 
 
-def test_a_target_that_takes_a_part_gets_the_rest(
-    stdout: Callable[[Target], Target],
+@pytest.mark.parametrize("buffered", [False, True])
+def test_a_target_that_takes_a_part_gets_the_remaining_parts(
+    monkeypatch: pytest.MonkeyPatch, *, buffered: bool
 ) -> None:
-    target, writer = stdout(Target(most=7)), Writer()
+    target, writer = Target(most=7), Writer()
+    output: Any = io.BufferedWriter(target, BLOCK) if buffered else target
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(output))
     for number in range(3):
         writer.write_message(record(number, long="x" * 50))
     writer.write_message(StateMessage({}))
     assert ids(target) == [0, 1, 2]
     assert target.messages[-1]["type"] == "STATE"
     assert writer.taken == len(target.taken)
-
-
-def test_no_part_of_a_line_stays_in_a_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
-    target = Target(most=7)
-    text = io.TextIOWrapper(io.BufferedWriter(target, BLOCK))
-    monkeypatch.setattr("sys.stdout", text)
-    Writer().write_message(record(1, text="x" * BLOCK))
-    assert ids(target) == [1]
-    assert target.parts[-1].endswith(b"\n")
 
 
 def test_a_pipe_that_does_not_block_is_waited_for(
