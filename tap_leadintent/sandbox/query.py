@@ -91,31 +91,29 @@ class Query:
             ValueError: The body breaks a rule of the API.
         """
         self.records, endpoint = records, records.endpoint
-        fields: Any = msgspec.convert(body, _BODIES[endpoint.stream])
-        self.limit = fields.cursor.limit
-        self.newest = fields.sort == "newest"
+        given: Any = msgspec.convert(body, _BODIES[endpoint.stream])
+        self.limit = given.cursor.limit
+        self.newest = given.sort == "newest"
         self.axis: Axis = "found"
         self.range = EVER
-        ranges = [
-            name for name in endpoint.ranges if getattr(fields, name) is not UNSET
-        ]
+        ranges = [name for name in endpoint.ranges if getattr(given, name) is not UNSET]
         if len(ranges) > 1:
             msg = f"give either {' or '.join(ranges)}, not both"
             raise ValueError(msg)
         for name in ranges:
-            bounds = getattr(fields, name)
+            bounds = getattr(given, name)
             self.axis = endpoint.ranges[name]
             self.range = parse_time(bounds.start_time), parse_time(bounds.end_time)
         self.filters = {
             path: {*accepted}
             for name, path in endpoint.filters.items()
-            if (accepted := getattr(fields, name))
+            if (accepted := getattr(given, name))
         }
         filters = sorted((path, sorted(self.filters[path])) for path in self.filters)
         self._identity = endpoint.stream, self.newest, self.axis, self.range, filters
         self.cursor = self.cursor_at(1, None)
-        if fields.cursor.after is not UNSET:
-            self.cursor = self._read_cursor(fields.cursor.after)
+        if given.cursor.after is not UNSET:
+            self.cursor = self._read_cursor(given.cursor.after)
 
     def cursor_at(self, page: int, after: tuple[int, str] | None) -> Cursor:
         """Return a cursor, which is bound to endpoint, sort, filters and time range."""
