@@ -59,7 +59,7 @@ class Backfill:
         known = self._meltano("state", "list").split()
         states = [f"{STATE}:{_suffix(shard)}" for shard in shards]
         with TemporaryDirectory() as folder:
-            paths = []
+            paths: list[Path] = []
             for state in [*states, *({STATE} & {*known})]:
                 paths.append(Path(folder, f"{len(paths)}.json"))
                 paths[-1].write_text(self._meltano("state", "get", state), "utf-8")
