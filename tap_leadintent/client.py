@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from tap_leadintent.api.http import Client, RunContext
 from tap_leadintent.api.page import Records
-from tap_leadintent.openapi import PATHS, TapColumn, is_documented
+from tap_leadintent.openapi import PATHS, ComputedColumn, is_documented
 from tap_leadintent.progress import Progress
 from tap_leadintent.records.duplicates import Duplicates
 from tap_leadintent.records.exclusion import Exclusion
@@ -51,7 +51,7 @@ class LeadIntentStream(SingerStream):
     schema: dict[str, Any]
     """The stream's schema, before a catalog changes it."""
 
-    made_columns: tuple[TapColumn, ...] = ()
+    computed_columns: tuple[ComputedColumn, ...] = ()
     """Columns that the stream makes itself."""
 
     ranges: tuple[str, ...] = ()
@@ -103,14 +103,14 @@ class LeadIntentStream(SingerStream):
 
     def key_problems(self) -> list[str]:
         """Return a line for each key that the setting `exclude_fields` removes."""
-        sources = {column.name: column.made_from for column in self.made_columns}
+        sources = {column.name: column.source_field for column in self.computed_columns}
         needed = [sources.get(key, ()) for key in self.primary_keys]
         needed += [(key,) for key in (*self.primary_keys, self.replication_key) if key]
         return [
             f"exclude_fields.{self.name}: {'.'.join(path)} cannot be removed, as the "
             "stream's keys need it"
             for path in dict.fromkeys(needed)
-            if self.exclusion.takes(*path)
+            if self.exclusion.removes(*path)
         ]
 
     @override
@@ -139,7 +139,7 @@ class LeadIntentStream(SingerStream):
         return RecordShaper(
             columns=self.effective_schema["properties"],
             key_properties=self.primary_keys,
-            made_columns=self.made_columns,
+            computed_columns=self.computed_columns,
             mask=self.mask,
             notes=self.notes,
             exclusion=self.exclusion,

@@ -42,8 +42,8 @@ def infer_columns(stream: LeadIntentStream) -> None:
             msg = f"{stream.name}: {error}"
             raise error.with_message(msg) from None
         stream.selected_by_default = False
-        told = "%s; the stream is deselected, and its columns are not inferred"
-        stream.logger.warning(told, error.message)
+        message = "%s; the stream is deselected, and its columns are not inferred"
+        stream.logger.warning(message, error.message)
         return
     schema = stream.schema
     columns = infer(stream.exclusion.apply(page.data), schema["properties"])

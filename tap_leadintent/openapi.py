@@ -1,4 +1,4 @@
-"""The API's contract (`openapi.json`) and the streams' schemas made from it."""
+"""The API's contract (`openapi.json`) and the streams' schemas that follow from it."""
 
 from collections.abc import Callable
 from importlib import resources
@@ -20,47 +20,49 @@ STREAM_NAMES = [*PATHS]
 """The streams; each is the `operationId` of its endpoint."""
 
 
-class TapColumn(NamedTuple):
-    """A column that a stream makes itself."""
+class ComputedColumn(NamedTuple):
+    """A column that the tap computes; all others hold the field of the same name."""
 
     name: str
     schema: dict[str, Any]
-    made_from: tuple[str, ...] = ()
-    """Path of the field in the API's record that fills it first of all."""
+    source_field: tuple[str, ...]
+    """The path of the field that the value comes from, empty if there is none."""
 
-    make: Callable[[dict[str, Any], str | None], str | None] | None = None
-    """Gives its value by a record of the API, and the end of the window that the record
-    was read in, if that is known. None makes a time of the field at `made_from`; a
-    `record_key` without a value is a hash of the record."""
+    compute: Callable[[dict[str, Any], str | None], str | None]
+    """Returns the value, from a record of the API and the end of the window that the
+    record was read in, if that is known."""
+
+    fallback: Callable[[dict[str, Any]], str] | None = None
+    """Returns the value where `compute` returns None; a warning is logged then."""
 
 
-_REST = {
+_EXTRA_FIELDS = {
     "type": ["object", "null"],
     "additionalProperties": True,
     "description": "Every field of the record that has no column of its own.",
 }
 
 
-def record_schema(name: str, *columns: TapColumn) -> dict[str, Any]:
-    """Make a stream's schema: the fields of the API's record and columns of the tap.
+def record_schema(name: str, *computed_columns: ComputedColumn) -> dict[str, Any]:
+    """Return the schema of a stream: the fields of the API and the computed columns.
 
     Args:
         name: Name of the record's schema in `openapi.json`.
-        columns: The columns that the stream makes itself.
+        computed_columns: The columns that the tap computes.
 
     Returns:
         A JSON schema with `additional_properties`. The key is the only column that is
         not nullable: `record_key` if the stream has it, else `id`.
     """
-    made = {column.name: column.schema for column in columns}
-    key = RECORD_KEY if RECORD_KEY in made else "id"
+    computed = {column.name: column.schema for column in computed_columns}
+    key = RECORD_KEY if RECORD_KEY in computed else "id"
     record = API.get_schema(name, key_properties=[key])
-    properties = {**record["properties"], **made, ADDITIONAL_PROPERTIES: _REST}
-    return {"type": "object", "properties": properties}
+    columns = {**record["properties"], **computed, ADDITIONAL_PROPERTIES: _EXTRA_FIELDS}
+    return {"type": "object", "properties": columns}
 
 
 def request_fields(stream_name: str) -> dict[str, dict[str, Any]]:
-    """List the documented fields of a stream's request body.
+    """Return the documented fields of a stream's request body.
 
     Args:
         stream_name: Name of a stream.
@@ -75,7 +77,7 @@ def request_fields(stream_name: str) -> dict[str, dict[str, Any]]:
 
 
 def is_documented(stream_name: str) -> bool:
-    """Tell whether the API description shows the fields of a stream's records.
+    """Return whether the API description shows the fields of a stream's records.
 
     Args:
         stream_name: Name of a stream.
@@ -87,7 +89,7 @@ def is_documented(stream_name: str) -> bool:
 
 
 def record_fields(stream_name: str) -> dict[str, dict[str, Any]]:
-    """List the documented fields of a stream's records.
+    """Return the documented fields of a stream's records.
 
     Args:
         stream_name: Name of a stream.

@@ -1,35 +1,47 @@
 """The seven streams, one for each endpoint of the API description."""
 
 from functools import partial
+from typing import Any
 
 from tap_leadintent.client import LeadIntentStream
-from tap_leadintent.openapi import RECORD_KEY, TapColumn, record_schema
-from tap_leadintent.records.keys import own_id
+from tap_leadintent.openapi import RECORD_KEY, ComputedColumn, record_schema
+from tap_leadintent.records.keys import content_key, own_id
+from tap_leadintent.times import utc_timestamp
 
 _TIME = {"type": ["string", "null"], "format": "date-time"}
 
 
-def _record_key(entity: str) -> TapColumn:
+def _record_key(entity: str) -> ComputedColumn:
     description = (
         "Key made by the tap: the record's `id`, else its own `<entity>_id`, else a "
         "SHA-256 over its canonical JSON."
     )
     schema = {"type": ["string"], "description": description}
-    return TapColumn(RECORD_KEY, schema, ("id",), partial(own_id, f"{entity}_id"))
+    compute = partial(own_id, f"{entity}_id")
+    return ComputedColumn(RECORD_KEY, schema, ("id",), compute, content_key)
 
 
-_SIGNAL_OBSERVED_AT = TapColumn(
+def _signal_time(record: dict[str, Any], _: object) -> str | None:
+    signal = record.get("signal")
+    return utc_timestamp(
+        signal.get("observed_at") if isinstance(signal, dict) else None
+    )
+
+
+_SIGNAL_OBSERVED_AT = ComputedColumn(
     "signal_observed_at",
     {**_TIME, "description": "`signal.observed_at` in UTC."},
     ("signal", "observed_at"),
+    _signal_time,
 )
-_WINDOW_END = TapColumn(
+_WINDOW_END = ComputedColumn(
     "window_end",
     {
         **_TIME,
         "description": "End of the time window that the record was read in, UTC.",
     },
-    make=lambda _, window_end: window_end,
+    (),
+    lambda _, window_end: window_end,
 )
 
 
@@ -45,8 +57,8 @@ class Leads(LeadIntentStream):
     """Qualified leads: `POST /v1/signals/leads`."""
 
     name = "leads"
-    made_columns = (_SIGNAL_OBSERVED_AT,)
-    schema = record_schema("Lead", *made_columns)
+    computed_columns = (_SIGNAL_OBSERVED_AT,)
+    schema = record_schema("Lead", *computed_columns)
     primary_keys = ("id",)
     replication_key = "signal_observed_at"
     ranges = ("date_found", "latest_signal")
@@ -56,8 +68,8 @@ class SignalAccounts(LeadIntentStream):
     """Accounts surfaced by signals: `POST /v1/signals/accounts`."""
 
     name = "signal_accounts"
-    made_columns = (_record_key("account"), _WINDOW_END)
-    schema = record_schema("SignalAccount", *made_columns)
+    computed_columns = (_record_key("account"), _WINDOW_END)
+    schema = record_schema("SignalAccount", *computed_columns)
     primary_keys = (RECORD_KEY,)
     replication_key = "window_end"
     ranges = ("date_found", "latest_signal")
@@ -67,8 +79,8 @@ class MonitoredAccounts(LeadIntentStream):
     """The current monitored-account queue: `POST /v1/monitor/accounts`."""
 
     name = "monitored_accounts"
-    made_columns = (_record_key("account"), _WINDOW_END)
-    schema = record_schema("MonitoredAccount", *made_columns)
+    computed_columns = (_record_key("account"), _WINDOW_END)
+    schema = record_schema("MonitoredAccount", *computed_columns)
     primary_keys = (RECORD_KEY,)
     ranges = ("latest_activity",)
 
@@ -77,8 +89,8 @@ class Observations(LeadIntentStream):
     """The history of observations: `POST /v1/monitor/signals`."""
 
     name = "observations"
-    made_columns = (_record_key("observation"),)
-    schema = record_schema("Observation", *made_columns)
+    computed_columns = (_record_key("observation"),)
+    schema = record_schema("Observation", *computed_columns)
     primary_keys = (RECORD_KEY,)
     replication_key = "observed_at"
     ranges = ("observed_at",)
@@ -88,8 +100,8 @@ class CustomSignals(LeadIntentStream):
     """Custom Signal definitions: `POST /v1/monitor/custom-signals`."""
 
     name = "custom_signals"
-    made_columns = (_record_key("signal"),)
-    schema = record_schema("CustomSignal", *made_columns)
+    computed_columns = (_record_key("signal"),)
+    schema = record_schema("CustomSignal", *computed_columns)
     primary_keys = (RECORD_KEY,)
 
 
@@ -97,8 +109,8 @@ class MonitoredLeads(LeadIntentStream):
     """Leads of monitored accounts: `POST /v1/monitor/leads`."""
 
     name = "monitored_leads"
-    made_columns = (_record_key("lead"), _WINDOW_END)
-    schema = record_schema("MonitoredLead", *made_columns)
+    computed_columns = (_record_key("lead"), _WINDOW_END)
+    schema = record_schema("MonitoredLead", *computed_columns)
     primary_keys = (RECORD_KEY,)
     replication_key = "window_end"
     ranges = ("latest_activity",)

@@ -63,8 +63,8 @@ def read_config(path: str) -> dict[str, Any]:
         ConfigError: The file is not a JSON object. The message quotes neither its
             content nor `path`, in whose place the key may stand.
     """
-    cure = "give a JSON file of settings, or ENV for environment variables"
-    return _read("--config", path, dict[str, Any], cure)
+    hint = "give a JSON file of settings, or ENV for environment variables"
+    return _read("--config", path, dict[str, Any], hint)
 
 
 def read_state(path: str) -> dict[str, Any]:
@@ -79,11 +79,11 @@ def read_state(path: str) -> dict[str, Any]:
     Raises:
         ConfigError: The file is not a state.
     """
-    cure = "give the value of the tap's last STATE, or no state to read everything"
-    state = _read("--state", path, StateFile, cure)
+    hint = "give the value of the tap's last STATE, or no state to read everything"
+    state = _read("--state", path, StateFile, hint)
     if state and "bookmarks" not in state:
         # It would count as empty.
-        raise ConfigError([f"--state: it has no bookmarks; {cure}"])
+        raise ConfigError([f"--state: it has no bookmarks; {hint}"])
     return state
 
 
@@ -99,24 +99,25 @@ def read_catalog(path: str) -> dict[str, Any]:
     Raises:
         ConfigError: The file is not a catalog, or the schema of a column is not valid.
     """
-    cure = "give what --discover prints, or no catalog to read everything"
-    catalog = _read("--catalog", path, _CatalogFile, cure)
+    hint = "give what --discover prints, or no catalog to read everything"
+    catalog = _read("--catalog", path, _CatalogFile, hint)
     for entry in catalog["streams"]:
         try:
             Draft202012Validator.check_schema(entry.get("schema", {}))
         except SchemaError as error:
-            told = f"{entry['tap_stream_id']}: {error.json_path}: {error.message}"
-            raise ConfigError([Secret(None).summarize(f"--catalog: {told}")]) from None
+            problem = f"{entry['tap_stream_id']}: {error.json_path}: {error.message}"
+            line = Secret(None).summarize(f"--catalog: {problem}")
+            raise ConfigError([line]) from None
     return catalog
 
 
-def _read(option: str, path: str, form: type, cure: str) -> dict[str, Any]:
+def _read(option: str, path: str, form: type, hint: str) -> dict[str, Any]:
     try:
         content = read_json(path)
         msgspec.convert(content, form)
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise ConfigError([f"{option}: {why}; {cure}"]) from None
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError([f"{option}: {reason}; {hint}"]) from None
     return content
 
 

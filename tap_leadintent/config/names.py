@@ -1,4 +1,4 @@
-"""Finds names that cannot be meant, and suggests the right ones."""
+"""Finds misspelt names in settings and catalogs, and suggests the right ones."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
@@ -33,8 +33,10 @@ def did_you_mean(name: str, known: Iterable[str], inside: str = "") -> str:
     return f"; did you mean {inside}{near[0]}?" if near else ""
 
 
-def unknown(names: Iterable[str], known: Collection[str], what: str) -> Iterator[str]:
-    """Find unknown names.
+def find_unknown_names(
+    names: Iterable[str], known: Collection[str], what: str
+) -> Iterator[str]:
+    """Find the names that are not known.
 
     Args:
         names: Names, as given.
@@ -42,7 +44,7 @@ def unknown(names: Iterable[str], known: Collection[str], what: str) -> Iterator
         what: What they are names of.
 
     Yields:
-        A line for each unknown name, beginning with it.
+        A line for each unknown name, which begins with it.
     """
     for name in names:
         if name not in known:
@@ -52,8 +54,9 @@ def unknown(names: Iterable[str], known: Collection[str], what: str) -> Iterator
 def name_problems(config: Mapping[str, Any]) -> Iterator[str]:
     """Check the names in `filters`, `exclude_fields` and `stream_maps`.
 
-    A mistyped one would let through what it was to keep out. A name that is unlike all
-    that is documented may be a field that the API description does not show.
+    A misspelt name would let through the field that it was meant to keep out. A name
+    that resembles no documented one may be a field that the API description does not
+    show, so it is accepted.
 
     Args:
         config: The settings, valid by their schema.
@@ -64,7 +67,7 @@ def name_problems(config: Mapping[str, Any]) -> Iterator[str]:
     checks = {"filters": _filter_problems, "exclude_fields": _exclusion_problems}
     for setting, check in checks.items():
         given = config.get(setting, {})
-        for problem in unknown(given, openapi.STREAM_NAMES, "stream"):
+        for problem in find_unknown_names(given, openapi.STREAM_NAMES, "stream"):
             yield f"{setting}.{problem}"
         for stream in openapi.STREAM_NAMES:
             for problem in check(stream, given.get(stream, {})):
@@ -117,7 +120,7 @@ def _map_problems(entry: str, definition: Any) -> Iterator[str]:  # noqa: ANN401
         if not is_set and name != "__key_properties__":
             yield f".{name}: must be an expression, or null"
         elif name.startswith("__"):
-            for problem in unknown([name], _OPTIONS, "option"):
+            for problem in find_unknown_names([name], _OPTIONS, "option"):
                 yield f".{problem}"
         elif name in fields or value not in {None, "__NULL__"}:
             continue
@@ -141,13 +144,16 @@ def catalog_problems(catalog: Catalog, streams: Mapping[str, Stream]) -> Iterato
             "no stream is selected; in Meltano add rules such as leads.* to select, "
             'elsewhere put "selected": true into the metadata of a stream'
         )
-    for problem in unknown(selected, streams, "stream"):
+    for problem in find_unknown_names(selected, streams, "stream"):
         yield f"catalog: {problem}"
     for stream in (streams[name] for name in selected if name in streams):
         if stream.replication_method not in _METHODS:
-            told = f"there is no replication method {stream.replication_method}"
-            yield f"catalog: {stream.name}: {told}; choose one of {', '.join(_METHODS)}"
+            method, methods = stream.replication_method, ", ".join(_METHODS)
+            problem = (
+                f"there is no replication method {method}; choose one of {methods}"
+            )
+            yield f"catalog: {stream.name}: {problem}"
         columns = stream.effective_schema.get("properties", {})
         keys = filter(None, [stream.replication_key, *stream.primary_keys])
-        for problem in unknown(dict.fromkeys(keys), columns, "column"):
+        for problem in find_unknown_names(dict.fromkeys(keys), columns, "column"):
             yield f"catalog: {stream.name}: the key {problem}"

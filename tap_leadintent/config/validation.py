@@ -13,7 +13,7 @@ from singer_sdk.batch import Batcher
 from singer_sdk.helpers._batch import BatchConfig
 from singer_sdk.plugin_base import JSONSchemaValidator
 
-from tap_leadintent.config.names import name_problems, unknown
+from tap_leadintent.config.names import find_unknown_names, name_problems
 from tap_leadintent.config.settings import SCHEMA
 from tap_leadintent.openapi import request_fields
 from tap_leadintent.times import EARLIEST, LATEST, parse_instant
@@ -44,7 +44,7 @@ def validate(
     errors = JSONSchemaValidator({"properties": known}).iter_errors(config)
     required = schema["required"] if complete else []
     problems = [
-        *unknown(config, known, "setting"),
+        *find_unknown_names(config, known, "setting"),
         *(f"{name}: is required" for name in required if name not in config),
         *map(_described, errors),
     ]
@@ -90,8 +90,8 @@ def _date_problems(config: Mapping[str, Any]) -> Iterator[str]:
         try:
             dates[name] = parse_instant(config[name])
         except ValueError:
-            told = f"{config[name]!r} is not a date or date-time, such as 2026-01-31"
-            yield f"{name}: {told}"
+            problem = f"{config[name]!r} is not a date or date-time, such as 2026-01-31"
+            yield f"{name}: {problem}"
     # Up to a day ahead is accepted: in some time zones it is tomorrow already.
     latest = min(dates.get("end_date", LATEST), time.time() + 86_400)
     if dates.get("start_date", EARLIEST) > latest:
@@ -108,14 +108,16 @@ def _sdk_problems(config: Mapping[str, Any]) -> Iterator[str]:
         yield f"stream_maps: `fake` needs another package: {package}"
     if batch := config.get("batch_config"):
         try:
-            made = BatchConfig.from_dict(batch)
-            size: object = made.batch_size
+            batch_config = BatchConfig.from_dict(batch)
+            size: object = batch_config.batch_size
             # The SDK's schema lacks it. In batches of 0 rows it would write none.
             if not isinstance(size, int) or size < 1:
                 yield "batch_config.batch_size: must be an integer, 1 or more"
-            fsspec.get_filesystem_class(fsspec.utils.get_protocol(made.storage.root))
-            Batcher.get_batcher(made.encoding.format)
-            if made.encoding.format == "parquet":
+            fsspec.get_filesystem_class(
+                fsspec.utils.get_protocol(batch_config.storage.root)
+            )
+            Batcher.get_batcher(batch_config.encoding.format)
+            if batch_config.encoding.format == "parquet":
                 import_module("pyarrow")
         except ImportError as error:
             yield f"batch_config: {error}; pip install 'tap-leadintent[parquet,s3]'"

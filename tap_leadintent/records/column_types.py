@@ -1,4 +1,4 @@
-"""Checks whether a value fits its column's type, and converts it to that type."""
+"""Checks whether values match the types of their columns, and converts them."""
 
 from collections.abc import Callable, Collection, Mapping
 from types import GenericAlias
@@ -23,7 +23,7 @@ class ColumnTypes:
     """The types of a stream's columns, compiled for many records.
 
     Targets check records against the schema, but warehouses are stricter: a number must
-    fit a double, an integer 64 bits, and a time must be valid.
+    fit into a double, an integer into 64 bits, and a time must be valid.
     """
 
     def __init__(self, columns: Mapping[str, Schema]) -> None:
@@ -36,47 +36,47 @@ class ColumnTypes:
             name: None if "format" in schema else _exact_type(schema)
             for name, schema in columns.items()
         }
-        self.fits = {name: _fit_for(columns[name], types[name]) for name in columns}
+        self.coerce = {name: _coercion(columns[name], types[name]) for name in columns}
         """For each column, the function to call with each value that is not null. It
-        gives the value in the column's type, or None if the value contradicts it."""
+        returns the value in the column's type, or None if the value contradicts it."""
         self._others = [name for name in types if types[name] is None]
         exact = _struct({n: columns[n] for n in types if types[n] is not None})
         self._page = GenericAlias(list, exact)
 
-    def doubtful(self, records: list[dict[str, Any]]) -> Collection[str]:
-        """Find the columns whose values must go through `fits`.
+    def columns_to_check(self, records: list[dict[str, Any]]) -> Collection[str]:
+        """Find the columns whose values must go through `coerce`.
 
         Args:
             records: Records of a page, as the API gave them.
 
         Returns:
-            The names of these columns, and maybe of others. All other values fit as
-            they are.
+            The names of these columns, and perhaps of others. The values of all other
+            columns have the right type.
         """
         # One call in C checks a whole page.
-        return self._others if _is_of(self._page, records) else self.fits
+        return self._others if _matches_type(self._page, records) else self.coerce
 
 
-def _fit_for(schema: Schema, exact: Any) -> Callable[[Any], Any]:  # noqa: ANN401
+def _coercion(schema: Schema, exact: Any) -> Callable[[Any], Any]:  # noqa: ANN401
     # As the SDK's targets decide what becomes a timestamp column.
     for branch in (schema, *schema.get("anyOf", [])):
         is_text = "string" in (branch.get("type") or [])
         if is_text and branch.get("format") == "date-time":
             return utc_timestamp
-    kind = _only_type(schema)
+    kind = _single_type(schema)
     formats = None if kind in {"object", "array"} else FormatChecker()
     validator = Draft202012Validator(_with_decimals(schema), format_checker=formats)
 
-    def fit(value: object) -> object:
+    def coerce_value(value: object) -> object:
         if kind == "integer" and isinstance(value, float) and value.is_integer():
             value = int(value)
         if exact is None:
             is_valid = validator.is_valid(_with_decimals(value))
         else:
-            is_valid = _is_of(exact, value)
+            is_valid = _matches_type(exact, value)
         return value if is_valid else None
 
-    return fit
+    return coerce_value
 
 
 def _with_decimals(value: Any) -> Any:  # noqa: ANN401 - any JSON
@@ -84,7 +84,7 @@ def _with_decimals(value: Any) -> Any:  # noqa: ANN401 - any JSON
     return deserialize_json(serialize_json(value))
 
 
-def _is_of(wanted: Any, value: object) -> bool:  # noqa: ANN401 - types have no type
+def _matches_type(wanted: Any, value: object) -> bool:  # noqa: ANN401 - types have no type
     try:
         msgspec.convert(value, wanted)
     except msgspec.ValidationError:
@@ -93,23 +93,23 @@ def _is_of(wanted: Any, value: object) -> bool:  # noqa: ANN401 - types have no 
 
 
 def _exact_type(schema: Schema) -> Any | None:  # noqa: ANN401
-    """Give the type of all values but null of a schema; None if none is so simple."""
-    kind = _only_type(schema)
+    """Return the type of all values of a schema but null, None if no type says it."""
+    kind = _single_type(schema)
     # Formats of nested fields do not matter: warehouses store them as JSON.
-    said = schema.keys() - _ANNOTATIONS - {"format"}
-    if kind == "array" and said <= {"type", "items"}:
+    keywords = schema.keys() - _ANNOTATIONS - {"format"}
+    if kind == "array" and keywords <= {"type", "items"}:
         items = schema.get("items")
         inner = _nullable_type(items) if items else Any
         return GenericAlias(list, inner) if inner else None
-    if kind == "object" and said <= {"type", "properties", "additionalProperties"}:
+    if kind == "object" and keywords <= {"type", "properties", "additionalProperties"}:
         is_open = schema.get("additionalProperties", True) is True
         return _struct(schema.get("properties", {})) if is_open else None
-    return _SCALARS.get(kind or "") if said == {"type"} else None
+    return _SCALARS.get(kind or "") if keywords == {"type"} else None
 
 
 def _nullable_type(schema: Schema) -> Any | None:  # noqa: ANN401
-    found = _exact_type(schema)
-    return found and (found | None if "null" in schema["type"] else found)
+    exact = _exact_type(schema)
+    return exact and (exact | None if "null" in schema["type"] else exact)
 
 
 def _struct(fields: Mapping[str, Schema]) -> Any | None:  # noqa: ANN401
@@ -124,8 +124,8 @@ def _struct(fields: Mapping[str, Schema]) -> Any | None:  # noqa: ANN401
         return None
 
 
-def _only_type(schema: Schema) -> str | None:
-    """Give the only type that a schema allows besides null; None if there are more."""
+def _single_type(schema: Schema) -> str | None:
+    """Return the only type that a schema allows besides null, None if it has more."""
     types = schema.get("type", [])
-    found = {types} if isinstance(types, str) else {*types} - {"null"}
-    return found.pop() if len(found) == 1 else None
+    others = {types} if isinstance(types, str) else {*types} - {"null"}
+    return others.pop() if len(others) == 1 else None

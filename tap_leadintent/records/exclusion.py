@@ -19,23 +19,23 @@ class Exclusion:
         Args:
             names: Names of fields, with dots for nested ones.
         """
-        self._whole = frozenset(names)
+        self._names = frozenset(names)
         # Computed when a record has such a field: all together are exponential in the
         # number of dots, as each dot may also be a part of a field's own name.
         self._objects = {
             name[:position]
-            for name in self._whole
+            for name in self._names
             for position, character in enumerate(name)
             if character == "."
         }
-        self._inside: dict[str, Exclusion] = {}
+        self._nested: dict[str, Exclusion] = {}
 
     def __bool__(self) -> bool:
-        """Tell whether anything is excluded."""
-        return bool(self._whole)
+        """Return whether any field is excluded."""
+        return bool(self._names)
 
-    def takes(self, *path: str) -> bool:
-        """Tell whether a field is excluded.
+    def removes(self, *path: str) -> bool:
+        """Return whether a field is excluded.
 
         Args:
             path: The names of its objects and its own, outermost first.
@@ -44,7 +44,7 @@ class Exclusion:
             Whether the field or an object around it is excluded.
         """
         prefixes = (path[:count] for count in range(1, len(path) + 1))
-        return any(".".join(prefix) in self._whole for prefix in prefixes)
+        return any(".".join(prefix) in self._names for prefix in prefixes)
 
     def apply(self, value: Any) -> Any:  # noqa: ANN401 - any JSON
         """Remove the fields from a value.
@@ -61,9 +61,9 @@ class Exclusion:
             return value
         objects = self._objects
         return {
-            name: self._of(name).apply(field) if name in objects else field
+            name: self._inside_of(name).apply(field) if name in objects else field
             for name, field in value.items()
-            if name not in self._whole
+            if name not in self._names
         }
 
     def schema(self, schema: Schema) -> Schema:
@@ -79,22 +79,24 @@ class Exclusion:
         changed = dict(schema)
         if "properties" in schema:
             changed["properties"] = {
-                name: self._of(name).schema(inner) if name in self._objects else inner
+                name: self._inside_of(name).schema(inner)
+                if name in self._objects
+                else inner
                 for name, inner in schema["properties"].items()
-                if name not in self._whole
+                if name not in self._names
             }
         if "required" in schema:
             changed["required"] = [
-                n for n in schema["required"] if n not in self._whole
+                n for n in schema["required"] if n not in self._names
             ]
         if isinstance(schema.get("items"), dict):
             changed["items"] = self.schema(schema["items"])
         return changed
 
-    def _of(self, name: str) -> "Exclusion":
+    def _inside_of(self, name: str) -> "Exclusion":
         """Return what is excluded of an object."""
-        if name not in self._inside:
+        if name not in self._nested:
             dotted = f"{name}."
-            names = (each for each in self._whole if each.startswith(dotted))
-            self._inside[name] = Exclusion(each[len(dotted) :] for each in names)
-        return self._inside[name]
+            names = (each for each in self._names if each.startswith(dotted))
+            self._nested[name] = Exclusion(each[len(dotted) :] for each in names)
+        return self._nested[name]

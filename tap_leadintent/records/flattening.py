@@ -1,9 +1,9 @@
-"""Flattens records; what no flat column holds goes to `additional_properties`.
+"""Flattens records; fields without a flat column go to `additional_properties`.
 
-The SDK flattens the schema and names the columns. Its way with records would lose data:
-a nested field that SCHEMA lacks becomes a column that the target does not have, and of
-two fields with one name the last remains. It also makes each name anew for each record,
-which takes three times as long.
+The SDK flattens the schema and names the columns. It does not flatten the records,
+because it would lose data: a nested field that is not in SCHEMA becomes a column that
+the target does not have, and of two fields with the same flat name only one remains. It
+also computes each name again for each record, which takes three times as long.
 """
 
 from collections.abc import Set as AbstractSet
@@ -22,8 +22,8 @@ from tap_leadintent.records.shaper import RecordShaper
 Record = dict[str, Any]
 
 _MOST_NAMES = 1_000
-"""Flat names that are remembered. Fewer are made anew too often; more would let a
-server that invents fields fill the memory."""
+"""Flat names that are remembered. Fewer would be computed again for each record; more
+would let a server that invents names of fields fill the memory."""
 
 
 class Flattening:
@@ -36,13 +36,14 @@ class Flattening:
         notes: RecordNotes,
         hidden: AbstractSet[str] = frozenset(),
     ) -> None:
-        """Plan the columns.
+        """Flatten the schema.
 
         Args:
             schema: The JSON schema of the nested records.
             options: How deep to flatten, and how to name columns.
             notes: Collects what to log about the records.
-            hidden: What the map sets; no nested field comes back under such a name.
+            hidden: The columns that the stream map sets. Nested fields with these flat
+                names are left out.
 
         Raises:
             ValueError: Two fields would have the same column.
@@ -55,7 +56,7 @@ class Flattening:
         }
         self._name = lru_cache(_MOST_NAMES)(partial(sdk.flatten_key, **naming))
         fields = dict(schema["properties"])
-        rest = fields.pop(ADDITIONAL_PROPERTIES, None)
+        extra_fields = fields.pop(ADDITIONAL_PROPERTIES, None)
         nested = {**schema, "properties": fields}
         self.schema: dict[str, Any] = sdk.flatten_schema(nested, self._depth, **naming)
         """The JSON schema of the flat records."""
@@ -63,7 +64,7 @@ class Flattening:
         for name in columns.keys() & (hidden - fields.keys()):
             del columns[name]
         self._objects = [name for name in fields if self._name(name, ()) not in columns]
-        if rest is not None:
+        if extra_fields is not None:
             columns[ADDITIONAL_PROPERTIES] = {"type": ["string", "null"]}
         self._shaper = RecordShaper(columns=columns, mask=SelectionMask(), notes=notes)
 
@@ -78,32 +79,34 @@ class Flattening:
             does not allow null.
         """
         fields, flat = {**record}, dict[str, Any]()
-        told = fields.pop(ADDITIONAL_PROPERTIES, None)
-        rest: Record = {**told} if isinstance(told, dict) else {}
-        for name in [*rest]:
+        extra_value = fields.pop(ADDITIONAL_PROPERTIES, None)
+        extra_fields: Record = {**extra_value} if isinstance(extra_value, dict) else {}
+        for name in [*extra_fields]:
             hides = self._hides_inside(name, ())
-            if isinstance(rest[name], dict) and (hides or name in self._objects):
-                # It contradicts its column, but most of its fields have one now.
-                fields[name] = rest.pop(name)
+            is_object = isinstance(extra_fields[name], dict)
+            if is_object and (hides or name in self._objects):
+                # It contradicts its column, but most of its fields have a flat one.
+                fields[name] = extra_fields.pop(name)
             elif hides:
-                # It may hold what the map hides in another form.
-                del rest[name]
+                # It may contain what the map hides, in another form.
+                del extra_fields[name]
         self._flatten(fields, (), flat)
         (shaped,) = self._shaper.shape([flat])
         if ADDITIONAL_PROPERTIES in shaped:
             for column, value in (shaped[ADDITIONAL_PROPERTIES] or {}).items():
-                _add(rest, column, value)
-            if told is None or isinstance(told, dict):
-                told = serialize_json(rest) if rest else None
-            shaped[ADDITIONAL_PROPERTIES] = told
+                _add(extra_fields, column, value)
+            if extra_value is None or isinstance(extra_value, dict):
+                extra_value = serialize_json(extra_fields) if extra_fields else None
+            shaped[ADDITIONAL_PROPERTIES] = extra_value
         return shaped
 
     def _flatten(self, fields: Record, above: tuple[str, ...], flat: Record) -> None:
         """Put an object's fields under their flat names."""
 
         def is_late(name: str) -> bool:
-            # A record's own columns come first, then those of its objects. In objects,
-            # nested ones come first. So no odd name takes a column of the schema.
+            # A record's own columns come before those of its objects. In objects, those
+            # of nested objects come first. So no field with the separator in its name
+            # takes a column of the schema.
             return isinstance(fields[name], dict) != bool(above)
 
         for name in sorted(fields, key=is_late):
@@ -121,7 +124,7 @@ class Flattening:
                 _add(flat, column, value)
 
     def _has_columns(self, name: str, above: tuple[str, ...]) -> bool:
-        """Tell whether a field is an object that the schema has."""
+        """Return whether a field is an object of the schema."""
         prefix = self._name("", (*above, name))
         return not above or any(column.startswith(prefix) for column in self._columns)
 

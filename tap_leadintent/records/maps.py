@@ -1,4 +1,4 @@
-"""Stream maps: the SDK maps records; `additional_properties` keeps nothing it sets."""
+"""Builds stream maps that keep nothing that they set in `additional_properties`."""
 
 import logging
 from collections.abc import Mapping
@@ -50,21 +50,21 @@ def build_mapper(
     except (MappingError, NotImplementedError, TypeError, ValueError) as error:
         raise ConfigError([f"stream_maps: {error}"]) from None
     for stream, maps in mapper.stream_maps.items():
-        for made in maps:
+        for stream_map in maps:
             hidden: set[str] = set()
-            if isinstance(made, sdk.CustomStreamMap):
-                hidden = _names_set_by(made)
-                _make_safe(made, hidden)
-            made.flattening_options = options
-            if not made.flattening_enabled:
+            if isinstance(stream_map, sdk.CustomStreamMap):
+                hidden = _fields_set_by(stream_map)
+                _make_safe(stream_map, hidden)
+            stream_map.flattening_options = options
+            if not stream_map.flattening_enabled:
                 continue
             try:
-                schema = made.transformed_schema
+                schema = stream_map.transformed_schema
                 flattening = Flattening(schema, options, notes[stream], hidden)
             except ValueError as error:
                 raise ConfigError([f"flattening_enabled: {stream}: {error}"]) from None
-            made.transformed_schema = flattening.schema
-            made.flatten_record = flattening.record  # type: ignore[method-assign]
+            stream_map.transformed_schema = flattening.schema
+            stream_map.flatten_record = flattening.record  # type: ignore[method-assign]
     return mapper
 
 
@@ -76,30 +76,30 @@ def _register(mapper: sdk.PluginMapper, entry: CatalogEntry) -> None:
     mapper.register_raw_stream_schema(entry.tap_stream_id, schema, entry.key_properties)
 
 
-def _names_set_by(made: sdk.CustomStreamMap) -> set[str]:
+def _fields_set_by(stream_map: sdk.CustomStreamMap) -> set[str]:
     # Private, as a map says nowhere else what it sets.
-    sets = getclosurevars(made._transform_fn).nonlocals["stream_map_parsed"]  # noqa: SLF001
+    sets = getclosurevars(stream_map._transform_fn).nonlocals["stream_map_parsed"]  # noqa: SLF001
     changed = {name for name, expression, _ in sets if expression not in {name, "self"}}
     # `__else__` takes out columns that it does not name.
-    left = made.transformed_schema["properties"].keys()
-    return changed.union(made.raw_schema["properties"].keys() - left)
+    remaining = stream_map.transformed_schema["properties"].keys()
+    return changed.union(stream_map.raw_schema["properties"].keys() - remaining)
 
 
-def _make_safe(made: sdk.CustomStreamMap, hidden: set[str]) -> None:
-    """Let a map hide what it sets, and explain its errors."""
-    transform = made.transform
+def _make_safe(stream_map: sdk.CustomStreamMap, hidden: set[str]) -> None:
+    """Make a map hide the fields that it sets, and explain its errors."""
+    transform = stream_map.transform
 
     def transform_safely(record: Record) -> Record | None:
-        # Without a column it is there, or if it contradicts its column's type.
-        if rest := record.get(ADDITIONAL_PROPERTIES):
-            left = {name: rest[name] for name in rest if name not in hidden}
-            record = {**record, ADDITIONAL_PROPERTIES: left or None}
+        # A field is there if it has no column, or contradicts its column's type.
+        if extra_fields := record.get(ADDITIONAL_PROPERTIES):
+            kept = {n: value for n, value in extra_fields.items() if n not in hidden}
+            record = {**record, ADDITIONAL_PROPERTIES: kept or None}
         try:
             return transform(record)
         except Exception as error:  # noqa: BLE001 - expressions can raise anything
             # The message must not quote the record, which may be private.
             what = type(error.__cause__ or error).__name__
-            expression = " ".join(made.expr_evaluator.expr.split())
+            expression = " ".join(stream_map.expr_evaluator.expr.split())
             msg = (
                 f"the map expression {expression!r} failed on a record "
                 f"({what}); a value may be null there or of another type; if a field "
@@ -108,4 +108,4 @@ def _make_safe(made: sdk.CustomStreamMap, hidden: set[str]) -> None:
             )
             raise StreamError(msg) from None
 
-    made.transform = transform_safely  # type: ignore[method-assign]
+    stream_map.transform = transform_safely  # type: ignore[method-assign]

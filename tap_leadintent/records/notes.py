@@ -78,9 +78,9 @@ class RecordNotes:
             )
         if self._contradicting:
             counts = sorted(self._contradicting.items())
-            told = [f"{name!r} in {counted(n, 'record')}" for name, n in counts]
+            texts = [f"{name!r} in {counted(n, 'record')}" for name, n in counts]
             self._logger.warning(
                 "Some values do not match the types of their columns and are only in "
                 "additional_properties, if that is selected: %s",
-                show(", ".join(told), _MOST_SHOWN),
+                show(", ".join(texts), _MOST_SHOWN),
             )

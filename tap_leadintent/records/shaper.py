@@ -13,12 +13,12 @@ from singer_sdk.singerlib import SelectionMask
 
 from tap_leadintent.api.page import Records
 from tap_leadintent.errors import StreamError
-from tap_leadintent.openapi import ADDITIONAL_PROPERTIES, RECORD_KEY, TapColumn
+from tap_leadintent.openapi import ADDITIONAL_PROPERTIES, ComputedColumn
 from tap_leadintent.records.column_types import ColumnTypes
 from tap_leadintent.records.exclusion import Exclusion
-from tap_leadintent.records.keys import canonical_json, content_key
+from tap_leadintent.records.keys import canonical_json
 from tap_leadintent.records.notes import RecordNotes
-from tap_leadintent.times import is_finer, utc_timestamp
+from tap_leadintent.times import is_finer
 
 Record = dict[str, Any]
 
@@ -28,15 +28,15 @@ _REPAIRED = (
 )
 
 
-def _time_at(path: Iterable[str], record: Any, _: object) -> str | None:  # noqa: ANN401 - any JSON
-    for name in path:
-        record = record.get(name) if isinstance(record, dict) else None
-    return utc_timestamp(record)
-
-
 def _text_of(name: str, record: Record, _: object) -> str | None:
     value = record.get(name)
     return None if value is None else str(value)
+
+
+_NO_ID = (
+    "A record has no id, so its key is made from all its content: when the record "
+    "changes, it becomes another row"
+)
 
 
 class RecordShaper:
@@ -49,7 +49,7 @@ class RecordShaper:
         mask: SelectionMask,
         notes: RecordNotes,
         key_properties: Sequence[str] = (),
-        made_columns: Iterable[TapColumn] = (),
+        computed_columns: Iterable[ComputedColumn] = (),
         exclusion: Exclusion | None = None,
     ) -> None:
         """Compile the stream's schema, once for all records.
@@ -59,7 +59,7 @@ class RecordShaper:
             mask: Which fields are selected.
             notes: Collects what to log about the records.
             key_properties: The key columns; every record must have a value for each.
-            made_columns: The columns that the stream makes itself; others hold fields.
+            computed_columns: The columns that are computed.
             exclusion: The fields to remove from each record first, if any.
         """
         self._notes = notes
@@ -68,22 +68,19 @@ class RecordShaper:
         self._deselected = Exclusion(
             ".".join(path[1::2]) for path in mask if not mask[path]
         )
-        own = {
-            column.name: column.make or partial(_time_at, column.made_from)
-            for column in made_columns
-        }
+        computed = {column.name: column for column in computed_columns}
         fields = {
             name: schema
             for name, schema in columns.items()
-            if name not in own and name != ADDITIONAL_PROPERTIES
+            if name not in computed and name != ADDITIONAL_PROPERTIES
         }
         self._types = ColumnTypes(fields)
         self._empty: Record = dict.fromkeys(fields)
-        self._made = [(name, own[name]) for name in own if name in columns]
-        self._has_rest = ADDITIONAL_PROPERTIES in columns
+        self._computed = [computed[name] for name in computed if name in columns]
+        self._has_extra_fields = ADDITIONAL_PROPERTIES in columns
         self._keys = key_properties
-        self._key_makers = [
-            own.get(name) or partial(_text_of, name)
+        self._key_parts = [
+            computed[name].compute if name in computed else partial(_text_of, name)
             for name in key_properties or ["id"]
         ]
         self._never_null = [
@@ -119,7 +116,7 @@ class RecordShaper:
         Returns:
             A value for each key column, None where the record has none.
         """
-        return tuple([make(record, None) for make in self._key_makers])
+        return tuple([compute(record, None) for compute in self._key_parts])
 
     def shape(
         self, records: list[Record], window_end: str | None = None
@@ -139,8 +136,10 @@ class RecordShaper:
         """
         if self._exclusion is not None:
             records = self._exclusion.apply(records)
-        doubtful = self._types.doubtful(records)
-        shaped = [self._shape(record, doubtful, window_end) for record in records]
+        columns_to_check = self._types.columns_to_check(records)
+        shaped = [
+            self._shape(record, columns_to_check, window_end) for record in records
+        ]
         for key in self._keys:
             if any(row.get(key) in (None, "") for row in shaped):
                 msg = (
@@ -151,49 +150,48 @@ class RecordShaper:
         return shaped
 
     def _shape(
-        self, record: Record, doubtful: Collection[str], window_end: str | None
+        self, record: Record, columns_to_check: Collection[str], window_end: str | None
     ) -> Record:
         shaped = self._empty | record
-        rest: Record = {}
+        extra_fields: Record = {}
         if len(shaped) > len(self._empty):
-            # They come after the columns.
-            unknown = [*shaped][len(self._empty) :]
-            rest = self._deselected.apply({name: shaped.pop(name) for name in unknown})
-            if self._has_rest:
-                self._notes.without_column(rest)
-        if doubtful and (contradicting := self._fit(shaped, doubtful)):
-            rest |= self._deselected.apply(contradicting)
-        for name, make in self._made:
-            shaped[name] = make(record, window_end)
-            if name == RECORD_KEY and shaped[name] is None:
-                self._notes.warn_once(
-                    "A record has no id, so its key is made from all its content: when "
-                    "the record changes, it becomes another row"
-                )
-                shaped[name] = content_key(record)
-        if self._has_rest:
-            shaped[ADDITIONAL_PROPERTIES] = rest or None
+            unknown = [name for name in record if name not in self._empty]
+            unknown_fields = {name: shaped.pop(name) for name in unknown}
+            extra_fields = self._deselected.apply(unknown_fields)
+            if self._has_extra_fields:
+                self._notes.without_column(extra_fields)
+        contradicting = self._coerce(shaped, columns_to_check)
+        if contradicting:
+            extra_fields |= self._deselected.apply(contradicting)
+        for name, _, _, compute, fallback in self._computed:
+            value = compute(record, window_end)
+            if value is None and fallback:
+                self._notes.warn_once(_NO_ID)
+                value = fallback(record)
+            shaped[name] = value
+        if self._has_extra_fields:
+            shaped[ADDITIONAL_PROPERTIES] = extra_fields or None
         for name in self._never_null:
             if shaped[name] is None:
                 del shaped[name]
         return shaped
 
-    def _fit(self, shaped: Record, names: Iterable[str]) -> Record:
+    def _coerce(self, shaped: Record, names: Iterable[str]) -> Record:
         """Convert values to their columns' types; return those that cannot be."""
-        rest: Record = {}
+        extra_fields: Record = {}
         for name in names:
             value = shaped[name]
             if value is None:
                 continue
-            fitted = shaped[name] = self._types.fits[name](value)
-            if fitted is None:
-                rest[name] = value
-                if not self._deselected.takes(name):
+            coerced = shaped[name] = self._types.coerce[name](value)
+            if coerced is None:
+                extra_fields[name] = value
+                if not self._deselected.removes(name):
                     self._notes.contradicting(name)
                 # An id that is no text would stop the stream.
                 if name == "id" and name in self._keys:
                     shaped[name] = canonical_json(value)
             # Times are the only texts that conversion changes.
-            elif fitted is not value and isinstance(value, str) and is_finer(value):
-                rest[name] = value
-        return rest
+            elif coerced is not value and isinstance(value, str) and is_finer(value):
+                extra_fields[name] = value
+        return extra_fields

@@ -72,7 +72,7 @@ def test_a_catalog_without_additional_properties() -> None:
     shaped = RecordShaper(
         columns={"record_key": stream.schema["properties"]["record_key"]},
         key_properties=["record_key"],
-        made_columns=stream.made_columns,
+        computed_columns=stream.computed_columns,
         mask=SelectionMask(),
         notes=NOTES,
     ).shape([{"id": "1", "name": "x"}])

@@ -19,7 +19,7 @@ def shaper(
     stream = declared_stream(name)
     usual = {
         "key_properties": stream.primary_keys,
-        "made_columns": stream.made_columns,
+        "computed_columns": stream.computed_columns,
         "mask": SelectionMask(),
         "notes": NOTES,
     }
