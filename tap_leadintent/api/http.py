@@ -17,7 +17,7 @@ from tap_leadintent.api.failures import no_answer, no_page
 from tap_leadintent.api.health import RunHealth
 from tap_leadintent.api.limits import RateLimiter, backoff
 from tap_leadintent.api.page import Page
-from tap_leadintent.api.session import trusted
+from tap_leadintent.api.session import trusted_certificates
 from tap_leadintent.errors import StreamError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.log import Secret
@@ -124,7 +124,10 @@ class Client:
         try:
             ready = request.prepare()
             response = context.session.send(
-                ready, timeout=self.timeout, verify=trusted(), allow_redirects=False
+                ready,
+                timeout=self.timeout,
+                verify=trusted_certificates(),
+                allow_redirects=False,
             )
         except requests.RequestException as error:
             raise no_answer(error, self.url, self.timeout, context.secret) from None

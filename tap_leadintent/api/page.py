@@ -20,6 +20,14 @@ _ESCAPED_NULL = re.compile(rb"\\u0000")
 _UNFIT = re.compile("[\0\ud800-\udfff]")
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
+MOST_RECORDS = 1_000
+"""Ten times the largest `page_size`. A page with more records is no page: it would take
+much more memory than its body."""
+
+_MOST_VALUES = 1_000_000
+"""Values on a page, where each comma, bracket and brace counts as one. More would let a
+small compressed body fill the memory; fewer might refuse pages of large records."""
+
 _BYTES_OF_A_PAGE = 4_096
 """Estimate of what a page's objects take besides its body. A larger one lets fewer
 small pages wait; a smaller one lets them take more memory than is counted."""
@@ -85,8 +93,17 @@ class Page:
             ValueError: The body is not a page envelope; the message says why.
             RecursionError: It is nested too deeply.
         """
+        # A shorter body cannot have so many, so ordinary pages are not searched.
+        if len(content) > _MOST_VALUES and (
+            sum(map(content.count, (b",", b"[", b"{"))) > _MOST_VALUES
+        ):
+            msg = f"it has more than {_MOST_VALUES:,} values"
+            raise ValueError(msg)
         envelope, is_repaired = _decode(_envelope_decoder, content)
         raw, cursor = envelope.data, envelope.cursor
+        if len(raw) > MOST_RECORDS:
+            msg = f"it has {len(raw):,} records"
+            raise ValueError(msg)
         if is_repaired and _REPLACEMENT in (cursor.next or ""):
             msg = "its cursor is no valid text"
             raise ValueError(msg)

@@ -23,6 +23,10 @@ _MANY_EMPTY = 100
 """Empty pages in a row that get a warning. Fewer would warn of servers that filter what
 they have read; more would leave it open for longer why a run does not end."""
 
+_TOO_MANY_EMPTY = 1_000
+"""Empty pages in a row that end the stream. Fewer might end it where the next page has
+records; more would send more requests to a server that never returns any."""
+
 
 class Chain(BaseAPIPaginator[str | None]):
     """Follows `cursor.next` until `cursor.has_more` is false. It sends nothing.
@@ -57,9 +61,16 @@ class Chain(BaseAPIPaginator[str | None]):
             The page, as it counts.
 
         Raises:
-            StreamError: It has no next cursor, or one that was followed before.
+            StreamError: It has no next cursor, or one that was followed before; or it
+                is one of too many empty pages.
         """
         self._empty = 0 if page.raw else self._empty + 1
+        if self._empty == _TOO_MANY_EMPTY:
+            msg = (
+                f"the API has sent {self._empty:,} empty pages in a row, each with the "
+                "promise of another; report it to the API's support"
+            )
+            raise StreamError(msg)
         if self._empty == _MANY_EMPTY:
             self._logger.warning(
                 "The API has sent %d empty pages in a row, each with the promise of "

@@ -6,7 +6,9 @@ import socket
 import time
 from functools import cache
 from http.client import HTTPResponse
+from http.cookiejar import DefaultCookiePolicy
 from pathlib import Path
+from ssl import PROTOCOL_TLS_CLIENT, SSLContext
 from typing import Any
 
 import requests
@@ -141,13 +143,15 @@ def new_session(url: str, connections: int) -> requests.Session:
     session.mount("http://", adapter)
     # Else it would read the environment again for each request.
     session.trust_env = False
+    # They would never be sent, and a server could fill the memory with them.
+    session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
     # With plain HTTP, a proxy could read the key; it is allowed for loopback only.
     if url.lower().startswith("https:"):
         session.proxies = get_environ_proxies(url)
     return session
 
 
-def trusted() -> str | bool:
+def trusted_certificates() -> str | bool:
     """Read from the environment which certificates to trust.
 
     `requests` does so only for requests that it prepares itself, and ignores
@@ -157,12 +161,27 @@ def trusted() -> str | bool:
         The argument `verify` for `Session.send`.
 
     Raises:
-        StreamError: A variable names a path that does not exist.
+        StreamError: A variable names a path without certificates.
     """
-    for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"):
-        if path := os.environ.get(name):
-            if not Path(path).exists():
-                msg = f"{name} names no file of certificates: there is no {path}"
+    for variable in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"):
+        if path := os.environ.get(variable):
+            if not _holds_certificates(path):
+                msg = (
+                    f"{variable} names {path}, which cannot be loaded; it must be a "
+                    "file of certificates in PEM format, or a folder of such files "
+                    "that `openssl rehash` has prepared"
+                )
                 raise StreamError(msg, reason=Reason.NO_CONNECTION)
             return path
+    return True
+
+
+@cache
+def _holds_certificates(path: str) -> bool:
+    if Path(path).is_dir():
+        return any(Path(path).glob("[0-9a-f]*.[0-9]"))
+    try:
+        SSLContext(PROTOCOL_TLS_CLIENT).load_verify_locations(path)
+    except OSError:
+        return False
     return True

@@ -1,6 +1,7 @@
 """From the bytes of a response to values that every warehouse can hold."""
 
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -84,6 +85,7 @@ NO_PAGES = {
     "error": {"error": {"code": "busy"}},
     "cut off": '{"data": [{"id": 1e99999999999999999999',
     "trailing": '{"data": [], "cursor": {"has_more": false}}{}',
+    "too many records": {"data": [{}] * 1_001, "cursor": {"has_more": False}},
     "no data": {"cursor": {"has_more": False}},
     "data null": {"data": None, "cursor": {"has_more": False}},
     "record text": {"data": ["2"], "cursor": {"has_more": False}},
@@ -102,6 +104,20 @@ def test_what_is_not_a_page_is_an_error(content: Any) -> None:
     text = content if isinstance(content, str) else json.dumps(content)
     with pytest.raises((ValueError, StreamError), match=r"."):
         Page.of(text.encode()).decode()
+
+
+@pytest.mark.parametrize("start", ["", "[NaN],"], ids=["valid", "invalid"])
+@pytest.mark.parametrize("many", ["{},", "[[]],"], ids=["objects", "lists"])
+def test_too_many_values_take_no_memory(start: str, many: str) -> None:
+    content = f'{{"data": [{{"x": [{start}{many * 600_000}1]}}], "cursor": {{}}}}'
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="more than 1,000,000 values"):
+            Page.of(content.encode())
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 5 * 10**6
 
 
 @pytest.mark.parametrize(

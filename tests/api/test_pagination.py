@@ -1,6 +1,7 @@
 """The page envelope and the cursor chain, read through a real stream."""
 
 import json
+import logging
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ import requests_mock
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tap_leadintent.api.page import Page
+from tap_leadintent.api.pagination import Chain
 from tap_leadintent.errors import StreamError
 from tap_leadintent.tap import TapLeadIntent
 
@@ -134,11 +137,23 @@ def test_a_record_that_cannot_be_decoded_is_an_error() -> None:
         read_answers(first, second)
 
 
-def test_many_empty_pages_are_followed_with_one_warning(
+def test_many_empty_pages_are_followed_with_a_warning_but_not_for_ever(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    empty = [envelope([], has_more=True, after=str(number)) for number in range(201)]
-    ids, _ = read_answers(*empty, envelope([1], has_more=False))
-    assert ids == ["1"]
+    chain = Chain({}, logging.getLogger())
+
+    def take(count: int, *records: int) -> None:
+        for number in range(count):
+            after = f"{chain.count}-{number}"
+            page = envelope([*records], has_more=True, after=after)
+            chain.take(Page.of(json.dumps(page).encode()))
+
+    take(99)
+    take(1, 7)
+    take(99)
+    assert caplog.messages == []
+    take(900)
     (warning,) = caplog.messages
     assert "100 empty pages in a row" in warning
+    with pytest.raises(StreamError, match=r"^the API has sent 1,000 empty pages in a"):
+        take(1)

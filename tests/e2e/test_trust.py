@@ -1,13 +1,13 @@
 """Whom the tap trusts, and which way its key goes: certificates, proxies, redirects."""
 
+import ssl
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from socket import socket
 
 import pytest
 
-from tap_leadintent.api.session import trusted
-from tap_leadintent.errors import StreamError
+from tap_leadintent.api.session import trusted_certificates
 from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import API_KEY, Run, only
 from tests.support.servers import answering, listening, read_request, response
@@ -22,16 +22,44 @@ def _no_trust(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
+@pytest.fixture(scope="module")
+def files(certificate: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make files that hold no certificates, or not whole ones."""
+    folder = tmp_path_factory.mktemp("certificates")
+    text = certificate.read_text()
+    pem = text[text.index("-----BEGIN CERT") :]
+    contents = {
+        "der": ssl.PEM_cert_to_DER_cert(pem),
+        "empty": b"",
+        "cut": pem[:300].encode(),
+        "garbage": b"garbage",
+    }
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+    return folder
+
+
+@pytest.mark.parametrize("name", ["der", "empty", "cut", "garbage", "", "nowhere"])
+def test_what_holds_no_certificates_is_one_line_before_the_first_request(
+    monkeypatch: pytest.MonkeyPatch, files: Path, tap: Callable[..., Run], name: str
+) -> None:
+    path = str(files / name)
+    monkeypatch.setenv("SSL_CERT_FILE", path)
+    config = {"api_key": API_KEY, "base_url": "https://127.0.0.1:9"}
+    run = tap(config, catalog=CATALOG)
+    line = run.failed()
+    assert f"SSL_CERT_FILE names {path}, which cannot be loaded; it must be " in line
+    assert "; try " not in run.stderr
+
+
 @pytest.mark.parametrize("name", TRUST)
 def test_a_variable_can_name_certificates_to_trust(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+    monkeypatch: pytest.MonkeyPatch, certificate: Path, tmp_path: Path, name: str
 ) -> None:
-    monkeypatch.setenv(name, str(tmp_path))
-    assert trusted() == str(tmp_path)
-    monkeypatch.setenv(name, "/nowhere/bundle.pem")
-    told = f"^{name} names no file of certificates: there is no /nowhere/bundle.pem$"
-    with pytest.raises(StreamError, match=told):
-        trusted()
+    (tmp_path / "1a2b3c4d.0").touch()
+    for path in (str(tmp_path), str(certificate)):
+        monkeypatch.setenv(name, path)
+        assert trusted_certificates() == path
 
 
 @pytest.fixture
