@@ -197,7 +197,7 @@ class LeadIntentStream(SingerStream):
             if self.exclusion:
                 names = self.config["exclude_fields"][self.name]
                 self.logger.info("exclude_fields removed %s", ", ".join(names))
-            show = self.run_context.secret.summarize
+            show = self.run_context.secret.quote
             self.notes.log(documented=is_documented(self.name), show=show)
 
     def check(self) -> None:

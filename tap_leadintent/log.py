@@ -1,11 +1,11 @@
 """What is logged: no API key, nothing that a terminal obeys, each stream's name."""
 
-import json
 import logging
 import os
 import re
 from collections.abc import Iterable
 from functools import partial
+from itertools import groupby, starmap
 from urllib.parse import quote
 
 from singer_sdk.metrics import METRICS_LOGGER_NAME
@@ -18,13 +18,21 @@ SHORTEST_SECRET = 8
 _MOST_CHARACTERS = 300
 """Fewer would cut a server's explanation; more would make lines hard to read."""
 
-_LONG_RUN = re.compile(r"[A-Za-z0-9+/=_.%-]{20,}")
-"""What a key may look like in any other spelling. Shorter ones would hide words;
-quotes, commas, colons and brackets end one, so JSON stays readable."""
+_LONG_RUN = re.compile(
+    r"(?<![A-Za-z0-9+/=_.%-])(?![a-z_.]+(?![A-Za-z0-9+/=_.%-]))[A-Za-z0-9+/=_.%-]{20,}"
+)
+"""What a key may look like in any other encoding. Shorter ones would hide words, and
+those of lower-case letters, underscores and dots alone would hide names of fields.
+Quotes, commas, colons and brackets end one, so JSON stays readable."""
 
 
 class Secret:
-    """A text that must not be shown: in any case, as it is, URL- or JSON-quoted."""
+    r"""A text that must not be shown, in upper or lower case.
+
+    Any of its characters except letters and digits may be escaped: by backslashes
+    before it, as `%22`, as `\x22` or as `\u0022`. So it is also found in URLs, in
+    JSON, and in the `repr` of Python.
+    """
 
     def __init__(self, secret: object) -> None:
         """Remember the secret.
@@ -34,10 +42,9 @@ class Secret:
                 has fewer than SHORTEST_SECRET characters.
         """
         text = secret if isinstance(secret, str) else ""
-        spellings = {text, quote(text), quote(text, safe=""), json.dumps(text)[1:-1]}
-        longest_first = sorted(map(re.escape, spellings), key=len, reverse=True)
+        runs = [(character, len([*run])) for character, run in groupby(text)]
         nothing = len(text) < SHORTEST_SECRET
-        pattern = "(?!)" if nothing else "|".join(longest_first)
+        pattern = "(?!)" if nothing else "".join(starmap(_spellings, runs))
         self._spelling = re.compile(pattern, re.IGNORECASE)
 
     def redact(self, text: str) -> str:
@@ -67,23 +74,38 @@ class Secret:
         tail = most // 4
         return line if len(line) <= most else f"{line[: most - tail]}…{line[-tail:]}"
 
-    def quote(self, text: object) -> str:
+    def quote(self, text: object, most: int = _MOST_CHARACTERS) -> str:
         """Make what a server says safe and short enough for a message.
 
         Args:
             text: Any text, such as the first part of a response's body.
+            most: Most characters to show.
 
         Returns:
             The beginning of it, as one printable line without the secret, with `…` in
-            place of each run of 20 or more letters, digits and `+/=_-.%`.
+            place of each run of 20 or more letters, digits and `+/=_-.%`, unless it has
+            only lower-case letters, underscores and dots.
         """
         line = self._line(_LONG_RUN.sub("…", self.redact(str(text))))
         # No end of it: the text may have been cut within the secret.
-        shown = line[:_MOST_CHARACTERS]
-        return line if line == shown else f"{shown}…"
+        beginning = line[:most]
+        return line if line == beginning else f"{beginning}…"
 
     def _line(self, text: str) -> str:
         return printable(" ".join(self.redact(text).split()))
+
+
+def _spellings(character: str, times: int) -> str:
+    """Return a pattern of a character that comes so many times, escaped or not."""
+    if character.isascii() and character.isalnum():
+        return character * times
+    code = ord(character)
+    # An upper bound of backslashes keeps the search fast in a text of many.
+    escaped = rf"{quote(character, safe='')}|\\{{1,8}}(?:x{code:02x}|u{code:04x})"
+    if character == "\\":
+        # Each may be escaped by others, so that only the least number is known.
+        return rf"(?:(?:{escaped}){{{times}}}|\\{{{times},{8 * times}}})"
+    return rf"(?:{escaped}|\\{{,8}}{re.escape(character)}){{{times}}}"
 
 
 def printable(text: str) -> str:
@@ -111,6 +133,8 @@ def prepare_handlers(secret: Secret) -> None:
     Args:
         secret: What must not be logged.
     """
+    # It logs headers of a response that are malformed with a traceback of its own.
+    logging.getLogger("urllib3").setLevel(logging.ERROR)
     root = logging.getLogger()
     for logger in (root, *map(logging.getLogger, [*root.manager.loggerDict])):
         for handler in logger.handlers:

@@ -79,7 +79,7 @@ def test_a_mistake_of_the_tap_shows_a_traceback_without_the_key(
 
     def explode(session: requests.Session, request: Any, **options: Any) -> Any:
         if request.url.endswith("/signals/leads"):
-            logging.getLogger("urllib3").warning("sent %s", request.headers)
+            logging.getLogger("library").warning("sent %s", request.headers)
             msg = f"cannot cope with {request.headers}"
             raise ZeroDivisionError(msg)
         return send(session, request, **options)

@@ -23,6 +23,12 @@ SPELL: dict[str, Callable[[str], str]] = {
     "json": lambda key: json.dumps(key)[1:-1],
     "url": lambda key: quote(key, safe=""),
     "path": quote,
+    "repr": lambda key: repr(f"'\"{key}")[4:-1],
+    "twice": lambda key: repr(json.dumps(key))[2:-2],
+    "slashes": lambda key: json.dumps(key)[1:-1].replace("/", "\\/"),
+    "unicode": lambda key: "".join(
+        each if each.isalnum() else f"\\u{ord(each):04X}" for each in key
+    ),
     "lower-case url": lambda key: quote(key, safe="").lower(),
 }
 
@@ -50,8 +56,9 @@ def test_of_what_a_server_says_long_runs_are_hidden(
     encode: Callable[[bytes], str],
 ) -> None:
     key = "9f1c2e7a-5b1f-4c7e-a1d2-0c7e5b1f9f1c"
-    said = f'{{"error":{{"code":"not_found","seen":"{encode(key.encode())}"}},"n":[7]}}'
-    shown = '{"error":{"code":"not_found","seen":"…"},"n":[7]}'
+    name = '"company.number_of_employees"'
+    said = f'{{"error":{{{name}:"not_found","seen":"{encode(key.encode())}"}},"n":[7]}}'
+    shown = f'{{"error":{{{name}:"not_found","seen":"…"}},"n":[7]}}'
     assert Secret(key).quote(said) == shown
 
 

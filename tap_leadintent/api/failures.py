@@ -46,9 +46,12 @@ _ADVICE = {
 _NO_PAGE = f"this is not a page of records, and redirects are not followed; {_ROOT}"
 
 _MEANINGS = {
-    "ProxyError|InvalidSchema|InvalidURL": "the proxy does not forward requests "
-    "({why}); check HTTPS_PROXY or ALL_PROXY, with user and password if the proxy "
-    "needs them, and NO_PROXY",
+    "InvalidSchema": "a SOCKS proxy is set, which needs another package: pip install "
+    "'requests[socks]'",
+    "InvalidURL": "no proxy can have the address that is set; check HTTPS_PROXY or "
+    "ALL_PROXY",
+    "ProxyError": "the proxy does not forward requests ({why}); check HTTPS_PROXY or "
+    "ALL_PROXY, with user and password if the proxy needs them, and NO_PROXY",
     "SSLCertVerificationError": "the server's certificate is not trusted ({host}: "
     "{why}); check base_url, or set REQUESTS_CA_BUNDLE if the certificate is your own",
     "gaierror": "the host {host} cannot be looked up ({why}); check base_url, and this "

@@ -6,9 +6,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-import requests
 
-from tap_leadintent.api.session import new_session
 from tap_leadintent.demo.postgres import Postgres, running_postgres
 from tap_leadintent.sandbox import Sandbox, running_sandbox
 from tests.support.environments import uv
@@ -17,7 +15,6 @@ from tests.support.pages import ROOT
 from tests.support.pipelines import PostgresWarehouse, install
 from tests.support.postgres import Rows, tables_of, types_of
 from tests.support.runs import CLOCK
-from tests.support.servers import make_certificate
 from tests.support.targets import run_target, settings_of
 
 
@@ -31,19 +28,6 @@ def server() -> Iterator[Sandbox]:
     """One sandbox process for all tests of this process."""
     with running_sandbox("--clock", CLOCK) as sandbox:
         yield sandbox
-
-
-@pytest.fixture
-def session() -> Iterator[requests.Session]:
-    """What sends requests for the tap, past all proxies."""
-    with new_session("", 1) as session:
-        yield session
-
-
-@pytest.fixture(scope="session")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What servers of this machine can prove themselves with."""
-    return make_certificate(tmp_path_factory.mktemp("certificate"))
 
 
 @pytest.fixture(scope="session")

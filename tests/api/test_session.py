@@ -3,6 +3,7 @@
 import gzip
 import socket
 import tracemalloc
+from contextlib import suppress
 from threading import Event
 from typing import Any
 
@@ -13,6 +14,7 @@ from tap_leadintent.api.failures import no_answer
 from tap_leadintent.api.session import new_session
 from tap_leadintent.errors import Reason, StreamError
 from tap_leadintent.log import Secret
+from tests.support.helpers import TIMEOUT
 from tests.support.servers import (
     CHUNKED,
     PAGE,
@@ -118,11 +120,21 @@ def test_what_is_too_large_takes_no_more_memory(
     session: requests.Session, monkeypatch: pytest.MonkeyPatch, answer: bytes
 ) -> None:
     monkeypatch.setattr("tap_leadintent.api.session.LARGEST_BODY", 10**5)
-    with listening(answering(answer)) as address:
+    is_closed = Event()
+
+    def serve(connection: socket.socket) -> None:
+        with suppress(OSError):
+            answering(answer)(connection)
+        is_closed.set()
+
+    with listening(serve) as address:
         tracemalloc.start()
         try:
-            with pytest.raises(StreamError, match="lower page_size"):
+            with pytest.raises(StreamError, match="lower page_size") as caught:
                 post(session, address)
+            # What has arrived completely leaves the connection open.
+            assert b"gzip" in answer or is_closed.wait(TIMEOUT)
+            assert caught.value.reason is Reason.TOO_LARGE
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()

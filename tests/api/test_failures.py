@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from tap_leadintent.api.failures import no_answer
+from tap_leadintent.api.failures import no_answer, no_page
 from tap_leadintent.api.session import new_session, trusted_certificates
 from tap_leadintent.errors import Reason, StreamError
 from tap_leadintent.log import Secret
@@ -69,7 +69,7 @@ ANSWERS: dict[str, tuple[Handle, str]] = {
     "half a body": (stalling(response()[:-1]), LATE),
     "cut": (saying(response()[:-5]), CUT),
     "the key, and no HTTP": (
-        saying(f"{API_KEY}{'x' * 60_000}\r\n".encode()),
+        saying(f"{API_KEY}{'7' * 60_000}\r\n".encode()),
         f"the request to HOST failed (***…); {SUPPORT}",
     ),
 }
@@ -114,17 +114,39 @@ def test_a_connection_that_is_not_taken(session: requests.Session) -> None:
 
 
 API = "https://api.example.com/v1"
-PROXY = (
-    "the proxy does not forward requests (WHY); check HTTPS_PROXY or ALL_PROXY, with "
-    "user and password if the proxy needs them, and NO_PROXY"
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://[::1", "http://user:pass", "http://a..b:1", "ftp://a:1", "socks5://a:1"],
 )
-
-
-@pytest.mark.parametrize("url", ["http://[::1", "http://user:pass", "socks5://a:1"])
 def test_an_address_of_no_proxy(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     monkeypatch.delenv("NO_PROXY")
     monkeypatch.setenv("HTTPS_PROXY", url)
     with new_session(API, 1) as session:
         error = fail(session, API)
-    assert str(error) == PROXY.replace("WHY", "no reason was given")
+    problem = "needs another package" if "socks" in url else "no proxy can have the add"
+    assert problem in str(error)
+    assert error.reason is Reason.NO_CONNECTION
     assert not error.is_retryable
+
+
+@pytest.mark.parametrize(
+    ("status", "advice"),
+    [
+        (307, "this is not a page of records, and redirects are not followed; check"),
+        (409, "the API refused the request; if this continues, ask the API's support"),
+        (500, "the API, or a gateway before it, is down or overloaded; lower concurr"),
+        (999, "the API, or a gateway before it, is down or overloaded; lower concurr"),
+        (501, "the API was not found at this address; check base_url"),
+    ],
+)
+def test_a_message_says_what_to_do_and_shows_the_servers_own_words(
+    status: int, advice: str
+) -> None:
+    response = requests.Response()
+    response.status_code, response.reason = status, "Nope"
+    response._content = b'{"error":\n "no"}'  # noqa: SLF001 - as requests-mock does
+    told = str(no_page(response, 0, Secret(API_KEY)))
+    assert told.startswith(f"HTTP {status} Nope: {advice}")
+    assert told.endswith(': {"error": "no"}')

@@ -1,16 +1,17 @@
 """Whom the tap trusts, and which way its key goes: certificates, proxies, redirects."""
 
 import ssl
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from socket import socket
 
 import pytest
 
-from tap_leadintent.api.session import trusted_certificates
+from tap_leadintent.api.session import new_session, trusted_certificates
 from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import API_KEY, Run, only
-from tests.support.servers import answering, listening, read_request, response
+from tests.support.servers import PAGE, answering, listening, read_request, response
 
 CATALOG = only("custom_signals")
 TRUST = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
@@ -88,6 +89,23 @@ def test_http_goes_past_the_proxy(
     run = tap(config, catalog=CATALOG).succeeded()
     assert len(run.records("custom_signals")) == 3
     assert proxied == []
+
+
+def test_what_a_server_writes_into_headers_is_neither_logged_nor_kept(
+    tap: Callable[..., Run],
+) -> None:
+    encoded = b64encode(API_KEY.encode()).decode()
+    answer = response(PAGE, "Set-Cookie: a=b", "Location: http://[", f"no {encoded}")
+    with listening(answering(answer)) as (host, port):
+        config = {"api_key": API_KEY, "base_url": f"http://{host}:{port}"}
+        run = tap(config, catalog=CATALOG).succeeded()
+        with new_session("", 1) as session:
+            received = session.post(config["base_url"], json={}, timeout=60)
+    assert len(run.records("custom_signals")) == 1
+    assert "Traceback" not in run.stderr
+    assert encoded not in run.stderr
+    assert not session.cookies
+    assert not received.is_redirect
 
 
 @pytest.mark.parametrize("past", ["", "127.0.0.1"])
