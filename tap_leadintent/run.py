@@ -68,17 +68,11 @@ def _log_run(streams: Sequence[LeadIntentStream], seconds: float) -> None:
     failed = [stream.name for stream in tried if stream.stats.has_failed]
     figures = StreamStats().fields()
     for name in figures:
-        figures[name] = sum(stream.stats.fields()[name] for stream in tried)
+        figures[name] = round(sum(stream.stats.fields()[name] for stream in tried), 3)
     figures["seconds"] = round(seconds, 3)
-    text = counted(len(tried), "stream")
-    if failed:
-        text += f" ({len(failed)} failed)"
-    logging.getLogger(errors.LOGGER).info(
-        "%s, %s",
-        text,
-        describe_figures(figures),
-        extra={**figures, "failed_streams": failed},
-    )
+    text = f"{counted(len(tried), 'stream')}, {describe_figures(figures)}"
+    logger = logging.getLogger(errors.LOGGER)
+    logger.info("%s", text, extra={**figures, "failed_streams": failed})
 
 
 def read_each(
