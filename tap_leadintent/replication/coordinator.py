@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from tap_leadintent.api.page import Page
 from tap_leadintent.errors import StreamError
@@ -13,6 +13,8 @@ from tap_leadintent.replication.schedule import Reading, Schedule
 from tap_leadintent.replication.windows import Window
 
 Fetch = Callable[[dict[str, Any], str | None, Event], Page]
+
+T = TypeVar("T")
 
 _WAIT_SECONDS = 0.5
 """The longest uninterrupted wait for a page. More would end a run later after a signal;
@@ -33,6 +35,22 @@ class Released(NamedTuple):
     """An emitted page that takes no memory any more."""
 
     size: int
+
+
+def next_item(items: SimpleQueue[T], check: Callable[[], None]) -> T:
+    """Wait for an item of a queue, so that a signal can end the wait.
+
+    Args:
+        items: The queue.
+        check: Called before and during the wait; raises if a signal came.
+
+    Returns:
+        The item.
+    """
+    while True:
+        check()
+        with suppress(Empty):
+            return items.get(timeout=_WAIT_SECONDS)
 
 
 class Coordinator:
@@ -89,7 +107,7 @@ class Coordinator:
             self._start_threads()
             # Wakes the coordinating thread: nothing has been requested yet.
             self.events.put(Released(0))
-            while (item := self._next_item()) is not None:
+            while (item := next_item(self.pages, self._check)) is not None:
                 if isinstance(item, BaseException):
                     raise item
                 yield item
@@ -141,12 +159,6 @@ class Coordinator:
                 "Only %d of %d windows are read at once; raise the limit of threads",
                 *(self._readers, wanted),
             )
-
-    def _next_item(self) -> tuple[Window, Page] | BaseException | None:
-        while True:
-            self._check()
-            with suppress(Empty):
-                return self.pages.get(timeout=_WAIT_SECONDS)
 
     def _decide(self) -> None:
         while (event := self.events.get()) and self.step(event):

@@ -4,14 +4,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from threading import Event
+from queue import SimpleQueue
+from threading import Event, Thread
 from typing import Any
 
 from tap_leadintent.api.http import Client
-from tap_leadintent.api.page import Records
+from tap_leadintent.api.page import Page, Records
 from tap_leadintent.api.pagination import Chain
 from tap_leadintent.progress import Progress, describe
-from tap_leadintent.replication.coordinator import Coordinator
+from tap_leadintent.replication.coordinator import Coordinator, next_item
 from tap_leadintent.replication.coverage import Coverage
 from tap_leadintent.replication.plan import FullRead, RangeRead, Step
 from tap_leadintent.replication.ranges import RangeChain, RangeGuard
@@ -50,10 +51,27 @@ class Reader:
 
         Raises:
             StreamError: It cannot be read.
-            SystemExit: A signal came before.
+            SystemExit: A signal came.
         """
-        self.client.run_context.interruption.check()
-        return self.client.fetch(fields or {}, None, Event()).decode()
+        stopped, pages = Event(), SimpleQueue[Page | BaseException]()
+
+        def send() -> None:
+            try:
+                pages.put(self.client.fetch(fields or {}, None, stopped))
+            except BaseException as error:  # noqa: BLE001 - raised by this method
+                pages.put(error)
+
+        check = self.client.run_context.interruption.check
+        check()
+        # Python handles no signal while the main thread hangs in a DNS look-up.
+        Thread(target=send, name="first page", daemon=True).start()
+        try:
+            page = next_item(pages, check)
+        finally:
+            stopped.set()
+        if isinstance(page, BaseException):
+            raise page
+        return page.decode()
 
     def read(
         self, steps: Sequence[Step], coverage: Coverage

@@ -52,6 +52,32 @@ def test_a_signal_does_not_wait_for_an_answer(
     assert run.state == {"bookmarks": {"leads": {"coverage": []}}}
 
 
+_HANGING_LOOK_UP = """\
+import ctypes, pathlib, socket
+
+def hang(*_, **__):
+    pathlib.Path(__file__).with_name("asked").touch()
+    # Like a look-up, it is not interrupted by a signal.
+    lock, mutex = ctypes.CDLL(None).pthread_mutex_lock, ctypes.create_string_buffer(64)
+    lock(mutex)
+    lock(mutex)
+
+socket.getaddrinfo = hang
+"""
+
+
+@pytest.mark.parametrize("argument", ["--discover", "--test"])
+def test_a_signal_does_not_wait_for_a_look_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, argument: str
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(_HANGING_LOOK_UP, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    config = {**PATIENT, "base_url": "http://localhost:9", "infer_columns": True}
+    process = TapProcess(tmp_path, config, argument)
+    poll((tmp_path / "asked").exists)
+    assert process.end(signal.SIGINT).code == 128 + signal.SIGINT
+
+
 def test_a_run_that_failed_does_not_wait_for_other_answers(tmp_path: Path) -> None:
     others_wait = Event()
 
