@@ -9,6 +9,7 @@ from requests.utils import default_headers
 from singer_sdk import Tap
 from singer_sdk.helpers.conform import TypeConformanceLevel
 from singer_sdk.helpers.types import Context
+from singer_sdk.metrics import Tag, http_request_counter
 from singer_sdk.singerlib import Catalog
 from singer_sdk.singerlib.catalog import REPLICATION_INCREMENTAL
 from singer_sdk.singerlib.schema import Schema
@@ -92,6 +93,7 @@ class LeadIntentStream(SingerStream):
                 "User-Agent": agent,
                 "Authorization": f"Bearer {config['api_key']}",
             },
+            tags={Tag.STREAM: self.name, Tag.ENDPOINT: PATHS[self.name]},
             fields=self.filters,
             page_size=config["page_size"],
             timeout=config["request_timeout_seconds"],
@@ -197,6 +199,8 @@ class LeadIntentStream(SingerStream):
             if self.exclusion:
                 names = self.config["exclude_fields"][self.name]
                 self.logger.info("exclude_fields removed %s", ", ".join(names))
+            with http_request_counter(self.name, PATHS[self.name]) as counter:
+                counter.increment(self.stats.requests)
             show = self.run_context.secret.quote
             self.notes.log(documented=is_documented(self.name), show=show)
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import STREAMS, Run, only
+from tests.support.helpers import STREAMS, TIMEOUT, Run, only
 from tests.support.model import DAY, HOUR, Api, steady
 from tests.support.model_runs import CONFIG, DAILY, run
 from tests.support.runs import CLOCK
@@ -101,6 +101,16 @@ def test_a_log_configuration_gets_metrics_and_figures_as_fields(
     ]
     assert lines[-2]["message"].startswith("3 streams, 6 records, 4 requests ")
     metrics = [line["metric_info"] for line in lines if "metric_info" in line]
-    for metric in ("record_count", "sync_duration"):
+    for metric in ("record_count", "sync_duration", "http_request_count"):
         found = [each["tags"]["stream"] for each in metrics if each["metric"] == metric]
         assert found == [*streams]
+    sent = [each for each in metrics if each["metric"] == "http_request_count"]
+    assert [each["value"] for each in sent] == [2, 1, 1]
+    received = [each for each in metrics if each["metric"] == "http_request_duration"]
+    assert [each["tags"]["http_status_code"] for each in received] == [
+        *(503, 200, 403, 200)
+    ]
+    tags = received[-1]["tags"]
+    assert 0 < received[-1]["value"] < TIMEOUT
+    assert (tags["endpoint"], tags["status"]) == ("/v1/monitor/signals", "succeeded")
+    assert received[0]["tags"]["status"] == "failed"

@@ -7,10 +7,12 @@ import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from threading import Event
 from typing import Any
 
 import requests
+from singer_sdk import metrics
 
 from tap_leadintent.api.clock import ServerClock
 from tap_leadintent.api.failures import no_answer, no_page
@@ -62,6 +64,9 @@ class Client:
 
     headers: Mapping[str, str]
     """Those of each request, the key among them."""
+
+    tags: Mapping[str, str]
+    """The tags of the metric `http_request_duration`."""
 
     fields: Fields
     """The fields of each request's body."""
@@ -132,6 +137,7 @@ class Client:
         except requests.RequestException as error:
             raise no_answer(error, self.url, self.timeout, context.secret) from None
         seconds = time.monotonic() - began
+        self._log_duration(response.status_code, seconds)
         date = parse_http_date(response.headers.get("Date", ""))
         as_of = context.clock.as_of(date, sent_at, seconds)
         if response.status_code != requests.codes.ok:
@@ -140,6 +146,20 @@ class Client:
             return Page.of(response.content, as_of)
         except (ValueError, RecursionError) as difference:
             raise no_page(response, as_of, context.secret, difference) from None
+
+    def _log_duration(self, status: int, seconds: float) -> None:
+        logger = metrics.get_metrics_logger()
+        # Each request would take longer by the time that it takes to describe it.
+        if not logger.isEnabledFor(logging.INFO):
+            return
+        has_failed = status >= HTTPStatus.BAD_REQUEST
+        tags = {
+            **self.tags,
+            metrics.Tag.HTTP_STATUS_CODE: status,
+            metrics.Tag.STATUS: metrics.Status("failed" if has_failed else "succeeded"),
+        }
+        metric = metrics.Metric.HTTP_REQUEST_DURATION
+        metrics.log(logger, metrics.Point("timer", metric, seconds, tags))
 
     def _plan_retry(self, error: StreamError, attempt: int) -> float:
         """Choose the wait before another try; raise where there is none.
