@@ -17,7 +17,9 @@ def test_it_remembers_the_first_130_000_and_keeps_up_with_their_changes() -> Non
     def new(*records: tuple[int, str]) -> list[str]:
         return [row["id"] for row in duplicates.leave_out(page(*records)).data]
 
-    assert len(new(*((number, "a") for number in range(130_001)))) == 130_001
+    for first in range(0, 130_000, 1_000):
+        assert len(new(*((first + number, "a") for number in range(1_000)))) == 1_000
+    assert new((130_000, "a")) == ["130000"]
     assert new((0, "a"), (129_999, "a")) == []
     assert new((130_000, "a"), (130_000, "a")) == ["130000", "130000"]
     assert new((0, "b"), (0, "b")) == ["0"]
