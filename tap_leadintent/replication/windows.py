@@ -197,12 +197,7 @@ class Windows:
         self._full = max(self._full, records)
         page = max(0.5, records / self._full) if records else 0.0
         arrived = self._in_flight[window] = self._in_flight[window] + page
-        most: float = _LONGEST_CHAIN
-        if window.is_probe:
-            most = window.expected
-        elif not self._unread and len(self._in_flight) < self.readers:
-            # A reader has nothing else to do, so it is shared sooner.
-            most = min(most, max(_PROBE_PAGES, 2 * window.expected))
+        most = window.expected if window.is_probe else _LONGEST_CHAIN
         if window.never_abandon or not may_abandon or arrived < most:
             return True
         self._put_back(window, arrived + 1)
@@ -280,7 +275,7 @@ class Windows:
         for window, arrived in self._in_flight.items():
             if front < window.start < start:
                 ahead += max(arrived + 1, min(window.expected, _PAGES))
-        if start > front and ahead >= self.readers * _PAGES_AHEAD:
+        if ahead >= self.readers * _PAGES_AHEAD:
             return None
         self._take_out(start, end)
         is_short = end - start <= self._never_abandoned

@@ -1,10 +1,14 @@
 """What a run asks for, and in which order it says so; `model` is the API."""
 
 import json
+from typing import Any
 
+import msgspec
 import pytest
 
+from tap_leadintent.api.page import Records
 from tap_leadintent.errors import RunError
+from tap_leadintent.replication.ranges import RangeGuard
 from tests.support.model import (
     DAY,
     HOUR,
@@ -154,6 +158,12 @@ def test_no_row_depends_on_the_key_that_a_catalog_declares(key: list[str]) -> No
     assert store.rows.keys() == {one.id for one in leads}
 
 
+def test_window_days_do_not_cut_the_time_since_1970() -> None:
+    api = Api(now=3 * DAY, leads=steady(20))
+    run(api, Store(), {"window_days": 1, "end_date": iso(2 * DAY), "page_size": 10})
+    assert len(api.requests) < 50
+
+
 # Clocks
 
 
@@ -233,11 +243,28 @@ def test_records_that_recur_in_all_windows_are_no_sign_of_that(
     assert len(starts) >= 9 * 4
 
 
-@pytest.mark.parametrize("widest", [7 * DAY, HOUR])
-def test_a_range_that_is_refused_is_asked_for_in_narrower_windows(
-    widest: float,
+def test_two_windows_that_begin_alike_are_no_sign_of_that() -> None:
+    requested: list[dict[str, Any]] = []
+    alike = Records([{"id": "a"}], [msgspec.Raw(b'{"id": "a"}')])
+
+    def first_page(fields: dict[str, Any]) -> Records:
+        requested.append(fields)
+        return Records([], [])
+
+    guard = RangeGuard("date_found", first_page)
+    for number in range(1, 5):
+        guard.check(alike)
+        assert len(requested) == (number >= 3)
+
+
+@pytest.mark.parametrize(
+    ("widest", "status"), [(7 * DAY, 409), (HOUR, 413), (HOUR, 416), (HOUR, 422)]
+)
+def test_a_range_that_is_refused_is_requested_in_narrower_windows(
+    widest: float, status: int
 ) -> None:
-    api, store = Api(now=99 * DAY, leads=steady(60, DAY / 6), widest=widest), Store()
+    api = Api(now=99 * DAY, leads=steady(60, DAY / 6), widest=widest, too_wide=status)
+    store = Store()
     run(api, store, CONFIG)
     assert store.rows == {one.id: 0 for one in api.leads}
     assert covered(store) == up_to(99 * DAY)
@@ -252,6 +279,8 @@ def test_a_server_that_refuses_every_range_is_soon_asked_no_more(ahead: int) -> 
     with pytest.raises(RunError, match=r"HTTP 422: .*refused"):
         run(api, store, CONFIG, clock_ahead=ahead)
     assert len(api.refused) <= 8 * 12
+    ranges = [[*map(seconds_of, body["date_found"].values())] for body in api.refused]
+    assert HOUR in {end - start for start, end in ranges}, "the narrowest is an hour"
 
 
 @pytest.mark.parametrize("days", [1, 31])

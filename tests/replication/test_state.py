@@ -92,6 +92,10 @@ def test_a_state_of_the_future_is_cut_also_one_without_a_source(
     ranges = ("date_found", "latest_signal")
     coverage = [{"range": name, **ends} for name in ranges]
     store.state = {"bookmarks": {"leads": {"coverage": coverage}}}
+    run(api, store, STRICT, killed_after=9)
+    assert {entry["to"] for entry in entries(store)} == {second(2 * DAY)}
+    store.state = {"bookmarks": {"leads": {"coverage": coverage}}}
+    caplog.clear()
     for days in (2, 3):
         api.now = days * DAY
         run(api, store, STRICT)

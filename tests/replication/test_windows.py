@@ -87,6 +87,25 @@ def test_a_crowded_second_is_one_chain() -> None:
     assert one.requests <= 3 * 200
 
 
+def test_a_crowded_minute_is_shared() -> None:
+    """Only a window of ten seconds may hold any number of pages."""
+    one = read(History([YEAR // 2 + n % 60 for n in range(20_000)]), 0, YEAR, 8)
+    windows = zip(one.windows, one.records, strict=True)
+    assert all(held <= 33 * PAGE for w, held in windows if w.end - w.start > 10)
+
+
+def test_pages_that_hold_little_do_not_make_chains_long() -> None:
+    one = read(shaped(2000, SHAPES["even"]), 0, YEAR, 4, server=Server(served=1))
+    assert one.longest <= 64
+
+
+def test_empty_pages_do_not_abandon_a_probe() -> None:
+    windows = Windows([(0, DAY)], page_size=PAGE, quiet=True)
+    probe = windows.next()
+    assert probe
+    assert all(windows.goes_on(probe, records=0) for _ in range(100))
+
+
 # What a scheduled run finds
 
 

@@ -84,6 +84,8 @@ class Api:
     refuses_cursors: int = 0
     widest: float = math.inf
     """The most seconds that a range may ask for."""
+    too_wide: int = 422
+    """The status for a range that is wider."""
     forbidden_at: int | None = None
     requests: list[dict[str, Any]] = field(default_factory=list)
     refused: list[dict[str, Any]] = field(default_factory=list)
@@ -137,7 +139,7 @@ class Api:
             return 400
         if self.widest < end - start < math.inf:
             self.refused.append(body)
-            return 422
+            return self.too_wide
         if self.refuses_the_future and self.now < end < math.inf:
             return 400
         if len(self.requests) == self.forbidden_at:
