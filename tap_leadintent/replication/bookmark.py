@@ -1,10 +1,11 @@
 """Reads and writes the coverage in a stream's state.
 
 The state holds one list of `{"range", "from", "to", "source", "filters", "key"}`. It is
-one list because Meltano merges states key by key but replaces lists whole. One entry
-may have `rechecked` in place of `range`, `from` and `to`: when the recheck was done
-last. A run reads and writes the entries of its own source. It keeps the latest entries
-of other sources, so that a mistyped address or a change of filters loses no coverage.
+one list because Meltano merges states key by key but replaces a list as one value. One
+entry may have `rechecked` in place of `range`, `from` and `to`: when the recheck was
+done last. A run reads and writes the entries of its own source. It keeps the latest
+entries of other sources, so that a mistyped address or a change of filters loses no
+coverage.
 """
 
 from collections.abc import Mapping, Sequence
@@ -119,9 +120,9 @@ def _coverage(entries: Sequence[RawEntry]) -> Coverage:
     marks = [str(each["rechecked"]) for each in entries if "rechecked" in each]
     covered = [each for each in entries if "rechecked" not in each]
     # What ends before it begins covers nothing.
-    pieces = (
+    covering = (
         (each.range, (parse_instant(each.start), parse_instant(each.end)))
         for each in msgspec.convert(covered, list[_Entry])
         if each.start <= each.end
     )
-    return Coverage(pieces, rechecked=min(map(parse_instant, marks), default=None))
+    return Coverage(covering, rechecked=min(map(parse_instant, marks), default=None))

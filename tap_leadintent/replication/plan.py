@@ -169,8 +169,8 @@ def make_plan(scope: Scope, covered: Coverage, now: int) -> Plan:
             for step in _range_reads(first, swept, known):
                 steps.append(step._replace(kind="recheck"))
             rechecked = now
-    left = ((name, each) for name in remaining for each in remaining[name])
-    return Plan(Coverage(left, rechecked=mark), steps, rechecked)
+    still_covered = ((name, each) for name in remaining for each in remaining[name])
+    return Plan(Coverage(still_covered, rechecked=mark), steps, rechecked)
 
 
 def _range_reads(

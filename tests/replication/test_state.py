@@ -84,6 +84,14 @@ def test_an_address_that_is_renamed_in_the_state_gives_no_warning(
     assert warnings(caplog) == []
 
 
+def test_the_future_leaves_the_state_before_anything_is_read() -> None:
+    api, store = Api(now=2 * DAY, leads=steady(60)), Store()
+    covered = {"range": "date_found", "from": second(DAY), "to": second(400 * DAY)}
+    store.state = {"bookmarks": {"leads": {"coverage": [covered]}}}
+    assert not run(api, store, STRICT, killed_after=9)
+    assert [entry["to"] for entry in entries(store)] == [second(2 * DAY)]
+
+
 def test_a_state_of_the_future_is_cut_also_one_without_a_source(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -92,10 +100,6 @@ def test_a_state_of_the_future_is_cut_also_one_without_a_source(
     ranges = ("date_found", "latest_signal")
     coverage = [{"range": name, **ends} for name in ranges]
     store.state = {"bookmarks": {"leads": {"coverage": coverage}}}
-    run(api, store, STRICT, killed_after=9)
-    assert {entry["to"] for entry in entries(store)} == {second(2 * DAY)}
-    store.state = {"bookmarks": {"leads": {"coverage": coverage}}}
-    caplog.clear()
     for days in (2, 3):
         api.now = days * DAY
         run(api, store, STRICT)
