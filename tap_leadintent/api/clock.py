@@ -1,4 +1,4 @@
-"""Tells up to which time a response is complete.
+"""Determines up to which time a response is complete.
 
 The API description says nothing about clocks; HTTP has the `Date` of a response.
 """
@@ -17,7 +17,7 @@ class ServerClock:
     """Compares the server's clock with ours; safe for several threads."""
 
     def __init__(self, logger: logging.Logger) -> None:
-        """Begin without a response.
+        """Start without a response.
 
         Args:
             logger: Gets one warning if the two clocks differ.
@@ -26,10 +26,11 @@ class ServerClock:
         self._differences = count()
 
     def as_of(self, date: int | None, sent_at: float, seconds: float) -> int:
-        """Tell up to which time a response is complete.
+        """Return the latest time for which a response is known to be complete.
 
-        It is the earlier of our clock when the request was sent and the server's when
-        its query began: where either is wrong, more is read again, and nothing is lost.
+        This is the earlier of two times: when the request was sent, by our clock, and
+        when its query began, by the server's. If one of the clocks is wrong, more is
+        read again, and nothing is lost.
 
         Args:
             date: The `Date` of the response, in UTC seconds since 1970, if it has one.
@@ -37,13 +38,13 @@ class ServerClock:
             seconds: How long it took.
 
         Returns:
-            UTC seconds since 1970. A fraction is left out: windows overlap by a second.
+            UTC seconds since 1970, rounded down, as windows overlap by a second.
         """
         if date is None:
             return int(sent_at)
-        is_alike = -_SKEW <= date - sent_at <= seconds + _SKEW
-        # Threads share the counter: it says which of them is the first.
-        if not is_alike and next(self._differences) == 0:
+        are_close = -_SKEW <= date - sent_at <= seconds + _SKEW
+        # The counter is shared by threads, and only the first of them logs.
+        if not are_close and next(self._differences) == 0:
             self._logger.warning(
                 "The server's clock says %s, this machine's says %s; a run covers the "
                 "time up to the earlier one, so correct the clock that is wrong",

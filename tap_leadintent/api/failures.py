@@ -1,8 +1,8 @@
-"""Explains what is no page: what happened, what to do, and whether to try again.
+"""Explains failed requests: what happened, what to do, and whether to retry.
 
 API description: "Errors". It shows no status codes and no error bodies, so this module
-follows the HTTP standard. The messages of `requests` and urllib3 are not shown: they
-name pools and objects.
+follows the HTTP standard. The messages of `requests` and urllib3 are not shown, because
+they name connection pools and Python objects.
 """
 
 import re
@@ -18,8 +18,8 @@ from tap_leadintent.log import Secret
 _RETRIED = frozenset({408, 429, *range(500, 1000)} - {501, 505})
 
 _MOST_BYTES = 2**20
-"""Bytes of a body that are decoded for a message. More takes longer and shows
-nothing more; fewer might hide a part of the server's message."""
+"""Bytes of a body that are decoded for a message. More would take longer and add
+nothing to the message; fewer might hide a part of what the server says."""
 
 _ROOT = "check base_url, which is the root of the API without /v1"
 _NOT_ACCEPTED = "the API does not accept the request; check filters, if they are set"
@@ -41,11 +41,11 @@ _ADVICE = {
     5: "the API, or a gateway before it, is down or overloaded; lower concurrency, or "
     f"try later; {SUPPORT}",
 }
-"""By status, else by its first digit: what to do."""
+"""What to do, by the status or else by its first digit."""
 
-_NO_PAGE = f"this is not a page of records, and redirects are not followed; {_ROOT}"
+_NOT_A_PAGE = f"this is not a page of records, and redirects are not followed; {_ROOT}"
 
-_MEANINGS = {
+_MESSAGES = {
     "InvalidSchema": "a SOCKS proxy is set, which needs another package: pip install "
     "'requests[socks]'",
     "InvalidURL": "no proxy can have the address that is set; check HTTPS_PROXY or "
@@ -68,15 +68,15 @@ _MEANINGS = {
     "whether it should begin with http:// (for this machine only)",
     "Exception": f"the request to {{host}} failed ({{why}}); {SUPPORT}",
 }
-"""By names of classes: what to say. The first that fits any cause of an error is
-used."""
+"""Messages by the names of exception classes. The first one that matches any cause of
+an error is used."""
 
 # What fails after a connection was made is not wrapped in a `MaxRetryError`, as the
 # adapter's `Retry` is configured. The others are about the proxy's address.
 _NO_CONNECTION = {"MaxRetryError", "InvalidSchema", "InvalidURL"}
 
 
-def no_answer(
+def explain_no_response(
     error: requests.RequestException, url: str, seconds: float, secret: Secret
 ) -> StreamError:
     """Explain why there is no response.
@@ -92,10 +92,10 @@ def no_answer(
     """
     causes = [*_causes(error)]
     kinds = {kind.__name__ for cause in causes for kind in type(cause).__mro__}
-    text = next(_MEANINGS[key] for key in _MEANINGS if kinds & {*key.split("|")})
+    text = next(_MESSAGES[key] for key in _MESSAGES if kinds & {*key.split("|")})
     host = secret.summarize(urlsplit(url).netloc)
-    # What a server or a proxy said may hold the key in another spelling.
-    told = text.format(host=host, seconds=seconds, why=secret.quote(_reason(causes)))
+    # The words of a server or a proxy may hold the key in another encoding.
+    message = text.format(host=host, seconds=seconds, why=secret.quote(_reason(causes)))
     if kinds & _NO_CONNECTION:
         reason = Reason.NO_CONNECTION
     elif kinds & {"Timeout", "TimeoutError"}:
@@ -106,11 +106,11 @@ def no_answer(
         isinstance(error, requests.ConnectionError | requests.Timeout)
         and "SSLCertVerificationError" not in kinds
     )
-    return StreamError(told, reason=reason, is_retryable=is_retryable)
+    return StreamError(message, reason=reason, is_retryable=is_retryable)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Give an error and the errors that it wraps."""
+    """Yield an error and all errors that it wraps."""
     yield error
     for inner in (*error.args, getattr(error, "reason", None), error.__cause__):
         if isinstance(inner, BaseException):
@@ -118,49 +118,49 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _reason(causes: list[BaseException]) -> str:
-    """Give the system's reason, not that of `requests` or urllib3."""
+    """Return the reason that Python or the system gives."""
     for cause in causes:
         if type(cause).__module__.partition(".")[0] not in {"requests", "urllib3"}:
-            told = getattr(cause, "strerror", None) or str(cause)
-            return re.sub(r"^\[.*?\] | \(_ssl.*", "", told)
+            reason = getattr(cause, "strerror", None) or str(cause)
+            return re.sub(r"^\[.*?\] | \(_ssl.*", "", reason)
     return "no reason was given"
 
 
-def no_page(
+def explain_no_page(
     response: requests.Response,
     as_of: int,
     secret: Secret,
-    difference: Exception | None = None,
+    problem: Exception | None = None,
 ) -> StreamError:
-    """Explain a response that is no page.
+    """Explain a response that is not a page of records.
 
     Args:
-        response: The response, read whole.
+        response: The response, with its complete body.
         as_of: Up to which time a page would have been complete, see `ServerClock`.
         secret: Hides the key.
-        difference: What `Page` raised, if the status is 200.
+        problem: What `Page` raised, if the status is 200.
 
     Returns:
         The error to raise. Its message ends with the server's own words, shortened.
     """
     status = response.status_code
-    if difference:
-        told = (
-            f"the response is not a page of records ({secret.quote(difference)}); "
+    if problem:
+        message = (
+            f"the response is not a page of records ({secret.quote(problem)}); "
             f"{SUPPORT}, or {_ROOT}"
         )
     else:
-        advice = _ADVICE.get(status) or _ADVICE.get(min(status // 100, 5), _NO_PAGE)
-        told = f"HTTP {status} {secret.quote(response.reason or '')}".rstrip()
-        told += f": {advice}"
+        advice = _ADVICE.get(status) or _ADVICE.get(min(status // 100, 5), _NOT_A_PAGE)
+        message = f"HTTP {status} {secret.quote(response.reason or '')}".rstrip()
+        message += f": {advice}"
     words = secret.quote(response.content[:_MOST_BYTES].decode(errors="replace"))
     if words:
-        told = f"{told}: {words}"
+        message = f"{message}: {words}"
     return StreamError(
-        told,
+        message,
         status=status,
-        reason=Reason.NOT_A_PAGE if difference else None,
-        is_retryable=bool(difference) or status in _RETRIED,
+        reason=Reason.NOT_A_PAGE if problem else None,
+        is_retryable=bool(problem) or status in _RETRIED,
         retry_after=retry_after(response.headers),
         as_of=as_of,
     )

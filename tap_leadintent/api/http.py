@@ -1,4 +1,4 @@
-"""Sends a stream's requests, and retries those that failed for a passing reason.
+"""Sends a stream's requests, and retries those that may succeed later.
 
 API description: "Base address", "Authentication", "Page envelope".
 """
@@ -15,7 +15,7 @@ import requests
 from singer_sdk import metrics
 
 from tap_leadintent.api.clock import ServerClock
-from tap_leadintent.api.failures import no_answer, no_page
+from tap_leadintent.api.failures import explain_no_page, explain_no_response
 from tap_leadintent.api.health import RunHealth
 from tap_leadintent.api.limits import RateLimiter, backoff
 from tap_leadintent.api.page import Page
@@ -29,7 +29,7 @@ from tap_leadintent.times import parse_http_date
 
 Fields = Mapping[str, Any]
 
-_REST_FOR_ALL = frozenset({429, 503})
+_PAUSE_ALL = frozenset({429, 503})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +75,7 @@ class Client:
     """How many records to ask for."""
 
     timeout: float
-    """Seconds to connect, and seconds until the whole response has arrived."""
+    """Seconds to connect, and seconds until the complete response has arrived."""
 
     retries: int
     """Most retries of a request."""
@@ -111,7 +111,7 @@ class Client:
                 try:
                     page = self._send(fields, after)
                 except StreamError as error:
-                    # A rest begins before another request can take this place.
+                    # A cool-down begins before another request can be sent instead.
                     pause = self._plan_retry(error, attempt)
                 else:
                     limiter.succeed()
@@ -135,17 +135,19 @@ class Client:
                 allow_redirects=False,
             )
         except requests.RequestException as error:
-            raise no_answer(error, self.url, self.timeout, context.secret) from None
+            raise explain_no_response(
+                error, self.url, self.timeout, context.secret
+            ) from None
         seconds = time.monotonic() - began
         self._log_duration(response.status_code, seconds)
         date = parse_http_date(response.headers.get("Date", ""))
         as_of = context.clock.as_of(date, sent_at, seconds)
         if response.status_code != requests.codes.ok:
-            raise no_page(response, as_of, context.secret)
+            raise explain_no_page(response, as_of, context.secret)
         try:
             return Page.of(response.content, as_of)
-        except (ValueError, RecursionError) as difference:
-            raise no_page(response, as_of, context.secret, difference) from None
+        except (ValueError, RecursionError) as problem:
+            raise explain_no_page(response, as_of, context.secret, problem) from None
 
     def _log_duration(self, status: int, seconds: float) -> None:
         logger = metrics.get_metrics_logger()
@@ -162,9 +164,9 @@ class Client:
         metrics.log(logger, metrics.Point("timer", metric, seconds, tags))
 
     def _plan_retry(self, error: StreamError, attempt: int) -> float:
-        """Choose the wait before another try; raise where there is none.
+        """Return the seconds to wait before a retry, or raise the error.
 
-        After 429 and 503, all requests wait.
+        After the statuses 429 and 503, all requests wait.
         """
         if not error.is_retryable:
             raise error
@@ -174,9 +176,10 @@ class Client:
             msg = f"gave up after {counted(attempt, 'try', 'tries')}: {error}"
             raise error.with_message(msg) from None
         pause = backoff(attempt)
-        if error.status in _REST_FOR_ALL:
+        if error.status in _PAUSE_ALL:
             pause = error.retry_after or pause
-            limiter.rest(pause)
-        told = f"try {attempt + 1} of {most} in {pause:.1f} s"
-        self.logger.warning("%s; %s", error, told)
+            limiter.pause_all(pause)
+        self.logger.warning(
+            "%s; try %d of %d in %.1f s", error, attempt + 1, most, pause
+        )
         return pause

@@ -25,10 +25,10 @@ server's limit again soon; less takes longer to reach full speed."""
 
 
 def backoff(attempt: int) -> float:
-    """Choose how long to wait before a retry: exponential, with full jitter.
+    """Choose how long to wait before a retry, with exponential backoff and full jitter.
 
     Args:
-        attempt: How many tries have failed, from 1.
+        attempt: How many attempts have failed, at least 1.
 
     Returns:
         Seconds, at most `LONGEST_BACKOFF`.
@@ -38,7 +38,7 @@ def backoff(attempt: int) -> float:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Read the `Retry-After` header, in either form.
+    """Return the parsed `Retry-After` header in seconds.
 
     Args:
         headers: The headers of a response.
@@ -52,16 +52,16 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         seconds = float(text)
     except ValueError:
         then, now = (parse_http_date(each) for each in (text, headers.get("Date", "")))
-        # By the server's clock where it tells it: ours may differ.
+        # The server's clock decides, if its response has a date: ours may differ.
         seconds = 0.0 if then is None else then - (now or time.time())
     return min(seconds, LONGEST_RETRY_AFTER) if 0 < seconds < float("inf") else None
 
 
 class RateLimiter:
-    """Delays requests: during a rest that the server asked for, and by the rate limit.
+    """Delays requests during a cool-down that the server asks for, and by a rate limit.
 
-    Each rest also halves how many requests may be in flight, because the server is
-    overloaded. Responses raise the number again slowly.
+    Each cool-down also halves the number of requests in flight, because the server is
+    overloaded. Successful responses raise the number again slowly.
     """
 
     def __init__(
@@ -81,26 +81,26 @@ class RateLimiter:
         self._interval = 60 / requests_per_minute if requests_per_minute else 0.0
         self._next_slot = 0.0
         self._changed = Condition()
-        self._rest_until = 0.0
+        self._paused_until = 0.0
         self._most = self._at_once = float(at_once)
         self._in_flight: list[Event] = []
         """For each request, what is set when it is not wanted any more."""
 
-    def rest(self, seconds: float) -> None:
-        """Hold all requests, as the server asked.
+    def pause_all(self, seconds: float) -> None:
+        """Begin a cool-down, in which no request of any thread is sent.
 
         Args:
             seconds: How long from now.
         """
         now = time.monotonic()
         with self._changed:
-            # A request that is refused during a rest was sent before it.
-            if now >= self._rest_until:
+            # A request that is refused during a cool-down was sent before it.
+            if now >= self._paused_until:
                 self._most = max(1.0, self._most / 2)
-            self._rest_until = max(self._rest_until, now + seconds)
+            self._paused_until = max(self._paused_until, now + seconds)
 
     def succeed(self) -> None:
-        """Learn that a request has got a page."""
+        """Note that a request has received a page."""
         with self._changed:
             self._most = min(self._at_once, self._most + _RISE)
 
@@ -113,24 +113,24 @@ class RateLimiter:
         Args:
             stopped: Set when the request is not wanted any more.
             stats: Counts the request, and how long it waited.
-            pause: How long a retry waits at least, in seconds; 0 for a first try.
+            pause: How long a retry waits at least, in seconds; 0 for a first attempt.
 
         Raises:
             StoppedError: The request is not wanted any more.
         """
-        begun = time.monotonic()
+        began = time.monotonic()
         stopped.wait(pause)
         with self._changed:
-            while (left := self._seconds_left()) > 0 or stopped.is_set():
+            while (seconds := self._seconds_to_wait()) > 0 or stopped.is_set():
                 if stopped.is_set():
                     raise StoppedError
-                self._changed.wait(left)
+                self._changed.wait(seconds)
             now = time.monotonic()
             self._in_flight.append(stopped)
             self._next_slot = now + self._interval
             stats.requests += 1
             stats.retries += pause > 0
-            stats.waited_seconds += now - begun
+            stats.waited_seconds += now - began
         try:
             yield
         finally:
@@ -138,9 +138,9 @@ class RateLimiter:
                 self._in_flight.remove(stopped)
                 self._changed.notify_all()
 
-    def _seconds_left(self) -> float:
-        # Those of a stream that has failed may hang; the next one must not wait for it.
+    def _seconds_to_wait(self) -> float:
+        # Requests of a failed stream may hang, and the next stream must not wait for them.
         wanted = sum(not stopped.is_set() for stopped in self._in_flight)
         if wanted >= (1 if self._health.is_on_trial else int(self._most)):
-            return TIMEOUT_MAX  # The end of one wakes those that wait for its place.
-        return max(self._rest_until, self._next_slot) - time.monotonic()
+            return TIMEOUT_MAX  # A request that ends wakes the waiting threads.
+        return max(self._paused_until, self._next_slot) - time.monotonic()

@@ -17,7 +17,7 @@ from tap_leadintent.errors import SUPPORT, StreamError
 T = TypeVar("T")
 
 _ESCAPED_NULL = re.compile(rb"\\u0000")
-_UNFIT = re.compile("[\0\ud800-\udfff]")
+_UNSUPPORTED = re.compile("[\0\ud800-\udfff]")
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 MOST_RECORDS = 1_000
@@ -67,7 +67,7 @@ class Page:
     """The JSON of each record."""
 
     cursor: Cursor
-    """Says where the next page is."""
+    """Where the next page is."""
 
     size: int
     """About how many bytes of memory it takes."""
@@ -125,7 +125,7 @@ class Page:
                 record, is_mended = _decode(_record_decoder, raw)
                 # A regular expression finds it faster than `in` does.
                 if _ESCAPED_NULL.search(raw):
-                    found, record = record, _fit(record)
+                    found, record = record, _supported(record)
                     is_mended = is_mended or record != found
                 is_repaired = is_repaired or is_mended
                 data.append(record)
@@ -136,7 +136,7 @@ class Page:
 
 
 def _decode(decoder: msgspec.json.Decoder[T], content: bytes) -> tuple[T, bool]:
-    """Decode JSON, and tell whether single values had to be replaced."""
+    """Decode JSON, and return whether values had to be replaced."""
     try:
         return decoder.decode(content), False
     except ValueError as refusal:
@@ -153,21 +153,21 @@ def _mended(content: bytes, refusal: ValueError) -> bytes:
         )
     except ValueError:
         raise refusal from None
-    return msgspec.json.encode(_fit(decoded))
+    return msgspec.json.encode(_supported(decoded))
 
 
-def _fit(value: Any) -> Any:  # noqa: ANN401 - any JSON
+def _supported(value: Any) -> Any:  # noqa: ANN401 - any JSON
     if isinstance(value, str):
-        return _UNFIT.sub(_REPLACEMENT, value)
+        return _UNSUPPORTED.sub(_REPLACEMENT, value)
     if isinstance(value, list):
-        return [_fit(item) for item in value]
+        return [_supported(item) for item in value]
     if isinstance(value, dict):
-        fit: dict[str, Any] = {}
+        supported: dict[str, Any] = {}
         for key, item in value.items():
-            name = _fit(key)
+            name = _supported(key)
             # Two fields whose repaired names are equal must both stay.
-            while name != key and (name in value or name in fit):
+            while name != key and (name in value or name in supported):
                 name += _REPLACEMENT
-            fit[name] = _fit(item)
-        return fit
+            supported[name] = _supported(item)
+        return supported
     return value

@@ -102,7 +102,7 @@ class Chain(BaseAPIPaginator[str | None]):
         raise StreamError(msg)
 
     def refuse(self, error: BaseException) -> None:
-        """Learn that the request failed; begin again if a cursor may have expired.
+        """Note that the request failed, and begin again if a cursor may have expired.
 
         Args:
             error: Why it failed.

@@ -1,4 +1,4 @@
-"""Sends a request and reads the whole response, within limits of time and size."""
+"""Sends a request and reads the complete response, within limits of time and size."""
 
 import io
 import os

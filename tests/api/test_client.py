@@ -154,7 +154,7 @@ def test_a_rest_begins_before_the_refused_request_leaves_its_place(
             """Never entered."""
         rests.append(seconds)
 
-    monkeypatch.setattr(RateLimiter, "rest", rest)
+    monkeypatch.setattr(RateLimiter, "pause_all", rest)
     assert len(list(pages(tap(concurrency=1)))) == 1
     assert len(rests) == 1
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from tap_leadintent.api.failures import no_answer, no_page
+from tap_leadintent.api.failures import explain_no_page, explain_no_response
 from tap_leadintent.api.session import new_session, trusted_certificates
 from tap_leadintent.errors import Reason, StreamError
 from tap_leadintent.log import Secret
@@ -27,7 +27,7 @@ def fail(session: requests.Session, url: str) -> StreamError:
     """Send a request that fails; give what is said of it, in one line."""
     with pytest.raises(requests.RequestException) as caught:
         session.post(url, json={}, timeout=SECONDS, verify=trusted_certificates())
-    error = no_answer(caught.value, url, SECONDS, Secret(API_KEY))
+    error = explain_no_response(caught.value, url, SECONDS, Secret(API_KEY))
     text = str(error)
     assert text.isprintable()
     assert len(text) < 600
@@ -147,6 +147,6 @@ def test_a_message_says_what_to_do_and_shows_the_servers_own_words(
     response = requests.Response()
     response.status_code, response.reason = status, "Nope"
     response._content = b'{"error":\n "no"}'  # noqa: SLF001 - as requests-mock does
-    told = str(no_page(response, 0, Secret(API_KEY)))
+    told = str(explain_no_page(response, 0, Secret(API_KEY)))
     assert told.startswith(f"HTTP {status} Nope: {advice}")
     assert told.endswith(': {"error": "no"}')

@@ -73,9 +73,9 @@ def test_backoff_is_jittered_over_its_whole_range_and_bounded(attempt: int) -> N
 
 def test_a_rest_holds_everyone(clock: Clock) -> None:
     limiter = RateLimiter(at_once=1)
-    limiter.rest(30)
+    limiter.pause_all(30)
     clock.now += 1
-    limiter.rest(2)  # It does not shorten the longer one.
+    limiter.pause_all(2)  # It does not shorten the longer one.
     assert send(limiter) == pytest.approx(29)
     assert send(limiter) == 0
 
@@ -86,7 +86,7 @@ def test_what_nobody_wants_any_more_ends_its_wait(wait: str) -> None:
     limiter = RateLimiter(1, requests_per_minute=1 if wait == "ceiling" else None)
     send(limiter)
     if wait == "rest":
-        limiter.rest(600)
+        limiter.pause_all(600)
     stopped: Any = Waiter(seconds=10)
     pause = 600 if wait == "pause" else 0
     with pytest.raises(StoppedError), limiter.turn(stopped, StreamStats(), pause):
@@ -127,7 +127,7 @@ def test_a_rest_halves_the_requests_in_flight(clock: Clock) -> None:
     limiter = RateLimiter(at_once=8)
     assert places(limiter) == 8
     for expected in (4, 2, 1, 1):
-        limiter.rest(5)
+        limiter.pause_all(5)
         clock.now += 5
         assert places(limiter) == expected
 
@@ -135,7 +135,7 @@ def test_a_rest_halves_the_requests_in_flight(clock: Clock) -> None:
 def test_refusals_of_requests_sent_before_a_rest_are_one_rest(clock: Clock) -> None:
     limiter = RateLimiter(at_once=8)
     for _ in range(5):
-        limiter.rest(5)
+        limiter.pause_all(5)
         clock.now += 1
     clock.now += 5
     assert places(limiter) == 4
@@ -145,7 +145,7 @@ def test_answers_raise_the_requests_in_flight_slowly_and_only_so_far(
     clock: Clock,
 ) -> None:
     limiter = RateLimiter(at_once=8)
-    limiter.rest(5)
+    limiter.pause_all(5)
     clock.now += 5
     for number, expected in ((10, {4}), (30, {5, 6}), (1000, {8})):
         for _ in range(number):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import requests
 
-from tap_leadintent.api.failures import no_answer
+from tap_leadintent.api.failures import explain_no_response
 from tap_leadintent.api.session import new_session
 from tap_leadintent.errors import Reason, StreamError
 from tap_leadintent.log import Secret
@@ -103,7 +103,7 @@ def test_the_timeout_bounds_every_part_of_a_response(
                 session.post(url, json={}, timeout=0.2)
         finally:
             has_ended.set()
-    error = no_answer(caught.value, url, 0.2, Secret(""))
+    error = explain_no_response(caught.value, url, 0.2, Secret(""))
     assert (error.reason, error.is_retryable) == (Reason.TIMEOUT, True)
 
 
