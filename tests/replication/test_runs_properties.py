@@ -120,13 +120,16 @@ def rank(api: Api, lead: Lead, version: int) -> tuple[float, int]:
 def moved_away(
     api: Api, shown: dict[str, int], stream: str, config: dict[str, Any]
 ) -> set[tuple[str, int]]:
-    """Give the versions that only the next run is sure to find."""
-    # A window of `date_found` holds its leads, whatever moves. The chain of all leads
-    # may be in the order of their signals.
-    is_by_range = stream == "leads" and "start_date" in config
-    if is_by_range and not api.first_when_found:
-        return set()
-    return shown.items() - api.shown().items()
+    """Return the versions that only the next run is sure to find."""
+    moved = shown.items() - api.shown().items()
+    if stream != "leads" or "start_date" not in config or api.first_when_found:
+        return moved
+    # A window of `date_found` holds the leads found since the start, whatever moves.
+    # Others are read by their signals, which may move beyond the end of the run. The
+    # chain of all leads may be in the order of their signals.
+    start = config["start_date"]
+    held = {lead.id for lead in api.leads if iso(lead.found_at) >= start}
+    return {(lead, version) for lead, version in moved if lead not in held}
 
 
 # In parts, so that they can run beside each other.
