@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Sequence
 from time import monotonic
+from traceback import format_tb
 from typing import Any
 
 from tap_leadintent import errors
@@ -109,12 +110,14 @@ def read_each(
                     endings.append(f"not tried after this: {', '.join(not_tried)}")
                 endings.append(f"base_url is {stream.config['base_url']}")
                 break
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - none may end the others
             stream.stats.has_failed = True
             figures = _figures(stream, status=None, reason=type(error).__name__)
-            message = "unexpected error, which is a bug of the tap"
-            stream.logger.exception(message, extra=figures)
-            failures.append(f"{stream.name}: {type(error).__name__}: {error}")
+            # The text of the error is left out: it may quote a record.
+            kind, places = type(error).__name__, format_tb(error.__traceback__)
+            message = "%s, which is a bug of the tap; report it with these lines:\n%s"
+            stream.logger.error(message, kind, "".join(places), extra=figures)  # noqa: TRY400
+            failures.append(f"{stream.name}: {kind}, which is a bug of the tap")
     if failures:
         reasons = "; ".join([*failures, *endings])
         line = f"{len(failures)} of {len(streams)} streams failed: {reasons}"

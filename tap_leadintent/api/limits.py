@@ -139,7 +139,7 @@ class RateLimiter:
                 self._changed.notify_all()
 
     def _seconds_to_wait(self) -> float:
-        # Requests of a failed stream may hang, and the next stream must not wait for them.
+        # Requests of a failed stream may hang; the next stream must not wait for them.
         wanted = sum(not stopped.is_set() for stopped in self._in_flight)
         if wanted >= (1 if self._health.is_on_trial else int(self._most)):
             return TIMEOUT_MAX  # A request that ends wakes the waiting threads.
