@@ -118,7 +118,7 @@ class Walk:
         config = {"base_url": self._sandbox.url, "start_date": "2026-01-01"}
         assert self._shell.config() == config
         loader = self._shell.plugin("loaders")
-        assert loader["config"].keys() == {"host", "port", "user", "database"}
+        assert "config" not in loader, "its address is a secret"
         defaults = {each["name"]: each.get("value") for each in loader["settings"]}
         assert defaults.items() >= SOME_DEFAULTS.items()
         with self._postgres.connect() as connection:
@@ -135,9 +135,7 @@ class Walk:
 
     def settings(self) -> None:
         change, bare, again = blocks("settings.md")
-        listed = self._shell(change)
-        assert "concurrency" in listed
-        assert API_KEY not in listed
+        assert "'concurrency' was set" in self._shell(change)
         (self._shell.folder / "bare").mkdir()
         # A state of the loader, and log lines of each run.
         assert "150 records" in self._shell(bare, folder="bare")
@@ -205,12 +203,10 @@ class Walk:
         assert len(printed.splitlines()) < 10
 
     def scaling(self) -> None:
-        bounded, *shards, _airflow = blocks("scaling.md")
-        for month in ("03", "09", "11"):
+        *shards, _airflow = blocks("scaling.md")
+        for month in ("03", "09"):
             at = f"2025-{month}-01T00:00:00Z"
             self._sandbox.insert("leads", {"id": f"of-{month}"}, found_at=at)
-        self._shell(bounded)
-        assert "of-11" in self.tables()["leads"]
         (self._shell.folder / "meltano-state").mkdir()
         for lines in shards:
             self._shell(lines)
@@ -235,7 +231,8 @@ class Walk:
         assert extractor["settings"] == now["settings"]
         assert ".post2+g" in extractor["pip_url"]
         assert self._shell.config() == config
-        assert "This is the newer code." in self._shell(RUN)
+        printed = self._shell("meltano invoke tap-leadintent --version")
+        assert "This is the newer code." in printed
 
 
 @pytest.mark.long
@@ -248,15 +245,15 @@ def test_the_lines_of_the_pages_in_one_project(
         "https://api.eu.example.com": sandbox.url.replace("127.0.0.1", "localhost"),
         "the key of your organization": API_KEY,
         "the key of Acme": "the-key-of-Acme",
+        "postgresql+psycopg://loader:password@db.example.com:5432/warehouse": (
+            postgres.url
+        ),
     }
     with running_sandbox() as acme:
         sizes = dict.fromkeys(STREAMS, 10)
         acme.configure(api_key="the-key-of-Acme", clock=CLOCK, since=SINCE, sizes=sizes)
-        variables = {
-            "TARGET_POSTGRES_SQLALCHEMY_URL": postgres.url,
-            "TAP_LEADINTENT_ACME_BASE_URL": acme.url,
-        }
-        walk = Walk(Shell(tmp_path, examples, **variables), sandbox, postgres)
+        shell = Shell(tmp_path, examples, TAP_LEADINTENT_ACME_BASE_URL=acme.url)
+        walk = Walk(shell, sandbox, postgres)
         walk.readme()
         walk.state()
         walk.settings()
