@@ -208,6 +208,7 @@ class Walk:
             at = f"2025-{month}-01T00:00:00Z"
             self._sandbox.insert("leads", {"id": f"of-{month}"}, found_at=at)
         (self._shell.folder / "meltano-state").mkdir()
+        self._shell(RUN)
         for lines in shards:
             self._shell(lines)
         assert self.tables()["leads"].keys() >= {"of-03", "of-09"}
