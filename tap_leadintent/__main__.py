@@ -34,6 +34,7 @@ def main() -> NoReturn:
     The process does not wait for its threads: they may hang in a DNS look-up or in a
     request.
     """
+    _use_one_heap()
     # A run installs handlers of its own later. Without any, the first process of a
     # container ignores these signals.
     for signum in (signal.SIGINT, signal.SIGTERM):
