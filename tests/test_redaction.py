@@ -67,24 +67,24 @@ def test_a_message_is_one_bounded_printable_line(
     key: str, around: tuple[str, str]
 ) -> None:
     for show in (Secret(key).summarize, Secret(key).quote):
-        told = show(key.join(around))
-        assert key not in told.replace("***", " ")
-        assert told.isprintable()
-        assert len(told) <= 301
+        message = show(key.join(around))
+        assert key not in message.replace("***", " ")
+        assert message.isprintable()
+        assert len(message) <= 301
 
 
 @pytest.mark.parametrize("before", [0, 210, 299, 2**16])
 def test_a_long_key_is_not_cut_in_half(before: int) -> None:
     key = "!".join(f"{number:04d}" for number in range(1_000))
     for show in (Secret(key).summarize, Secret(key).quote):
-        told = show(f"{'x' * before}{key}{'x' * before}")
-        assert not any(f"{number:04d}" in told for number in range(1_000))
+        message = show(f"{'x' * before}{key}{'x' * before}")
+        assert not any(f"{number:04d}" in message for number in range(1_000))
 
 
 def test_both_ends_of_a_long_text_are_shown_but_of_a_server_the_first_alone() -> None:
     text = "begin " + "x " * 1000 + "end"
-    told = Secret("").summarize(text, 100)
-    assert (told[:7], told[-5:], len(told)) == ("begin x", "x end", 101)
+    message = Secret("").summarize(text, 100)
+    assert (message[:7], message[-5:], len(message)) == ("begin x", "x end", 101)
     assert Secret("").quote(text).endswith("x …")
 
 

@@ -2,9 +2,14 @@
 
 import logging
 import re
+from typing import Any
 
 import pytest
 
+from tap_leadintent.errors import OutputError, RunError, StreamError
+from tap_leadintent.run import read_each
+from tap_leadintent.tap import TapLeadIntent
+from tests.support.helpers import API_KEY, VALID
 from tests.support.model import DAY, HOUR, Api, Lead, Version
 from tests.support.model_runs import CONFIG, run
 from tests.support.store import Store
@@ -39,3 +44,27 @@ def test_a_run_ends_with_a_line_for_each_stream(
     both, new, again = map(int, read.groups())
     assert (both, new) == (new + again, 5)
     assert line.endswith("; complete up to 2026-03-09T04:00:00Z")
+
+
+def failing_with(error: Exception) -> str:
+    """Fail to read each stream; return the message of the run's error."""
+
+    def fail(_: object) -> None:
+        raise error
+
+    streams: Any = TapLeadIntent(config=VALID).streams
+    with pytest.raises(RunError) as caught:
+        read_each([*streams.values()], fail)
+    return caught.value.message
+
+
+def test_the_last_line_is_short_and_without_the_key(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    message = failing_with(StreamError(f"{API_KEY} {'x ' * 1_000}"))
+    assert message.startswith("7 of 7 streams failed: custom_signals: *** x x")
+    assert len(message) <= 5_001
+    assert "value of a record" not in failing_with(KeyError("value of a record"))
+    caplog.clear()
+    assert failing_with(OutputError("the disk is full")) == "the disk is full"
+    assert caplog.messages == []

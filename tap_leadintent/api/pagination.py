@@ -1,4 +1,4 @@
-"""One cursor chain: the cursor that travels in the request body, and what changes it.
+"""Follows a chain of cursors, from page to page.
 
 API description: "Page envelope", "Pagination and ordering".
 """
@@ -21,7 +21,7 @@ in vain where the API accepts no cursor at all."""
 
 _MANY_EMPTY = 100
 """Empty pages in a row that get a warning. Fewer would warn of servers that filter what
-they have read; more would leave it open for longer why a run does not end."""
+they have read; more would leave it unclear for longer why a run does not end."""
 
 _TOO_MANY_EMPTY = 1_000
 """Empty pages in a row that end the stream. Fewer might end it where the next page has
@@ -45,14 +45,14 @@ class Chain(BaseAPIPaginator[str | None]):
         """
         super().__init__(None)
         self.fields = fields
-        """What to ask for, besides the cursor."""
+        """The request fields, without the cursor."""
         self._logger = logger
         self._seen: set[int] = set()
         self._restarts = 0
         self._empty = 0
 
     def take(self, page: Page) -> Page:
-        """Take the page that was asked for.
+        """Take the page that was requested.
 
         Args:
             page: The page.

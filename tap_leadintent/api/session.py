@@ -94,7 +94,7 @@ class _Deadline:
 
     def response_class(self, sock: socket.socket, **options: Any) -> HTTPResponse:
         response = HTTPResponse(sock, **options)
-        raw = _TimedReader(sock, response.fp.detach(), self._end)
+        raw = _TimedReader(response.fp.detach(), self._end)
         response.fp = io.BufferedReader(raw)
         return response
 
@@ -107,8 +107,8 @@ def _with_deadline(connection: type) -> type:
 class _TimedReader(io.RawIOBase):
     """Reads from a socket until the time is up."""
 
-    def __init__(self, sock: socket.socket, raw: io.RawIOBase, end: float) -> None:
-        self._sock, self._raw, self._end = sock, raw, end
+    def __init__(self, raw: io.RawIOBase, end: float) -> None:
+        self._raw, self._end = raw, end
 
     @override
     def readable(self) -> bool:
@@ -116,10 +116,8 @@ class _TimedReader(io.RawIOBase):
 
     @override
     def readinto(self, buffer: Any) -> int | None:
-        seconds = self._end - time.monotonic()
-        if seconds <= 0:
+        if time.monotonic() > self._end:
             raise TimeoutError
-        self._sock.settimeout(seconds)
         return self._raw.readinto(buffer)
 
     @override

@@ -35,7 +35,7 @@ PASSING: dict[str, Answer] = {
 }
 
 REFUSED: dict[str, Answer] = {
-    **{str(status): {"status_code": status} for status in (204, 403, 404)},
+    **{str(status): {"status_code": status} for status in (204, 403, 404, 501, 505)},
     "redirect": {"status_code": 307, "headers": {"Location": AGENTS}},
     "certificate": {"exc": LOST.SSLError(ssl.SSLCertVerificationError(1, "no"))},
 }
@@ -125,7 +125,7 @@ def test_tries_are_counted_for_each_request(
     ("status", "header", "seconds"),
     [(429, "0.5", 0.5), (503, "7200", 600), (503, "", 3), (500, "20", 3)],
 )
-def test_retry_after_counts_where_the_server_wants_rest(  # noqa: PLR0913, PLR0917
+def test_retry_after_counts_where_the_server_wants_a_pause(  # noqa: PLR0913, PLR0917
     requests_mock: requests_mock.Mocker,
     caplog: pytest.LogCaptureFixture,
     clock: Clock,
@@ -137,26 +137,26 @@ def test_retry_after_counts_where_the_server_wants_rest(  # noqa: PLR0913, PLR09
     requests_mock.post(AGENTS, [busy, {"json": PAGE}])
     list(pages(tap()))
     assert clock.now == pytest.approx(1000 + seconds)
-    (told,) = waits(caplog)
-    assert told.startswith(f"signal_agents: HTTP {status}: ")
-    assert told.endswith(f"; try 2 of 9 in {seconds:.1f} s")
+    (line,) = waits(caplog)
+    assert line.startswith(f"signal_agents: HTTP {status}: ")
+    assert line.endswith(f"; try 2 of 9 in {seconds:.1f} s")
 
 
-def test_a_rest_begins_before_the_refused_request_leaves_its_place(
+def test_a_cool_down_begins_before_the_refused_request_leaves_its_place(
     requests_mock: requests_mock.Mocker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     requests_mock.post(AGENTS, [{"status_code": 429}, {"json": PAGE}])
-    rests = []
+    pauses = []
 
-    def rest(limiter: RateLimiter, seconds: float) -> None:
+    def pause_all(limiter: RateLimiter, seconds: float) -> None:
         stopped: Any = Waiter(seconds=1)
         with pytest.raises(StoppedError), limiter.turn(stopped, StreamStats()):
             """Never entered."""
-        rests.append(seconds)
+        pauses.append(seconds)
 
-    monkeypatch.setattr(RateLimiter, "pause_all", rest)
+    monkeypatch.setattr(RateLimiter, "pause_all", pause_all)
     assert len(list(pages(tap(concurrency=1)))) == 1
-    assert len(rests) == 1
+    assert len(pauses) == 1
 
 
 def test_a_ceiling_is_kept_across_streams_and_tries(

@@ -31,7 +31,7 @@ def test_the_earlier_of_two_clocks_counts(
 
 
 @pytest.mark.parametrize(
-    ("ahead", "told"),
+    ("ahead", "parts"),
     [
         (
             -3 * HOUR,
@@ -43,12 +43,12 @@ def test_the_earlier_of_two_clocks_counts(
     ],
 )
 def test_clocks_that_differ_are_worth_one_line(
-    caplog: pytest.LogCaptureFixture, ahead: int, told: list[str]
+    caplog: pytest.LogCaptureFixture, ahead: int, parts: list[str]
 ) -> None:
     """The ten seconds that an answer takes are no difference."""
     one = clock()
     for date in (NOW, NOW + ahead, NOW + ahead):
         one.as_of(date, NOW, 10.0)
-    assert len(caplog.messages) == len(told)
-    for line, part in zip(caplog.messages, told, strict=True):
+    assert len(caplog.messages) == len(parts)
+    for line, part in zip(caplog.messages, parts, strict=True):
         assert line.startswith(f"The server's clock says {part}")

@@ -105,6 +105,12 @@ UNREACHABLE = (
 )
 
 
+def test_the_host_cannot_show_the_key() -> None:
+    url = f"https://{API_KEY}.example.com/v1"
+    error = explain_no_response(requests.Timeout(), url, 1, Secret(API_KEY))
+    assert str(error).startswith("the response of ***.example.com was not complete")
+
+
 def test_a_connection_that_is_not_taken(session: requests.Session) -> None:
     with unanswered() as host:
         error = fail(session, f"https://{host}/")
@@ -146,7 +152,10 @@ def test_a_message_says_what_to_do_and_shows_the_servers_own_words(
 ) -> None:
     response = requests.Response()
     response.status_code, response.reason = status, "Nope"
-    response._content = b'{"error":\n "no"}'  # noqa: SLF001 - as requests-mock does
-    told = str(explain_no_page(response, 0, Secret(API_KEY)))
-    assert told.startswith(f"HTTP {status} Nope: {advice}")
-    assert told.endswith(': {"error": "no"}')
+    body = b'{"error":\n "no"}'
+    # A long body is not searched to its end.
+    body += b" " * 2**20 + b"late"
+    response._content = body  # noqa: SLF001 - as requests-mock does
+    message = str(explain_no_page(response, 0, Secret(API_KEY)))
+    assert message.startswith(f"HTTP {status} Nope: {advice}")
+    assert message.endswith(': {"error": "no"}')

@@ -3,6 +3,7 @@
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from email.utils import format_datetime
+from threading import TIMEOUT_MAX
 from typing import Any
 from unittest import mock
 
@@ -71,7 +72,7 @@ def test_backoff_is_jittered_over_its_whole_range_and_bounded(attempt: int) -> N
     assert uniform.call_args == mock.call(0, longest)
 
 
-def test_a_rest_holds_everyone(clock: Clock) -> None:
+def test_a_cool_down_holds_everyone(clock: Clock) -> None:
     limiter = RateLimiter(at_once=1)
     limiter.pause_all(30)
     clock.now += 1
@@ -81,11 +82,11 @@ def test_a_rest_holds_everyone(clock: Clock) -> None:
 
 
 @pytest.mark.usefixtures("clock")
-@pytest.mark.parametrize("wait", ["pause", "rest", "ceiling"])
+@pytest.mark.parametrize("wait", ["pause", "cool-down", "ceiling"])
 def test_what_nobody_wants_any_more_ends_its_wait(wait: str) -> None:
     limiter = RateLimiter(1, requests_per_minute=1 if wait == "ceiling" else None)
     send(limiter)
-    if wait == "rest":
+    if wait == "cool-down":
         limiter.pause_all(600)
     stopped: Any = Waiter(seconds=10)
     pause = 600 if wait == "pause" else 0
@@ -101,6 +102,8 @@ def places(limiter: RateLimiter) -> int:
             stopped: Any = Waiter(seconds=1)
             under_way.enter_context(limiter.turn(stopped, StreamStats()))
             number += 1
+    # Whoever finds no place sleeps until a request ends.
+    assert Clock.current.now - now >= TIMEOUT_MAX
     Clock.current.now = now
     return number
 
@@ -123,7 +126,7 @@ def test_a_request_that_hangs_and_is_not_wanted_any_more_takes_no_place() -> Non
         assert places(limiter) == 1
 
 
-def test_a_rest_halves_the_requests_in_flight(clock: Clock) -> None:
+def test_a_cool_down_halves_the_requests_in_flight(clock: Clock) -> None:
     limiter = RateLimiter(at_once=8)
     assert places(limiter) == 8
     for expected in (4, 2, 1, 1):
@@ -132,7 +135,7 @@ def test_a_rest_halves_the_requests_in_flight(clock: Clock) -> None:
         assert places(limiter) == expected
 
 
-def test_refusals_of_requests_sent_before_a_rest_are_one_rest(clock: Clock) -> None:
+def test_refusals_of_requests_sent_before_a_cool_down_are_one(clock: Clock) -> None:
     limiter = RateLimiter(at_once=8)
     for _ in range(5):
         limiter.pause_all(5)

@@ -113,10 +113,11 @@ def test_a_cursor_seen_before_is_an_error(lead_in: int, period: int) -> None:
         read_answers(*answers)
 
 
-def test_a_refused_cursor_begins_the_chain_again() -> None:
+@pytest.mark.parametrize("status", [400, 404, 409, 410, 422])
+def test_a_refused_cursor_begins_the_chain_again(status: int) -> None:
     first = envelope([1], has_more=True, after="a")
     last = envelope([2], has_more=False)
-    answers: list[Any] = [{"json": first}, {"status_code": 410}, {"json": last}]
+    answers: list[Any] = [{"json": first}, {"status_code": status}, {"json": last}]
     with requests_mock.Mocker() as api:
         api.post(URL, answers)
         assert read() == ["1", "2"]
@@ -124,7 +125,7 @@ def test_a_refused_cursor_begins_the_chain_again() -> None:
     assert cursors == [None, "a", None]
     with requests_mock.Mocker() as api:
         api.post(URL, answers[:2] * 5)
-        with pytest.raises(StreamError, match=r"^page 2: HTTP 410"):
+        with pytest.raises(StreamError, match=f"^page 2: HTTP {status}"):
             read()
     assert api.call_count == 2 * (1 + 3), "it begins again three times"
 

@@ -14,7 +14,7 @@ from tap_leadintent.api.failures import explain_no_response
 from tap_leadintent.api.session import new_session
 from tap_leadintent.errors import Reason, StreamError
 from tap_leadintent.log import Secret
-from tests.support.helpers import TIMEOUT
+from tests.support.helpers import TIMEOUT, Clock
 from tests.support.servers import (
     CHUNKED,
     PAGE,
@@ -44,15 +44,22 @@ def post(
     ],
     ids=["plain", "chunked", "gzip"],
 )
-def test_sound_answers_arrive_over_one_connection(answer: bytes) -> None:
-    connections = []
+def test_sound_answers_arrive_over_one_connection(
+    monkeypatch: pytest.MonkeyPatch, answer: bytes
+) -> None:
+    """Each request has its own time, however old the connection is."""
+    clock = Clock()
+    monkeypatch.setattr("tap_leadintent.api.session.time", clock)
+    connections, contents = [], set()
 
     def serve(connection: socket.socket) -> None:
         connections.append(connection)
         answering(answer[:7], answer[7:])(connection)
 
     with listening(serve) as address, new_session("", 1) as session:
-        contents = {post(session, address).content for _ in range(3)}
+        for _ in range(3):
+            contents.add(post(session, address).content)
+            clock.now += 1_000
     assert contents == {LONG}
     assert len(connections) == 1
 
