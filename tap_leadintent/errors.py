@@ -12,6 +12,7 @@ entry point ends without a traceback and with exit code 1.
 """
 
 import logging
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import IO, Any, Self
 
@@ -80,35 +81,31 @@ class Reason(StrEnum):
     """The response is complete, but it is not a page of records."""
 
 
+@dataclass(eq=False, kw_only=True, repr=False)
 class StreamError(FatalAPIError, LoggedError):
-    """A stream cannot go on; the message says why and what to do."""
+    """A stream cannot go on."""
 
-    def __init__(  # noqa: PLR0913 - one argument for each attribute
-        self,
-        message: str,
-        *,
-        status: int | None = None,
-        reason: Reason | None = None,
-        is_retryable: bool = False,
-        retry_after: float | None = None,
-        as_of: int | None = None,
-    ) -> None:
-        """Create the error.
+    message: str = field(kw_only=False)  # type: ignore[misc]
+    """What happened and what to do."""
 
-        Args:
-            message: What happened and what to do.
-            status: The HTTP status of the response, if there was one.
-            reason: Why the request failed, if the status does not say it.
-            is_retryable: Whether another attempt of the request may succeed.
-            retry_after: How many seconds the server asks the client to wait.
-            as_of: Up to which time a page would have been complete, see `ServerClock`.
-        """
-        super().__init__(message)
-        self.status = status
-        self.reason = reason
-        self.is_retryable = is_retryable
-        self.retry_after = retry_after
-        self.as_of = as_of
+    status: int | None = None
+    """The HTTP status of the response, if there was one."""
+
+    reason: Reason | None = None
+    """Why the request failed, if the status does not say it."""
+
+    is_retryable: bool = False
+    """Whether another attempt of the request may succeed."""
+
+    retry_after: float | None = None
+    """How many seconds the server asks the client to wait."""
+
+    as_of: int | None = None
+    """Up to which time a page would have been complete, see `ServerClock`."""
+
+    def __post_init__(self) -> None:
+        """Set the message of the base class."""
+        super().__init__(self.message)
 
     @property
     def is_refusal(self) -> bool:
@@ -121,14 +118,7 @@ class StreamError(FatalAPIError, LoggedError):
         Args:
             message: The other message.
         """
-        return type(self)(
-            message,
-            status=self.status,
-            reason=self.reason,
-            is_retryable=self.is_retryable,
-            retry_after=self.retry_after,
-            as_of=self.as_of,
-        )
+        return replace(self, message=message)
 
 
 class TooWideError(StreamError):
