@@ -101,7 +101,9 @@ def _spellings(character: str, times: int) -> str:
         return character * times
     code = ord(character)
     # An upper bound of backslashes keeps the search fast in a text of many.
-    escaped = rf"{quote(character, safe='')}|\\{{1,8}}(?:x{code:02x}|u{code:04x})"
+    escaped = (
+        rf"{re.escape(quote(character, safe=''))}|\\{{1,8}}(?:x{code:02x}|u{code:04x})"
+    )
     if character == "\\":
         # Each may be escaped by others, so that only the least number is known.
         return rf"(?:(?:{escaped}){{{times}}}|\\{{{times},{8 * times}}})"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from singer_sdk.logging import ConsoleFormatter, StructuredFormatter
 
@@ -33,6 +33,7 @@ SPELL: dict[str, Callable[[str], str]] = {
 }
 
 
+@example(key="0000000.", spell=SPELL["unicode"])
 @given(key=KEYS, spell=st.sampled_from([*SPELL.values()]))
 def test_what_is_hidden_everywhere(key: str, spell: Callable[[str], str]) -> None:
     text = f"A {spell(key)} B {spell(key)}"
