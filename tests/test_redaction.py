@@ -58,9 +58,9 @@ def test_of_what_a_server_says_long_runs_are_hidden(
 ) -> None:
     key = "9f1c2e7a-5b1f-4c7e-a1d2-0c7e5b1f9f1c"
     name = '"company.number_of_employees"'
-    said = f'{{"error":{{{name}:"not_found","seen":"{encode(key.encode())}"}},"n":[7]}}'
-    shown = f'{{"error":{{{name}:"not_found","seen":"…"}},"n":[7]}}'
-    assert Secret(key).quote(said) == shown
+    text = f'{{"error":{{{name}:"not_found","seen":"{encode(key.encode())}"}},"n":[7]}}'
+    visible = f'{{"error":{{{name}:"not_found","seen":"…"}},"n":[7]}}'
+    assert Secret(key).quote(text) == visible
 
 
 @given(key=KEYS, around=st.tuples(st.text(max_size=400), st.text(max_size=400)))

@@ -24,7 +24,7 @@ SECONDS = 0.3
 
 
 def fail(session: requests.Session, url: str) -> StreamError:
-    """Send a request that fails; give what is said of it, in one line."""
+    """Send a request that fails; return the error, whose message is one line."""
     with pytest.raises(requests.RequestException) as caught:
         session.post(url, json={}, timeout=SECONDS, verify=trusted_certificates())
     error = explain_no_response(caught.value, url, SECONDS, Secret(API_KEY))
