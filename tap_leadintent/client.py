@@ -71,7 +71,6 @@ class LeadIntentStream(SingerStream):
         self.stats = StreamStats()
         """Counts the records and requests of the stream."""
         self._now = tap.initialized_at // 1000
-        self._duplicates: Duplicates | None = None
         self.notes = RecordNotes(self.logger)
         """Collects what to log about the records."""
         self.filters: dict[str, Any] = self.config["filters"].get(self.name, {})
@@ -186,9 +185,7 @@ class LeadIntentStream(SingerStream):
         progress, records = self.reader.progress, self.stats.records
         try:
             with closing(pages):
-                for found, window_end, kind in pages:
-                    duplicates = self._duplicates
-                    page = duplicates.leave_out(found) if duplicates else found
+                for page, window_end, kind in pages:
                     rows = self._shaper.shape_page(page, window_end)
                     yield from rows
                     records[kind] += len(rows)
@@ -228,7 +225,9 @@ class LeadIntentStream(SingerStream):
             return
         self._warn_of_the_state()
         plan = self._plan()
-        yield from self.reader.read(plan.steps, plan.coverage)
+        duplicates = Duplicates(self._shaper.key_of)
+        for page, window_end, kind in self.reader.read(plan.steps, plan.coverage):
+            yield duplicates.leave_out(page), window_end, kind
         plan.coverage.rechecked = plan.rechecked
         self.checkpoint(self._state())
 
@@ -255,9 +254,6 @@ class LeadIntentStream(SingerStream):
         scope = Scope.of(self.config, self.ranges)
         plan = make_plan(scope, self.bookmark.coverage, self._now)
         self.bookmark.coverage = plan.coverage
-        # Only several steps can read a record twice, but for those on edges of windows.
-        if len(plan.steps) > 1:
-            self._duplicates = Duplicates(self._shaper.key_of)
         self.checkpoint(self._state())
         self.write_state()
         return plan
