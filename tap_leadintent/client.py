@@ -34,7 +34,7 @@ from tap_leadintent.stats import StreamStats
 from tap_leadintent.times import format_instant
 
 Record = dict[str, Any]
-ReadPage = tuple[Records, str | None, str]
+ReadPage = tuple[Records, int | None, str]
 """What `Reader.read` gives for a page."""
 
 
@@ -225,7 +225,7 @@ class LeadIntentStream(SingerStream):
             return
         self._warn_of_the_state()
         plan = self._plan()
-        duplicates = Duplicates(self._shaper.key_of)
+        duplicates = Duplicates(self.primary_keys, self.computed_columns)
         for page, window_end, kind in self.reader.read(plan.steps, plan.coverage):
             yield duplicates.leave_out(page), window_end, kind
         plan.coverage.rechecked = plan.rechecked

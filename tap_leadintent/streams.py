@@ -1,12 +1,12 @@
 """The seven streams, one for each endpoint of the API description."""
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.openapi import RECORD_KEY, ComputedColumn, record_schema
 from tap_leadintent.records.keys import content_key, own_id
-from tap_leadintent.times import utc_timestamp
+from tap_leadintent.times import format_instant, utc_timestamp
 
 _TIME = {"type": ["string", "null"], "format": "date-time"}
 
@@ -28,6 +28,11 @@ def _signal_time(record: dict[str, Any], _: object) -> str | None:
     )
 
 
+@lru_cache(maxsize=1)
+def _window_end(seconds: int | None) -> str | None:
+    return None if seconds is None else utc_timestamp(format_instant(seconds))
+
+
 _SIGNAL_OBSERVED_AT = ComputedColumn(
     "signal_observed_at",
     {**_TIME, "description": "`signal.observed_at` in UTC."},
@@ -41,7 +46,7 @@ _WINDOW_END = ComputedColumn(
         "description": "End of the time window that the record was read in, UTC.",
     },
     (),
-    lambda _, window_end: window_end,
+    lambda _, window_end: _window_end(window_end),
 )
 
 

@@ -162,12 +162,5 @@ def _supported(value: Any) -> Any:  # noqa: ANN401 - any JSON
     if isinstance(value, list):
         return [_supported(item) for item in value]
     if isinstance(value, dict):
-        supported: dict[str, Any] = {}
-        for key, item in value.items():
-            name = _supported(key)
-            # Two fields whose repaired names are equal must both stay.
-            while name != key and (name in value or name in supported):
-                name += _REPLACEMENT
-            supported[name] = _supported(item)
-        return supported
+        return {_supported(key): _supported(item) for key, item in value.items()}
     return value

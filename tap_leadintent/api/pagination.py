@@ -19,10 +19,6 @@ _RESTARTS = 3
 """Fewer would fail on cursors that expire now and then; more would read a window again
 in vain where the API accepts no cursor at all."""
 
-_MANY_EMPTY = 100
-"""Empty pages in a row that get a warning. Fewer would warn of servers that filter what
-they have read; more would leave it unclear for longer why a run does not end."""
-
 _TOO_MANY_EMPTY = 1_000
 """Empty pages in a row that end the stream. Fewer might end it where the next page has
 records; more would send more requests to a server that never returns any."""
@@ -41,7 +37,7 @@ class Chain(BaseAPIPaginator[str | None]):
 
         Args:
             fields: The request fields of a window, empty for all records.
-            logger: Gets a line for a restart, and for many empty pages.
+            logger: Gets a line for a restart.
         """
         super().__init__(None)
         self.fields = fields
@@ -71,12 +67,6 @@ class Chain(BaseAPIPaginator[str | None]):
                 "promise of another; report it to the API's support"
             )
             raise StreamError(msg)
-        if self._empty == _MANY_EMPTY:
-            self._logger.warning(
-                "The API has sent %d empty pages in a row, each with the promise of "
-                "another; if the run does not end, report it to the API's support",
-                self._empty,
-            )
         # The SDK only passes it on to the two methods below.
         self.advance(page)  # type: ignore[arg-type]
         return page

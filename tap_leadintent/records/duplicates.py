@@ -1,10 +1,12 @@
 """Leaves out records that a run has emitted before and finds unchanged."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import compress
 from typing import Any
 
 from tap_leadintent.api.page import Records
+from tap_leadintent.openapi import ComputedColumn
 
 _MOST_KEYS = 130_000
 """Keys that are remembered, in about 13 MB. More take more memory; of those beyond, a
@@ -15,18 +17,27 @@ _MASK = 2**60 - 1
 it more likely that a changed record is left out."""
 
 
+def _text_of(name: str, record: dict[str, Any], _: object) -> str | None:
+    value = record.get(name)
+    return None if value is None else str(value)
+
+
 class Duplicates:
     """Remembers what was emitted last of each record of a stream."""
 
     def __init__(
-        self, key_of: Callable[[dict[str, Any]], tuple[Hashable, ...]]
+        self, keys: Sequence[str], computed_columns: Iterable[ComputedColumn]
     ) -> None:
         """Start without a record.
 
         Args:
-            key_of: Returns the key of a record, with None for a part that it lacks.
+            keys: The key columns; without any, `id` is taken for the key.
+            computed_columns: The columns that the stream computes.
         """
-        self._key_of = key_of
+        computed = {column.name: column.compute for column in computed_columns}
+        self._key_parts = [
+            computed.get(name, partial(_text_of, name)) for name in keys or ["id"]
+        ]
         self._emitted: dict[int, int] = {}
         """For the hash of each key, that of the JSON that was emitted last of it."""
 
@@ -44,7 +55,7 @@ class Duplicates:
         return page._replace(data=[*data], raw=[*raw])
 
     def _is_new(self, record: dict[str, Any], raw: bytes) -> bool:
-        key = self._key_of(record)
+        key = tuple([compute(record, None) for compute in self._key_parts])
         # Where a record lacks a part of the key, its content stands for it.
         row = hash((*key, raw) if None in key else key) & _MASK
         content = hash(raw) & _MASK

@@ -1,16 +1,8 @@
 """Makes keys for records whose fields are not documented."""
 
-from decimal import MAX_PREC, Context, Decimal
+import json
 from hashlib import sha256
 from typing import Any
-
-import msgspec
-
-_LONGEST_SCALE = 20
-"""Most zeros or decimal places of a number that is written without an exponent. It is
-part of the keys: another value would change them."""
-
-_EXACT = Context(prec=MAX_PREC)
 
 
 def own_id(other: str, record: dict[str, Any], _: object) -> str | None:
@@ -51,7 +43,8 @@ def canonical_json(value: object) -> str:
     Returns:
         Compact JSON; keys are sorted, and 1, 1.0 and 10e-1 are all 1.
     """
-    return msgspec.json.encode(_plain_numbers(value), order="sorted").decode()
+    plain = _plain_numbers(value)
+    return json.dumps(plain, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 
 
 def _plain_numbers(value: object) -> object:
@@ -59,13 +52,6 @@ def _plain_numbers(value: object) -> object:
         return {key: _plain_numbers(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_plain_numbers(item) for item in value]
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return value
-    if not value:
-        return 0
-    number = Decimal(str(value)).normalize(_EXACT)
-    scale = int(number.as_tuple().exponent)
-    spelling = f"{number:f}"
-    if abs(scale) > _LONGEST_SCALE:
-        spelling = f"{number.scaleb(-scale, _EXACT):f}e{scale}"
-    return msgspec.Raw(spelling.encode())
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value

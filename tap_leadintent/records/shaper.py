@@ -5,7 +5,6 @@ contradicts its column's type, goes to `additional_properties` under its own nam
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from jsonschema import Draft202012Validator
@@ -26,11 +25,6 @@ _REPAIRED = (
     "A record contained what no warehouse can store: U+0000 or a lone surrogate became "
     "U+FFFD, NaN or an infinity null, and a number beyond 1e308 its text"
 )
-
-
-def _text_of(name: str, record: Record, _: object) -> str | None:
-    value = record.get(name)
-    return None if value is None else str(value)
 
 
 _NO_ID = (
@@ -79,10 +73,6 @@ class RecordShaper:
         self._computed = [computed[name] for name in computed if name in columns]
         self._has_extra_fields = ADDITIONAL_PROPERTIES in columns
         self._keys = key_properties
-        self._key_parts = [
-            computed[name].compute if name in computed else partial(_text_of, name)
-            for name in key_properties or ["id"]
-        ]
         self._never_null = [
             name
             for name, schema in columns.items()
@@ -90,7 +80,7 @@ class RecordShaper:
             and not Draft202012Validator(schema).is_valid(None)
         ]
 
-    def shape_page(self, page: Records, window_end: str | None = None) -> list[Record]:
+    def shape_page(self, page: Records, window_end: int | None = None) -> list[Record]:
         """Shape the records of a page.
 
         Args:
@@ -107,25 +97,15 @@ class RecordShaper:
             self._notes.warn_once(_REPAIRED)
         return self.shape(page.data, window_end)
 
-    def key_of(self, record: Record) -> tuple[Any, ...]:
-        """Return the values of the key columns of a record.
-
-        Args:
-            record: The record as the API gave it.
-
-        Returns:
-            A value for each key column, None where the record has none.
-        """
-        return tuple([compute(record, None) for compute in self._key_parts])
-
     def shape(
-        self, records: list[Record], window_end: str | None = None
+        self, records: list[Record], window_end: int | None = None
     ) -> list[Record]:
         """Shape records.
 
         Args:
             records: The records as the API gave them.
-            window_end: End of the time window that they were read in.
+            window_end: End of the time window that they were read in, in UTC seconds
+                since 1970, if it is known.
 
         Returns:
             The shaped records. Columns without a value are null, or absent if their
@@ -150,7 +130,7 @@ class RecordShaper:
         return shaped
 
     def _shape(
-        self, record: Record, columns_to_check: Collection[str], window_end: str | None
+        self, record: Record, columns_to_check: Collection[str], window_end: int | None
     ) -> Record:
         shaped = self._empty | record
         extra_fields: Record = {}

@@ -75,7 +75,7 @@ class Reader:
 
     def read(
         self, steps: Sequence[Step], coverage: Coverage
-    ) -> Iterator[tuple[Records, str | None, str]]:
+    ) -> Iterator[tuple[Records, int | None, str]]:
         """Read the steps of a plan.
 
         Args:
@@ -83,8 +83,9 @@ class Reader:
             coverage: Notes each window that has been read completely.
 
         Yields:
-            The records of each page, oldest window first; the end of their time window,
-            None where nothing counts as covered; and the kind of their step.
+            The records of each page, oldest window first; the end of their time window
+            in UTC seconds since 1970, None where nothing counts as covered; and the
+            kind of their step.
 
         Raises:
             StreamError: A range cannot be read.
@@ -104,8 +105,7 @@ class Reader:
                         # The first query is the earliest: it decides what is complete.
                         window, as_of = its_window, page.as_of
                         check(records)
-                    window_end = f"{format_instant(window.end)[:-1]}.000000Z"
-                    yield records, window_end if step.covers else None, step.kind
+                    yield records, window.end if step.covers else None, step.kind
                     if not page.cursor.has_more:
                         self._note(step, window, as_of, coverage)
             if isinstance(step, RangeRead):

@@ -63,8 +63,8 @@ def test_when_a_leads_signal_was_observed(signal: object, column: str | None) ->
 
 
 def test_the_end_of_its_window_stands_in_each_record_of_a_page() -> None:
-    rows = shaper("monitored_leads").shape([{"id": "1"}, {"id": "2"}], "2026-03-01")
-    assert [row["window_end"] for row in rows] == ["2026-03-01"] * 2
+    rows = shaper("monitored_leads").shape([{"id": "1"}, {"id": "2"}], 1_772_323_200)
+    assert [row["window_end"] for row in rows] == ["2026-03-01T00:00:00.000000Z"] * 2
 
 
 def test_a_catalog_without_additional_properties() -> None:
