@@ -47,8 +47,9 @@ def test_a_failure_does_not_cost_the_others(
     run = tap(config, state=before.state)
     line = run.failed()
     assert line.startswith(f"2 of {len(STREAMS)} streams failed: leads: HTTP 403")
-    assert "ask for access: not for you; observations: gave up after 2" in line
-    assert line.endswith(": out of order")
+    assert "Forbidden: not for you; this key" in line
+    assert "or ask for access; observations: gave up after 2" in line
+    assert "Error: out of order; the API" in line
     first, second = before.state["bookmarks"], run.state["bookmarks"]
     for name in ("leads", "observations"):
         assert second[name] == first[name]

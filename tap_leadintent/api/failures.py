@@ -141,23 +141,19 @@ def explain_no_page(
         problem: What `Page` raised, if the status is 200.
 
     Returns:
-        The error to raise. Its message ends with the server's own words, shortened.
+        The error to raise. Its message says what happened, then what the server says
+        about it, shortened, and then what to do.
     """
     status = response.status_code
     if problem:
-        message = (
-            f"the response is not a page of records ({secret.quote(problem)}); "
-            f"{SUPPORT}, or {_ROOT}"
-        )
+        what = f"the response is not a page of records ({secret.quote(problem)})"
+        advice = f"{SUPPORT}, or {_ROOT}"
     else:
+        what = f"HTTP {status} {secret.quote(response.reason or '')}".rstrip()
         advice = _ADVICE.get(status) or _ADVICE.get(min(status // 100, 5), _NOT_A_PAGE)
-        message = f"HTTP {status} {secret.quote(response.reason or '')}".rstrip()
-        message += f": {advice}"
     words = secret.quote(response.content[:_MOST_BYTES].decode(errors="replace"))
-    if words:
-        message = f"{message}: {words}"
     return StreamError(
-        message,
+        f"{what}: {words and f'{words}; '}{advice}",
         status=status,
         reason=Reason.NOT_A_PAGE if problem else None,
         is_retryable=bool(problem) or status in _RETRIED,

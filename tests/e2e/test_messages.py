@@ -111,29 +111,29 @@ OF_THE_STATE = {
 }
 
 OF_ALL_STREAMS = {
-    "1 of 1 streams failed: signal_agents: HTTP 400 …: the API does not accept the request; check filters, if they are set: …": Case(
+    "1 of 1 streams failed: signal_agents: HTTP 400 …: …; the API does not accept the request; check filters, if they are set": Case(
         config={"filters": {"signal_agents": {"state": ["active"]}}},
         catalog=only("signal_agents"),
     ),
-    "1 of 2 streams failed: leads: HTTP 401 …: the API refused the key; set api_key to a valid key, created in the dashboard under Developer -> API Keys: …; not tried after this: signal_agents; base_url is http://…": Case(
+    "1 of 2 streams failed: leads: HTTP 401 …: …; the API refused the key; set api_key to a valid key, created in the dashboard under Developer -> API Keys; not tried after this: signal_agents; base_url is http://…": Case(
         config={"api_key": "wrong-7c2e-9d41"}, catalog=only("leads", "signal_agents")
     ),
 }
 
 OF_LEADS = {
-    "HTTP 402 …: the organization's plan does not include this; ask its administrator: …": Case(
+    "HTTP 402 …: …; the organization's plan does not include this; ask its administrator": Case(
         fault=status(402)
     ),
-    "HTTP 403 …: this key may not read this endpoint; deselect the stream, or ask for access: …***…": Case(
+    "HTTP 403 …: …***…; this key may not read this endpoint; deselect the stream, or ask for access": Case(
         fault=status(403, body=f"not for {API_KEY}")
     ),
-    "HTTP 404 …: the API was not found at this address; check base_url, which is the root of the API without /v1: …": Case(
+    "HTTP 404 …: …; the API was not found at this address; check base_url, which is the root of the API without /v1": Case(
         fault=status(404)
     ),
-    "HTTP 422 …: the API does not accept the request; check filters, if they are set: …": Case(
+    "HTTP 422 …: …; the API does not accept the request; check filters, if they are set": Case(
         config={"start_date": "2025-01-01"}, fault=status(422)
     ),
-    "HTTP 413 …: the API refused the request; if this continues, ask the API's support: … (the API refuses even windows of an hour of date_found; if they are too wide, lower window_days)": Case(
+    "HTTP 413 …: …; the API refused the request; if this continues, ask the API's support (the API refuses even windows of an hour of date_found; if they are too wide, lower window_days)": Case(
         config={"start_date": "2025-01-01"}, fault=status(413)
     ),
     "page 1 says has_more but carries no next cursor; the stream stops rather than miss records. Report it to the API's support.": Case(
@@ -142,13 +142,13 @@ OF_LEADS = {
 }
 
 GAVE_UP = {
-    "HTTP 429 …: the API wants fewer requests; set max_requests_per_minute, or lower it: …": Case(
+    "HTTP 429 …: …; the API wants fewer requests; set max_requests_per_minute, or lower it": Case(
         fault=status(429)
     ),
-    "HTTP 503 …: the API, or a gateway before it, is down or overloaded; lower concurrency, or try later; if this continues, ask the API's support: …": Case(
+    "HTTP 503 …: …; the API, or a gateway before it, is down or overloaded; lower concurrency, or try later; if this continues, ask the API's support": Case(
         fault=status(503)
     ),
-    "the response is not a page of records (JSON is malformed: …); if this continues, ask the API's support, or check base_url, which is the root of the API without /v1: …": Case(
+    "the response is not a page of records (JSON is malformed: …): …; if this continues, ask the API's support, or check base_url, which is the root of the API without /v1": Case(
         fault=status(200, body="<html>Checking your browser</html>")
     ),
     "127.0.0.1:9 refuses connections; check host and port in base_url, and whether the API is up; base_url is …": Case(
