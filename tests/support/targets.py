@@ -1,16 +1,18 @@
 """Runs the loaders of `meltano.yml` without Meltano."""
 
+import atexit
 import json
 import subprocess
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from tests.support.helpers import TIMEOUT
 from tests.support.pages import ROOT
 
+_FORKING = Path(__file__).with_name("forking_loader.py")
 _PROJECT = yaml.safe_load((ROOT / "meltano.yml").read_text(encoding="utf-8"))
 _LOADERS: dict[str, dict[str, Any]] = {
     loader["name"]: loader for loader in _PROJECT["plugins"]["loaders"]
@@ -42,15 +44,32 @@ def run_target(
     """
     path = folder / f"{loader}.json"
     path.write_text(json.dumps({**settings_of(loader), **settings}), encoding="utf-8")
-    package = _LOADERS[loader]["pip_url"]
-    done = subprocess.run(  # noqa: S603 - of our own project
-        ["uv", "tool", "run", "--from", package, loader, "--config", path],  # noqa: S607
-        input=messages,
-        capture_output=True,
-        check=False,
-        encoding="utf-8",
-        timeout=TIMEOUT,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    states = done.stdout.splitlines()
+    files = [folder / f"{loader}.{name}" for name in ("input", "output", "log")]
+    given, output, log = files
+    given.write_text(messages, encoding="utf-8")
+    process = _started(loader)
+    assert process.stdin
+    assert process.stdout
+    run = [["--config", str(path)], [str(file) for file in files]]
+    process.stdin.write(f"{json.dumps(run)}\n")
+    process.stdin.flush()
+    assert process.stdout.readline() == "0\n", log.read_text(encoding="utf-8")[-3000:]
+    states = output.read_text(encoding="utf-8").splitlines()
     return json.loads(states[-1]) if states else None
+
+
+@cache
+def _started(loader: str) -> subprocess.Popen[str]:
+    """Return a process that runs a loader as often as it is asked to.
+
+    The loader is imported only once, because that takes longer than most loads.
+    """
+    package = _LOADERS[loader]["pip_url"]
+    process = subprocess.Popen(  # noqa: S603 - of our own project
+        ["uv", "tool", "run", "--from", package, "python", _FORKING, loader],  # noqa: S607
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    atexit.register(process.communicate)
+    return process
