@@ -81,7 +81,8 @@ def test_the_demo_shows_the_database_and_leaves_a_project(
 @pytest.mark.long
 def test_no_process_is_left_when_the_demo_is_stopped(folder: Path) -> None:
     demo = start(sys.executable, folder)
-    poll(lambda: any("/bin/target-postgres " in each for each in family(folder)))
+    # Meltano has started it, beside the sandbox and PostgreSQL.
+    poll(lambda: any(re.match(r"\S*\buv ", each) for each in family(folder)))
     demo.send_signal(signal.SIGTERM)
     printed, _ = demo.communicate(timeout=TIMEOUT)
     assert "Nothing that the demo started is left running" in printed
