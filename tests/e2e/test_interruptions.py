@@ -3,7 +3,6 @@
 import signal
 from datetime import datetime, timedelta
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import psutil  # type: ignore[import-untyped]
@@ -25,11 +24,11 @@ from tests.support.runs import (
 )
 
 ONLY_LEADS = only("leads")
-LEADS = 5_000
+LEADS = 2_400
 PAGE = 10
-KILLS = 12
-"""Each is a process, which takes seconds. The same promise is held to any number of
-kills, without processes, by `test_runs_properties`."""
+KILLED_AFTER = [0, 1, 3, 300, 700, 1000]
+"""Lines. Each is a process, which takes seconds. The same promise is held to any number
+of kills, without processes, by `test_runs_properties`."""
 
 OPEN = 32 * PAGE + 300
 """What a run may have written since its last STATE: a window has at most 32 pages,
@@ -50,16 +49,14 @@ def test_a_load_that_is_killed_again_and_again_loses_nothing(
     sandbox: Sandbox, load: dict[str, Any], tmp_path: Path
 ) -> None:
     fill(sandbox, leads=LEADS)
-    draw = Random(3)  # noqa: S311 - seeded on purpose
     # The first are before any STATE, or at least before one that covers something.
     # All together read fewer lines than there are leads, so that each hits the load.
-    points = [*range(4), *(draw.randint(4, 800) for _ in range(KILLS - 4))]
-    assert sum(points) < LEADS * 0.9
+    assert sum(KILLED_AFTER) < LEADS * 0.9
     kept: set[str] = set()
     state: Any = None
-    for point in points:
+    for lines in KILLED_AFTER:
         process = TapProcess(tmp_path, load, catalog=ONLY_LEADS, state=state)
-        process.read(point)
+        process.read(lines)
         run = process.finish(signal.SIGKILL).without_torn_line()
         assert run.code == -signal.SIGKILL
         sealed: frozenset[str] = frozenset()
