@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Generator
 from contextlib import suppress
+from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import Any, NamedTuple, TypeVar
@@ -53,6 +54,27 @@ def next_item(items: SimpleQueue[T], check: Callable[[], None]) -> T:
             return items.get(timeout=_WAIT_SECONDS)
 
 
+def start_thread(target: Callable[[], None], name: str) -> None:
+    """Start a thread that does not keep the process alive.
+
+    Args:
+        target: What it runs.
+        name: Its name.
+
+    Raises:
+        StreamError: The operating system allows no further thread.
+    """
+    try:
+        Thread(target=target, name=name, daemon=True).start()
+    except (RuntimeError, MemoryError):
+        msg = (
+            "the operating system allows no further thread; lower concurrency, or "
+            "raise the limit"
+        )
+        raise StreamError(msg) from None
+
+
+@dataclass(eq=False)
 class Coordinator:
     """Threads that read a schedule for the thread that iterates over it.
 
@@ -60,37 +82,32 @@ class Coordinator:
     may hang for as long as the timeout.
     """
 
-    def __init__(
-        self,
-        schedule: Schedule,
-        fetch: Fetch,
-        check: Callable[[], None],
-        logger: logging.Logger,
-    ) -> None:
-        """Connect the parts. Threads are started by the iterator.
+    schedule: Schedule
+    """What to read; nothing else may use it from here on."""
 
-        Args:
-            schedule: What to read; nothing else may use it from here on.
-            fetch: Sends a request, see `Client.fetch`; the event is set when the page
-                is not wanted any more.
-            check: Called before and while a page is awaited; raises if a signal came.
-            logger: Gets a warning if the system allows fewer threads than readers.
-        """
-        self._schedule = schedule
-        self._fetch = fetch
-        self._check = check
-        self._logger = logger
-        self._readers = 0
-        """How many threads send requests."""
-        self.stopped = Event()
-        """Set when no page is wanted any more."""
-        self.requests: SimpleQueue[Reading | None] = SimpleQueue()
-        """The windows whose next request is to be sent; None ends a thread."""
-        self.events: SimpleQueue[Answer | Released | None] = SimpleQueue()
-        """What has happened, for `step`; None ends the reading."""
-        self.pages: SimpleQueue[tuple[Window, Page] | BaseException | None]
-        self.pages = SimpleQueue()
-        """What the iterator gives or raises; None is the end."""
+    fetch: Fetch
+    """Sends a request, see `Client.fetch`; the event is set when the page is not wanted
+    any more."""
+
+    check: Callable[[], None]
+    """Called before and while a page is awaited; raises if a signal came."""
+
+    logger: logging.Logger
+    """Gets a warning if the system allows fewer threads than there are readers."""
+
+    stopped: Event = field(default_factory=Event)
+    """Set when no page is wanted any more."""
+
+    requests: SimpleQueue[Reading | None] = field(default_factory=SimpleQueue)
+    """The windows whose next request is to be sent; None ends a thread."""
+
+    events: SimpleQueue[Answer | Released | None] = field(default_factory=SimpleQueue)
+    """What has happened, for `step`; None ends the reading."""
+
+    pages: SimpleQueue[tuple[Window, Page] | BaseException | None] = field(
+        default_factory=SimpleQueue
+    )
+    """What the iterator gives or raises; None is the end."""
 
     def __iter__(self) -> Generator[tuple[Window, Page]]:
         """Start the threads, and give pages in order.
@@ -99,15 +116,21 @@ class Coordinator:
             Each page, with its window; see `Schedule.pages_to_emit`.
 
         Raises:
-            StreamError: The system allows no thread.
+            StreamError: The system allows no further thread.
             BaseException: A window cannot be read, after all older windows.
             SystemExit: A signal came while a page was awaited.
         """
         try:
-            self._start_threads()
+            start_thread(self._decide, "coordinator")
+            start_thread(self._read, "reader 1")
+            try:
+                for number in range(2, self.schedule.readers + 1):
+                    start_thread(self._read, f"reader {number}")
+            except StreamError as error:
+                self.logger.warning("Fewer windows are read at once: %s", error)
             # Wakes the coordinating thread: nothing has been requested yet.
             self.events.put(Released(0))
-            while (item := next_item(self.pages, self._check)) is not None:
+            while (item := next_item(self.pages, self.check)) is not None:
                 if isinstance(item, BaseException):
                     raise item
                 yield item
@@ -126,7 +149,7 @@ class Coordinator:
         Returns:
             Whether to go on.
         """
-        schedule = self._schedule
+        schedule = self.schedule
         try:
             if isinstance(event, Answer):
                 schedule.take(event.reading, event.result)
@@ -143,27 +166,10 @@ class Coordinator:
             self.pages.put(None)
         return not schedule.is_finished
 
-    def _start_threads(self) -> None:
-        """Start the threads, or as many of them as the system allows."""
-        wanted = self._schedule.readers
-        with suppress(RuntimeError, MemoryError):
-            Thread(target=self._decide, name="coordinator", daemon=True).start()
-            for number in range(1, wanted + 1):
-                Thread(target=self._read, name=f"reader {number}", daemon=True).start()
-                self._readers += 1
-        if not self._readers:
-            msg = "the operating system allows no further thread; raise its limit"
-            raise StreamError(msg)
-        if self._readers < wanted:
-            self._logger.warning(
-                "Only %d of %d windows are read at once; raise the limit of threads",
-                *(self._readers, wanted),
-            )
-
     def _decide(self) -> None:
         while (event := self.events.get()) and self.step(event):
             del event  # It may hold a page while the next one is waited for.
-        for _ in range(self._readers):
+        for _ in range(self.schedule.readers):
             self.requests.put(None)
 
     def _read(self) -> None:
@@ -173,6 +179,6 @@ class Coordinator:
     def _answer(self, reading: Reading) -> Page | BaseException:
         chain = reading.chain
         try:
-            return self._fetch(chain.fields, chain.current_value, self.stopped)
+            return self.fetch(chain.fields, chain.current_value, self.stopped)
         except BaseException as error:  # noqa: BLE001 - raised in its place
             return error

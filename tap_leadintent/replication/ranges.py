@@ -6,7 +6,7 @@ API description: "POST /v1/signals/leads", "POST /v1/monitor/signals".
 import logging
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from typing_extensions import override
@@ -98,25 +98,24 @@ class RangeChain(Chain):
             raise error
 
 
+@dataclass(eq=False)
 class RangeGuard:
     """Notices a server that ignores the requested time range.
 
     All records would be read once for each window, and all windows would be alike.
     """
 
-    def __init__(
-        self, name: str, first_page: Callable[[dict[str, Any]], Records]
-    ) -> None:
-        """Start without a window.
+    name: str
+    """The time range."""
 
-        Args:
-            name: The time range.
-            first_page: Reads the first page of a request with these fields.
-        """
-        self._name = name
-        self._first_page = first_page
-        self._is_trusted = False
-        self._last: deque[int] = deque(maxlen=_MOST_ALIKE)
+    first_page: Callable[[dict[str, Any]], Records]
+    """Reads the first page of a request with these fields."""
+
+    is_trusted: bool = False
+    """Whether the server has returned nothing for a time without records."""
+
+    last: deque[int] = field(default_factory=lambda: deque(maxlen=_MOST_ALIKE))
+    """Hashes of the first pages of the last windows."""
 
     def check(self, records: Records) -> None:
         """Check the first page of a window.
@@ -129,13 +128,13 @@ class RangeGuard:
                 server returns records even for a time that cannot have any.
         """
         content = hash(tuple(map(bytes, records.raw)))
-        self._last.append(content)
-        are_alike = records.raw and self._last.count(content) == _MOST_ALIKE
-        if self._is_trusted or not are_alike:
+        self.last.append(content)
+        are_alike = records.raw and self.last.count(content) == _MOST_ALIKE
+        if self.is_trusted or not are_alike:
             return
         try:
             # No record can be as old as the first second of 1970.
-            has_records = bool(self._first_page(range_fields(self._name, 0, 1)).data)
+            has_records = bool(self.first_page(range_fields(self.name, 0, 1)).data)
         except StreamError as error:
             if not error.is_refusal:
                 raise
@@ -143,9 +142,9 @@ class RangeGuard:
             has_records = False
         if has_records:
             msg = (
-                f"the API returns the same records for different times of {self._name};"
+                f"the API returns the same records for different times of {self.name};"
                 " it seems to ignore the range, so the stream stops. Report it to the "
                 "API's support."
             )
             raise StreamError(msg)
-        self._is_trusted = True
+        self.is_trusted = True

@@ -5,14 +5,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
-from threading import Event, Thread
+from threading import Event
 from typing import Any
 
 from tap_leadintent.api.http import Client
 from tap_leadintent.api.page import Page, Records
 from tap_leadintent.api.pagination import Chain
 from tap_leadintent.progress import Progress, describe
-from tap_leadintent.replication.coordinator import Coordinator, next_item
+from tap_leadintent.replication.coordinator import Coordinator, next_item, start_thread
 from tap_leadintent.replication.coverage import Coverage
 from tap_leadintent.replication.plan import FullRead, RangeRead, Step
 from tap_leadintent.replication.ranges import RangeChain, RangeGuard
@@ -64,7 +64,7 @@ class Reader:
         check = self.client.run_context.interruption.check
         check()
         # Python handles no signal while the main thread hangs in a DNS look-up.
-        Thread(target=send, name="first page", daemon=True).start()
+        start_thread(send, "first page")
         try:
             page = next_item(pages, check)
         finally:

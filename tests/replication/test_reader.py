@@ -103,4 +103,4 @@ def test_as_many_windows_are_read_at_once_as_the_system_allows(
         return
     assert run(api, store, EIGHT)
     assert len(store.rows) == 200
-    assert "Only 2 of 8 windows are read at once" in caplog.text
+    assert "Fewer windows are read at once: the operating" in caplog.text
