@@ -8,9 +8,17 @@ from typing import Any
 import pytest
 from click.testing import Result
 
+from tap_leadintent.errors import ConfigError
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import API_KEY, VALID, Run, each_entry, refusal
+from tests.support.helpers import (
+    API_KEY,
+    VALID,
+    Run,
+    each_entry,
+    each_reading_entry,
+    refusal,
+)
 
 NO_URL = ": must be: Root of the API, without `/v1`, like "
 NO_KEY = ": must be: Key of your organization, created in the dashboard "
@@ -47,6 +55,31 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("start_date", "yesterday", NO_DATE),
     ("recheck_days", 30, ": needs start_date; "),
     ("stream_maps", {"leads": 7}, ": Unexpected stream definition type. "),
+    ("stream_maps", {"user": {"id": "id"}}, ".user: there is no stream user"),
+    ("stream_maps", {"lead": None}, ".lead: there is no stream lead; did you"),
+    (
+        "stream_maps",
+        {"monitor*": None, "moniter*": None},
+        ".moniter*: there is no stream",
+    ),
+    (
+        "stream_maps",
+        {"people": {"__source__": "lead"}},
+        ".people: there is no stream lead",
+    ),
+    *(
+        ("stream_maps", {pattern: {name: None}}, f".{pattern}.{name}: {problem}")
+        for pattern, name, problem in (
+            ("leads", "__filtre__", "there is no such option; did you mean __filter__"),
+            ("leads", "ful_name", f"{NO_FIELD}full_name?"),
+            ("lead*", "ful_name", f"{NO_FIELD}full_name?"),
+            ("leads", "titel", NO_FIELD),
+        )
+    ),
+    *(
+        ("stream_maps", {"leads": {"email": wrong}}, ".leads.email: must be an expr")
+        for wrong in (["a"], "")
+    ),
     ("filters", {"leads": ["s"]}, ".leads: ['s'] is not of type 'object'"),
     ("filters", {"lead": {}}, ".lead: there is no such stream; did you mean leads?"),
     ("filters", {"invoices": {}}, ".invoices: there is no such stream"),
@@ -106,17 +139,17 @@ MISTAKES: list[tuple[str, Any, str]] = [
 def test_a_mistake_is_one_line_and_no_request(
     refused: Callable[..., list[str]], setting: str, value: object, line: str
 ) -> None:
-    (told,) = refused({setting: value})
-    assert told.startswith(f"{setting}{line}")
-    assert len(told) <= 301
+    (message,) = refused({setting: value})
+    assert message.startswith(f"{setting}{line}")
+    assert len(message) <= 301
 
 
 @pytest.mark.parametrize("end", [None, "2026-01-01", "9001-01-01"])
 def test_a_start_after_the_end_or_in_the_future(
     refused: Callable[..., list[str]], end: str | None
 ) -> None:
-    told = refused({"start_date": "9000-01-01", "end_date": end})
-    assert told == ["start_date: comes after end_date, or lies in the future"]
+    messages = refused({"start_date": "9000-01-01", "end_date": end})
+    assert messages == ["start_date: comes after end_date, or lies in the future"]
 
 
 def test_all_mistakes_at_once_a_line_each(cli: Callable[..., Result]) -> None:
@@ -189,3 +222,32 @@ def test_a_package_that_is_not_there(
     monkeypatch.undo()
     pytest.importorskip(package, reason="an extra that not every environment has")
     assert TapLeadIntent(config={**VALID, "batch_config": batch}).config
+
+
+BROKEN_MAPS: list[tuple[dict[str, Any], str]] = [
+    ({"leads": {"x": "1 +"}}, ": Failed to parse expression 1 +."),
+    ({"leads": {"x": f"{API_KEY}\n)"}}, ": Failed to parse expression ***"),
+    ({"leads": {"id": None}}, ": Removing key property 'id' is not permitted"),
+    ({"__else__": {"x": "1"}}, ": "),
+    ({"leads": {"__key_properties__": ["x"]}}, ": Invalid key properties for 'leads'"),
+]
+
+
+@each_reading_entry
+@pytest.mark.parametrize(("maps", "line"), BROKEN_MAPS, ids=str)
+def test_a_map_that_cannot_work(
+    refused: Callable[..., list[str]],
+    maps: dict[str, Any],
+    line: str,
+    arguments: list[str],
+) -> None:
+    """Discovery cannot know: maps apply to the catalog that is made of its own."""
+    (message,) = refused({"stream_maps": maps}, *arguments)
+    assert message.startswith(f"stream_maps{line}")
+
+
+def test_what_a_tap_raises_in_python_does_not_hold_the_key() -> None:
+    maps = {"leads": {"x": f"'{API_KEY}' + ((("}}
+    with pytest.raises(ConfigError, match=r"stream_maps: .*\*\*\*") as refusal:
+        TapLeadIntent(config={**VALID, "stream_maps": maps})
+    assert API_KEY not in str(refusal.value)

@@ -2,7 +2,6 @@
 
 import json
 import logging
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,8 +11,7 @@ from singer_sdk.singerlib import SelectionMask
 from tap_leadintent.errors import StreamError
 from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
-from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import STREAMS, Run, declared_stream, only, select
+from tests.support.helpers import STREAMS, declared_stream
 from tests.support.shaping import NOTES, shape, shaper
 
 # Columns
@@ -168,29 +166,3 @@ def test_every_part_of_a_key_is_needed(keys: list[str], record: dict[str, Any]) 
     line = f"^a record has no {keys[-1]}, which .*; choose key-properties"
     with pytest.raises(StreamError, match=line):
         leads.shape([fine, record])
-
-
-# A run
-
-
-def test_a_run_leaves_out_what_is_deselected(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
-) -> None:
-    catalog = only("leads")
-    domain = ("properties", "company", "properties", "domain")
-    for column in (("properties", "title"), domain):
-        select(catalog, "leads", *column, selected=False)
-    company = {"name": "Example", "domain": "example.com"}
-    sandbox.configure(api_key=config["api_key"], sizes={"leads": 0})
-    sandbox.insert(
-        "leads",
-        {"id": "a", "title": "CTO", "company": company},
-        {"id": "b", "title": {}, "company": {**company, "id": 5}},
-    )
-    run = tap(config, catalog=catalog).succeeded()
-    rows = {row["id"]: row for row in run.records("leads")}
-    assert "title" not in {*rows["a"], *rows["b"], *run.schema("leads")["properties"]}
-    assert rows["a"]["company"] == {"name": "Example"}
-    assert rows["a"]["additional_properties"] is None
-    kept = {"company": {"name": "Example", "id": 5}}
-    assert rows["b"]["additional_properties"] == kept

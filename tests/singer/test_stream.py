@@ -36,15 +36,6 @@ def test_a_version_is_activated_after_the_last_record_and_only_then(
     assert {m["version"] for m in store.of_type("RECORD")} == {activated["version"]}
 
 
-def test_the_first_state_takes_back_what_an_earlier_load_covered() -> None:
-    """Meltano merges it into the old state, and the run may end at any time."""
-    store, streams = Store(), ("leads", "observations")
-    run(Api(now=DAY), store, CONFIG, selected=streams)
-    (first, *_) = store.of_type("STATE")
-    assert store.messages[0] == first
-    assert first["value"]["bookmarks"] == {name: {"coverage": []} for name in streams}
-
-
 def test_without_a_bookmark_no_empty_state_is_written() -> None:
     store = Store()
     run(Api(now=DAY), store, CONFIG, selected=("custom_signals",))
