@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import Any
 
 from tap_leadintent.client import LeadIntentStream
-from tap_leadintent.errors import StreamError
+from tap_leadintent.errors import RunError, StreamError
 from tap_leadintent.times import utc_timestamp
 
 Record = dict[str, Any]
@@ -33,14 +33,14 @@ def infer_columns(stream: LeadIntentStream) -> None:
         stream: A stream whose fields the API description does not show.
 
     Raises:
-        StreamError: The stream could not be read.
+        RunError: The stream could not be read.
     """
     try:
         page = stream.reader.first_page()
     except StreamError as error:
         if error.status != HTTPStatus.FORBIDDEN:
             msg = f"{stream.name}: {error}"
-            raise error.with_message(msg) from None
+            raise RunError(msg) from None
         stream.selected_by_default = False
         message = "%s; the stream is deselected, and its columns are not inferred"
         stream.logger.warning(message, error.message)

@@ -12,9 +12,9 @@ entry point ends without a traceback and with exit code 1.
 """
 
 import logging
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import IO, Any, Self
+from typing import IO, Any
 
 import click
 from singer_sdk.exceptions import FatalAPIError
@@ -106,19 +106,6 @@ class StreamError(FatalAPIError, LoggedError):
     def __post_init__(self) -> None:
         """Set the message of the base class."""
         super().__init__(self.message)
-
-    @property
-    def is_refusal(self) -> bool:
-        """Whether the API refused a request, so that a retry would not help."""
-        return self.status is not None and not self.is_retryable
-
-    def with_message(self, message: str) -> Self:
-        """Return a copy of this error that has another message.
-
-        Args:
-            message: The other message.
-        """
-        return replace(self, message=message)
 
 
 class TooWideError(StreamError):

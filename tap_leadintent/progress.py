@@ -61,24 +61,8 @@ class Progress:
         """
         self._log = log
         self._last = time.monotonic()
-        self.begin_range("")
-
-    def begin_range(self, name: str) -> None:
-        """Start another time range.
-
-        Args:
-            name: The range; empty where all records are read.
-        """
-        self._range = name
-        self._reached: int | None = None
-
-    def reach(self, instant: int) -> None:
-        """Note that everything before an instant has been read.
-
-        Args:
-            instant: The instant, in seconds since 1970.
-        """
-        self._reached = instant
+        self.reached = ""
+        """What has been read completely, such as "date_found is read up to …"."""
 
     def page(self, records: int) -> None:
         """Note a page, and log a line if the last one is 15 seconds old.
@@ -87,11 +71,7 @@ class Progress:
             records: How many records of the stream have been emitted so far.
         """
         now = time.monotonic()
-        if now - self._last < _SECONDS_BETWEEN_LINES:
-            return
-        self._last = now
-        line = f"{counted(records, 'record')} so far"
-        if self._range and self._reached is not None:
-            reached = format_instant(self._reached)
-            line += f"; {self._range} is read up to {reached}"
-        self._log(line)
+        if now - self._last >= _SECONDS_BETWEEN_LINES:
+            self._last = now
+            texts = filter(None, (f"{counted(records, 'record')} so far", self.reached))
+            self._log("; ".join(texts))

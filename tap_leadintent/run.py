@@ -51,9 +51,8 @@ def sync_streams(streams: Sequence[LeadIntentStream]) -> None:
 
 def _figures(stream: LeadIntentStream, **more: Any) -> dict[str, Any]:
     """Return the figures of a stream as fields of a log record."""
-    fields = stream.stats.fields()
-    newest = stream.newest_covered
-    return {"stream": stream.name, **fields, "covered_to": newest, **more}
+    about = {"stream": stream.name, "covered_to": stream.newest_covered}
+    return {**stream.stats.fields(), **about, **more}
 
 
 def _log_stream(stream: LeadIntentStream) -> None:
@@ -70,10 +69,21 @@ def _log_run(streams: Sequence[LeadIntentStream], seconds: float) -> None:
     figures = StreamStats().fields()
     for name in figures:
         figures[name] = round(sum(stream.stats.fields()[name] for stream in tried), 3)
-    figures["seconds"] = round(seconds, 3)
+    figures |= {"seconds": round(seconds, 3), "failed_streams": failed}
     text = f"{counted(len(tried), 'stream')}, {describe_figures(figures)}"
-    logger = logging.getLogger(errors.LOGGER)
-    logger.info("%s", text, extra={**figures, "failed_streams": failed})
+    logging.getLogger(errors.LOGGER).info("%s", text, extra=figures)
+
+
+def _explain(cause: Exception) -> tuple[errors.StreamError, str]:
+    """Return the error to show, and the places of a bug in the code."""
+    if isinstance(cause, errors.StreamError):
+        return cause, ""
+    if isinstance(cause, RecursionError):
+        return _TOO_DEEP, ""
+    # The text of the error is left out: it may quote a record.
+    bug = errors.StreamError(f"{type(cause).__name__}, which is a bug of the tap")
+    places = "".join(format_tb(cause.__traceback__))
+    return bug, f"; report it with these lines:\n{places}"
 
 
 def read_each(
@@ -98,26 +108,19 @@ def read_each(
             read(stream)
         except errors.OutputError:
             raise
-        except (errors.StreamError, RecursionError) as cause:
-            error = cause if isinstance(cause, errors.StreamError) else _TOO_DEEP
-            # The last line of the run, which repeats this, may come hours later.
+        except Exception as cause:  # noqa: BLE001 - none may end the others
+            error, places = _explain(cause)
+            reason = type(cause).__name__ if places else error.reason
             stream.stats.has_failed = True
-            figures = _figures(stream, status=error.status, reason=error.reason)
-            stream.logger.error("%s", error, extra=figures)  # noqa: TRY400
+            # The last line of the run, which repeats this, may come hours later.
+            figures = _figures(stream, status=error.status, reason=reason)
+            stream.logger.error("%s%s", error, places, extra=figures)  # noqa: TRY400
             failures.append(f"{stream.name}: {error}")
             if stream.run_context.health.note_failure(error):
                 if not_tried := [other.name for other in streams[number:]]:
                     endings.append(f"not tried after this: {', '.join(not_tried)}")
                 endings.append(f"base_url is {stream.config['base_url']}")
                 break
-        except Exception as error:  # noqa: BLE001 - none may end the others
-            stream.stats.has_failed = True
-            figures = _figures(stream, status=None, reason=type(error).__name__)
-            # The text of the error is left out: it may quote a record.
-            kind, places = type(error).__name__, format_tb(error.__traceback__)
-            message = "%s, which is a bug of the tap; report it with these lines:\n%s"
-            stream.logger.error(message, kind, "".join(places), extra=figures)  # noqa: TRY400
-            failures.append(f"{stream.name}: {kind}, which is a bug of the tap")
     if failures:
         reasons = "; ".join([*failures, *endings])
         line = f"{len(failures)} of {len(streams)} streams failed: {reasons}"

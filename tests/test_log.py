@@ -39,7 +39,7 @@ def test_debug_logs_each_window(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     api = Api(now=2 * DAY, leads=steady(25))
     run(api, Store(), DAILY)
-    text = "leads: date_found: read up to "
+    text = "leads: date_found is read up to "
     ends = [x.removeprefix(text) for x in caplog.messages if x.startswith(text)]
     assert len(ends) > 1
     assert ends == sorted({*ends})

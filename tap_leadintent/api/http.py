@@ -6,7 +6,7 @@ API description: "Base address", "Authentication", "Page envelope".
 import logging
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from threading import Event
 from typing import Any
@@ -174,7 +174,7 @@ class Client:
         most = 1 if self.run_context.health.is_on_trial else 1 + self.retries
         if attempt >= most:
             msg = f"gave up after {counted(attempt, 'try', 'tries')}: {error}"
-            raise error.with_message(msg) from None
+            raise replace(error, message=msg) from None
         pause = backoff(attempt)
         if error.status in _PAUSE_ALL:
             pause = error.retry_after or pause

@@ -4,6 +4,7 @@ API description: "Page envelope", "Pagination and ordering".
 """
 
 import logging
+from dataclasses import replace
 from typing import Any
 
 from singer_sdk.pagination import BaseAPIPaginator
@@ -104,7 +105,7 @@ class Chain(BaseAPIPaginator[str | None]):
             raise error
         if error.status not in _CURSOR_REFUSALS or self._restarts == _RESTARTS:
             msg = f"page {self.count + 1}: {error}"
-            raise error.with_message(msg)
+            raise replace(error, message=msg)
         self._restarts += 1
         super().__init__(None)
         self._seen.clear()

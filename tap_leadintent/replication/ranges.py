@@ -93,7 +93,7 @@ class RangeChain(Chain):
                 f"{error} (the API refuses even windows of an hour of {self._name}; if "
                 "they are too wide, lower window_days)"
             )
-            raise error.with_message(msg)
+            raise replace(error, message=msg)
         else:
             raise error
 
@@ -136,7 +136,7 @@ class RangeGuard:
             # No record can be as old as the first second of 1970.
             has_records = bool(self.first_page(range_fields(self.name, 0, 1)).data)
         except StreamError as error:
-            if not error.is_refusal:
+            if error.status is None or error.is_retryable:
                 raise
             # A server that refuses the range does not ignore it.
             has_records = False

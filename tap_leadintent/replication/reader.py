@@ -94,7 +94,6 @@ class Reader:
         parts = [(_range_name(step), step.intervals) for step in steps]
         self.client.logger.info("%s", describe(parts))
         for step in steps:
-            self.progress.begin_range(_range_name(step))
             windows, begin, check = self._prepare(step)
             coordinator = self._coordinate(Schedule(windows, begin))
             window, as_of = None, 0
@@ -136,9 +135,9 @@ class Reader:
 
     def _note(self, step: Step, window: Window, as_of: int, coverage: Coverage) -> None:
         """Note that a window has been read completely and emitted."""
-        self.progress.reach(window.end)
-        name, end = _range_name(step) or "all records", format_instant(window.end)
-        self.client.logger.debug("%s: read up to %s", name, end)
+        name = _range_name(step) or "everything"
+        self.progress.reached = f"{name} is read up to {format_instant(window.end)}"
+        self.client.logger.debug("%s", self.progress.reached)
         complete = (window.start, min(window.end, as_of))
         if complete[0] < complete[1]:
             is_in_order = isinstance(step, RangeRead) and step.is_in_order
