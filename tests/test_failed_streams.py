@@ -41,13 +41,14 @@ def test_a_failure_does_not_cost_the_others(
     before = tap(config).succeeded()
     sandbox.advance(8)
     sandbox.faults(
-        {**status(403, body="not for you"), "stream": "leads"},
+        {**status(403, body=f"not for {API_KEY.encode().hex()}"), "stream": "leads"},
         {**status(500, body="out of order"), "stream": "observations"},
     )
     run = tap(config, state=before.state)
     line = run.failed()
     assert line.startswith(f"2 of {len(STREAMS)} streams failed: leads: HTTP 403")
-    assert "Forbidden: not for you; this key" in line
+    assert "Forbidden: not for …; this key" in line
+    assert API_KEY.encode().hex() not in run.stderr
     assert "or ask for access; observations: gave up after 2" in line
     assert "Error: out of order; the API" in line
     first, second = before.state["bookmarks"], run.state["bookmarks"]

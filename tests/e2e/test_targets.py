@@ -1,18 +1,15 @@
-"""What real targets make of what the tap writes: tables of PostgreSQL, and files."""
+"""What target-postgres makes of what the tap writes."""
 
-from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import STREAMS, Run, entries, exact_json, only, raw_records
+from tests.support.helpers import STREAMS, Run, entries, only
 from tests.support.postgres import Rows
 from tests.support.rows import expected_rows
 from tests.support.runs import DAY, SINCE, fill
-from tests.support.targets import run_target
 
 SIZES = dict(zip(STREAMS, (0, 250, 1, 99, 100, 101, 7), strict=True))
 
@@ -56,29 +53,6 @@ def test_run_after_run_postgres_holds_what_the_api_holds(
     first, _, last = seen
     assert len(last) > len(first) + 2, "only the late leads are new"
     assert any(last[key] != row for key, row in first.items()), "no lead has moved"
-
-
-def test_files_hold_what_the_api_holds_once(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any], tmp_path: Path
-) -> None:
-    fill(sandbox, **SIZES)
-    sandbox.insert("leads", *ODD_LEADS)
-    output = tmp_path / "output"
-    output.mkdir()
-    settings = {"destination_path": str(output)}
-    run = tap(config).succeeded()
-    state = run_target(tmp_path, "target-jsonl", settings, run.stdout)
-
-    found = {path.stem: path for path in output.iterdir()}
-    assert found.keys() == {stream for stream in STREAMS if SIZES[stream]}
-    for stream, path in found.items():
-        # Not splitlines(), which also splits at what JSON strings may hold.
-        lines = path.read_text(encoding="utf-8").split("\n")
-        rows = [exact_json(line) for line in lines if line]
-        told = Counter(record["id"] for record in raw_records(sandbox, stream))
-        assert Counter(row["id"] for row in rows) == told
-        assert rows == run.records(stream)
-    assert state["bookmarks"].keys() <= set(STREAMS)
 
 
 KILLERS: dict[str, tuple[str, Any]] = {
@@ -125,14 +99,14 @@ def test_values_that_kill_pipelines(
     rows = load(tap(config, catalog=catalog))["custom_signals"]
 
     nothing = dict.fromkeys(TYPED)
-    made = {"killers": nothing, "beyond": nothing}
-    made["fitting"] = {name: value for name, (_, value) in FITTING.items()}
-    told: dict[str, Any] = {"fitting": None}
+    typed = {"killers": nothing, "beyond": nothing}
+    typed["fitting"] = {name: value for name, (_, value) in FITTING.items()}
+    untyped: dict[str, Any] = {"fitting": None}
     for case in ("killers", "beyond"):
-        told[case] = {
+        untyped[case] = {
             field.replace(r"\u0000", "\ufffd"): value
             for field, (_, value) in cases[case].items()
         }
     for name, row in rows.items():
-        assert row["additional_properties"] == told[name]
-        assert {column: row[column] for column in TYPED} == made[name]
+        assert row["additional_properties"] == untyped[name]
+        assert {column: row[column] for column in TYPED} == typed[name]

@@ -14,7 +14,7 @@ from unittest import mock
 from weakref import ReferenceType, WeakSet, ref
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tap_leadintent.api.page import Cursor, Page
@@ -115,6 +115,7 @@ def _answer(reading: Reading, respond: Respond) -> Answer:
         return Answer(reading, error)
 
 
+@settings(max_examples=50)
 @example([], 4, 100, YEAR - 1, 0)
 @given(
     CLUSTERS,

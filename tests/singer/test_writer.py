@@ -4,11 +4,11 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
 from threading import Thread
 from typing import Any
+from unittest import mock
 
 import pytest
 from singer_sdk.singerlib import RecordMessage, SchemaMessage, StateMessage
@@ -45,16 +45,12 @@ class Target(io.RawIOBase):
         return [json.loads(line, parse_float=Decimal) for line in lines]
 
 
-@pytest.fixture
-def stdout(monkeypatch: pytest.MonkeyPatch) -> Callable[[Target], Target]:
+def set_stdout(monkeypatch: pytest.MonkeyPatch) -> Target:
     """Put a target where standard output goes, as PYTHONUNBUFFERED has it."""
-
-    def put(target: Target) -> Target:
-        text = io.TextIOWrapper(target, write_through=True)  # type: ignore[type-var]
-        monkeypatch.setattr("sys.stdout", text)
-        return target
-
-    return put
+    target = Target()
+    text = io.TextIOWrapper(target, write_through=True)  # type: ignore[type-var]
+    monkeypatch.setattr("sys.stdout", text)
+    return target
 
 
 def record(number: int, **fields: object) -> RecordMessage:
@@ -67,34 +63,25 @@ def ids(target: Target) -> list[int]:
     return [m["record"]["id"] for m in target.messages if m["type"] == "RECORD"]
 
 
-def test_records_wait_for_any_other_message_which_does_not(
-    stdout: Callable[[Target], Target],
+def test_records_wait_for_any_other_message_and_a_state_is_a_write_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    target, writer = stdout(Target()), Writer()
+    target, writer = set_stdout(monkeypatch), Writer()
     for number in range(3):
         writer.write_message(record(number))
     assert not target.taken
-    writer.write_message(SchemaMessage("leads", {"properties": {}}, ["id"]))
-    assert ids(target) == [0, 1, 2]
-    assert target.messages[-1]["type"] == "SCHEMA"
+    schema = SchemaMessage("leads", {"properties": {}}, ["id"])
+    for message in (schema, record(3), StateMessage({}), StateMessage({})):
+        writer.write_message(message)
+    writes = [
+        "".join(json.loads(line)["type"][:2] for line in part.splitlines())
+        for part in target.parts
+    ]
+    assert writes == ["RERERESC", "RE", "ST", "ST"]
 
 
-def test_a_state_is_a_write_of_its_own(stdout: Callable[[Target], Target]) -> None:
-    target, writer = stdout(Target()), Writer()
-    for number in range(3):
-        writer.write_message(record(number))
-        writer.write_message(StateMessage({"bookmarks": {"leads": {"n": number}}}))
-    assert [json.loads(part)["type"] for part in target.parts] == [
-        "RECORD",
-        "STATE",
-    ] * 3
-
-
-def test_records_wait_for_no_more_than_a_block(
-    stdout: Callable[[Target], Target],
-) -> None:
-    target, writer = stdout(Target()), Writer()
-    written = 0
+def test_records_wait_for_no_more_than_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    target, writer, written = set_stdout(monkeypatch), Writer(), 0
     for number in range(3000):
         message = record(number, text="x" * (number % 300))
         writer.write_message(message)
@@ -115,8 +102,7 @@ def test_a_target_that_takes_a_part_gets_the_remaining_parts(
     for number in range(3):
         writer.write_message(record(number, long="x" * 50))
     writer.write_message(StateMessage({}))
-    assert ids(target) == [0, 1, 2]
-    assert target.messages[-1]["type"] == "STATE"
+    assert [m["type"][0] for m in target.messages] == [*"RRRS"]
     assert writer.taken == len(target.taken)
 
 
@@ -138,21 +124,14 @@ def test_a_pipe_that_does_not_block_is_waited_for(
 
 
 def test_a_text_stdout_gets_the_same_lines(
-    monkeypatch: pytest.MonkeyPatch, stdout: Callable[[Target], Target]
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    name = {"name": "Łukasz 佐藤", "text": "x" * BLOCK}
-    messages = [
-        record(1, **name),
-        record(2),
-        StateMessage({}),
-        record(3),
-        StateMessage({}),
-    ]
-    target, text = stdout(Target()), io.StringIO()
+    long, short = record(1, name="Łukasz 佐藤", text="x" * BLOCK), record(2)
+    target, text = set_stdout(monkeypatch), io.StringIO()
     for output in (sys.stdout, text):
         monkeypatch.setattr("sys.stdout", output)
         writer = Writer()
-        for message in messages:
+        for message in (long, short, StateMessage({}), long, StateMessage({})):
             writer.write_message(message)
     assert [m["type"][0] for m in target.messages] == [*"RRSRS"]
     assert text.getvalue() == target.taken.decode()
@@ -166,14 +145,9 @@ def test_a_text_stdout_gets_the_same_lines(
     ],
 )
 def test_an_output_that_cannot_be_written_is_an_error(
-    stdout: Callable[[Target], Target],
-    monkeypatch: pytest.MonkeyPatch,
-    error: OSError,
-    message: str,
+    monkeypatch: pytest.MonkeyPatch, error: OSError, message: str
 ) -> None:
-    def fail(*_: object) -> int:
-        raise error
-
-    monkeypatch.setattr(stdout(Target()), "write", fail)
+    target = set_stdout(monkeypatch)
+    monkeypatch.setattr(target, "write", mock.Mock(side_effect=error))
     with pytest.raises(OutputError, match=f"^{message}$"):
         Writer().write_message(StateMessage({}))

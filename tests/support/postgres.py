@@ -17,18 +17,6 @@ Rows = dict[str, dict[str, Any]]
 _TABLES = "SELECT table_name FROM information_schema.tables WHERE table_schema = %s"
 
 
-_COLUMNS = """
-    SELECT table_name, column_name, data_type, is_nullable
-    FROM information_schema.columns WHERE table_schema = %s ORDER BY 1, 2
-"""
-
-
-def types_of(postgres: Postgres, schema: str) -> list[tuple[str, ...]]:
-    """Return table, name, type and nullability of all columns of a schema."""
-    with postgres.connect() as connection:
-        return connection.execute(_COLUMNS, [schema]).fetchall()
-
-
 def rows_of(postgres: Postgres, schema: str, table: str) -> list[dict[str, Any]]:
     """Return the rows of a table, with exact numbers, and times in UTC."""
     query = sql.SQL("SELECT * FROM {}").format(sql.Identifier(schema, table))
