@@ -17,8 +17,8 @@ from typing_extensions import override
 
 from tap_leadintent.api.http import Client, RunContext
 from tap_leadintent.api.page import Records
-from tap_leadintent.openapi import PATHS, ComputedColumn, is_documented
-from tap_leadintent.progress import Progress
+from tap_leadintent.openapi import PATHS, RECORD_KEY, ComputedColumn, is_documented
+from tap_leadintent.progress import Progress, StreamStats
 from tap_leadintent.records.duplicates import Duplicates
 from tap_leadintent.records.exclusion import Exclusion
 from tap_leadintent.records.notes import RecordNotes
@@ -30,12 +30,9 @@ from tap_leadintent.replication.reader import Reader
 from tap_leadintent.replication.source import Source, key_mark
 from tap_leadintent.replication.windows import OVERLAP_SECONDS
 from tap_leadintent.singer.stream import SingerStream
-from tap_leadintent.stats import StreamStats
 from tap_leadintent.times import format_instant
 
 Record = dict[str, Any]
-ReadPage = tuple[Records, int | None, str]
-"""What `Reader.read` gives for a page."""
 
 
 class LeadIntentStream(SingerStream):
@@ -51,6 +48,9 @@ class LeadIntentStream(SingerStream):
 
     schema: dict[str, Any]
     """The stream's schema, before a catalog changes it."""
+
+    primary_keys = (RECORD_KEY,)
+    """The key, before a catalog changes it."""
 
     computed_columns: tuple[ComputedColumn, ...] = ()
     """Columns that the stream makes itself."""
@@ -216,7 +216,7 @@ class LeadIntentStream(SingerStream):
     def _state(self) -> dict[str, Any]:
         return {COVERAGE: self.bookmark.to_state(self.key_mark)}
 
-    def _pages(self) -> Generator[ReadPage]:
+    def _pages(self) -> Generator[tuple[Records, int | None, str]]:
         """Read what the run has to read of the stream, page by page."""
         if not self.is_incremental:
             yield from self.reader.read(

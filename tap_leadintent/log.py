@@ -128,7 +128,7 @@ def printable(text: str) -> str:
 
 
 def prepare_handlers(secret: Secret) -> None:
-    """Redact a secret in everything that the process logs from now on.
+    """Redact a secret in all that the process logs, and hide what is not for users.
 
     Call it only in a process that is the tap's own.
 
@@ -141,6 +141,7 @@ def prepare_handlers(secret: Secret) -> None:
     for logger in (root, *map(logging.getLogger, [*root.manager.loggerDict])):
         for handler in logger.handlers:
             handler.addFilter(partial(_make_safe, "", secret))
+            handler.addFilter(_is_for_users)
 
 
 def prepare_loggers(streams: Iterable[str], secret: Secret) -> None:
@@ -180,17 +181,15 @@ def _make_safe(prefix: str, secret: Secret, record: logging.LogRecord) -> bool:
     return True
 
 
-def hide_details() -> None:
+def _is_for_users(record: logging.LogRecord) -> bool:
     """Hide the SDK's lines about its start, and on the default console its metrics.
 
     The metrics are three lines a stream, and repeat what the tap's own line at the end
     of a stream says. Handlers that SINGER_SDK_LOG_CONFIG sets up, as it does in
     Meltano, get them. At DEBUG, nothing is hidden.
     """
-    root = logging.getLogger()
-    if root.isEnabledFor(logging.DEBUG):
-        return
-    for handler in root.handlers:
-        handler.addFilter(lambda record: "env var " not in str(record.msg))
-        if not os.environ.get("SINGER_SDK_LOG_CONFIG"):
-            handler.addFilter(lambda record: record.name != METRICS_LOGGER_NAME)
+    if record.name == METRICS_LOGGER_NAME:
+        is_hidden = not os.environ.get("SINGER_SDK_LOG_CONFIG")
+    else:
+        is_hidden = "env var " in str(record.msg)
+    return logging.getLogger().isEnabledFor(logging.DEBUG) or not is_hidden

@@ -8,8 +8,7 @@ from typing import Any
 
 from tap_leadintent import errors
 from tap_leadintent.client import LeadIntentStream
-from tap_leadintent.progress import counted
-from tap_leadintent.stats import StreamStats, describe_figures
+from tap_leadintent.progress import StreamStats, counted, describe_figures
 
 _MOST_OF_FAILURES = 5_000
 """The most characters of the last line of a failed run. Fewer would cut off the reasons

@@ -75,7 +75,6 @@ class SignalAccounts(LeadIntentStream):
     name = "signal_accounts"
     computed_columns = (_record_key("account"), _WINDOW_END)
     schema = record_schema("SignalAccount", *computed_columns)
-    primary_keys = (RECORD_KEY,)
     replication_key = "window_end"
     ranges = ("date_found", "latest_signal")
 
@@ -86,7 +85,6 @@ class MonitoredAccounts(LeadIntentStream):
     name = "monitored_accounts"
     computed_columns = (_record_key("account"), _WINDOW_END)
     schema = record_schema("MonitoredAccount", *computed_columns)
-    primary_keys = (RECORD_KEY,)
     ranges = ("latest_activity",)
 
 
@@ -96,7 +94,6 @@ class Observations(LeadIntentStream):
     name = "observations"
     computed_columns = (_record_key("observation"),)
     schema = record_schema("Observation", *computed_columns)
-    primary_keys = (RECORD_KEY,)
     replication_key = "observed_at"
     ranges = ("observed_at",)
 
@@ -107,7 +104,6 @@ class CustomSignals(LeadIntentStream):
     name = "custom_signals"
     computed_columns = (_record_key("signal"),)
     schema = record_schema("CustomSignal", *computed_columns)
-    primary_keys = (RECORD_KEY,)
 
 
 class MonitoredLeads(LeadIntentStream):
@@ -116,17 +112,9 @@ class MonitoredLeads(LeadIntentStream):
     name = "monitored_leads"
     computed_columns = (_record_key("lead"), _WINDOW_END)
     schema = record_schema("MonitoredLead", *computed_columns)
-    primary_keys = (RECORD_KEY,)
     replication_key = "window_end"
     ranges = ("latest_activity",)
 
 
-STREAMS: tuple[type[LeadIntentStream], ...] = (
-    SignalAgents,
-    Leads,
-    SignalAccounts,
-    MonitoredAccounts,
-    Observations,
-    CustomSignals,
-    MonitoredLeads,
-)
+STREAMS = LeadIntentStream.__subclasses__()
+"""The streams of this module, in its order."""

@@ -179,7 +179,6 @@ class TapLeadIntent(Tap):
     ) -> None:
         # This does `--about`. `Tap.invoke` would then read the files in its own way.
         super(Tap, cls).invoke(**options)
-        log.hide_details()
         # Later files override earlier ones, and the environment overrides all files.
         values: dict[str, Any] = {}
         for path in config:

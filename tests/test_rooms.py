@@ -13,7 +13,7 @@ LAYERS = (
     Layer("records", "replication", "singer"),
     Layer("api", "config"),
     Layer(
-        *("errors", "interruption", "log", "openapi", "progress", "stats", "times"),
+        *("errors", "interruption", "log", "openapi", "progress", "times"),
         "definitions",
         independent=False,
     ),

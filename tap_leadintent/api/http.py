@@ -23,8 +23,7 @@ from tap_leadintent.api.session import trusted_certificates
 from tap_leadintent.errors import StreamError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.log import Secret
-from tap_leadintent.progress import counted
-from tap_leadintent.stats import StreamStats
+from tap_leadintent.progress import StreamStats, counted
 from tap_leadintent.times import parse_http_date
 
 Fields = Mapping[str, Any]

@@ -8,7 +8,7 @@ from threading import TIMEOUT_MAX, Condition, Event
 
 from tap_leadintent.api.health import RunHealth
 from tap_leadintent.errors import StoppedError
-from tap_leadintent.stats import StreamStats
+from tap_leadintent.progress import StreamStats
 from tap_leadintent.times import parse_http_date
 
 LONGEST_BACKOFF = 60.0

@@ -13,7 +13,7 @@ import urllib3.exceptions as lower
 from tap_leadintent.api.limits import RateLimiter
 from tap_leadintent.api.pagination import Chain
 from tap_leadintent.errors import StoppedError, StreamError
-from tap_leadintent.stats import StreamStats
+from tap_leadintent.progress import StreamStats
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import API_KEY, VALID, Clock, Waiter
 

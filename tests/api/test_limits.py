@@ -20,7 +20,7 @@ from tap_leadintent.api.limits import (
     retry_after,
 )
 from tap_leadintent.errors import StoppedError, StreamError
-from tap_leadintent.stats import StreamStats
+from tap_leadintent.progress import StreamStats
 from tests.support.helpers import Clock, Waiter
 
 
