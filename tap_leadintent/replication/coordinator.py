@@ -95,7 +95,7 @@ class Coordinator:
     logger: logging.Logger
     """Gets a warning if the system allows fewer threads than there are readers."""
 
-    stopped: Event = field(default_factory=Event)
+    stopped: Event
     """Set when no page is wanted any more."""
 
     requests: SimpleQueue[Reading | None] = field(default_factory=SimpleQueue)

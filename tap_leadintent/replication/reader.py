@@ -131,7 +131,7 @@ class Reader:
     def _coordinate(self, schedule: Schedule) -> Coordinator:
         client = self.client
         check = client.run_context.interruption.check
-        return Coordinator(schedule, client.fetch, check, client.logger)
+        return Coordinator(schedule, client.fetch, check, client.logger, Event())
 
     def _note(self, step: Step, window: Window, as_of: int, coverage: Coverage) -> None:
         """Note that a window has been read completely and emitted."""
