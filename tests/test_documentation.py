@@ -48,15 +48,15 @@ def test_meltano_knows_each_setting_by_name_and_kind() -> None:
     about = json.loads(result.stdout)
     project = yaml.safe_load((ROOT / "meltano.yml").read_text(encoding="utf-8"))
     (extractor,) = project["plugins"]["extractors"]
-    told = {setting.pop("name"): setting for setting in extractor["settings"]}
-    assert len(told) == len(extractor["settings"])
-    assert told.keys() == leaves(about["settings"]["properties"])
+    declared = {setting.pop("name"): setting for setting in extractor["settings"]}
+    assert len(declared) == len(extractor["settings"])
+    assert declared.keys() == leaves(about["settings"]["properties"])
     for name, setting in SETTINGS.items():
         (kind,) = {*setting["type"]} - {"null"}
         expected = {"kind": KINDS.get(kind, kind)}
         if name == "api_key":
             expected["sensitive"] = True
-        assert told[name] == expected
+        assert declared[name] == expected
         assert setting.get("secret", False) is (name == "api_key")
     # The SDK declares `start-date` from version 0.55 on.
     assert {*about["capabilities"]} - {"start-date"} == {*extractor["capabilities"]}
@@ -82,8 +82,8 @@ def test_readme_streams() -> None:
     assert rows.keys() == set(STREAMS)
     for name, row in rows.items():
         stream = declared_stream(name)
-        told = [PATHS[name], *stream.primary_keys, stream.replication_key]
-        assert all(f"`{each}`" in row for each in told if each)
+        named = [PATHS[name], *stream.primary_keys, stream.replication_key]
+        assert all(f"`{each}`" in row for each in named if each)
         assert stream.replication_method in row
 
 
@@ -102,13 +102,13 @@ def test_the_page_of_tables_has_every_column_with_its_types(name: str) -> None:
     stream = declared_stream(name)
     described = name in {"signal_agents", "leads"}
     heading = f"## {name}" if described else "## The other streams"
-    told = tables(section(ROOT / "docs" / "tables.md", heading))
-    rows = [[*row.values()][:3] for row in told[0]]
+    found = tables(section(ROOT / "docs" / "tables.md", heading))
+    rows = [[*row.values()][:3] for row in found[0]]
     expected = [*columns(stream.schema["properties"])]
     if described:
         assert rows == expected
     else:
         assert sorted(row for row in rows if row in expected) == sorted(expected)
-        (row,) = (row for row in told[1] if row["Table"] == f"`{name}`")
+        (row,) = (row for row in found[1] if row["Table"] == f"`{name}`")
         ranges = ", ".join(f"`{each}`" for each in stream.ranges)
         assert row["Time ranges"] == ranges

@@ -68,8 +68,8 @@ def test_commands_name_what_is_there(page: str) -> None:
             # What begins so is an extra of Meltano, such as `_schema`.
             assert words[4] in known or words[4].startswith("_"), words
         if "run" in words and "meltano" in words[: words.index("run")]:
-            told = [w for w in words[words.index("run") + 1 :] if w[0] != "-"]
-            assert set(told) <= PLUGINS.keys() | added, words
+            plugins = [w for w in words[words.index("run") + 1 :] if w[0] != "-"]
+            assert set(plugins) <= PLUGINS.keys() | added, words
         if "tox" in words and "-e" in words:
             assert words[words.index("-e") + 1] in TOX["env"], words
         if "-m" in words and words[words.index("-m") + 1] not in {"venv", "pytest"}:

@@ -42,9 +42,9 @@ def load(
             if message["type"] == "RECORD":
                 name, row = message["stream"], message["record"]
                 assert row.keys() <= done.schema(name)["properties"].keys()
-                rest = row.get("additional_properties")
-                if isinstance(rest, str):
-                    row["additional_properties"] = json.loads(rest)
+                extra = row.get("additional_properties")
+                if isinstance(extra, str):
+                    row["additional_properties"] = json.loads(extra)
                 tables.setdefault(name, {})[row["id"]] = row
         return tables
 
@@ -83,9 +83,9 @@ def test_what_a_map_sets_comes_back_nowhere(
     assert leads.keys() == {"odd", "plain"}
     assert SECRET not in json.dumps(leads)
     for row in leads.values():
-        rest = row["additional_properties"]
-        assert rest["new"] == "kept"
-        assert not {"full_name", "title", "email"} & rest.keys()
+        extra = row["additional_properties"]
+        assert extra["new"] == "kept"
+        assert not {"full_name", "title", "email"} & extra.keys()
 
 
 def test_each_map_of_a_stream_hides_what_it_sets_itself(
@@ -96,9 +96,9 @@ def test_each_map_of_a_stream_hides_what_it_sets_itself(
     # Of a stream that is not selected, maps do not matter.
     others = {"custom_signals": {"x": "id"}, "__else__": None}
     tables = load({"lead*": everything, "copies": copies, **others})
-    rest = {name: rows["odd"]["additional_properties"] for name, rows in tables.items()}
-    left = {"full_name": ODD["full_name"], "title": ODD["title"], "new": "kept"}
-    assert rest == {"leads": {"new": "kept"}, "copies": left}
+    kept = {name: rows["odd"]["additional_properties"] for name, rows in tables.items()}
+    remaining = {"full_name": ODD["full_name"], "title": ODD["title"], "new": "kept"}
+    assert kept == {"leads": {"new": "kept"}, "copies": remaining}
     assert tables["copies"]["plain"]["full_name"] == SECRET
 
 

@@ -99,9 +99,9 @@ UNSEEN = {
 }
 
 
-@pytest.mark.parametrize(("text", "shown"), UNSEEN.items(), ids=ascii)
-def test_what_a_terminal_would_obey_is_escaped(text: str, shown: str) -> None:
-    assert Secret(KEY).summarize(text) == shown
+@pytest.mark.parametrize(("text", "printed"), UNSEEN.items(), ids=ascii)
+def test_what_a_terminal_would_obey_is_escaped(text: str, printed: str) -> None:
+    assert Secret(KEY).summarize(text) == printed
 
 
 class Lines(logging.Handler):

@@ -55,14 +55,14 @@ def test_discovery_has_no_column_for_them(
 ) -> None:
     names = {"leads": NAMES, "monitored_leads": ["full_name", "email"]}
     config |= {"exclude_fields": names, "infer_columns": True}
-    made = entries(json.loads(tap(config, "--discover").succeeded().stdout))
-    leads = made["leads"]["schema"]["properties"]
-    assert "full_name" not in json.dumps(made["leads"])
+    discovered = entries(json.loads(tap(config, "--discover").succeeded().stdout))
+    leads = discovered["leads"]["schema"]["properties"]
+    assert "full_name" not in json.dumps(discovered["leads"])
     assert "domain" in leads["company"]["properties"]
     assert "name" not in leads["company"]["properties"]
     references = leads["qualification"]["properties"]["references"]["items"]
     assert references["properties"].keys() == {"type", "label"}
-    inferred = made["monitored_leads"]["schema"]["properties"]
+    inferred = discovered["monitored_leads"]["schema"]["properties"]
     assert "title" in inferred
     assert not {"full_name", "email"} & inferred.keys()
 

@@ -61,8 +61,8 @@ def slices(number: int) -> list[str]:
 
 def leads_only(tap: Path) -> dict[str, Any]:
     """Give the catalog of a program of the tap, with the leads alone."""
-    told = subprocess.check_output([tap, "--discover"], stderr=subprocess.DEVNULL)
-    streams = json.loads(told)["streams"]
+    catalog = subprocess.check_output([tap, "--discover"], stderr=subprocess.DEVNULL)
+    streams = json.loads(catalog)["streams"]
     return {"streams": [s for s in streams if s["tap_stream_id"] == "leads"]}
 
 

@@ -142,9 +142,9 @@ class _Loading:
         line = " | ".join(shlex.join(map(str, command)) for command in commands)
         shell = ("bash", "-o", "pipefail", "-c", line)
         began = time.perf_counter()
-        with log.open("wb") as told:
+        with log.open("wb") as output:
             code = subprocess.call(
-                shell, stdin=subprocess.DEVNULL, stdout=told, stderr=told
+                shell, stdin=subprocess.DEVNULL, stdout=output, stderr=output
             )
         seconds = time.perf_counter() - began
         if code:

@@ -107,8 +107,8 @@ def _run_command(command: list[str], folder: Path) -> Usage:
         seconds = time.perf_counter() - began
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        told = errors.read_text(encoding="utf-8", errors="replace")[-2000:]
-        msg = f"{' '.join(command)}: exit code {process.returncode}\n{told}"
+        logged = errors.read_text(encoding="utf-8", errors="replace")[-2000:]
+        msg = f"{' '.join(command)}: exit code {process.returncode}\n{logged}"
         raise RuntimeError(msg)
     return Usage(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss * _MAXRSS_BYTES)
 

@@ -20,8 +20,8 @@ def refused(
     """
 
     def enter(change: Mapping[str, Any], *arguments: str) -> list[str]:
-        told = refusal(cli({**VALID, **change}, *arguments))
+        messages = refusal(cli({**VALID, **change}, *arguments))
         assert not requests_mock.called
-        return told
+        return messages
 
     return enter

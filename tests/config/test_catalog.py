@@ -50,8 +50,8 @@ def test_each_mistake_is_one_line_and_no_request(
 ) -> None:
     run = tap(config, *arguments, catalog=mistaken())
     run.failed()
-    told = sorted(errors(run.stderr))
-    for (stream, (_, line)), found in zip(MISTAKES.items(), told, strict=True):
+    messages = sorted(errors(run.stderr))
+    for (stream, (_, line)), found in zip(MISTAKES.items(), messages, strict=True):
         assert found.startswith(f"catalog: {stream}: {line}")
     assert not sandbox.requests()
 
@@ -97,8 +97,8 @@ def test_a_stream_that_there_is_not(
     catalog["streams"].append({"tap_stream_id": "lead", "metadata": metadata})
     run = tap(config, catalog=catalog)
     if selected:
-        told = "catalog: lead: there is no such stream; did you mean leads?"
-        assert run.failed() == told
+        message = "catalog: lead: there is no such stream; did you mean leads?"
+        assert run.failed() == message
     else:
         assert len(run.succeeded().records("leads")) == 3
 

@@ -71,9 +71,9 @@ def test_a_mistake_is_one_line_and_no_request(
     requests_mock: requests_mock.Mocker, name: str, text: str, line: str
 ) -> None:
     result = enter("--config=ENV", env=prefixed({**VARIABLES, name: text}))
-    (told,) = refusal(result)
-    assert told.startswith(line)
-    assert len(told) <= 301
+    (message,) = refusal(result)
+    assert message.startswith(line)
+    assert len(message) <= 301
     assert API_KEY not in result.output
     assert not requests_mock.called
 

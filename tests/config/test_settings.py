@@ -77,8 +77,8 @@ def test_an_undocumented_filter_is_a_warning(
 ) -> None:
     with caplog.at_level(logging.WARNING):
         TapLeadIntent(config={**VALID, "filters": {"leads": {field: ["x"]}}})
-    told = f"filters.leads.{field} is sent, though the API description does not "
-    assert [line.startswith(told) for line in caplog.messages] == [True] * warns
+    warning = f"filters.leads.{field} is sent, though the API description does not "
+    assert [line.startswith(warning) for line in caplog.messages] == [True] * warns
 
 
 def test_fractions_in_a_file(

@@ -7,7 +7,7 @@ from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import API_KEY, STREAMS, Run, only
 
 
-def said(run: Run) -> list[str]:
+def logged(run: Run) -> list[str]:
     """Give what the log says, without the warning about the sandbox's clock."""
     lines = [line.split(" | ")[1::2] for line in run.stderr.splitlines()]
     return [
@@ -24,7 +24,7 @@ def test_all_is_well(
     run = tap(config, "--test").succeeded()
     assert run.stdout == ""
     assert len(sandbox.requests()) == len(STREAMS)
-    assert said(run) == [f"INFO {stream}: ok" for stream in sorted(STREAMS)]
+    assert logged(run) == [f"INFO {stream}: ok" for stream in sorted(STREAMS)]
 
 
 def test_a_stream_that_may_not_be_read_costs_no_other(
@@ -38,7 +38,7 @@ def test_a_stream_that_may_not_be_read_costs_no_other(
     tested = ("leads", "monitored_leads", "observations")
     run = tap(config, "--test", catalog=only(*tested))
     run.failed()
-    leads, monitored, observations, last = said(run)
+    leads, monitored, observations, last = logged(run)
     assert leads.startswith("ERROR leads: HTTP 403 ")
     assert monitored.startswith("ERROR monitored_leads: HTTP 403 ")
     assert observations == "INFO observations: ok"

@@ -30,7 +30,7 @@ ADDRESS = opened(city=TEXT, geo=opened(lat=NUMBER))
 """What the catalog adds to a lead's company, to have objects three deep."""
 
 COMPANY = {"id": "co", "name": "Acme", "domain": "acme.example"}
-TOLD = {
+COMPLETE = {
     "full_name": "Ada Lovelace",
     "company": {**COMPANY, "address": {"city": "Bonn", "geo": {"lat": 50.75}}},
     "profile": {"url": "https://a.example", "platform": "a"},
@@ -40,13 +40,13 @@ TOLD = {
     "email": "ada@acme.example",
 }
 CONTENTS: list[dict[str, Any]] = [
-    TOLD,
+    COMPLETE,
     {},
     {"company": {**COMPANY, "industry": {"code": 5}, "address": {"zip": "1"}}},
-    dict.fromkeys(TOLD),
+    dict.fromkeys(COMPLETE),
     {"company": {}, "signal": {}, "score": {}, "new": [1, {"deep": None}]},
     {"company": {"address": {"city": None, "geo": {"lat": None, "new": True}}}},
-    {**TOLD, "company": {"address": None}, "full_name": ""},
+    {**COMPLETE, "company": {"address": None}, "full_name": ""},
     {"profile": {"url": "https://b.example", "new": {}}},
 ]
 """What leads say at first; in the next run each says what the one after it said."""
@@ -75,14 +75,14 @@ def hashed(stream: str, row: Row) -> Row:
 
 def catalog(*deselected: str) -> dict[str, Any]:
     """Select both streams, but for fields of leads; add columns to both."""
-    made = only(*STREAMS)
-    leads, monitored = (entries(made)[stream] for stream in STREAMS)
+    selected = only(*STREAMS)
+    leads, monitored = (entries(selected)[stream] for stream in STREAMS)
     leads["schema"]["properties"]["company"]["properties"] |= {"address": ADDRESS}
     monitored["schema"]["properties"] |= {"full_name": TEXT}
     for name in deselected:
         path = [part for field in name.split(".") for part in ("properties", field)]
-        select(made, "leads", *path, selected=False)
-    return made
+        select(selected, "leads", *path, selected=False)
+    return selected
 
 
 def flat(stream: str, row: Row) -> Row:
@@ -95,12 +95,12 @@ class Kind:
     """A kind of run.
 
     Attributes:
-        made: What it makes of the row that a stream's record has otherwise.
+        expected: Returns the row that is expected, from the stream's ordinary row.
         settings: What it sets.
         deselected: Fields of leads, with dots for nested ones.
     """
 
-    made: Callable[[str, Row], Row] = lambda _, row: row
+    expected: Callable[[str, Row], Row] = lambda _, row: row
     settings: dict[str, Any] = field(default_factory=dict)
     deselected: tuple[str, ...] = ()
 
@@ -148,9 +148,9 @@ def test_each_row_holds_what_the_api_said_last_for_records_and_for_batches(  # n
     batches = {"batch_config": batch_config(tmp_path / "batches")}
     for number, way in enumerate([batches, {}]):
         for stream in STREAMS:
-            told = CONTENTS[number:] + CONTENTS[:number]
+            contents = CONTENTS[number:] + CONTENTS[:number]
             sandbox.insert(
-                stream, *({**t, "id": f"odd-{n}"} for n, t in enumerate(told))
+                stream, *({**t, "id": f"odd-{n}"} for n, t in enumerate(contents))
             )
         run = tap(config | way, catalog=catalog(*kind.deselected)).succeeded()
         kinds = {message["type"] for message in run.messages}
@@ -161,7 +161,7 @@ def test_each_row_holds_what_the_api_said_last_for_records_and_for_batches(  # n
             for stream, rows in tables.items()
         } == {
             stream: {
-                key: kind.made(stream, row)
+                key: kind.expected(stream, row)
                 for key, row in expected_rows(sandbox, stream, "full_name").items()
             }
             for stream in STREAMS

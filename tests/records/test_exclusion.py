@@ -14,9 +14,9 @@ def test_the_schema_of_a_list_of_objects() -> None:
     items = {"properties": {"url": {}, "n": {}}, "required": ["url"]}
     schema: dict[str, Any] = {"properties": {"refs": {"items": items}, "open": {}}}
     before = deepcopy(schema)
-    left = {"properties": {"n": {}}, "required": []}
+    remaining = {"properties": {"n": {}}, "required": []}
     assert Exclusion(["refs.url", "open.x"]).schema(schema) == {
-        "properties": {"refs": {"items": left}, "open": {}}
+        "properties": {"refs": {"items": remaining}, "open": {}}
     }
     assert schema == before
 
@@ -27,10 +27,10 @@ def test_a_name_of_many_levels() -> None:
     value: dict[str, Any] = {"x": 1, "kept": 2}
     for _ in range(levels):
         value = {"x": value}
-    left = Exclusion([".".join("x" * (levels + 1))]).apply(value)
+    remaining = Exclusion([".".join("x" * (levels + 1))]).apply(value)
     for _ in range(levels):
-        left = left["x"]
-    assert left == {"kept": 2}
+        remaining = remaining["x"]
+    assert remaining == {"kept": 2}
 
 
 names = st.sampled_from(["a", "b", "a.b", "b.a", "a.b.a", ""])
@@ -63,12 +63,12 @@ def schema_of(value: object) -> dict[str, Any]:
 @given(st.dictionaries(names, values, max_size=4), st.sets(names | st.just("a.b.c")))
 def test_nothing_else_is_taken(record: dict[str, Any], excluded: set[str]) -> None:
     exclusion, before = Exclusion(excluded), deepcopy(record)
-    left = exclusion.apply(record)
+    remaining = exclusion.apply(record)
     kept = {
         path
         for path in paths(record)
         if excluded.isdisjoint(".".join(path[:n]) for n in range(1, len(path) + 1))
     }
-    assert paths(left) == kept
+    assert paths(remaining) == kept
     assert record == before
-    Draft202012Validator(exclusion.schema(schema_of(record))).validate(left)
+    Draft202012Validator(exclusion.schema(schema_of(record))).validate(remaining)

@@ -41,37 +41,37 @@ def flat(
     fields: dict[str, Any], record: dict[str, Any], depth: int = 1
 ) -> dict[str, Any]:
     found = flattening(fields, depth).record(record)
-    rest = found.pop("additional_properties")
-    return {**found, "rest": rest and json.loads(rest)}
+    extra = found.pop("additional_properties")
+    return {**found, "extra": extra and json.loads(extra)}
 
 
 COMPANY = {"id": TEXT, "company": opened(name=TEXT, hq=opened(city=TEXT))}
 HQ = {"city": "c", "zip": {"code": 1}}
 NEW: dict[str, Any] = {"new": [], "none": None, "empty": {}}
 RECORD = {"id": "1", "company": {"name": "n", **NEW, "sizes": {"min": 1}, "hq": HQ}}
-REST: dict[str, Any] = {"company__new": [], "company__none": None, "company__empty": {}}
+KEPT: dict[str, Any] = {"company__new": [], "company__none": None, "company__empty": {}}
 
 
 @pytest.mark.parametrize(
-    ("depth", "columns", "rest"),
+    ("depth", "columns", "extra"),
     [
         (
             1,
             {"company__name": "n", "company__hq": '{"city":"c","zip":{"code":1}}'},
-            {**REST, "company__sizes": {"min": 1}},
+            {**KEPT, "company__sizes": {"min": 1}},
         ),
         (
             2,
             {"company__name": "n", "company__hq__city": "c"},
-            {**REST, "company__sizes__min": 1, "company__hq__zip": {"code": 1}},
+            {**KEPT, "company__sizes__min": 1, "company__hq__zip": {"code": 1}},
         ),
     ],
 )
 def test_a_nested_field_without_a_column_is_kept_under_its_flat_name(
-    depth: int, columns: dict[str, Any], rest: dict[str, Any]
+    depth: int, columns: dict[str, Any], extra: dict[str, Any]
 ) -> None:
     before = json.dumps(RECORD)
-    assert flat(COMPANY, RECORD, depth) == {"id": "1", **columns, "rest": rest}
+    assert flat(COMPANY, RECORD, depth) == {"id": "1", **columns, "extra": extra}
     assert json.dumps(RECORD) == before
 
 
@@ -82,7 +82,7 @@ def test_of_an_object_that_contradicts_its_column_only_that_value_is_kept() -> N
         "id": None,
         "company__name": None,
         "company__hq__city": "c",
-        "rest": {
+        "extra": {
             "company__name": 5,
             "company__hq__zip": {"code": 1},
             "company__new": 1,
@@ -95,13 +95,13 @@ def test_of_an_object_that_contradicts_its_column_only_that_value_is_kept() -> N
 def test_an_object_that_is_null_leaves_nothing(company: object) -> None:
     record = {"company": company, "emptied": {}}
     found = flat({**COMPANY, "emptied": opened()}, record)
-    assert found == dict.fromkeys(("id", "company__name", "company__hq", "rest"))
+    assert found == dict.fromkeys(("id", "company__name", "company__hq", "extra"))
 
 
 @pytest.mark.parametrize("value", ["Acme", "", 0, []], ids=repr)
 def test_what_is_no_object_where_the_schema_has_one_is_kept(value: object) -> None:
     found = flat({"company": opened(name=TEXT)}, {"company": value})
-    assert found == {"company__name": None, "rest": {"company": value}}
+    assert found == {"company__name": None, "extra": {"company": value}}
 
 
 def test_a_field_keeps_its_column_where_a_nested_one_would_have_its_name() -> None:
@@ -109,7 +109,7 @@ def test_a_field_keeps_its_column_where_a_nested_one_would_have_its_name() -> No
     record = {"company": {"size": "nested"}, "company__size": "own"}
     found = flat(fields, record)
     assert found["company__size"] == "own"
-    assert [*found["rest"].values()] == ["nested"]
+    assert [*found["extra"].values()] == ["nested"]
     company = {"hq__city": "odd", "hq": {"city": "own"}}
     fields = {"company": opened(hq=opened(city=TEXT))}
     assert flat(fields, {"company": company}, 2)["company__hq__city"] == "own"
@@ -120,9 +120,9 @@ def test_a_nested_field_is_held_to_its_column_like_others_and_told(
 ) -> None:
     """Within an object, which a warehouse stores as JSON, its type did not matter."""
     notes = RecordNotes(LOGGER)
-    made = flattening({"signal": opened(at=TIME, by=TIME, refs=ARRAY)}, notes=notes)
+    flatten = flattening({"signal": opened(at=TIME, by=TIME, refs=ARRAY)}, notes=notes)
     signal = {"at": "2026-03-01T12:00:00+05:45", "by": "soon", "refs": ["ü"], "new": 1}
-    assert made.record({"signal": signal}) == {
+    assert flatten.record({"signal": signal}) == {
         "signal__at": "2026-03-01T06:15:00.000000Z",
         "signal__by": None,
         "signal__refs": '["\\u00fc"]',
@@ -168,15 +168,15 @@ def leaves(value: object) -> Counter[str]:
 def test_nothing_is_lost_and_nothing_is_undeclared(  # noqa: PLR0913, PLR0917 - drawn
     fields: dict[str, Any],
     record: dict[str, Any],
-    rest: dict[str, Any],
+    extra: dict[str, Any],
     depth: int,
     separator: str,
     longest: int,
 ) -> None:
     try:
-        made = flattening(fields, depth, separator=separator, max_key_length=longest)
+        flatten = flattening(fields, depth, separator=separator, max_key_length=longest)
     except ValueError:
         return
-    found = made.record({**record, "additional_properties": rest})
-    assert found.keys() == made.schema["properties"].keys()
-    assert leaves(found) == leaves({**record, "rest": rest})
+    found = flatten.record({**record, "additional_properties": extra})
+    assert found.keys() == flatten.schema["properties"].keys()
+    assert leaves(found) == leaves({**record, "extra": extra})

@@ -88,8 +88,8 @@ def test_each_record_of_a_page_is_shaped_as_if_it_were_alone() -> None:
     assert rows == [shape("leads", record) for record in page]
     assert [row["title"] for row in rows] == ["x", None, None]
     unknown = {name: value for name, value in page[2].items() if name != "id"}
-    rest = [row["additional_properties"] for row in rows]
-    assert rest == [None, {"title": 2}, unknown]
+    extra = [row["additional_properties"] for row in rows]
+    assert extra == [None, {"title": 2}, unknown]
     assert json.dumps(page) == before
 
 
@@ -118,8 +118,8 @@ def test_what_a_column_cannot_hold_is_told_and_what_is_deselected_stays_away(
         ]
     )
     kept = {"id": 5, "other": {"domain": "x"}}
-    rest = odd["additional_properties"]
-    assert rest == {"company": kept, "new": 1, "newer": 1}
+    extra = odd["additional_properties"]
+    assert extra == {"company": kept, "new": 1, "newer": 1}
     assert listed["additional_properties"]["company"] == [kept, [{}], "text"]
     notes.log(documented=True, show=lambda text, _: text)
     unknown, contradicting = lines(caplog)
@@ -135,8 +135,8 @@ def test_one_warning_where_keys_are_made_from_content(
 ) -> None:
     signals = shaper("custom_signals", notes=RecordNotes(logging.getLogger("records")))
     signals.shape([{"name": 1}, {"name": 2}])
-    (told,) = lines(caplog)
-    assert "becomes another row" in told
+    (warning,) = lines(caplog)
+    assert "becomes another row" in warning
 
 
 # Keys

@@ -47,16 +47,16 @@ def test_nothing_is_dropped_and_nothing_contradicts_the_schema(
 
     Draft202012Validator({"properties": columns}).validate(emitted)
     assert emitted.keys() <= columns.keys()
-    rest = emitted["additional_properties"] or {}
+    extra = emitted["additional_properties"] or {}
     for field, value in record.items():
-        if field in rest:
-            assert repr(value) == repr(rest[field])
+        if field in extra:
+            assert repr(value) == repr(extra[field])
         elif value is None:
             assert emitted.get(field) is None
         else:
             assert field not in MADE_BY_THE_TAP
             assert in_column(value, emitted[field], columns[field])
-    assert rest.keys() <= record.keys()
+    assert extra.keys() <= record.keys()
     if "record_key" in columns:
         identifier = record["id"]
         text = identifier if isinstance(identifier, str) else canonical_json(identifier)

@@ -27,8 +27,8 @@ def plan(*covered: Covered, now: int = NOW, **asked: Any) -> Plan:
     settings = {"ranges": LEADS, "start": 0, **asked}
     coverage = Coverage(covered)
     before = [*coverage]
-    made = make_plan(Scope(**settings), coverage, now)
-    made.coverage.add("date_found", (0, now))
+    planned = make_plan(Scope(**settings), coverage, now)
+    planned.coverage.add("date_found", (0, now))
     assert [*coverage] == before, "to plan changes nothing"
     return make_plan(Scope(**settings), coverage, now)
 
@@ -37,12 +37,12 @@ def both(*pieces: Interval) -> list[Covered]:
     return [(name, piece) for name in LEADS for piece in pieces]
 
 
-def range_reads(made: Plan) -> list[RangeRead]:
-    return [step for step in made.steps if isinstance(step, RangeRead)]
+def range_reads(planned: Plan) -> list[RangeRead]:
+    return [step for step in planned.steps if isinstance(step, RangeRead)]
 
 
-def reads(made: Plan) -> list[tuple[str, list[Interval]]]:
-    return [(step.name, step.intervals) for step in range_reads(made)]
+def reads(planned: Plan) -> list[tuple[str, list[Interval]]]:
+    return [(step.name, step.intervals) for step in range_reads(planned)]
 
 
 @pytest.mark.parametrize(
@@ -68,18 +68,18 @@ def test_a_run_reads_what_is_missing_and_looks_back(
     lookback: int,
     expected: list[Interval] | None,
 ) -> None:
-    made = plan(*both(*covered), start=start, lookback=lookback)
-    asked = dict(reads(made))
+    planned = plan(*both(*covered), start=start, lookback=lookback)
+    asked = dict(reads(planned))
     assert asked.get("date_found") == expected
     # Of a later range, all that is newer than what is missing is read again.
     assert asked.get("latest_signal") == (expected and [(expected[0][0], NOW)])
-    assert {step.name: step.is_in_order for step in range_reads(made)} == {
+    assert {step.name: step.is_in_order for step in range_reads(planned)} == {
         name: name == "latest_signal" for name in asked
     }
 
 
 @pytest.mark.parametrize(
-    ("start", "end", "left"),
+    ("start", "end", "missing"),
     [
         pytest.param(40, None, [(0, 35)], id="where the newest ends"),
         pytest.param(38, None, [(0, 35), (38, 40)], id="inside the lookback"),
@@ -91,11 +91,11 @@ def test_a_run_reads_what_is_missing_and_looks_back(
     ],
 )
 def test_what_a_later_start_leaves_of_the_lookback_is_covered_no_longer(
-    start: int, end: int | None, left: list[Interval]
+    start: int, end: int | None, missing: list[Interval]
 ) -> None:
-    made = plan(*both((0, 40)), start=start, end=end, lookback=5)
-    assert made.coverage.of_range("date_found") == left
-    assert made.coverage.of_range("latest_signal") == ([(0, 40)] if end else left)
+    planned = plan(*both((0, 40)), start=start, end=end, lookback=5)
+    assert planned.coverage.of_range("date_found") == missing
+    assert planned.coverage.of_range("latest_signal") == ([(0, 40)] if end else missing)
 
 
 @pytest.mark.parametrize("end", [80, NOW + 5])
@@ -106,18 +106,18 @@ def test_a_run_with_an_end_is_a_part_of_a_load(end: int) -> None:
 
 
 def test_the_future_is_not_covered() -> None:
-    made = plan(*both((0, 50), (NOW - 5, NOW + 9), (NOW + 20, NOW + 30)))
+    planned = plan(*both((0, 50), (NOW - 5, NOW + 9), (NOW + 20, NOW + 30)))
     for name in LEADS:
-        assert made.coverage.of_range(name) == [(0, 50), (NOW - 5, NOW)]
+        assert planned.coverage.of_range(name) == [(0, 50), (NOW - 5, NOW)]
 
 
 def test_a_short_stretch_of_what_has_coverage_is_quiet() -> None:
-    for made, is_quiet in [
+    for planned, is_quiet in [
         (plan(*both((0, 90 * DAY))), True),
         (plan(*both((0, 60 * DAY))), False),
         (plan(start=99 * DAY), False),
     ]:
-        assert [step.is_quiet for step in range_reads(made)] == [is_quiet] * 2
+        assert [step.is_quiet for step in range_reads(planned)] == [is_quiet] * 2
 
 
 # Without a start date

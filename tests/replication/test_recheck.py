@@ -21,8 +21,8 @@ def plan(mark: int | None, now: int, covered: int = 0, **asked: Any) -> Plan:
     return make_plan(Scope(**settings), coverage, now)
 
 
-def again(made: Plan) -> list[Interval]:
-    pieces = [step.intervals for step in made.steps if step.kind == "recheck"]
+def again(planned: Plan) -> list[Interval]:
+    pieces = [step.intervals for step in planned.steps if step.kind == "recheck"]
     return pieces[0] if pieces else []
 
 
@@ -41,16 +41,16 @@ def again(made: Plan) -> list[Interval]:
 def test_a_run_reads_again_what_the_sweep_has_passed(
     mark: int | None, now: int, expected: list[Interval]
 ) -> None:
-    made = plan(mark, now)
-    assert again(made) == expected
+    planned = plan(mark, now)
+    assert again(planned) == expected
     # The mark moves when all of it has been read, and not before.
-    assert made.coverage.rechecked == (now if mark is None else min(mark, now))
-    assert made.rechecked == now
+    assert planned.coverage.rechecked == (now if mark is None else min(mark, now))
+    assert planned.rechecked == now
 
 
 def test_it_begins_at_the_start_date_and_ends_with_the_present() -> None:
-    made = plan(1050, 1120, covered=1100, start=1000, lookback=10)
-    assert [step.intervals for step in made.steps] == [
+    planned = plan(1050, 1120, covered=1100, start=1000, lookback=10)
+    assert [step.intervals for step in planned.steps] == [
         [(1090, 1120)],
         [(1000, 1024), (1025, 1120)],
     ]
@@ -64,9 +64,9 @@ def test_it_begins_at_the_start_date_and_ends_with_the_present() -> None:
 def test_without_a_recheck_the_mark_stays_or_is_forgotten(
     asked: dict[str, Any], mark: int | None
 ) -> None:
-    made = plan(1050, 1120, **asked)
-    assert again(made) == []
-    assert (made.coverage.rechecked, made.rechecked) == (mark, mark)
+    planned = plan(1050, 1120, **asked)
+    assert again(planned) == []
+    assert (planned.coverage.rechecked, planned.rechecked) == (mark, mark)
 
 
 @pytest.mark.parametrize(("days", "is_quiet"), [(1, True), (30, False)])
@@ -74,8 +74,8 @@ def test_the_share_of_a_day_is_quiet_and_that_of_a_long_pause_is_not(
     days: int, *, is_quiet: bool
 ) -> None:
     now = (400 + days) * DAY
-    made = plan(400 * DAY, now, start=100 * DAY, recheck=30 * DAY)
-    step = made.steps[-1]
+    planned = plan(400 * DAY, now, start=100 * DAY, recheck=30 * DAY)
+    step = planned.steps[-1]
     assert isinstance(step, RangeRead)
     assert (step.kind, step.is_quiet) == ("recheck", is_quiet)
 
@@ -83,8 +83,8 @@ def test_the_share_of_a_day_is_quiet_and_that_of_a_long_pause_is_not(
 @st.composite
 def lives(draw: st.DrawFn) -> list[tuple[int, int, int, int | None]]:
     """Draw runs: seconds before each, start, period, and after what it is killed."""
-    said = st.tuples(st.integers(970, 1000), st.integers(1, 9))
-    first, later = draw(said), draw(said)
+    starts_and_days = st.tuples(st.integers(970, 1000), st.integers(1, 9))
+    first, later = draw(starts_and_days), draw(starts_and_days)
     hours = st.lists(st.integers(1, 40), min_size=10, max_size=40)
     killed = st.sampled_from([None, None, None, 0, 1, 2])
     pauses, change = draw(hours), draw(st.integers(0, 40))
@@ -100,7 +100,7 @@ def test_each_instant_is_read_again_within_the_period_and_the_longest_gap(
     life: list[tuple[int, int, int, int | None]],
 ) -> None:
     coverage, before, longest = Coverage(), life[0][1:3], 0
-    now = whole = 1010 * DAY
+    now = last_complete = 1010 * DAY
     read = {each: max(each, now) for each in range(970 * DAY, 1130 * DAY, 7 * 3600)}
     waits = dict.fromkeys(read, life[0][2])
     for pause, start, period, killed_after in life:
@@ -109,14 +109,14 @@ def test_each_instant_is_read_again_within_the_period_and_the_longest_gap(
             waits = {each: waits[each] + period for each in waits}
             before = start, period
         asked = Scope(ranges=[NAME], start=start, lookback=3600, recheck=period)
-        made = make_plan(asked, coverage, now)
-        coverage = made.coverage
-        pieces = [piece for step in made.steps for piece in step.intervals]
+        planned = make_plan(asked, coverage, now)
+        coverage = planned.coverage
+        pieces = [piece for step in planned.steps for piece in step.intervals]
         if killed_after is None:
-            longest, whole = max(longest, now - whole), now
+            longest, last_complete = max(longest, now - last_complete), now
             most = longest + DAY
             assert all(now - read[x] <= waits[x] + most for x in read if start <= x)
-            coverage.rechecked = made.rechecked
+            coverage.rechecked = planned.rechecked
         for a, b in pieces[:killed_after]:
             coverage.add(NAME, (a, b))
         for each in read:

@@ -64,9 +64,9 @@ def leads(draw: st.DrawFn) -> list[Lead]:
     drawn = []
     for number, found in enumerate(draw(st.lists(instants, max_size=30))):
         late = draw(st.integers(0, 15 * 24)) * HOUR
-        shown = [found + late]
-        shown += [time for time in draw(st.lists(instants, max_size=1)) if time > late]
-        versions = [Version(time, found) for time in sorted(shown)]
+        times = [found + late]
+        times += [time for time in draw(st.lists(instants, max_size=1)) if time > late]
+        versions = [Version(time, found) for time in sorted(times)]
         drawn.append(Lead(f"lead-{number}", found, versions))
     return drawn
 
@@ -122,7 +122,7 @@ def test_what_is_shown_for_so_many_days_and_two_runs_has_been_loaded(
         if len(finished) < 2:
             continue
         # Two runs that came to their end have begun since then.
-        due = replace(api, now=finished[-2] - days * DAY).shown()
+        due = replace(api, now=finished[-2] - days * DAY).visible()
         asked = {lead.id for lead in api.leads if 0 <= lead.found_at < begun}
         late = {each for each in asked & {*due} if store.rows.get(each, -1) < due[each]}
         assert not late, store.state

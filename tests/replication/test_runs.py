@@ -81,8 +81,8 @@ def test_a_state_follows_every_three_hundred_windows_that_hold_nothing() -> None
     starts = [start for name, start, _ in asked(api) if name == "date_found"]
     assert 1002 <= len(starts) <= 1020
     assert min(starts) >= second(-1), "empty pages need no look at another time"
-    said = [state["value"]["bookmarks"]["leads"] for state in store.of_type("STATE")]
-    assert 7 <= len({*map(json.dumps, said)}) <= len(said) <= 9
+    states = [state["value"]["bookmarks"]["leads"] for state in store.of_type("STATE")]
+    assert 7 <= len({*map(json.dumps, states)}) <= len(states) <= 9
 
 
 def test_without_a_start_date_everything_is_read_in_one_unfiltered_chain() -> None:
@@ -119,8 +119,8 @@ def test_the_newest_of_several_signals_is_emitted_last() -> None:
     api.leads = [Lead("a", HOUR, [Version(n * DAY, n * DAY) for n in range(1, 6)])]
     run(api, store, DAILY)
     records = [message["record"] for message in store.of_type("RECORD")]
-    told = [row["additional_properties"]["version"] for row in records]
-    assert told == [4, 0, 1, 2, 3, 4]
+    versions = [row["additional_properties"]["version"] for row in records]
+    assert versions == [4, 0, 1, 2, 3, 4]
 
 
 def test_where_a_later_range_is_read_again_nothing_counts_that_comes_after() -> None:

@@ -38,8 +38,8 @@ def leads(draw: st.DrawFn, stream: str, lookback: int) -> list[Lead]:
     # Only what is found by another time can show one that is long ago.
     ages = [0, 60, 40 * DAY] if stream == "leads" else [0]
     for number, found in enumerate(draw(st.lists(instants(), max_size=40))):
-        shown = found + draw(late)
-        versions = [Version(shown, found - draw(st.sampled_from(ages)))]
+        visible = found + draw(late)
+        versions = [Version(visible, found - draw(st.sampled_from(ages)))]
         for moved in sorted(draw(st.lists(instants(), max_size=2))):
             if moved > versions[-1].shown_from:
                 versions.append(Version(moved, moved - draw(late)))
@@ -118,10 +118,10 @@ def rank(api: Api, lead: Lead, version: int) -> tuple[float, int]:
 
 
 def moved_away(
-    api: Api, shown: dict[str, int], stream: str, config: dict[str, Any]
+    api: Api, visible: dict[str, int], stream: str, config: dict[str, Any]
 ) -> set[tuple[str, int]]:
     """Return the versions that only the next run is sure to find."""
-    moved = shown.items() - api.shown().items()
+    moved = visible.items() - api.visible().items()
     if stream != "leads" or "start_date" not in config or api.first_when_found:
         return moved
     # A window of `date_found` holds the leads found since the start, whatever moves.
@@ -168,7 +168,7 @@ def test_every_record_of_the_requested_range_arrives_as_new_as_it_was(
             # Nothing is promised where both clocks are ahead.
             ahead = min(ahead, 0)
         killed_after = data.draw(st.none() | st.none() | st.integers(0, 60))
-        begun, shown = api.now, api.shown()
+        begun, visible = api.now, api.visible()
         finished = run(
             *(api, store, config),
             clock_ahead=ahead,
@@ -186,9 +186,9 @@ def test_every_record_of_the_requested_range_arrives_as_new_as_it_was(
             until -= (
                 api.seconds_to_query + api.seconds_to_answer + api.seconds_per_request
             )
-        moved = moved_away(api, shown, stream, config)
+        moved = moved_away(api, visible, stream, config)
         for lead in api.leads:
-            version = shown.get(lead.id)
+            version = visible.get(lead.id)
             if version is None or (lead.id, version) in moved:
                 continue
             seen = lead.versions[version].observed_at

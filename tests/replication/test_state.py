@@ -16,9 +16,9 @@ FILTERS = {"leads": {"signals": ["a"]}}
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
     """Give what was warned of the state since the last call, and forget it."""
-    told = [line for line in caplog.messages if "state" in line or "scratch" in line]
+    lines = [line for line in caplog.messages if "state" in line or "scratch" in line]
     caplog.clear()
-    return told
+    return lines
 
 
 def starts(api: Api) -> set[str]:
@@ -37,9 +37,9 @@ def test_another_source_is_read_whole_and_coming_back_reads_what_is_new(
     there = {**STRICT, "base_url": f"{THERE}/"}
     run(api, store, there, selected=BOTH)
     assert second(-1) in starts(api)
-    told = f"its state was made for {HERE} without filters, not for {THERE} without"
+    text = f"its state was made for {HERE} without filters, not for {THERE} without"
     for name, line in zip(BOTH, warnings(caplog), strict=True):
-        assert line.startswith(f"{name}: The stream is read from scratch: {told}")
+        assert line.startswith(f"{name}: The stream is read from scratch: {text}")
     run(api, store, {**there, "filters": FILTERS})
     assert second(-1) in starts(api)
     (line,) = warnings(caplog)
@@ -63,11 +63,11 @@ def test_another_key_is_warned_of_once_and_reads_nothing_anew(
     run(api, store, STRICT, selected=BOTH)
     api.now = 3 * DAY
     asked(api)
-    told = "api_key is not the one that the state was made with; "
+    text = "api_key is not the one that the state was made with; "
     for names in (BOTH, ()):
         run(api, store, {**STRICT, "api_key": "rotated-key"}, selected=BOTH)
         lines = warnings(caplog)
-        assert [line.partition(told)[0] for line in lines] == [f"{n}: " for n in names]
+        assert [line.partition(text)[0] for line in lines] == [f"{n}: " for n in names]
     assert starts(api) == {second(2 * DAY - 1)}
 
 

@@ -43,7 +43,7 @@ values = st.recursive(
     max_leaves=6,
 )
 records = st.builds(
-    lambda identifier, rest: {**rest, "id": identifier},
+    lambda identifier, others: {**others, "id": identifier},
     texts.filter(bool) | numbers,
     st.dictionaries(names, values, max_size=6),
 )

@@ -100,7 +100,7 @@ class Api:
         inside = [n for n, time in times.items() if span[0] <= time <= span[1]]
         return max(inside, key=lambda n: (times[n], n), default=None)
 
-    def shown(self) -> dict[str, int]:
+    def visible(self) -> dict[str, int]:
         """Tell which version of which lead the API shows now, the newest."""
         versions = {lead.id: self.version(lead) for lead in self.leads}
         return {name: n for name, n in versions.items() if n is not None}
@@ -121,12 +121,12 @@ class Api:
                 for row in rows
                 if row[:2] != mark and (row[:2] < mark) == self.newest_first
             ]
-        page, rest = rows[: body["cursor"]["limit"]], rows[body["cursor"]["limit"] :]
+        page, later = rows[: body["cursor"]["limit"]], rows[body["cursor"]["limit"] :]
         return 200, {
             "data": [json.loads(record) for *_, record in page],
             "cursor": {
-                "next": json.dumps(page[-1][:2]) if rest else "",
-                "has_more": bool(rest),
+                "next": json.dumps(page[-1][:2]) if later else "",
+                "has_more": bool(later),
             },
         }
 

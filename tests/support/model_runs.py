@@ -139,8 +139,8 @@ def entries(store: Store) -> list[dict[str, Any]]:
 
 def catalog(**entry: Any) -> dict[str, Any]:
     """Give the tap's own catalog with other words for `leads`."""
-    whole = TapLeadIntent(config={}, validate_config=False).catalog_dict
-    for stream in whole["streams"]:
+    complete = TapLeadIntent(config={}, validate_config=False).catalog_dict
+    for stream in complete["streams"]:
         if stream["tap_stream_id"] == "leads":
             stream.update(entry)
-    return whole
+    return complete

@@ -49,10 +49,10 @@ def typed(lines: str, folder: Path, **variables: str) -> str:
 def section(page: Path, heading: str) -> str:
     """Give what stands between a heading of a page and the next of its kind."""
     text = page.read_text(encoding="utf-8")
-    _, found, rest = text.partition(f"\n{heading}\n")
+    _, found, after = text.partition(f"\n{heading}\n")
     assert found, f"no heading {heading!r} in {page}"
     marks, _, _ = heading.partition(" ")
-    return re.split(rf"^#{{1,{len(marks)}}} ", rest, maxsplit=1, flags=re.MULTILINE)[0]
+    return re.split(rf"^#{{1,{len(marks)}}} ", after, maxsplit=1, flags=re.MULTILINE)[0]
 
 
 def shell_blocks(text: str) -> list[str]:

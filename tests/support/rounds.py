@@ -140,7 +140,7 @@ def read(
     windows = Windows([(start, end)], page_size=PAGE, readers=readers, **options)
     chains: list[tuple[int, int, Window, list[int], int]] = []
     order = 0
-    shown: dict[Window, int] = {}
+    begun: dict[Window, int] = {}
     most = 30 * len(history.times) / server.served + 3000
     while True:
         while len(chains) < readers and (window := windows.next()):
@@ -150,16 +150,16 @@ def read(
             heappush(chains, (played.rounds + 1, order, window, pages, 0))
         if not chains:
             break
-        left = windows.oldest_unread
+        oldest_unread = windows.oldest_unread
         front = min(window.start for _, _, window, _, _ in chains)
-        front = front if left is None else min(front, left)
-        shown = {window: n for window, n in shown.items() if window.start >= front}
-        waiting = sum(n for window, n in shown.items() if window.start > front)
+        front = front if oldest_unread is None else min(front, oldest_unread)
+        begun = {window: n for window, n in begun.items() if window.start >= front}
+        waiting = sum(n for window, n in begun.items() if window.start > front)
         played.waiting = max(played.waiting, waiting)
         played.rounds, number, window, pages, page = heappop(chains)
         played.requests += 1
         assert played.requests < most, "windows are read again and again"
-        shown[window] = page + 1
+        begun[window] = page + 1
         if not window.never_abandon:
             played.longest = max(played.longest, sum(map(bool, pages[: page + 1])))
         if page + 1 == len(pages):
@@ -169,7 +169,7 @@ def read(
         elif windows.goes_on(window, records=pages[page]):
             heappush(chains, (played.rounds + 1, number, window, pages, page + 1))
         else:
-            del shown[window]
+            del begun[window]
     assert windows.oldest_unread is None
     return played
 

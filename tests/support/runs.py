@@ -119,12 +119,12 @@ class TapProcess:
                 stdout.close()
             if number is not None:
                 self.process.send_signal(number)
-            rest = stdout.read() if reads_on else b""
+            remaining = stdout.read() if reads_on else b""
         code = self.process.wait()
         hangs.cancel()
         # A process that is killed may have written a part of a character.
         torn = "replace" if number == signal.SIGKILL else "strict"
-        output = b"".join([*self._lines, rest]).decode(errors=torn)
+        output = b"".join([*self._lines, remaining]).decode(errors=torn)
         assert_keeps_secret(self._key, output, self.stderr)
         return Run(code, output, self.stderr)
 

@@ -18,8 +18,8 @@ def _texts(names: str) -> list[th.Property[Any]]:
 
 
 def _object(name: str, texts: str, **others: Any) -> th.Property[Any]:
-    made = [th.Property(field, kind) for field, kind in others.items()]
-    return th.Property(name, th.ObjectType(*_texts(texts), *made))
+    properties = [th.Property(field, kind) for field, kind in others.items()]
+    return th.Property(name, th.ObjectType(*_texts(texts), *properties))
 
 
 _REFERENCES = th.ArrayType(th.ObjectType(*_texts("type label url")))
