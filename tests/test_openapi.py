@@ -73,6 +73,7 @@ def test_request_fields(
 ) -> None:
     fields = {n: resolve(f) for n, f in request_schema(stream)["properties"].items()}
     assert fields.keys() == {*filters, *ranges, "cursor"}
+    assert declared_stream(stream).ranges == ranges
     for name in filters:
         assert fields[name]["type"] == "array"
         assert fields[name]["items"]["type"] == "string"

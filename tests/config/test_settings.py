@@ -51,6 +51,9 @@ def test_what_is_null_is_not_set() -> None:
         {"filters": {"leads": {"signals": [], "lead_country_codes": ["DE"]}}},
         {"filters": {"monitored_accounts": {"statuses": ["detected"]}}},
         {"flattening_enabled": True, "flattening_max_depth": 2},
+        {"exclude_fields": {"leads": ["company.name", "signal", "new.er"]}},
+        {"exclude_fields": {"leads": ["qualification.references.url"]}},
+        {"exclude_fields": {"signal_accounts": ["signal.observed_at", "domain"]}},
     ],
     ids=str,
 )

@@ -1,4 +1,4 @@
-"""The sandbox as a program, faults of the connection, and the fixtures for pytest."""
+"""The sandbox as a program, and the fixtures for pytest."""
 
 import shlex
 import shutil
@@ -8,11 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-import requests
 
 from tap_leadintent.sandbox import Sandbox, running_sandbox
 from tap_leadintent.sandbox.__main__ import main
-from tests.support.asking import HEADERS, NOW, SIZES, everything, post
+from tests.support.asking import NOW, SIZES, everything, post
 from tests.support.helpers import TIMEOUT
 from tests.support.pages import ROOT, shell_blocks, typed
 
@@ -85,18 +84,6 @@ def test_wrong_options_are_refused(
 def test_a_sandbox_that_does_not_start_raises_an_error() -> None:
     with pytest.raises(RuntimeError, match="exit code 2"), running_sandbox("--leads"):
         pass
-
-
-def test_faults_break_the_connection(sandbox: Sandbox) -> None:
-    sandbox.faults({"kind": "reset", "times": 1})
-    with pytest.raises(requests.ConnectionError, match="reset by peer"):
-        post(sandbox, "leads")
-    assert post(sandbox, "leads").status_code == 200
-    assert [entry["status"] for entry in sandbox.requests()] == [None, 200]
-    sandbox.faults({"kind": "hang", "seconds": 30})
-    url = f"{sandbox.url}/v1/signals/leads"
-    with pytest.raises(requests.ReadTimeout):
-        requests.post(url, json={}, headers=HEADERS, timeout=0.2)
 
 
 def test_the_example_for_pytest_passes(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """The control routes: log, clock, inserted records, and faults.
 
-Faults of the connection are tested in `tests/e2e`.
+`tests/e2e/test_faults.py` breaks the connection.
 """
 
 from typing import Any

@@ -28,26 +28,18 @@ OVERRIDDEN: list[tuple[type, type, str]] = [
     (TapLeadIntent, Tap, "sync_all"),
 ]
 
-USED: list[tuple[Any, str, list[str]]] = [
-    (plugin_base.PluginBase, "invoke", ["about", "about_format", "kwargs"]),
-    (Stream, "_check_max_record_limit", ["self", "current_record_index"]),
-    (Stream, "_generate_record_messages", ["self", "record"]),
-    (Batcher, "get_batches", ["self", "records"]),
-    (_batch.BatchConfig, "from_dict", ["data"]),
-    (_catalog, "get_selected_schema", ["stream_name", "schema", "mask"]),
-    (mapper.CustomStreamMap, "transform", ["self", "record"]),
-    (mapper.StreamMap, "flatten_record", ["self", "record"]),
-    (
-        _flattening,
-        "flatten_key",
-        ["key_name", "parent_keys", "separator", "max_key_length"],
-    ),
-    (
-        _flattening,
-        "flatten_schema",
-        ["schema", "max_level", "separator", "max_key_length"],
-    ),
-    (_flattening, "get_flattening_options", ["plugin_config"]),
+USED: list[tuple[Any, str, str]] = [
+    (plugin_base.PluginBase, "invoke", "about about_format kwargs"),
+    (Stream, "_check_max_record_limit", "self current_record_index"),
+    (Stream, "_generate_record_messages", "self record"),
+    (Batcher, "get_batches", "self records"),
+    (_batch.BatchConfig, "from_dict", "data"),
+    (_catalog, "get_selected_schema", "stream_name schema mask"),
+    (mapper.CustomStreamMap, "transform", "self record"),
+    (mapper.StreamMap, "flatten_record", "self record"),
+    (_flattening, "flatten_key", "key_name parent_keys separator max_key_length"),
+    (_flattening, "flatten_schema", "schema max_level separator max_key_length"),
+    (_flattening, "get_flattening_options", "plugin_config"),
 ]
 
 
@@ -65,9 +57,9 @@ def test_an_overridden_method_takes_what_the_sdk_gives(
 
 @pytest.mark.parametrize(("owner", "name", "expected"), USED)
 def test_a_private_method_in_use_takes_what_it_is_given(
-    owner: Any, name: str, expected: list[str]
+    owner: Any, name: str, expected: str
 ) -> None:
-    assert parameters(getattr(owner, name)) == expected
+    assert parameters(getattr(owner, name)) == expected.split()
 
 
 def test_the_command_line_has_the_options_that_the_tap_changes() -> None:
