@@ -30,6 +30,7 @@ from tap_leadintent.replication.reader import Reader
 from tap_leadintent.replication.source import Source, key_mark
 from tap_leadintent.replication.windows import OVERLAP_SECONDS
 from tap_leadintent.singer.stream import SingerStream
+from tap_leadintent.singer.writer import flush
 from tap_leadintent.times import format_instant
 
 Record = dict[str, Any]
@@ -190,7 +191,7 @@ class LeadIntentStream(SingerStream):
                     yield from rows
                     records[kind] += len(rows)
                     # The next page may take long, and the target need not wait for it.
-                    self.flush()
+                    flush(self._tap.message_writer)
                     progress.page(records.total())
         finally:
             if self.exclusion:

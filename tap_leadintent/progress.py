@@ -60,21 +60,18 @@ def describe_figures(
         kinds: How many records were read for what.
 
     Returns:
-        Text such as "1,200 records (update: 1,100, recheck: 100), 14 requests (2
-        retries, 3.5 s of waiting), 9.1 s".
+        Text such as "1,200 records (update: 1,100, recheck: 100), 14 requests, 2
+        retries, 3.5 s of waiting, 9.1 s".
     """
     records = counted(fields["records"], "record")
     if kinds and len(kinds) > 1:
         records += f" ({', '.join(f'{kind}: {n:,}' for kind, n in kinds.items())})"
-    delays = []
+    texts = [records, counted(fields["requests"], "request")]
     if retries := fields["retries"]:
-        delays.append(counted(retries, "retry", "retries"))
+        texts.append(counted(retries, "retry", "retries"))
     if (waited := round(fields["waited_seconds"], 1)) > 0:
-        delays.append(f"{waited:,} s of waiting")
-    requests = counted(fields["requests"], "request")
-    if delays:
-        requests += f" ({', '.join(delays)})"
-    return f"{records}, {requests}, {fields['seconds']:,.1f} s"
+        texts.append(f"{waited:,} s of waiting")
+    return ", ".join([*texts, f"{fields['seconds']:,.1f} s"])
 
 
 @dataclass

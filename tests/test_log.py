@@ -99,7 +99,7 @@ def test_a_log_configuration_gets_metrics_and_figures_as_fields(
         dict(read, stream="observations", covered_to=CLOCK),
         {"records": 6, "requests": 4, "retries": 1} | failed,
     ]
-    assert lines[-2]["message"].startswith("3 streams, 6 records, 4 requests ")
+    assert lines[-2]["message"].startswith("3 streams, 6 records, 4 requests, ")
     metrics = [line["metric_info"] for line in lines if "metric_info" in line]
     for metric in ("record_count", "sync_duration", "http_request_count"):
         found = [each["tags"]["stream"] for each in metrics if each["metric"] == metric]

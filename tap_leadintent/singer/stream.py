@@ -22,7 +22,6 @@ from typing_extensions import override
 
 from tap_leadintent.errors import LOGGER
 from tap_leadintent.singer.batch import Batches
-from tap_leadintent.singer.writer import flush
 
 Record = dict[str, Any]
 
@@ -76,14 +75,6 @@ class SingerStream(Stream):
         if self._since_state >= _MOST_FOR_A_STATE:
             self.write_state()
 
-    def flush(self) -> None:
-        """Write the records that wait for a full block. Call it before a wait.
-
-        Raises:
-            OutputError: Standard output cannot be written.
-        """
-        flush(self._tap.message_writer)
-
     def write_state(self) -> None:
         """Write a STATE, after all records that have been emitted."""
         if self._batch is not None:
@@ -123,13 +114,12 @@ class SingerStream(Stream):
     def _sync_records(
         self, context: Context | None = None, *, write_messages: bool = True
     ) -> Generator[Record]:
-        opened = cast("Generator[Record]", self.get_records(context))
         # An exception that somebody keeps also keeps the generators that it passed
         # through, so the garbage collector would not end the threads that read.
         with (
             self.get_record_counter() as counter,
             self.get_sync_timer(),
-            closing(opened) as records,
+            closing(cast("Generator[Record]", self.get_records(context))) as records,
         ):
             for number, record in enumerate(records):
                 self._check_max_record_limit(number)
