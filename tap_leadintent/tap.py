@@ -13,7 +13,6 @@ from typing import Any, cast
 
 import click
 from singer_sdk import Tap
-from singer_sdk.plugin_base import SingerCommand
 from singer_sdk.tap_base import CliTestOptionValue
 from typing_extensions import override
 
@@ -46,6 +45,7 @@ class TapLeadIntent(Tap):
     name = LOGGER
     config_jsonschema = settings.SCHEMA
     message_writer_class = Writer
+    streams: dict[str, LeadIntentStream]  # type: ignore[assignment]
 
     @override
     def _validate_config(self, *, raise_errors: bool = True) -> list[str]:
@@ -71,7 +71,7 @@ class TapLeadIntent(Tap):
     @override
     def setup_mapper(self) -> None:
         # The streams are created first: they take excluded fields out of the catalog.
-        streams = self._lead_intent_streams.values()
+        streams = self.streams.values()
         self._raise_if_any(line for stream in streams for line in stream.key_problems())
         notes = {stream.name: stream.notes for stream in streams}
         try:
@@ -136,20 +136,14 @@ class TapLeadIntent(Tap):
         Raises:
             ConfigError: The catalog cannot work.
         """
-        streams = self._lead_intent_streams
-        self._raise_if_any(names.catalog_problems(self.catalog, streams))
-        known = [streams[name] for name in self.catalog if name in streams]
+        self._raise_if_any(names.catalog_problems(self.catalog, self.streams))
+        known = [self.streams[name] for name in self.catalog if name in self.streams]
         return [stream for stream in known if stream.selected]
 
     def _write_state(self) -> None:
         if self.state:
             self.state_writer.write_state(self.state)
         flush(self.message_writer)
-
-    @property
-    def _lead_intent_streams(self) -> dict[str, LeadIntentStream]:
-        """The streams by their names, with their own type."""
-        return cast("dict[str, LeadIntentStream]", self.streams)
 
     @cached_property
     def _secret(self) -> log.Secret:
@@ -209,7 +203,7 @@ class TapLeadIntent(Tap):
     @classmethod
     @override
     def get_singer_command(cls) -> click.Command:
-        command = cast("SingerCommand", super().get_singer_command())
+        command = super().get_singer_command()
         for option in command.params:
             # The SDK's callbacks would open files, and discover or test, before all
             # options are read, and where its handling of errors does not reach.

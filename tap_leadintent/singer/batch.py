@@ -42,19 +42,18 @@ class Batches:
         self._send = send
         self._rows: dict[str, list[Row]] = {}
 
-    @property
-    def is_full(self) -> bool:
-        """Whether it holds as many rows as a batch may have."""
-        return sum(map(len, self._rows.values())) >= self._config.batch_size
-
-    def add(self, stream: str, row: Row) -> None:
+    def add(self, stream: str, row: Row) -> bool:
         """Add a row to the batch of its stream.
 
         Args:
             stream: The stream that it goes to.
             row: What a RECORD would hold.
+
+        Returns:
+            Whether there are as many rows now as a batch may have.
         """
         self._rows.setdefault(stream, []).append(row)
+        return sum(map(len, self._rows.values())) >= self._config.batch_size
 
     def write(self) -> None:
         """Write the rows into files, and announce these.
@@ -64,8 +63,7 @@ class Batches:
         """
         for stream, rows in self._rows.items():
             for manifest in self._written(stream, rows):
-                encoding = self._config.encoding
-                self._send(SDKBatchMessage(stream, encoding, manifest))
+                self._send(SDKBatchMessage(stream, self._config.encoding, manifest))
         self._rows = {}
 
     def _written(self, stream: str, rows: list[Row]) -> list[list[str]]:
@@ -83,7 +81,7 @@ class Batches:
         # The message of a library may quote a record, which may be private.
         reason = getattr(error, "strerror", None) or type(error).__name__
         message = f"batches cannot be written ({reason}); see batch_config"
-        if self._config.encoding.format == BatchFileFormat.PARQUET and rows:
+        if self._config.encoding.format == BatchFileFormat.PARQUET:
             columns = [name for name in rows[0] if not _fits_parquet(name, rows)]
             if columns:
                 message = (

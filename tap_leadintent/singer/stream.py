@@ -105,10 +105,8 @@ class SingerStream(Stream):
             if self._batch is None:
                 self._since_state += 1
                 self._tap.write_message(message)
-            else:
-                self._batch.add(message.stream, message.record)
-        if self._batch is not None and self._batch.is_full:
-            self.write_state()
+            elif self._batch.add(message.stream, message.record):
+                self.write_state()
 
     @override
     def _sync_records(
@@ -133,11 +131,11 @@ class SingerStream(Stream):
 
     @override
     def _write_activate_version_message(self, full_table_version: int) -> None:
-        # The SDK calls this before the records; the message is sent after them.
+        # The SDK calls this before the records; the message is sent after them. A
+        # target would take records without a version for deleted.
         if self._batch is not None:
             self.logger.warning(
-                "No ACTIVATE_VERSION is sent: records in a BATCH have no version, so a "
-                "target would take all of them for deleted"
+                "No ACTIVATE_VERSION is sent, as records in a BATCH have no version"
             )
 
     @override

@@ -176,7 +176,7 @@ OF_A_RUN = {
     "monitored_accounts: A record has no id, so its key is made from all its content: when the record changes, it becomes another row": warned(
         catalog=ACCOUNTS, fault=page('{"name": "A"}')
     ),
-    "monitored_accounts: No ACTIVATE_VERSION is sent: records in a BATCH have no version, so a target would take all of them for deleted": warned(
+    "monitored_accounts: No ACTIVATE_VERSION is sent, as records in a BATCH have no version": warned(
         config={
             "emit_activate_version_messages": True,
             "batch_config": batches_in("file://batches"),
