@@ -1,39 +1,42 @@
 """Discovery that infers columns from a sample, and discovery that must not."""
 
 import json
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import STREAMS, Run, declared_tap, entries, only
+from tests.support.helpers import (
+    STREAMS,
+    Json,
+    Run,
+    RunTap,
+    declared_tap,
+    entries,
+    only,
+)
 
 UNDOCUMENTED = {*STREAMS} - {"signal_agents", "leads"}
 
 
-def catalog_of(run: Run) -> dict[str, Any]:
+def catalog_of(run: Run) -> Json:
     """Give the entries of a catalog by stream."""
     return entries(json.loads(run.succeeded().stdout))
 
 
 @pytest.fixture
-def inferring(config: dict[str, Any]) -> dict[str, Any]:
+def inferring(config: Json) -> Json:
     return {**config, "infer_columns": True}
 
 
 @pytest.fixture
-def declared() -> dict[str, Any]:
+def declared() -> Json:
     return entries(json.loads(declared_tap().catalog_json_text))
 
 
 def test_one_page_of_each_undocumented_stream_is_read(
-    tap: Callable[..., Run],
-    sandbox: Sandbox,
-    inferring: dict[str, Any],
-    declared: dict[str, Any],
+    tap: RunTap, sandbox: Sandbox, inferring: Json, declared: Json
 ) -> None:
     """Whatever a catalog says that is given."""
     sandbox.configure(api_key=inferring["api_key"], sizes=dict.fromkeys(STREAMS, 250))
@@ -45,10 +48,7 @@ def test_one_page_of_each_undocumented_stream_is_read(
 
 
 def test_inferred_catalog(
-    tap: Callable[..., Run],
-    sandbox: Sandbox,
-    inferring: dict[str, Any],
-    snapshot: SnapshotAssertion,
+    tap: RunTap, sandbox: Sandbox, inferring: Json, snapshot: SnapshotAssertion
 ) -> None:
     sandbox.configure(api_key=inferring["api_key"], sizes=dict.fromkeys(STREAMS, 100))
     catalog = catalog_of(tap(inferring, "--discover"))
@@ -58,7 +58,7 @@ def test_inferred_catalog(
 
 
 def test_an_inferred_catalog_is_obeyed(
-    tap: Callable[..., Run], sandbox: Sandbox, inferring: dict[str, Any]
+    tap: RunTap, sandbox: Sandbox, inferring: Json
 ) -> None:
     catalog = json.loads(tap(inferring, "--discover").succeeded().stdout)
     sandbox.clear_requests()
@@ -72,11 +72,7 @@ def test_an_inferred_catalog_is_obeyed(
 
 @pytest.mark.parametrize("without", ["infer_columns", "api_key", "base_url"])
 def test_discovery_makes_no_request_without(
-    tap: Callable[..., Run],
-    sandbox: Sandbox,
-    inferring: dict[str, Any],
-    declared: dict[str, Any],
-    without: str,
+    tap: RunTap, sandbox: Sandbox, inferring: Json, declared: Json, without: str
 ) -> None:
     del inferring[without]
     assert catalog_of(tap(inferring, "--discover")) == declared
@@ -84,10 +80,7 @@ def test_discovery_makes_no_request_without(
 
 
 def test_a_forbidden_stream_keeps_its_columns_and_is_deselected(
-    tap: Callable[..., Run],
-    sandbox: Sandbox,
-    inferring: dict[str, Any],
-    declared: dict[str, Any],
+    tap: RunTap, sandbox: Sandbox, inferring: Json, declared: Json
 ) -> None:
     sandbox.faults({"kind": "status", "status": 403, "stream": "observations"})
     run = tap(inferring, "--discover")
@@ -104,11 +97,7 @@ def test_a_forbidden_stream_keeps_its_columns_and_is_deselected(
     [(["--discover"], 401), ([], 404), (["--test"], 404)],
 )
 def test_a_failing_sample_is_a_clear_error(
-    tap: Callable[..., Run],
-    sandbox: Sandbox,
-    inferring: dict[str, Any],
-    arguments: list[str],
-    status: int,
+    tap: RunTap, sandbox: Sandbox, inferring: Json, arguments: list[str], status: int
 ) -> None:
     sandbox.faults({"kind": "status", "status": status, "stream": "observations"})
     run = tap({**inferring, "max_retries": 0}, *arguments)

@@ -8,13 +8,12 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import API_KEY, TIMEOUT, only
+from tests.support.helpers import API_KEY, TIMEOUT, Json, only
 from tests.support.pages import ROOT, python_blocks, section
 from tests.support.servers import listening
 
@@ -40,7 +39,7 @@ def surroundings() -> list[object]:
     ]
 
 
-def test_nothing_of_the_host_is_changed(config: dict[str, Any]) -> None:
+def test_nothing_of_the_host_is_changed(config: Json) -> None:
     before = surroundings()
     tap = TapLeadIntent(config=config)
     assert surroundings() == before
@@ -73,7 +72,7 @@ def test_ctrl_c_ends_the_host_as_it_ends_any_program() -> None:
 
 
 def test_ctrl_c_ends_the_reading_threads(
-    sandbox: Sandbox, config: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, config: Json, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sandbox.configure(api_key=API_KEY, sizes={"signal_agents": 500})
     tap = TapLeadIntent(
@@ -95,9 +94,7 @@ def test_ctrl_c_ends_the_reading_threads(
 
 
 def test_the_key_is_in_no_line_of_the_tap(
-    config: dict[str, Any],
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    config: Json, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The formatters are the host's; so the tap's loggers take it out."""
 
@@ -128,7 +125,7 @@ def test_the_recipe_shows_rows_and_goes_on_from_a_state(
         "the key": API_KEY,
     }.items():
         lines = lines.replace(text, used)
-    variables: dict[str, Any] = {}
+    variables: Json = {}
     written = []
     for _ in range(2):
         exec(lines, variables)  # noqa: S102 - our own page

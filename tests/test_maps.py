@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import Run, entries, only, select
+from tests.support.helpers import Json, RunTap, entries, only, select
 
 SECRET = "Ada Lovelace"  # noqa: S105 - what a user wants kept out
 FLAT = {"flattening_enabled": True, "flattening_max_depth": 1}
@@ -25,19 +25,19 @@ PLAIN = {**ODD, "id": "plain", "full_name": SECRET, "title": "CTO"}
 
 @pytest.fixture
 def load(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
-) -> Callable[..., dict[str, dict[str, dict[str, Any]]]]:
+    tap: RunTap, sandbox: Sandbox, config: Json
+) -> Callable[..., dict[str, dict[str, Json]]]:
     """Run the tap over two odd leads; give the rows by table and id."""
     sandbox.configure(api_key=config["api_key"], sizes={"leads": 0})
     sandbox.insert("leads", ODD, PLAIN)
 
     def rows(
-        maps: dict[str, Any], catalog: dict[str, Any] | None = None, **settings: Any
-    ) -> dict[str, dict[str, dict[str, Any]]]:
+        maps: Json, catalog: Json | None = None, **settings: Any
+    ) -> dict[str, dict[str, Json]]:
         settings = {**config, "stream_maps": maps, **settings}
         done = tap(settings, catalog=catalog or only("leads")).succeeded()
         assert SECRET not in done.stderr
-        tables: dict[str, dict[str, dict[str, Any]]] = {}
+        tables: dict[str, dict[str, Json]] = {}
         for message in done.messages:
             if message["type"] == "RECORD":
                 name, row = message["stream"], message["record"]
@@ -51,7 +51,7 @@ def load(
     return rows
 
 
-MASKS: dict[str, dict[str, Any]] = {
+MASKS: dict[str, Json] = {
     "nulls": {"full_name": None, "title": "__NULL__", "email": None},
     "hashes": {
         "full_name": "md5(full_name) if full_name else None",
@@ -76,7 +76,7 @@ MASKS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("flat", [{}, FLAT], ids=["nested", "flat"])
 @pytest.mark.parametrize("sets", MASKS.values(), ids=MASKS)
 def test_what_a_map_sets_comes_back_nowhere(
-    load: Callable[..., Any], sets: dict[str, Any], flat: dict[str, Any]
+    load: Callable[..., Any], sets: Json, flat: Json
 ) -> None:
     """Also without a column, and where it contradicts the type of its column."""
     leads = load({"leads": sets}, **flat)["leads"]
@@ -147,12 +147,7 @@ def test_what_is_deselected_is_not_flattened(load: Callable[..., Any]) -> None:
     ids=str,
 )
 def test_an_expression_fails_at_the_first_record_without_its_values(  # noqa: PLR0913, PLR0917 - fixtures
-    tap: Callable[..., Run],
-    sandbox: Sandbox,
-    config: dict[str, Any],
-    sets: dict[str, Any],
-    expression: str,
-    what: str,
+    tap: RunTap, sandbox: Sandbox, config: Json, sets: Json, expression: str, what: str
 ) -> None:
     sandbox.configure(api_key=config["api_key"], sizes={"leads": 0})
     sandbox.insert("leads", PLAIN)
@@ -163,9 +158,7 @@ def test_an_expression_fails_at_the_first_record_without_its_values(  # noqa: PL
     assert SECRET not in done.stdout + done.stderr
 
 
-def test_flattening_that_makes_one_column_of_two(
-    tap: Callable[..., Run], config: dict[str, Any]
-) -> None:
+def test_flattening_that_makes_one_column_of_two(tap: RunTap, config: Json) -> None:
     catalog = only("leads")
     text = {"type": ["string", "null"]}
     entries(catalog)["leads"]["schema"]["properties"]["company__name"] = text

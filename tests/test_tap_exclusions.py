@@ -1,13 +1,11 @@
 """Excluded fields are in nothing that a run writes, whatever else is configured."""
 
 import json
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import Run, entries, only
+from tests.support.helpers import Json, RunTap, entries, only
 from tests.support.model import DAY, Api, Lead, steady
 from tests.support.model_runs import run
 from tests.support.store import Store
@@ -31,12 +29,7 @@ MAPS = {"stream_maps": {"leads": {"x": "country_code"}}}
 @pytest.mark.parametrize("config_", [{}, FLAT, MAPS], ids=["plain", "flat", "mapped"])
 @pytest.mark.parametrize("given", [True, False], ids=["catalog", "no catalog"])
 def test_a_run(
-    tap: Callable[..., Run],
-    sandbox: Sandbox,
-    config: dict[str, Any],
-    config_: dict[str, Any],
-    *,
-    given: bool,
+    tap: RunTap, sandbox: Sandbox, config: Json, config_: Json, *, given: bool
 ) -> None:
     sandbox.configure(api_key=config["api_key"], sizes={"leads": 0})
     sandbox.insert("leads", LEAD, {**LEAD, "id": "odder", "company": [LEAD["company"]]})
@@ -50,9 +43,7 @@ def test_a_run(
     assert "full_name" not in json.dumps(done.schema("leads"))
 
 
-def test_discovery_has_no_column_for_them(
-    tap: Callable[..., Run], config: dict[str, Any]
-) -> None:
+def test_discovery_has_no_column_for_them(tap: RunTap, config: Json) -> None:
     names = {"leads": NAMES, "monitored_leads": ["full_name", "email"]}
     config |= {"exclude_fields": names, "infer_columns": True}
     discovered = entries(json.loads(tap(config, "--discover").succeeded().stdout))
@@ -68,7 +59,7 @@ def test_discovery_has_no_column_for_them(
 
 
 def test_a_given_catalogs_columns_go_too(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+    tap: RunTap, sandbox: Sandbox, config: Json
 ) -> None:
     given = only("monitored_leads")
     entry = entries(given)["monitored_leads"]
@@ -90,7 +81,7 @@ def test_a_given_catalogs_columns_go_too(
 
 
 def test_a_key_is_made_of_what_is_left(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+    tap: RunTap, sandbox: Sandbox, config: Json
 ) -> None:
     sandbox.configure(api_key=config["api_key"], sizes={"monitored_leads": 0})
     sandbox.insert("monitored_leads", {"lead_id": SECRET, "n": 1})

@@ -15,9 +15,9 @@ from tap_leadintent.api.pagination import Chain
 from tap_leadintent.errors import StoppedError, StreamError
 from tap_leadintent.progress import StreamStats
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import API_KEY, VALID, Clock, Waiter
+from tests.support.helpers import API_KEY, VALID, Clock, Json, Waiter
 
-Answer = dict[str, Any]
+Answer = Json
 
 AGENTS = f"{VALID['base_url']}/v1/signals/agents"
 SIGNALS = f"{VALID['base_url']}/v1/monitor/custom-signals"
@@ -105,9 +105,7 @@ def test_what_would_be_refused_again_is_not_tried_again(
 
 @pytest.mark.parametrize("retries", [0, 3])
 def test_tries_are_counted_for_each_request(
-    requests_mock: requests_mock.Mocker,
-    caplog: pytest.LogCaptureFixture,
-    retries: int,
+    requests_mock: requests_mock.Mocker, caplog: pytest.LogCaptureFixture, retries: int
 ) -> None:
     down: Answer = {"status_code": 500, "text": "out of order"}
     requests_mock.post(AGENTS, [*[down] * retries, {"json": MORE}, down])
@@ -164,7 +162,7 @@ def test_a_ceiling_is_kept_across_streams_and_tries(
 ) -> None:
     times: list[float] = []
 
-    def note(request: Any, _context: Any) -> dict[str, Any]:
+    def note(request: Any, _context: Any) -> Json:
         times.append(clock.now)
         return PAGE if "after" in request.json()["cursor"] else MORE
 

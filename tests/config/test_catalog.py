@@ -1,15 +1,13 @@
 """The catalog: what cannot be meant is an error before the first request."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import (
     STREAMS,
     VALID,
-    Run,
+    Json,
+    RunTap,
     each_reading_entry,
     entries,
     errors,
@@ -18,7 +16,7 @@ from tests.support.helpers import (
 )
 
 # Each changes an entry of the catalog, and gives the end of the one line that follows.
-MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
+MISTAKES: dict[str, tuple[Json, str]] = {
     "custom_signals": (
         {"replication_method": "incremental"},
         "there is no replication method incremental; choose one of FULL_TABLE, INCREM",
@@ -34,7 +32,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-def mistaken() -> dict[str, Any]:
+def mistaken() -> Json:
     catalog = only(*STREAMS)
     for stream, (change, _) in MISTAKES.items():
         entries(catalog)[stream].update(change)
@@ -43,10 +41,7 @@ def mistaken() -> dict[str, Any]:
 
 @each_reading_entry
 def test_each_mistake_is_one_line_and_no_request(
-    tap: Callable[..., Run],
-    sandbox: Sandbox,
-    config: dict[str, Any],
-    arguments: list[str],
+    tap: RunTap, sandbox: Sandbox, config: Json, arguments: list[str]
 ) -> None:
     run = tap(config, *arguments, catalog=mistaken())
     run.failed()
@@ -56,9 +51,7 @@ def test_each_mistake_is_one_line_and_no_request(
     assert not sandbox.requests()
 
 
-def test_what_is_deselected_does_not_matter(
-    tap: Callable[..., Run], config: dict[str, Any]
-) -> None:
+def test_what_is_deselected_does_not_matter(tap: RunTap, config: Json) -> None:
     catalog = mistaken()
     for stream in MISTAKES:
         select(catalog, stream, selected=False)
@@ -67,7 +60,7 @@ def test_what_is_deselected_does_not_matter(
     assert written == {*STREAMS} - MISTAKES.keys()
 
 
-def test_a_column_whose_schema_is_invalid(tap: Callable[..., Run]) -> None:
+def test_a_column_whose_schema_is_invalid(tap: RunTap) -> None:
     catalog = only("leads", "observations")
     column = {"properties": {"a": {"items": 1}}}
     entries(catalog)["leads"]["schema"]["properties"]["x"] = column
@@ -77,16 +70,14 @@ def test_a_column_whose_schema_is_invalid(tap: Callable[..., Run]) -> None:
 
 
 @pytest.mark.parametrize("catalog", [only(), {"streams": []}], ids=["none", "empty"])
-def test_nothing_selected_cannot_be_meant(
-    tap: Callable[..., Run], catalog: dict[str, Any]
-) -> None:
+def test_nothing_selected_cannot_be_meant(tap: RunTap, catalog: Json) -> None:
     line = tap(VALID, catalog=catalog).failed()
     assert line.startswith("no stream is selected; in Meltano add rules such as ")
 
 
 @pytest.mark.parametrize("selected", [True, False])
 def test_a_stream_that_there_is_not(
-    tap: Callable[..., Run], config: dict[str, Any], *, selected: bool
+    tap: RunTap, config: Json, *, selected: bool
 ) -> None:
     """The SDK would ignore it, and leave out the stream that was meant.
 
@@ -104,7 +95,7 @@ def test_a_stream_that_there_is_not(
 
 
 def test_columns_that_the_catalog_adds_can_be_keys(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+    tap: RunTap, sandbox: Sandbox, config: Json
 ) -> None:
     catalog = only("custom_signals")
     entry = entries(catalog)["custom_signals"]
@@ -116,7 +107,7 @@ def test_columns_that_the_catalog_adds_can_be_keys(
 
 
 def test_streams_are_read_in_the_order_of_the_catalog(
-    tap: Callable[..., Run], config: dict[str, Any]
+    tap: RunTap, config: Json
 ) -> None:
     """What it does not know, as it is older than the stream, is not read."""
     catalog = only("leads", "observations", "custom_signals")

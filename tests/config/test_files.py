@@ -93,10 +93,7 @@ def test_later_files_override_earlier_ones(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_is_not_a_catalog_or_state(
-    tmp_path: Path,
-    requests_mock: requests_mock.Mocker,
-    option: str,
-    text: str | None,
+    tmp_path: Path, requests_mock: requests_mock.Mocker, option: str, text: str | None
 ) -> None:
     other = tmp_path / f"{API_KEY}.json"
     if text is not None:

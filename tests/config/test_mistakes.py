@@ -14,7 +14,8 @@ from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import (
     API_KEY,
     VALID,
-    Run,
+    Json,
+    RunTap,
     each_entry,
     each_reading_entry,
     refusal,
@@ -171,10 +172,7 @@ def test_all_mistakes_at_once_a_line_each(cli: Callable[..., Result]) -> None:
 
 @each_entry
 def test_a_mistake_ends_the_process(
-    tap: Callable[..., Run],
-    sandbox: Sandbox,
-    config: dict[str, Any],
-    arguments: list[str],
+    tap: RunTap, sandbox: Sandbox, config: Json, arguments: list[str]
 ) -> None:
     """What is wrong is the last line of the log."""
     run = tap({**config, "pagesize": 7}, *arguments)
@@ -195,7 +193,7 @@ def test_a_mistake_ends_the_process(
     ids=list,
 )
 def test_a_key_in_the_wrong_place_is_not_quoted(
-    cli: Callable[..., Result], wrong: dict[str, Any]
+    cli: Callable[..., Result], wrong: Json
 ) -> None:
     change = json.loads(json.dumps(wrong).replace("KEY", API_KEY.upper()))
     for line in refusal(cli({**VALID, **change})):
@@ -214,7 +212,7 @@ def test_a_package_that_is_not_there(
     refused: Callable[..., list[str]],
     monkeypatch: pytest.MonkeyPatch,
     package: str,
-    batch: dict[str, Any],
+    batch: Json,
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     (line,) = refused({"batch_config": batch})
@@ -224,7 +222,7 @@ def test_a_package_that_is_not_there(
     assert TapLeadIntent(config={**VALID, "batch_config": batch}).config
 
 
-BROKEN_MAPS: list[tuple[dict[str, Any], str]] = [
+BROKEN_MAPS: list[tuple[Json, str]] = [
     ({"leads": {"x": "1 +"}}, ": Failed to parse expression 1 +."),
     ({"leads": {"x": f"{API_KEY}\n)"}}, ": Failed to parse expression ***"),
     ({"leads": {"id": None}}, ": Removing key property 'id' is not permitted"),
@@ -236,10 +234,7 @@ BROKEN_MAPS: list[tuple[dict[str, Any], str]] = [
 @each_reading_entry
 @pytest.mark.parametrize(("maps", "line"), BROKEN_MAPS, ids=str)
 def test_a_map_that_cannot_work(
-    refused: Callable[..., list[str]],
-    maps: dict[str, Any],
-    line: str,
-    arguments: list[str],
+    refused: Callable[..., list[str]], maps: Json, line: str, arguments: list[str]
 ) -> None:
     """Discovery cannot know: maps apply to the catalog that is made of its own."""
     (message,) = refused({"stream_maps": maps}, *arguments)

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import STREAMS, Run, entries, only
+from tests.support.helpers import STREAMS, Json, Run, RunTap, entries, only
 from tests.support.postgres import Rows
 from tests.support.rows import expected_rows
 from tests.support.runs import DAY, SINCE, fill
@@ -29,15 +29,12 @@ def assert_tables_hold(tables: dict[str, Rows], sandbox: Sandbox) -> None:
 
 
 def test_run_after_run_postgres_holds_what_the_api_holds(
-    tap: Callable[..., Run],
-    load: Callable[[Run], dict[str, Rows]],
-    sandbox: Sandbox,
-    config: dict[str, Any],
+    tap: RunTap, load: Callable[[Run], dict[str, Rows]], sandbox: Sandbox, config: Json
 ) -> None:
     fill(sandbox, **SIZES)
     sandbox.insert("leads", *ODD_LEADS, found_at=SINCE)
     config["start_date"] = SINCE
-    state: dict[str, Any] | None = None
+    state: Json | None = None
     seen = []
     for days in (0, 1, 10):
         sandbox.advance(days * DAY)
@@ -84,10 +81,7 @@ BEYOND: dict[str, tuple[str, Any]] = {
 
 
 def test_values_that_kill_pipelines(
-    tap: Callable[..., Run],
-    load: Callable[[Run], dict[str, Rows]],
-    sandbox: Sandbox,
-    config: dict[str, Any],
+    tap: RunTap, load: Callable[[Run], dict[str, Rows]], sandbox: Sandbox, config: Json
 ) -> None:
     catalog = only("custom_signals")
     entries(catalog)["custom_signals"]["schema"]["properties"] |= TYPED
@@ -101,7 +95,7 @@ def test_values_that_kill_pipelines(
     nothing = dict.fromkeys(TYPED)
     typed = {"killers": nothing, "beyond": nothing}
     typed["fitting"] = {name: value for name, (_, value) in FITTING.items()}
-    untyped: dict[str, Any] = {"fitting": None}
+    untyped: Json = {"fitting": None}
     for case in ("killers", "beyond"):
         untyped[case] = {
             field.replace(r"\u0000", "\ufffd"): value

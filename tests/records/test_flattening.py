@@ -12,6 +12,7 @@ from singer_sdk.helpers._flattening import FlatteningOptions
 
 from tap_leadintent.records.flattening import Flattening
 from tap_leadintent.records.notes import RecordNotes
+from tests.support.helpers import Json
 
 LOGGER = logging.getLogger("records")
 TEXT = {"type": ["string", "null"]}
@@ -20,16 +21,13 @@ OBJECT = {"type": ["object", "null"]}
 ARRAY = {"type": ["array", "null"]}
 
 
-def opened(**fields: Any) -> dict[str, Any]:
+def opened(**fields: Any) -> Json:
     """Give the schema of an object with these fields."""
     return {**OBJECT, "properties": fields}
 
 
 def flattening(
-    fields: dict[str, Any],
-    depth: int = 1,
-    notes: RecordNotes | None = None,
-    **options: Any,
+    fields: Json, depth: int = 1, notes: RecordNotes | None = None, **options: Any
 ) -> Flattening:
     """Give what flattens records with these fields."""
     schema = opened(**fields, additional_properties=OBJECT)
@@ -37,9 +35,7 @@ def flattening(
     return Flattening(schema, options_, notes or RecordNotes(LOGGER))
 
 
-def flat(
-    fields: dict[str, Any], record: dict[str, Any], depth: int = 1
-) -> dict[str, Any]:
+def flat(fields: Json, record: Json, depth: int = 1) -> Json:
     found = flattening(fields, depth).record(record)
     extra = found.pop("additional_properties")
     return {**found, "extra": extra and json.loads(extra)}
@@ -47,9 +43,9 @@ def flat(
 
 COMPANY = {"id": TEXT, "company": opened(name=TEXT, hq=opened(city=TEXT))}
 HQ = {"city": "c", "zip": {"code": 1}}
-NEW: dict[str, Any] = {"new": [], "none": None, "empty": {}}
+NEW: Json = {"new": [], "none": None, "empty": {}}
 RECORD = {"id": "1", "company": {"name": "n", **NEW, "sizes": {"min": 1}, "hq": HQ}}
-KEPT: dict[str, Any] = {"company__new": [], "company__none": None, "company__empty": {}}
+KEPT: Json = {"company__new": [], "company__none": None, "company__empty": {}}
 
 
 @pytest.mark.parametrize(
@@ -68,7 +64,7 @@ KEPT: dict[str, Any] = {"company__new": [], "company__none": None, "company__emp
     ],
 )
 def test_a_nested_field_without_a_column_is_kept_under_its_flat_name(
-    depth: int, columns: dict[str, Any], extra: dict[str, Any]
+    depth: int, columns: Json, extra: Json
 ) -> None:
     before = json.dumps(RECORD)
     assert flat(COMPANY, RECORD, depth) == {"id": "1", **columns, "extra": extra}
@@ -166,12 +162,7 @@ def leaves(value: object) -> Counter[str]:
     st.sampled_from([255, 4]),
 )
 def test_nothing_is_lost_and_nothing_is_undeclared(  # noqa: PLR0913, PLR0917 - drawn
-    fields: dict[str, Any],
-    record: dict[str, Any],
-    extra: dict[str, Any],
-    depth: int,
-    separator: str,
-    longest: int,
+    fields: Json, record: Json, extra: Json, depth: int, separator: str, longest: int
 ) -> None:
     try:
         flatten = flattening(fields, depth, separator=separator, max_key_length=longest)

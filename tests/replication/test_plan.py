@@ -63,10 +63,7 @@ def reads(planned: Plan) -> list[tuple[str, list[Interval]]]:
     ],
 )
 def test_a_run_reads_what_is_missing_and_looks_back(
-    covered: list[Interval],
-    start: int,
-    lookback: int,
-    expected: list[Interval] | None,
+    covered: list[Interval], start: int, lookback: int, expected: list[Interval] | None
 ) -> None:
     planned = plan(*both(*covered), start=start, lookback=lookback)
     asked = dict(reads(planned))

@@ -5,7 +5,7 @@ So a target may be told not to check them, which takes half of its time.
 
 import io
 import json
-from typing import Any, ClassVar
+from typing import ClassVar
 from unittest import mock
 
 import pytest
@@ -19,7 +19,7 @@ from tap_leadintent.api.page import Page
 from tap_leadintent.singer.writer import Writer
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.arbitrary import catalogs, records
-from tests.support.helpers import STREAMS, VALID, entries, only
+from tests.support.helpers import STREAMS, VALID, Json, entries, only
 
 
 class Checking(Sink):
@@ -28,12 +28,12 @@ class Checking(Sink):
     validate_field_string_format = True
     max_size = 1_000
 
-    def process_record(self, record: dict[str, Any], context: dict[str, Any]) -> None:
+    def process_record(self, record: Json, context: Json) -> None:
         """Count it."""
         del record
         context["count"] = context.get("count", 0) + 1
 
-    def process_batch(self, context: dict[str, Any]) -> None:
+    def process_batch(self, context: Json) -> None:
         """Do nothing: all records have been checked."""
 
 
@@ -42,10 +42,10 @@ class CheckingTarget(Target):
 
     name = "target-checking"
     default_sink_class = Checking
-    config_jsonschema: ClassVar[dict[str, Any]] = {"properties": {}}
+    config_jsonschema: ClassVar[Json] = {"properties": {}}
 
 
-def written(records: str, config: dict[str, Any], catalog: dict[str, Any]) -> str:
+def written(records: str, config: Json, catalog: Json) -> str:
     """Let the tap read a page of records, and give the lines that it writes."""
     envelope = f'{{"data": {records}, "cursor": {{"has_more": false}}}}'
     page = Page.of(envelope.encode())
@@ -72,10 +72,7 @@ def written(records: str, config: dict[str, Any], catalog: dict[str, Any]) -> st
     1,
 )
 def test_every_record_is_valid_as_a_target_checks_it(
-    stream: str,
-    columns: dict[str, Any],
-    records: list[dict[str, Any]],
-    depth: int | None,
+    stream: str, columns: Json, records: list[Json], depth: int | None
 ) -> None:
     flat = {"flattening_enabled": True, "flattening_max_depth": depth}
     catalog = only(stream)

@@ -3,7 +3,7 @@
 import json
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -17,6 +17,9 @@ from click.testing import CliRunner, Result
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
+
+Json = dict[str, Any]
+"""A JSON object."""
 
 API_KEY = "secret-5b1f0c7e"
 """The key that the sandbox expects; no output may ever hold it."""
@@ -199,6 +202,10 @@ class Run:
         assert self.code == 1, self.stderr
         assert "Traceback" not in self.stdout + self.stderr
         return final_error(self.stderr)
+
+
+RunTap = Callable[..., Run]
+"""What the fixture `tap` is."""
 
 
 def options(folder: Path, **contents: Any) -> Iterator[str]:

@@ -1,7 +1,6 @@
 """The example dbt project, built on tables of PostgreSQL."""
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +12,7 @@ from tap_leadintent.demo.postgres import Postgres
 from tap_leadintent.sandbox import Sandbox
 from tests.support.dbt import ALL_IS_WELL, REQUIREMENTS, assert_opened, run_dbt
 from tests.support.environments import build
-from tests.support.helpers import API_KEY, STREAMS, Run, raw_records
+from tests.support.helpers import API_KEY, STREAMS, Json, RunTap, raw_records
 from tests.support.postgres import rows_of
 from tests.support.targets import run_target
 
@@ -28,7 +27,7 @@ KEYS = {
 }
 
 
-LOADS: dict[str, list[dict[str, Any]]] = {
+LOADS: dict[str, list[Json]] = {
     "as it is": [{}],
     "typed": [{"infer_columns": True}],
     "typed later": [{}, {"infer_columns": True}],
@@ -47,12 +46,12 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Project:
     """The example project, and runs of the tap that load its tables."""
 
-    tap: Callable[..., Run]
+    tap: RunTap
     postgres: Postgres
     programs: Path
     folder: Path
 
-    def load(self, *configs: dict[str, Any]) -> None:
+    def load(self, *configs: Json) -> None:
         """Run the tap once with each configuration; the first run has no state."""
         place = {"sqlalchemy_url": self.postgres.url}
         place["default_target_schema"] = self.folder.name
@@ -70,18 +69,14 @@ class Project:
             host = {"POSTGRES_HOST": connection.info.host}
         return run_dbt(self.programs, self.folder, *command, *options, variables=host)
 
-    def rows(self, model: str) -> list[dict[str, Any]]:
+    def rows(self, model: str) -> list[Json]:
         """Return the rows of a model."""
         return rows_of(self.postgres, "leadintent_staging", model)
 
 
 @pytest.fixture
 def project(
-    tap: Callable[..., Run],
-    sandbox: Sandbox,
-    postgres: Postgres,
-    programs: Path,
-    tmp_path: Path,
+    tap: RunTap, sandbox: Sandbox, postgres: Postgres, programs: Path, tmp_path: Path
 ) -> Project:
     # References between streams point to records of the sandbox's default sizes.
     sandbox.configure(api_key=API_KEY)
@@ -90,10 +85,7 @@ def project(
 
 @pytest.mark.parametrize("loads", LOADS.values(), ids=LOADS)
 def test_staging_models_open_every_field_of_the_sandbox(
-    project: Project,
-    sandbox: Sandbox,
-    config: dict[str, Any],
-    loads: list[dict[str, Any]],
+    project: Project, sandbox: Sandbox, config: Json, loads: list[Json]
 ) -> None:
     project.load(*({**config, **change} for change in loads))
     printed = project.dbt("build")
@@ -104,7 +96,7 @@ def test_staging_models_open_every_field_of_the_sandbox(
 
 
 def test_columns_without_a_value_in_any_row_fail_by_name(
-    project: Project, config: dict[str, Any]
+    project: Project, config: Json
 ) -> None:
     excluded = {"observations": ["account_id", "signal.id"]}
     project.load({**config, "exclude_fields": excluded})
@@ -116,7 +108,7 @@ def test_columns_without_a_value_in_any_row_fail_by_name(
 
 
 def test_the_age_of_rows_shows_stale_sources_and_leads_that_are_gone(
-    project: Project, sandbox: Sandbox, config: dict[str, Any]
+    project: Project, sandbox: Sandbox, config: Json
 ) -> None:
     project.load(config)
     with project.postgres.connect() as connection:
