@@ -12,15 +12,11 @@ from singer_sdk.testing import TapTestRunner
 from tap_leadintent.errors import StreamError
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import API_KEY, STREAMS, Run, final_error
+from tests.support.helpers import API_KEY, STREAMS, Run, final_error, status
 from tests.support.runs import SINCE
 
 FIRST, SECOND, *OTHERS = sorted(STREAMS)
 SIZES = dict.fromkeys(STREAMS, 12)
-
-
-def status(code: int, **more: Any) -> dict[str, Any]:
-    return {"kind": "status", "status": code, **more}
 
 
 @pytest.fixture

@@ -78,15 +78,6 @@ def test_a_mistake_is_one_line_and_no_request(
     assert not requests_mock.called
 
 
-def test_the_environment_overrides_files_unless_it_is_empty(tmp_path: Path) -> None:
-    files = options(tmp_path, config={**VALID, "page_size": 101, "max_retries": -1})
-    variables = {"PAGE_SIZE": "102", "MAX_RETRIES": ""}
-    assert sorted(refusal(enter("--config=ENV", *files, env=prefixed(variables)))) == [
-        "max_retries: -1 is less than the minimum of 0",
-        "page_size: 102 is greater than the maximum of 100",
-    ]
-
-
 def test_without_being_asked_to_it_reads_no_environment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -110,16 +101,20 @@ def test_a_misspelt_variable_is_a_warning(
     assert caplog.messages == [f"{message}; did you mean page_size?"]
 
 
-def test_a_file_of_variables_which_the_shell_overrides(
+def test_the_shell_overrides_a_file_of_variables_and_both_a_config_unless_empty(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    config = {**VALID, "page_size": 103, "max_retries": -2, "concurrency": 0}
+    files = options(tmp_path, config=config)
     text = f"{PREFIX}PAGE_SIZE=102\n{PREFIX}MAX_RETRIES='-1'\n"
     (tmp_path / ".env").write_text(text, encoding="utf-8")
     (tmp_path / "below").mkdir()
     monkeypatch.chdir(tmp_path / "below")
-    with mock.patch.dict(os.environ, prefixed({**VARIABLES, "PAGE_SIZE": "101"})):
-        result = enter("--config=ENV")
+    shell = prefixed({"PAGE_SIZE": "101", "CONCURRENCY": ""})
+    with mock.patch.dict(os.environ, shell):
+        result = enter("--config=ENV", *files)
     assert sorted(refusal(result)) == [
+        "concurrency: 0 is less than the minimum of 1",
         "max_retries: -1 is less than the minimum of 0",
         "page_size: 101 is greater than the maximum of 100",
     ]

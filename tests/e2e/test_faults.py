@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import API_KEY, Run, entries, only
+from tests.support.helpers import API_KEY, Run, entries, only, status
 from tests.support.in_process import run_in_process
 from tests.support.runs import CLOCK, after_since
 from tests.support.servers import answering, listening, response
@@ -33,10 +33,6 @@ PLANS: dict[str, dict[str, Any]] = {
     "windows at once": {"start_date": after_since(-31), "concurrency": 8},
 }
 """How leads are read."""
-
-
-def status(code: int, **more: Any) -> Rule:
-    return {"kind": "status", "status": code, **more}
 
 
 PASSING: dict[str, Rule] = {

@@ -22,6 +22,7 @@ from tests.support.helpers import (
     final_error,
     only,
     options,
+    status,
 )
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
@@ -46,10 +47,6 @@ class Case:
 
 def warned(**case: Any) -> Case:
     return Case(level="WARNING", **case)
-
-
-def status(code: int, **more: Any) -> dict[str, Any]:
-    return {"kind": "status", "status": code, **more}
 
 
 def page(record: str) -> dict[str, Any]:

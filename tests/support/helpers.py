@@ -152,6 +152,11 @@ class Waiter:
         """Unlock."""
 
 
+def status(code: int, **more: Any) -> Json:
+    """Return the sandbox's fault of a response with this status."""
+    return {"kind": "status", "status": code, **more}
+
+
 @dataclass(frozen=True)
 class Run:
     """A finished run of the tap."""
