@@ -174,7 +174,7 @@ def test_what_appears_while_answers_are_on_their_way_is_read_by_the_next_run(
     ahead: int, *, refuses: bool
 ) -> None:
     # Their signals are too old for the second range to find them.
-    leads = [lead(n, n * 60, -DAY) for n in range(2000)]
+    leads = [lead(n, n * 60, -DAY) for n in range(20 * 60, 27 * 60)]
     api, store = Api(now=DAY, leads=leads, refuses_the_future=refuses), Store()
     for _ in range(3):
         run(api, store, STRICT, clock_ahead=ahead)
