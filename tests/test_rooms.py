@@ -22,7 +22,7 @@ LAYERS = (
 
 
 def test_imports_run_one_way() -> None:
-    package = grimp.build_graph("tap_leadintent")
+    package = grimp.build_graph("tap_leadintent", cache_dir=None)
     illegal = package.find_illegal_dependencies_for_layers(
         layers=LAYERS, containers={"tap_leadintent"}
     )
@@ -30,7 +30,9 @@ def test_imports_run_one_way() -> None:
 
 
 def test_every_module_has_its_layer() -> None:
-    modules = grimp.build_graph("tap_leadintent").find_children("tap_leadintent")
+    modules = grimp.build_graph("tap_leadintent", cache_dir=None).find_children(
+        "tap_leadintent"
+    )
     names = {module.rpartition(".")[2] for module in modules}
     rooms = {module for layer in LAYERS for module in layer.module_tails}
     assert names - {"__main__", "demo", "sandbox"} == rooms
