@@ -18,23 +18,17 @@ _OUTPUT_ERRORS = {errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EPIP
 streams handle their own."""
 
 
-def _use_one_heap() -> None:
-    """Let all threads allocate from one heap, where the C library has this setting.
-
-    Otherwise glibc keeps the most that each reader has needed at any time: 20 MB more
-    with 8 readers. Only a process of our own may be set up like this.
-    """
-    with suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
-
-
 def main() -> NoReturn:
     """Run the tap's command line, and end the process with its exit code.
 
     The process does not wait for its threads: they may hang in a DNS look-up or in a
     request.
     """
-    _use_one_heap()
+    # Let all threads allocate from one heap, if the C library has this setting.
+    # Otherwise glibc keeps the most that each reader has needed at any time: 20 MB more
+    # with 8 readers.
+    with suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
     # A run installs handlers of its own later. Without any, the first process of a
     # container ignores these signals.
     for signum in (signal.SIGINT, signal.SIGTERM):

@@ -32,15 +32,8 @@ def sync_streams(streams: Sequence[LeadIntentStream]) -> None:
         OutputError: Standard output cannot be written.
     """
     began, logger = monotonic(), logging.getLogger(errors.LOGGER)
-
-    def sync(stream: LeadIntentStream) -> None:
-        try:
-            stream.sync()
-        finally:
-            _log_stream(stream)
-
     try:
-        read_each(streams, sync)
+        read_each(streams, _sync)
     except SystemExit:
         logger.warning("A signal ends the run; the next run continues from its STATE")
         raise
@@ -54,12 +47,15 @@ def _figures(stream: LeadIntentStream, **more: Any) -> dict[str, Any]:
     return {**stream.stats.fields(), **about, **more}
 
 
-def _log_stream(stream: LeadIntentStream) -> None:
-    figures = _figures(stream)
-    text = describe_figures(figures, stream.stats.records)
-    if newest := figures["covered_to"]:
-        text += f"; complete up to {newest}"
-    stream.logger.info("%s", text, extra=figures)
+def _sync(stream: LeadIntentStream) -> None:
+    try:
+        stream.sync()
+    finally:
+        figures = _figures(stream)
+        text = describe_figures(figures, stream.stats.records)
+        if newest := figures["covered_to"]:
+            text += f"; complete up to {newest}"
+        stream.logger.info("%s", text, extra=figures)
 
 
 def _log_run(streams: Sequence[LeadIntentStream], seconds: float) -> None:
