@@ -24,13 +24,16 @@ class ServerClock:
         """
         self._logger = logger
         self._differences = count()
+        self._first: dict[str, int] = {}
 
     def as_of(self, date: int | None, sent_at: float, seconds: float) -> int:
         """Return the latest time for which a response is known to be complete.
 
         This is the earlier of two times: when the request was sent, by our clock, and
         when its query began, by the server's. If one of the clocks is wrong, more is
-        read again, and nothing is lost.
+        read again, and nothing is lost. It is not later than that of the run's first
+        response: the lookback of the next run counts from the newest time that a run
+        covers, and would not reach the windows that a long run has read first.
 
         Args:
             date: The `Date` of the response, in UTC seconds since 1970, if it has one.
@@ -40,14 +43,16 @@ class ServerClock:
         Returns:
             UTC seconds since 1970, rounded down, as windows overlap by a second.
         """
-        if date is None:
-            return int(sent_at)
-        are_close = -_SKEW <= date - sent_at <= seconds + _SKEW
+        began = int(sent_at if date is None else min(sent_at, date - int(seconds)))
         # The counter is shared by threads, and only the first of them logs.
-        if not are_close and next(self._differences) == 0:
+        if (
+            date is not None
+            and not -_SKEW <= date - sent_at <= seconds + _SKEW
+            and next(self._differences) == 0
+        ):
             self._logger.warning(
                 "The server's clock says %s, this machine's says %s; a run covers the "
                 "time up to the earlier one, so correct the clock that is wrong",
                 *map(format_instant, (date, int(sent_at))),
             )
-        return min(int(sent_at), date - int(seconds))
+        return min(began, self._first.setdefault("began", began))

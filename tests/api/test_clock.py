@@ -30,6 +30,12 @@ def test_the_earlier_of_two_clocks_counts(
     assert clock().as_of(date, NOW + 0.7, seconds) == as_of
 
 
+def test_no_response_is_complete_for_longer_than_the_first_one() -> None:
+    one = clock()
+    times = [one.as_of(date, NOW + HOUR, 0.5) for date in (NOW, NOW + 100, NOW - 9)]
+    assert times == [NOW, NOW, NOW - 9]
+
+
 @pytest.mark.parametrize(
     ("ahead", "parts"),
     [

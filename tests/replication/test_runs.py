@@ -187,6 +187,16 @@ def test_what_appears_while_answers_are_on_their_way_is_read_by_the_next_run(
     assert end >= second(DAY + HOUR / 2 + min(ahead, 0))
 
 
+def test_the_lookback_reaches_what_a_long_run_has_read_first() -> None:
+    """It counts from when the run began, also where the server's clock decides."""
+    late = Lead("late", 3, [Version(445, -DAY)])
+    api, store = Api(now=300, leads=[late], seconds_per_request=100), Store()
+    config = {**CONFIG, "lookback_minutes": 30, "window_days": 0.001}
+    for _ in range(2):
+        run(api, store, config, clock_ahead=3 * HOUR)
+    assert store.rows == {late.id: 0}
+
+
 @pytest.mark.parametrize("ahead", [0, 3 * HOUR])
 def test_a_server_that_refuses_what_it_calls_the_future_is_asked_up_to_its_present(
     ahead: int,
