@@ -155,13 +155,12 @@ def make_plan(scope: Scope, covered: Coverage, now: int) -> Plan:
     mark = rechecked = covered.rechecked if scope.recheck else None
     if scope.end is None:
         for name in others:
-            remaining[name], lacking = _to_read(
+            remaining[name], missing = _to_read(
                 known[name], (since, now), scope.lookback
             )
             # The API may return a record in the window of each of its signals, and the
-            # newest must come last: all is read again from the oldest that is missing
-            # here or, as a record may have an older signal there, in the first range.
-            again = [(start, now) for start, _ in sorted([*lacking, *missing])[:1]]
+            # newest must come last: all is read again from the oldest that is missing.
+            again = [(start, now) for start, _ in missing[:1]]
             for step in _range_reads(name, again, known):
                 steps.append(step._replace(is_in_order=True))
         if scope.recheck:

@@ -75,16 +75,6 @@ def test_a_run_reads_what_is_missing_and_looks_back(
     }
 
 
-def test_a_later_range_is_read_again_from_where_the_first_one_has_a_hole() -> None:
-    """In the hole, the API may return records with older signals."""
-    found, signal = LEADS
-    covered = [(found, (0, 40)), (found, (60, NOW)), (signal, (0, NOW))]
-    assert reads(plan(*covered, start=0, lookback=0)) == [
-        ("date_found", [(40, 60)]),
-        ("latest_signal", [(40, NOW)]),
-    ]
-
-
 @pytest.mark.parametrize(
     ("start", "end", "missing"),
     [

@@ -85,8 +85,9 @@ def apis(draw: st.DrawFn, stream: str, lookback: int) -> Api:
     if shows == "first":
         # What comes after the signal that a lead was found by comes after it was found.
         drawn = [_in_order(lead) for lead in drawn]
-    # What a machine that is behind calls its future, the run does not read.
-    most = 0 if refuses else 4
+    # What a machine that is behind calls its future, the run does not read. The windows
+    # that it answers are read again later, and an older signal would come last.
+    most = 0 if refuses or shows == "first" else 4
     return Api(
         leads=drawn,
         seconds_per_request=draw(st.sampled_from([0, 7, 300])),
