@@ -1,4 +1,4 @@
-"""The part of the way through the pages that each user goes, in one Meltano project."""
+"""All lines of the pages, in their order, in one Meltano project."""
 
 from pathlib import Path
 
@@ -10,13 +10,16 @@ from tests.support.walk import begin_walk
 
 
 @pytest.mark.long
-def test_the_lines_from_the_installation_to_an_upgrade(
+def test_the_lines_of_the_pages_in_one_project(
     sandbox: Sandbox, postgres: Postgres, tmp_path: Path
 ) -> None:
-    """The environment `life` of tox runs the lines of all pages."""
     with begin_walk(sandbox, postgres, tmp_path) as walk:
         walk.readme()
         walk.state()
         walk.settings()
         walk.columns()
+        walk.recipes()
+        walk.warehouses()
+        walk.troubles()
+        walk.scaling()
         walk.upgrade()

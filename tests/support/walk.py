@@ -1,9 +1,4 @@
-"""A user's way through the pages: the lines that they show, in one Meltano project.
-
-The complete way takes minutes, so the environment `life` of tox goes it. The tests of
-every commit go the part that each user goes: installation, state, settings, columns and
-an upgrade.
-"""
+"""A user's way through the pages: the lines that they show, in one Meltano project."""
 
 import os
 import re
