@@ -9,6 +9,7 @@ from http.client import HTTPResponse
 from http.cookiejar import DefaultCookiePolicy
 from pathlib import Path
 from ssl import PROTOCOL_TLS_CLIENT, SSLContext
+from threading import Lock
 from typing import Any
 
 import requests
@@ -23,6 +24,8 @@ from tap_leadintent.errors import Reason, StreamError
 LARGEST_BODY = 64 * 1024 * 1024
 """Bytes of a body, after decompression. More would let a bad response fill the memory;
 fewer might refuse pages of 100 large records."""
+
+_LOADING = Lock()
 
 _CHUNK = 2**16
 """Bytes that are read at once. More would take more memory beside the body; fewer take
@@ -163,7 +166,10 @@ def trusted_certificates() -> str | bool:
     """
     for variable in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"):
         if path := os.environ.get(variable):
-            if not _holds_certificates(path):
+            # The readers begin together, and a bundle takes 40 ms to load.
+            with _LOADING:
+                is_loadable = _holds_certificates(path)
+            if not is_loadable:
                 msg = (
                     f"{variable} names {path}, which cannot be loaded; it must be a "
                     "file of certificates in PEM format, or a folder of such files "
