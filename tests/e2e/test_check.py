@@ -8,12 +8,14 @@ from tests.support.helpers import API_KEY, STREAMS, Run, only
 
 
 def logged(run: Run) -> list[str]:
-    """Give what the log says, without the warning about the sandbox's clock."""
-    lines = [line.split(" | ")[1::2] for line in run.stderr.splitlines()]
+    """Give what the tap logs, without the warning about the sandbox's clock."""
+    lines = [line.split(" | ") for line in run.stderr.splitlines()]
     return [
-        f"{level.strip()} {text}"
-        for level, text in lines
-        if not text.startswith("The server's clock says ")
+        f"{line[1].strip()} {line[3]}"
+        for line in lines
+        if len(line) == 4
+        and line[2].startswith("tap-leadintent")
+        and not line[3].startswith("The server's clock says ")
     ]
 
 
