@@ -254,6 +254,7 @@ class LeadIntentStream(SingerStream):
         """Plan the run, and write a STATE of what counts as covered from now on."""
         scope = Scope.of(self.config, self.ranges)
         plan = make_plan(scope, self.bookmark.coverage, self._now)
+        # The reader extends this object, window by window.
         self.bookmark.coverage = plan.coverage
         self.checkpoint(self._state())
         self.write_state()

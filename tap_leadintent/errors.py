@@ -1,4 +1,4 @@
-"""The errors that end a run; the command line logs each as one line.
+"""The errors that end a run, a stream or a window; the command line logs them.
 
 * LoggedError: ends the run
   + ConfigError: before the first request

@@ -123,9 +123,10 @@ class TapLeadIntent(Tap):
             self._write_state()
             sync_streams(selected)
         except (RunError, SystemExit):
-            # A stream that ended early has noted its last windows. A signal may have
-            # ended the target first. After a KeyboardInterrupt, a part of a line may
-            # have been written, which nothing must follow.
+            # A stream that ended early has noted its last windows, so a last STATE is
+            # written. A signal may have ended the target too: then it is suppressed.
+            # After a KeyboardInterrupt nothing is written, as a part of a line may
+            # stand at the end of the output.
             with suppress(OutputError):
                 self._write_state()
             raise

@@ -8,7 +8,7 @@ import msgspec
 
 _LONGEST_DATE = len("2026-W01-1")
 _WIDTH = len("2026-01-01T00:00:00.000000Z")
-_MICROSECONDS = len("20260101T000000.000000")
+_LENGTH_TO_MICROSECONDS = len("20260101T000000.000000")
 _FINER = re.compile(r"[.,]\d{6}\d*[1-9]")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -103,4 +103,4 @@ def is_finer(text: str) -> bool:
     Returns:
         Whether a digit other than 0 follows the sixth decimal place.
     """
-    return len(text) > _MICROSECONDS and bool(_FINER.search(text))
+    return len(text) > _LENGTH_TO_MICROSECONDS and bool(_FINER.search(text))

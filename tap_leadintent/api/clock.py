@@ -24,6 +24,7 @@ class ServerClock:
         """
         self._logger = logger
         self._differences = count()
+        # A dictionary, as several threads may set its only value at once.
         self._first: dict[str, int] = {}
 
     def as_of(self, date: int | None, sent_at: float, seconds: float) -> int:

@@ -68,11 +68,11 @@ _MESSAGES = {
     "whether it should begin with http:// (for this machine only)",
     "Exception": f"the request to {{host}} failed ({{why}}); {SUPPORT}",
 }
-"""Messages by the names of exception classes. The first one that matches any cause of
-an error is used."""
+"""Messages by the names of exception classes. The order matters: the first one that
+matches any cause of an error is used."""
 
-# What fails after a connection was made is not wrapped in a `MaxRetryError`, as the
-# adapter's `Retry` is configured. The others are about the proxy's address.
+# As `HTTPAdapter` retries nothing by default, what fails after a connection was made is
+# not wrapped in a `MaxRetryError`. The others are about the proxy's address.
 _NO_CONNECTION = {"MaxRetryError", "InvalidSchema", "InvalidURL"}
 
 

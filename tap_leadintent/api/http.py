@@ -1,5 +1,9 @@
 """Sends a stream's requests, and retries those that may succeed later.
 
+Which failures are retried is decided in `failures.py`, how long to wait in `limits.py`,
+and whether a run retries at all in `health.py`. A refused cursor begins its chain again
+(`pagination.py`).
+
 API description: "Base address", "Authentication", "Page envelope".
 """
 
@@ -110,7 +114,8 @@ class Client:
                 try:
                     page = self._send(fields, after)
                 except StreamError as error:
-                    # A cool-down begins before another request can be sent instead.
+                    # Still inside the turn: a cool-down begins before another request
+                    # can be sent.
                     pause = self._plan_retry(error, attempt)
                 else:
                     limiter.succeed()

@@ -84,7 +84,8 @@ class RateLimiter:
         self._paused_until = 0.0
         self._most = self._at_once = float(at_once)
         self._in_flight: list[Event] = []
-        """For each request, what is set when it is not wanted any more."""
+        """For each request, what is set when it is not wanted any more. That wakes no
+        thread that waits; such a thread does not keep the process alive."""
 
     def pause_all(self, seconds: float) -> None:
         """Begin a cool-down, in which no request of any thread is sent.

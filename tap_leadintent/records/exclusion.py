@@ -20,14 +20,14 @@ class Exclusion:
             names: Names of fields, with dots for nested ones.
         """
         self._names = frozenset(names)
-        # Computed when a record has such a field: all together are exponential in the
-        # number of dots, as each dot may also be a part of a field's own name.
         self._objects = {
             name[:position]
             for name in self._names
             for position, character in enumerate(name)
             if character == "."
         }
+        # Computed when a record has such a field: all together are exponential in the
+        # number of dots, as each dot may also be a part of a field's own name.
         self._nested: dict[str, Exclusion] = {}
 
     def __bool__(self) -> bool:

@@ -71,7 +71,7 @@ def build_mapper(
 def _register(mapper: sdk.PluginMapper, entry: CatalogEntry) -> None:
     schema, selection = entry.schema.to_dict(), entry.metadata.resolve_selection()
     if selection[()]:
-        # Of another stream it would leave no column, not even the key.
+        # Of a deselected stream it would leave no column, not even the key.
         schema = get_selected_schema(entry.tap_stream_id, schema, selection)
     mapper.register_raw_stream_schema(entry.tap_stream_id, schema, entry.key_properties)
 

@@ -52,10 +52,11 @@ class Bookmark:
     """That of the key which the source was last read with, if it is known."""
 
     former: Source | None = None
-    """The state's last source, if the state covers nothing of this run's source."""
+    """The state's last source, if the state covers nothing of this run's source; for
+    the state tool."""
 
     problem: str | None = None
-    """Why the state says nothing that can be used; None if it does."""
+    """Why nothing of the state can be used; None if it can."""
 
     @classmethod
     def read(cls, state: Mapping[str, Any], source: Source) -> Self:

@@ -137,30 +137,29 @@ def make_plan(scope: Scope, covered: Coverage, now: int) -> Plan:
         name: intervals.overlap(covered.of_range(name), (EARLIEST, now))
         for name in scope.ranges
     }
-    remaining = {**known}
+    kept = {**known}
     until = now if scope.end is None else min(now, scope.end)
     requested = (scope.since, until)
-    remaining[first], missing = _to_read(known[first], requested, scope.lookback)
+    kept[first], to_read = _to_read(known[first], requested, scope.lookback)
     steps: list[Step] = []
     since = scope.since
-    if scope.start is None and missing and missing[0][0] == SINCE_EVER:
-        # It returns each record as it is by now, so it counts for all ranges.
-        oldest = missing.pop(0)
+    if scope.start is None and to_read and to_read[0][0] == SINCE_EVER:
+        # A read of everything since 1970 returns each record as it is by now, so it
+        # counts for all ranges.
+        oldest = to_read.pop(0)
         since = oldest[1]
         if scope.end is None and since == now:
             steps.append(FullRead([oldest], scope.ranges, "first load"))
         else:
             steps.append(RangeRead(first, [oldest], scope.ranges, "first load"))
-    steps += _range_reads(first, missing, known)
+    steps += _range_reads(first, to_read, known)
     mark = rechecked = covered.rechecked if scope.recheck else None
     if scope.end is None:
         for name in others:
-            remaining[name], missing = _to_read(
-                known[name], (since, now), scope.lookback
-            )
+            kept[name], to_read = _to_read(known[name], (since, now), scope.lookback)
             # The API may return a record in the window of each of its signals, and the
-            # newest must come last: all is read again from the oldest that is missing.
-            again = [(start, now) for start, _ in missing[:1]]
+            # newest must come last: all is read from where the oldest interval begins.
+            again = [(start, now) for start, _ in to_read[:1]]
             for step in _range_reads(name, again, known):
                 steps.append(step._replace(is_in_order=True))
         if scope.recheck:
@@ -169,7 +168,7 @@ def make_plan(scope: Scope, covered: Coverage, now: int) -> Plan:
             for step in _range_reads(first, swept, known):
                 steps.append(step._replace(kind="recheck"))
             rechecked = now
-    still_covered = ((name, each) for name in remaining for each in remaining[name])
+    still_covered = ((name, each) for name in kept for each in kept[name])
     return Plan(Coverage(still_covered, rechecked=mark), steps, rechecked)
 
 
@@ -190,8 +189,9 @@ def _to_read(
 ) -> tuple[list[Interval], list[Interval]]:
     """Give what stays covered of a range, and what to read of it, oldest first.
 
-    The part of the lookback that lies before the requested interval does not stay
-    covered when the run reads later times: no later lookback would read it again.
+    The lookback stays covered, although it is read again. Only its part before the
+    requested interval does not, when the run reads later times: no later lookback would
+    read it again.
     """
     if not covered:
         return [], intervals.missing(requested, [])
@@ -208,7 +208,9 @@ def _to_read(
 def _swept(since: int, mark: int, now: int, period: int) -> list[Interval]:
     """Give the intervals that the sweep of a recheck has passed between two instants.
 
-    The sweep goes from `since` to the present once in each period, evenly.
+    The sweep goes from `since` to the present once in each period, evenly: at an
+    instant t, it has passed the share of the time from `since` to t that has elapsed of
+    the period.
     """
     if now - mark >= period:
         passed = [(since, now)]

@@ -105,6 +105,7 @@ class Reader:
                         window, as_of = its_window, page.as_of
                         check(records)
                     yield records, window.end if step.covers else None, step.kind
+                    # The caller goes on when all rows of the page have been written.
                     if not page.cursor.has_more:
                         self._note(step, window, as_of, coverage)
             if isinstance(step, RangeRead):

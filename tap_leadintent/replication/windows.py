@@ -1,8 +1,9 @@
 """Cuts a time range into windows of a few pages each, several of them read at once.
 
 A window is as long as the density of what was read last before it suggests. Where that
-is unknown, a probe reads a short interval, or all of a quiet one, and is abandoned if
-it holds more than expected. All instants are in UTC seconds since 1970.
+is unknown, a probe reads a short interval, or all of a quiet one. A window that holds
+more pages than a chain should have is abandoned, and its interval is read in others.
+All instants are in UTC seconds since 1970.
 """
 
 import sys
@@ -165,6 +166,7 @@ class Windows:
             return None
         start, end, least = self._unread[0]
         density = self._density(start)
+        # An abandoned window has shown that it is denser than what was read before.
         if least and 2 * density <= least:
             self._probes = self._cut(start, end, _PARTS)
         elif not density:
@@ -210,7 +212,7 @@ class Windows:
         return False
 
     def done(self, window: Window, *, records: int) -> None:
-        """Note that a window has been read completely.
+        """Note that a window has been read completely, or cannot be read.
 
         Args:
             window: The window.
@@ -253,7 +255,8 @@ class Windows:
     def _density(self, instant: int) -> float:
         """Estimate the pages a second from what was read last before an instant.
 
-        It is the highest of the means that go back from there, over some pages at most.
+        It goes back window by window, over some pages at most, and takes the highest of
+        the means up to there.
         """
         seconds = pages = density = 0.0
         for n in range(bisect_left(self._done, (instant,)) - 1, -1, -1):

@@ -25,10 +25,10 @@ from tap_leadintent.singer.batch import Batches
 
 Record = dict[str, Any]
 
-_MOST_FOR_A_STATE = 300
-"""The number of records and windows between two STATEs; records in batches do not
-count. Fewer would cost the target more flushes; more would be read again after an
-interruption."""
+_LEAST_BETWEEN_STATES = 300
+"""The least number of records and windows between two STATEs, which are written at the
+end of a window; records in batches do not count. Fewer would cost the target more
+flushes; more would be read again after an interruption."""
 
 
 class SingerStream(Stream):
@@ -72,7 +72,7 @@ class SingerStream(Stream):
         # With batches, rows that it covers may still wait for their batch.
         if self._batch is None:
             self.stream_state.update(bookmark)
-        if self._since_state >= _MOST_FOR_A_STATE:
+        if self._since_state >= _LEAST_BETWEEN_STATES:
             self.write_state()
 
     def write_state(self) -> None:
