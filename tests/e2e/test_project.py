@@ -1,7 +1,4 @@
-"""The lines of most pages, in their order, in one Meltano project.
-
-The environment `life` of tox adds those about failures and shards, which take longest.
-"""
+"""All lines of the pages, in their order, in one Meltano project."""
 
 from pathlib import Path
 
@@ -13,7 +10,7 @@ from tests.support.walk import begin_walk
 
 
 @pytest.mark.long
-def test_the_lines_of_most_pages_in_one_project(
+def test_the_lines_of_the_pages_in_one_project(
     sandbox: Sandbox, postgres: Postgres, tmp_path: Path
 ) -> None:
     with begin_walk(sandbox, postgres, tmp_path) as walk:
@@ -23,4 +20,6 @@ def test_the_lines_of_most_pages_in_one_project(
         walk.columns()
         walk.recipes()
         walk.warehouses()
+        walk.troubles()
+        walk.scaling()
         walk.upgrade()
