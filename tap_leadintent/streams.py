@@ -1,12 +1,11 @@
 """The seven streams, one for each endpoint of the API description."""
 
 from functools import lru_cache, partial
-from typing import Any
 
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.openapi import RECORD_KEY, ComputedColumn, record_schema
 from tap_leadintent.records.keys import content_key, own_id
-from tap_leadintent.times import format_instant, utc_timestamp
+from tap_leadintent.times import format_instant, time_at, utc_timestamp
 
 _TIME = {"type": ["string", "null"], "format": "date-time"}
 
@@ -21,23 +20,17 @@ def _record_key(entity: str) -> ComputedColumn:
     return ComputedColumn(RECORD_KEY, schema, ("id",), compute, content_key)
 
 
-def _signal_time(record: dict[str, Any], _: object) -> str | None:
-    signal = record.get("signal")
-    return utc_timestamp(
-        signal.get("observed_at") if isinstance(signal, dict) else None
-    )
-
-
 @lru_cache(maxsize=1)
 def _window_end(seconds: int | None) -> str | None:
     return None if seconds is None else utc_timestamp(format_instant(seconds))
 
 
+_SIGNAL_TIME = ("signal", "observed_at")
 _SIGNAL_OBSERVED_AT = ComputedColumn(
     "signal_observed_at",
     {**_TIME, "description": "`signal.observed_at` in UTC."},
-    ("signal", "observed_at"),
-    _signal_time,
+    _SIGNAL_TIME,
+    partial(time_at, _SIGNAL_TIME),
 )
 _WINDOW_END = ComputedColumn(
     "window_end",
@@ -116,5 +109,12 @@ class MonitoredLeads(LeadIntentStream):
     ranges = ("latest_activity",)
 
 
-STREAMS = LeadIntentStream.__subclasses__()
-"""The streams of this module, in its order."""
+STREAMS: tuple[type[LeadIntentStream], ...] = (
+    SignalAgents,
+    Leads,
+    SignalAccounts,
+    MonitoredAccounts,
+    Observations,
+    CustomSignals,
+    MonitoredLeads,
+)

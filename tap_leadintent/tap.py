@@ -93,7 +93,7 @@ class TapLeadIntent(Tap):
             secret=self._secret,
             interruption=self._interruption,
         )
-        streams = [stream(self, run_context) for stream in STREAMS]
+        streams = [stream_class(self, run_context) for stream_class in STREAMS]
         log.prepare_loggers((stream.name for stream in streams), self._secret)
         # A given catalog has the columns already, and without an address and a key no
         # request can be sent.

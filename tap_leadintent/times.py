@@ -1,8 +1,10 @@
 """Reads and writes instants in settings, records, requests, bookmarks and columns."""
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from typing import Any
 
 import msgspec
 
@@ -92,6 +94,21 @@ def utc_timestamp(value: object) -> str | None:
     # This is several times faster than `isoformat`, but omits a fraction of zero.
     text: str = msgspec.to_builtins(instant)
     return text if len(text) == _WIDTH else f"{text[:-1]}.000000Z"
+
+
+def time_at(path: Iterable[str], record: Any, _: object) -> str | None:  # noqa: ANN401 - any JSON
+    """Format the time in a field of a record.
+
+    Args:
+        path: The names of the objects around the field, outermost first, and its own.
+        record: The record as the API gave it.
+
+    Returns:
+        As `utc_timestamp`; None if there is no such field.
+    """
+    for name in path:
+        record = record.get(name) if isinstance(record, dict) else None
+    return utc_timestamp(record)
 
 
 def is_finer(text: str) -> bool:
