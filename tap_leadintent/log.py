@@ -184,9 +184,9 @@ def _make_safe(prefix: str, secret: Secret, record: logging.LogRecord) -> bool:
 def _is_for_users(record: logging.LogRecord) -> bool:
     """Hide the SDK's lines about its start, and on the default console its metrics.
 
-    The metrics are three lines a stream, and repeat what the tap's own line at the end
-    of a stream says. Handlers that SINGER_SDK_LOG_CONFIG sets up, as it does in
-    Meltano, get them. At DEBUG, nothing is hidden.
+    The metrics repeat what the tap's own line at the end of a stream says. Handlers
+    that SINGER_SDK_LOG_CONFIG sets up, as it does in Meltano, get them. At DEBUG,
+    nothing is hidden.
     """
     if record.name == METRICS_LOGGER_NAME:
         is_hidden = not os.environ.get("SINGER_SDK_LOG_CONFIG")
