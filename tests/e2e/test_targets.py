@@ -1,15 +1,27 @@
 """What target-postgres makes of what the tap writes."""
 
+from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import STREAMS, Json, Run, RunTap, entries, only
+from tests.support.helpers import (
+    STREAMS,
+    Json,
+    Run,
+    RunTap,
+    entries,
+    exact_json,
+    only,
+    raw_records,
+)
 from tests.support.postgres import Rows
 from tests.support.rows import expected_rows
 from tests.support.runs import DAY, SINCE, fill
+from tests.support.targets import run_target
 
 SIZES = dict(zip(STREAMS, (0, 250, 1, 99, 100, 101, 7), strict=True))
 
@@ -50,6 +62,29 @@ def test_run_after_run_postgres_holds_what_the_api_holds(
     first, _, last = seen
     assert len(last) > len(first) + 2, "only the late leads are new"
     assert any(last[key] != row for key, row in first.items()), "no lead has moved"
+
+
+def test_files_hold_what_the_api_holds_once(
+    tap: RunTap, sandbox: Sandbox, config: Json, tmp_path: Path
+) -> None:
+    fill(sandbox, **SIZES)
+    sandbox.insert("leads", *ODD_LEADS)
+    output = tmp_path / "output"
+    output.mkdir()
+    settings = {"destination_path": str(output)}
+    run = tap(config).succeeded()
+    state = run_target(tmp_path, "target-jsonl", settings, run.stdout)
+
+    found = {path.stem: path for path in output.iterdir()}
+    assert found.keys() == {stream for stream in STREAMS if SIZES[stream]}
+    for stream, path in found.items():
+        # Not splitlines(), which also splits at what JSON strings may hold.
+        lines = path.read_text(encoding="utf-8").split("\n")
+        rows = [exact_json(line) for line in lines if line]
+        expected = Counter(record["id"] for record in raw_records(sandbox, stream))
+        assert Counter(row["id"] for row in rows) == expected
+        assert rows == run.records(stream)
+    assert state["bookmarks"].keys() <= set(STREAMS)
 
 
 KILLERS: dict[str, tuple[str, Any]] = {
