@@ -23,7 +23,6 @@ from tap_leadintent.api.failures import explain_no_page, explain_no_response
 from tap_leadintent.api.health import RunHealth
 from tap_leadintent.api.limits import RateLimiter, backoff
 from tap_leadintent.api.page import Page
-from tap_leadintent.api.session import trusted_certificates
 from tap_leadintent.errors import StreamError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.log import Secret
@@ -133,10 +132,7 @@ class Client:
         try:
             ready = request.prepare()
             response = context.session.send(
-                ready,
-                timeout=self.timeout,
-                verify=trusted_certificates(),
-                allow_redirects=False,
+                ready, timeout=self.timeout, allow_redirects=False
             )
         except requests.RequestException as error:
             raise explain_no_response(

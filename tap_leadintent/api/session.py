@@ -9,7 +9,6 @@ from http.client import HTTPResponse
 from http.cookiejar import DefaultCookiePolicy
 from pathlib import Path
 from ssl import PROTOCOL_TLS_CLIENT, SSLContext
-from threading import Lock
 from typing import Any
 
 import requests
@@ -19,13 +18,11 @@ from typing_extensions import override
 from urllib3 import BaseHTTPResponse
 from urllib3.exceptions import HTTPError, LocationValueError
 
-from tap_leadintent.errors import Reason, StreamError
+from tap_leadintent.errors import ConfigError, Reason, StreamError
 
 LARGEST_BODY = 64 * 1024 * 1024
 """Bytes of a body, after decompression. More would let a bad response fill the memory;
 fewer might refuse pages of 100 large records."""
-
-_LOADING = Lock()
 
 _CHUNK = 2**16
 """Bytes that are read at once. More would take more memory beside the body; fewer take
@@ -85,19 +82,10 @@ class _Deadline:
     """
 
     timeout: float
-    sock: socket.socket
-
-    def connect(self) -> None:
-        self._end = time.monotonic() + self.timeout
-        super().connect()  # type: ignore[misc]
-
-    def request(self, *args: Any, **options: Any) -> None:
-        self._end = time.monotonic() + self.timeout
-        super().request(*args, **options)  # type: ignore[misc]
 
     def response_class(self, sock: socket.socket, **options: Any) -> HTTPResponse:
         response = HTTPResponse(sock, **options)
-        raw = _TimedReader(response.fp.detach(), self._end)
+        raw = _TimedReader(response.fp.detach(), time.monotonic() + self.timeout)
         response.fp = io.BufferedReader(raw)
         return response
 
@@ -138,6 +126,9 @@ def new_session(url: str, connections: int) -> requests.Session:
 
     Returns:
         The session; threads may share it, as it is not asked to prepare requests.
+
+    Raises:
+        ConfigError: The environment names a path without certificates.
     """
     session, adapter = requests.Session(), BoundedAdapter(pool_maxsize=connections)
     session.mount("https://", adapter)
@@ -149,38 +140,28 @@ def new_session(url: str, connections: int) -> requests.Session:
     # With plain HTTP, a proxy could read the key; it is allowed for loopback only.
     if url.lower().startswith("https:"):
         session.proxies = get_environ_proxies(url)
+        session.verify = _trusted_certificates()
     return session
 
 
-def trusted_certificates() -> str | bool:
-    """Read from the environment which certificates to trust.
+def _trusted_certificates() -> str | bool:
+    """Return which certificates the environment says to trust, as `Session.verify`.
 
-    `requests` does so only for requests that it prepares itself, and ignores
-    `SSL_CERT_FILE`.
-
-    Returns:
-        The argument `verify` for `Session.send`.
-
-    Raises:
-        StreamError: A variable names a path without certificates.
+    `requests` ignores `SSL_CERT_FILE`, and the others in a session like this one.
     """
     for variable in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"):
         if path := os.environ.get(variable):
-            # The readers begin together, and a bundle takes 40 ms to load.
-            with _LOADING:
-                is_loadable = _holds_certificates(path)
-            if not is_loadable:
-                msg = (
+            if not _holds_certificates(path):
+                problem = (
                     f"{variable} names {path}, which cannot be loaded; it must be a "
                     "file of certificates in PEM format, or a folder of such files "
                     "that `openssl rehash` has prepared"
                 )
-                raise StreamError(msg, reason=Reason.NO_CONNECTION)
+                raise ConfigError([problem])
             return path
     return True
 
 
-@cache
 def _holds_certificates(path: str) -> bool:
     if Path(path).is_dir():
         return any(Path(path).glob("[0-9a-f]*.[0-9]"))

@@ -8,7 +8,7 @@ from socket import socket
 
 import pytest
 
-from tap_leadintent.api.session import new_session, trusted_certificates
+from tap_leadintent.api.session import new_session
 from tests.support.helpers import API_KEY, Run, only
 from tests.support.servers import PAGE, answering, listening, read_request, response
 
@@ -55,7 +55,8 @@ def test_a_variable_can_name_certificates_to_trust(
     (tmp_path / "1a2b3c4d.0").touch()
     for path in (str(tmp_path), str(certificate)):
         monkeypatch.setenv(name, path)
-        assert trusted_certificates() == path
+        with new_session("https://127.0.0.1:9", 1) as session:
+            assert session.verify == path
 
 
 @pytest.fixture
