@@ -10,7 +10,7 @@ from typing import Any
 from singer_sdk.pagination import BaseAPIPaginator
 from typing_extensions import override
 
-from tap_leadintent.api.page import Page
+from tap_leadintent.api.page import Cursor, Page
 from tap_leadintent.errors import StreamError
 
 _CURSOR_REFUSALS = frozenset({400, 404, 409, 410, 422})
@@ -112,3 +112,11 @@ class Chain(BaseAPIPaginator[str | None]):
         self._logger.warning(
             "The API refused a cursor; the window is read again: %s", error
         )
+
+
+class FirstPage(Chain):
+    """A chain that ends with its first page."""
+
+    @override
+    def take(self, page: Page) -> Page:
+        return replace(page, cursor=Cursor(has_more=False))

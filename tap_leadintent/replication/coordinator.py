@@ -1,12 +1,11 @@
 """Reads a schedule: one thread decides, others send one request at a time."""
 
-import logging
 from collections.abc import Callable, Generator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from tap_leadintent.api.page import Page
 from tap_leadintent.errors import StreamError
@@ -14,8 +13,6 @@ from tap_leadintent.replication.schedule import Reading, Schedule
 from tap_leadintent.replication.windows import Window
 
 Fetch = Callable[[dict[str, Any], str | None, Event], Page]
-
-T = TypeVar("T")
 
 _WAIT_SECONDS = 0.5
 """The longest uninterrupted wait for a page. More would end a run later after a signal;
@@ -38,42 +35,6 @@ class Released(NamedTuple):
     size: int
 
 
-def next_item(items: SimpleQueue[T], check: Callable[[], None]) -> T:
-    """Wait for an item of a queue, so that a signal can end the wait.
-
-    Args:
-        items: The queue.
-        check: Called before and during the wait; raises if a signal came.
-
-    Returns:
-        The item.
-    """
-    while True:
-        check()
-        with suppress(Empty):
-            return items.get(timeout=_WAIT_SECONDS)
-
-
-def start_thread(target: Callable[[], None], name: str) -> None:
-    """Start a thread that does not keep the process alive.
-
-    Args:
-        target: What it runs.
-        name: Its name.
-
-    Raises:
-        StreamError: The operating system allows no further thread.
-    """
-    try:
-        Thread(target=target, name=name, daemon=True).start()
-    except (RuntimeError, MemoryError):
-        msg = (
-            "the operating system allows no further thread; lower concurrency, or "
-            "raise the limit"
-        )
-        raise StreamError(msg) from None
-
-
 @dataclass(eq=False)
 class Coordinator:
     """Threads that read a schedule for the thread that iterates over it.
@@ -92,10 +53,7 @@ class Coordinator:
     check: Callable[[], None]
     """Called before and while a page is awaited; raises if a signal came."""
 
-    logger: logging.Logger
-    """Gets a warning if the system allows fewer threads than there are readers."""
-
-    stopped: Event
+    stopped: Event = field(default_factory=Event)
     """Set when no page is wanted any more."""
 
     requests: SimpleQueue[Reading | None] = field(default_factory=SimpleQueue)
@@ -121,16 +79,10 @@ class Coordinator:
             SystemExit: A signal came while a page was awaited.
         """
         try:
-            start_thread(self._decide, "coordinator")
-            start_thread(self._read, "reader 1")
-            try:
-                for number in range(2, self.schedule.readers + 1):
-                    start_thread(self._read, f"reader {number}")
-            except StreamError as error:
-                self.logger.warning("Fewer windows are read at once: %s", error)
+            self._start_threads()
             # Wakes the coordinating thread: nothing has been requested yet.
             self.events.put(Released(0))
-            while (item := next_item(self.pages, self.check)) is not None:
+            while (item := self._next_page()) is not None:
                 if isinstance(item, BaseException):
                     raise item
                 yield item
@@ -165,6 +117,27 @@ class Coordinator:
         if schedule.is_finished:
             self.pages.put(None)
         return not schedule.is_finished
+
+    def _start_threads(self) -> None:
+        """Start threads that do not keep the process alive."""
+        readers = [f"reader {number + 1}" for number in range(self.schedule.readers)]
+        try:
+            Thread(target=self._decide, name="coordinator", daemon=True).start()
+            for name in readers:
+                Thread(target=self._read, name=name, daemon=True).start()
+        except (RuntimeError, MemoryError):
+            msg = (
+                "the operating system allows no further thread; lower concurrency, or "
+                "raise the limit"
+            )
+            raise StreamError(msg) from None
+
+    def _next_page(self) -> tuple[Window, Page] | BaseException | None:
+        """Wait for an item of `pages`, so that a signal can end the wait."""
+        while True:
+            self.check()
+            with suppress(Empty):
+                return self.pages.get(timeout=_WAIT_SECONDS)
 
     def _decide(self) -> None:
         while (event := self.events.get()) and self.step(event):

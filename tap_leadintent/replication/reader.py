@@ -4,15 +4,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from queue import SimpleQueue
-from threading import Event
 from typing import Any
 
 from tap_leadintent.api.http import Client
-from tap_leadintent.api.page import Page, Records
-from tap_leadintent.api.pagination import Chain
+from tap_leadintent.api.page import Records
+from tap_leadintent.api.pagination import Chain, FirstPage
 from tap_leadintent.progress import Progress, describe
-from tap_leadintent.replication.coordinator import Coordinator, next_item, start_thread
+from tap_leadintent.replication.coordinator import Coordinator
 from tap_leadintent.replication.coverage import Coverage
 from tap_leadintent.replication.plan import FullRead, RangeRead, Step
 from tap_leadintent.replication.ranges import RangeChain, RangeGuard
@@ -53,24 +51,13 @@ class Reader:
             StreamError: It cannot be read.
             SystemExit: A signal came.
         """
-        stopped, pages = Event(), SimpleQueue[Page | BaseException]()
-
-        def send() -> None:
-            try:
-                pages.put(self.client.fetch(fields or {}, None, stopped))
-            except BaseException as error:  # noqa: BLE001 - raised by this method
-                pages.put(error)
-
-        check = self.client.run_context.interruption.check
-        check()
-        # Python handles no signal while the main thread hangs in a DNS look-up.
-        start_thread(send, "first page")
-        try:
-            page = next_item(pages, check)
-        finally:
-            stopped.set()
-        if isinstance(page, BaseException):
-            raise page
+        chain = FirstPage(dict(fields or {}), self.client.logger)
+        # It is read by threads, as Python handles no signal while the main thread hangs
+        # in a DNS look-up.
+        windows = Windows([(0, 1)], page_size=self.client.page_size, one_chain=True)
+        coordinator = self._coordinate(Schedule(windows, lambda _: chain))
+        with closing(iter(coordinator)) as pages:
+            _, page = next(pages)
         return page.decode()
 
     def read(
@@ -130,9 +117,8 @@ class Reader:
         return windows, partial(RangeChain, step.name, logger), guard.check
 
     def _coordinate(self, schedule: Schedule) -> Coordinator:
-        client = self.client
-        check = client.run_context.interruption.check
-        return Coordinator(schedule, client.fetch, check, client.logger, Event())
+        check = self.client.run_context.interruption.check
+        return Coordinator(schedule, self.client.fetch, check)
 
     def _note(self, step: Step, window: Window, as_of: int, coverage: Coverage) -> None:
         """Note that a window has been read completely and emitted."""
