@@ -183,16 +183,15 @@ class LeadIntentStream(SingerStream):
     @override
     def get_records(self, context: Context | None) -> Iterable[Record]:
         pages = self._pages()
-        progress, records = self.reader.progress, self.stats.records
         try:
             with closing(pages):
-                for page, window_end, kind in pages:
+                for page, window_end in pages:
                     rows = self._shaper.shape_page(page, window_end)
                     yield from rows
-                    records[kind] += len(rows)
+                    self.stats.records += len(rows)
                     # The next page may take long, and the target need not wait for it.
                     flush(self._tap.message_writer)
-                    progress.page(records.total())
+                    self.reader.progress.page(self.stats.records)
         finally:
             if self.exclusion:
                 names = self.config["exclude_fields"][self.name]
@@ -217,7 +216,7 @@ class LeadIntentStream(SingerStream):
     def _state(self) -> dict[str, Any]:
         return {COVERAGE: self.bookmark.to_state(self.key_mark)}
 
-    def _pages(self) -> Generator[tuple[Records, int | None, str]]:
+    def _pages(self) -> Generator[tuple[Records, int | None]]:
         """Read what the run has to read of the stream, page by page."""
         if not self.is_incremental:
             yield from self.reader.read(
@@ -227,8 +226,8 @@ class LeadIntentStream(SingerStream):
         self._warn_of_the_state()
         plan = self._plan()
         duplicates = Duplicates(self.primary_keys, self.computed_columns)
-        for page, window_end, kind in self.reader.read(plan.steps, plan.coverage):
-            yield duplicates.leave_out(page), window_end, kind
+        for page, window_end in self.reader.read(plan.steps, plan.coverage):
+            yield duplicates.leave_out(page), window_end
         plan.coverage.rechecked = plan.rechecked
         self.checkpoint(self._state())
 

@@ -1,9 +1,8 @@
 """Counts what is done for a stream, and describes it for the log."""
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from tap_leadintent.times import format_instant
@@ -50,23 +49,16 @@ def describe(steps: Iterable[tuple[str, Sequence[tuple[int, int]]]]) -> str:
     return f"reading {', then '.join(parts)}"
 
 
-def describe_figures(
-    fields: Mapping[str, Any], kinds: Mapping[str, int] | None = None
-) -> str:
+def describe_figures(fields: Mapping[str, Any]) -> str:
     """Describe what was done; delays of zero are omitted.
 
     Args:
         fields: The figures, see `StreamStats.fields`.
-        kinds: How many records were read for what.
 
     Returns:
-        Text such as "1,200 records (update: 1,100, recheck: 100), 14 requests, 2
-        retries, 3.5 s of waiting, 9.1 s".
+        Text such as "1,200 records, 14 requests, 2 retries, 3.5 s of waiting, 9.1 s".
     """
-    records = counted(fields["records"], "record")
-    if kinds and len(kinds) > 1:
-        records += f" ({', '.join(f'{kind}: {n:,}' for kind, n in kinds.items())})"
-    texts = [records, counted(fields["requests"], "request")]
+    texts = [counted(fields[f"{noun}s"], noun) for noun in ("record", "request")]
     if retries := fields["retries"]:
         texts.append(counted(retries, "retry", "retries"))
     if (waited := round(fields["waited_seconds"], 1)) > 0:
@@ -78,8 +70,8 @@ def describe_figures(
 class StreamStats:
     """What a run has done for one stream so far."""
 
-    records: Counter[str] = field(default_factory=Counter)
-    """How many records were emitted, by what they were read for."""
+    records: int = 0
+    """How many records were emitted."""
 
     requests: int = 0
     retries: int = 0
@@ -96,7 +88,7 @@ class StreamStats:
         """Return the figures as fields of a log record."""
         seconds = 0.0 if self.began is None else time.monotonic() - self.began
         return {
-            "records": self.records.total(),
+            "records": self.records,
             "requests": self.requests,
             "retries": self.retries,
             "waited_seconds": round(self.waited_seconds, 3),

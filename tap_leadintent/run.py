@@ -52,7 +52,7 @@ def _sync(stream: LeadIntentStream) -> None:
         stream.sync()
     finally:
         figures = _figures(stream)
-        text = describe_figures(figures, stream.stats.records)
+        text = describe_figures(figures)
         if newest := figures["covered_to"]:
             text += f"; complete up to {newest}"
         stream.logger.info("%s", text, extra=figures)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.coverage import Coverage
@@ -11,11 +11,6 @@ from tap_leadintent.times import EARLIEST, parse_instant
 
 SINCE_EVER = 0
 """Where coverage begins when no `start_date` is given, in seconds since 1970."""
-
-Kind = Literal["full table", "first load", "update", "recheck"]
-"""Why something is read: the stream has no coverage, or nothing of the range was
-covered (another range may have loaded its records before), or the range lacks something
-or looks back, or the sweep of `recheck_days` has passed it."""
 
 _DAY = 86_400
 
@@ -79,9 +74,6 @@ class FullRead(NamedTuple):
     covers: Sequence[str] = ()
     """The ranges of which it counts as covered."""
 
-    kind: Kind = "full table"
-    """Why it is read."""
-
 
 class RangeRead(NamedTuple):
     """A step that reads intervals of a time range, oldest first."""
@@ -95,14 +87,14 @@ class RangeRead(NamedTuple):
     covers: Sequence[str]
     """The ranges of which each window counts as covered when it has been read."""
 
-    kind: Kind
-    """Why it is read."""
-
     is_quiet: bool = False
     """Whether each interval is likely to hold next to nothing."""
 
     is_in_order: bool = False
     """Whether nothing after a window that has been read counts as covered."""
+
+    is_recheck: bool = False
+    """Whether it is read because of `recheck_days`."""
 
 
 Step = FullRead | RangeRead
@@ -149,10 +141,10 @@ def make_plan(scope: Scope, covered: Coverage, now: int) -> Plan:
         oldest = to_read.pop(0)
         since = oldest[1]
         if scope.end is None and since == now:
-            steps.append(FullRead([oldest], scope.ranges, "first load"))
+            steps.append(FullRead([oldest], scope.ranges))
         else:
-            steps.append(RangeRead(first, [oldest], scope.ranges, "first load"))
-    steps += _range_reads(first, to_read, known)
+            steps.append(RangeRead(first, [oldest], scope.ranges))
+    steps.append(_range_read(first, to_read, known))
     mark = rechecked = covered.rechecked if scope.recheck else None
     if scope.end is None:
         for name in others:
@@ -160,28 +152,23 @@ def make_plan(scope: Scope, covered: Coverage, now: int) -> Plan:
             # The API may return a record in the window of each of its signals, and the
             # newest must come last: all is read from where the oldest interval begins.
             again = [(start, now) for start, _ in to_read[:1]]
-            for step in _range_reads(name, again, known):
-                steps.append(step._replace(is_in_order=True))
+            steps.append(_range_read(name, again, known)._replace(is_in_order=True))
         if scope.recheck:
             mark = now if mark is None else min(mark, now)
             swept = _swept(scope.since, mark, now, scope.recheck)
-            for step in _range_reads(first, swept, known):
-                steps.append(step._replace(kind="recheck"))
+            steps.append(_range_read(first, swept, known)._replace(is_recheck=True))
             rechecked = now
     still_covered = ((name, each) for name in kept for each in kept[name])
+    steps = [step for step in steps if step.intervals]
     return Plan(Coverage(still_covered, rechecked=mark), steps, rechecked)
 
 
-def _range_reads(
-    name: str, missing: list[Interval], known: Mapping[str, list[Interval]]
-) -> list[RangeRead]:
-    """Give the step that reads intervals of a range; none if there are none."""
-    if not missing:
-        return []
-    if not known[name]:
-        return [RangeRead(name, missing, [name], "first load")]
-    is_short = all(end - start < _QUIET_SECONDS for start, end in missing)
-    return [RangeRead(name, missing, [name], "update", is_quiet=is_short)]
+def _range_read(
+    name: str, to_read: list[Interval], known: Mapping[str, list[Interval]]
+) -> RangeRead:
+    """Return the step that reads intervals of a range."""
+    is_short = all(end - start < _QUIET_SECONDS for start, end in to_read)
+    return RangeRead(name, to_read, [name], is_quiet=bool(known[name]) and is_short)
 
 
 def _to_read(

@@ -62,7 +62,7 @@ class Reader:
 
     def read(
         self, steps: Sequence[Step], coverage: Coverage
-    ) -> Iterator[tuple[Records, int | None, str]]:
+    ) -> Iterator[tuple[Records, int | None]]:
         """Read the steps of a plan.
 
         Args:
@@ -70,9 +70,8 @@ class Reader:
             coverage: Notes each window that has been read completely.
 
         Yields:
-            The records of each page, oldest window first; the end of their time window
-            in UTC seconds since 1970, None where nothing counts as covered; and the
-            kind of their step.
+            The records of each page, oldest window first; and the end of their time
+            window in UTC seconds since 1970, None where nothing counts as covered.
 
         Raises:
             StreamError: A range cannot be read.
@@ -91,7 +90,7 @@ class Reader:
                         # The first query is the earliest: it decides what is complete.
                         window, as_of = its_window, page.as_of
                         check(records)
-                    yield records, window.end if step.covers else None, step.kind
+                    yield records, window.end if step.covers else None
                     # The caller goes on when all rows of the page have been written.
                     if not page.cursor.has_more:
                         self._note(step, window, as_of, coverage)

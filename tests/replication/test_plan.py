@@ -121,9 +121,7 @@ def test_a_short_stretch_of_what_has_coverage_is_quiet() -> None:
 
 
 def test_without_a_start_one_chain_reads_everything_and_covers_all_ranges() -> None:
-    assert plan(start=None).steps == [
-        FullRead([(SINCE_EVER, NOW)], LEADS, "first load")
-    ]
+    assert plan(start=None).steps == [FullRead([(SINCE_EVER, NOW)], LEADS)]
     assert reads(plan(*both((SINCE_EVER, 90)), start=None)) == [
         ("date_found", [(90, NOW)]),
         ("latest_signal", [(90, NOW)]),
@@ -132,7 +130,7 @@ def test_without_a_start_one_chain_reads_everything_and_covers_all_ranges() -> N
 
 def test_what_is_read_from_1970_on_counts_for_all_ranges() -> None:
     assert plan(start=None, end=50).steps == [
-        RangeRead("date_found", [(SINCE_EVER, 50)], LEADS, "first load")
+        RangeRead("date_found", [(SINCE_EVER, 50)], LEADS)
     ]
     late = plan(*both((60, 90)), start=None)
     assert reads(late) == [

@@ -22,8 +22,8 @@ def plan(mark: int | None, now: int, covered: int = 0, **asked: Any) -> Plan:
 
 
 def again(planned: Plan) -> list[Interval]:
-    pieces = [step.intervals for step in planned.steps if step.kind == "recheck"]
-    return pieces[0] if pieces else []
+    reads = [step for step in planned.steps if isinstance(step, RangeRead)]
+    return [each for step in reads if step.is_recheck for each in step.intervals]
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_the_share_of_a_day_is_quiet_and_that_of_a_long_pause_is_not(
     planned = plan(400 * DAY, now, start=100 * DAY, recheck=30 * DAY)
     step = planned.steps[-1]
     assert isinstance(step, RangeRead)
-    assert (step.kind, step.is_quiet) == ("recheck", is_quiet)
+    assert (step.is_recheck, step.is_quiet) == (True, is_quiet)
 
 
 @st.composite
