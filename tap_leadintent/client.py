@@ -158,11 +158,6 @@ class LeadIntentStream(SingerStream):
         source = Source.of(self.config, self.filters)
         return Bookmark.read(self.stream_state, source)
 
-    @cached_property
-    def key_mark(self) -> str:
-        """A short hash of `api_key`, to notice another key in the state."""
-        return key_mark(self.config["api_key"])
-
     @property
     def newest_covered(self) -> str | None:
         """The newest covered instant of the stream's first range."""
@@ -214,7 +209,7 @@ class LeadIntentStream(SingerStream):
         self.logger.info("ok")
 
     def _state(self) -> dict[str, Any]:
-        return {COVERAGE: self.bookmark.to_state(self.key_mark)}
+        return {COVERAGE: self.bookmark.to_state()}
 
     def _pages(self) -> Generator[tuple[Records, int | None]]:
         """Read what the run has to read of the stream, page by page."""
@@ -237,7 +232,8 @@ class LeadIntentStream(SingerStream):
         if bookmark.problem:
             problem = self.run_context.secret.summarize(bookmark.problem)
             self.logger.warning("The stream is read from scratch: %s", problem)
-        if bookmark.key_mark not in {"", self.key_mark}:
+        before, bookmark.key_mark = bookmark.key_mark, key_mark(self.config["api_key"])
+        if before not in {"", bookmark.key_mark}:
             self.logger.warning(
                 "api_key is not the one that the state was made with; if it belongs to "
                 "another organization, use a separate state for it"

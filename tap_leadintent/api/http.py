@@ -150,18 +150,13 @@ class Client:
             raise explain_no_page(response, as_of, context.secret, problem) from None
 
     def _log_duration(self, status: int, seconds: float) -> None:
-        logger = metrics.get_metrics_logger()
-        # Each request would take longer by the time that it takes to describe it.
-        if not logger.isEnabledFor(logging.INFO):
-            return
         has_failed = status >= HTTPStatus.BAD_REQUEST
-        tags = {
-            **self.tags,
-            metrics.Tag.HTTP_STATUS_CODE: status,
-            metrics.Tag.STATUS: metrics.Status("failed" if has_failed else "succeeded"),
-        }
+        outcome = metrics.Status.FAILED if has_failed else metrics.Status.SUCCEEDED
+        tags: dict[str, Any] = {**self.tags, metrics.Tag.HTTP_STATUS_CODE: status}
+        tags[metrics.Tag.STATUS] = outcome
         metric = metrics.Metric.HTTP_REQUEST_DURATION
-        metrics.log(logger, metrics.Point("timer", metric, seconds, tags))
+        point = metrics.Point("timer", metric, seconds, tags)
+        metrics.log(metrics.get_metrics_logger(), point)
 
     def _plan_retry(self, error: StreamError, attempt: int) -> float:
         """Return the seconds to wait before a retry, or raise the error.

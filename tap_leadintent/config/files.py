@@ -5,7 +5,6 @@ import os
 from collections.abc import Mapping
 from configparser import ConfigParser
 from contextlib import suppress
-from itertools import chain
 from typing import Any
 
 import click
@@ -138,15 +137,18 @@ def read_json(path: str) -> dict[str, Any]:
         text = file.read()
     with suppress(RecursionError):
         content = msgspec.json.decode(text, type=dict[str, Any])
-        values: list[Any] = [content]
-        for _ in range(_DEEPEST):
-            objects = (each.values() for each in values if isinstance(each, dict))
-            lists = (each for each in values if isinstance(each, list))
-            values = [*chain.from_iterable(chain(objects, lists))]
-        if not any(isinstance(each, dict | list) for each in values):
+        if _is_shallow(content, _DEEPEST):
             return content
     msg = f"it is nested more than {_DEEPEST} levels deep"
     raise ValueError(msg)
+
+
+def _is_shallow(value: object, most: int) -> bool:
+    """Return whether objects and lists are nested in at most so many levels."""
+    if not isinstance(value, dict | list):
+        return True
+    inner = value.values() if isinstance(value, dict) else value
+    return most > 0 and all(_is_shallow(each, most - 1) for each in inner)
 
 
 def read_environment(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -49,7 +49,7 @@ class Bookmark:
     """Entries of the latest other sources, the latest first."""
 
     key_mark: str = ""
-    """That of the key which the source was last read with, if it is known."""
+    """That of the key which the source is or was last read with, if it is known."""
 
     former: Source | None = None
     """The state's last source, if the state covers nothing of this run's source; for
@@ -96,17 +96,14 @@ class Bookmark:
         others = [*chain(*[*by_source.values()][:MOST_OTHERS])]
         return cls(source, coverage, others, key_mark, former, problem)
 
-    def to_state(self, key_mark: str = "") -> list[RawEntry]:
+    def to_state(self) -> list[RawEntry]:
         """Write the list for a state.
-
-        Args:
-            key_mark: That of the key which the source is read with.
 
         Returns:
             One entry for each interval, by range and time, then those of others.
         """
         address, filters = self.source
-        about = {"source": address, "filters": filters, "key": key_mark}
+        about = {"source": address, "filters": filters, "key": self.key_mark}
         about = {name: text for name, text in about.items() if text}
         entries = [
             {"range": name, "from": format_instant(start), "to": format_instant(end)}

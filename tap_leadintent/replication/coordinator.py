@@ -53,7 +53,7 @@ class Coordinator:
     check: Callable[[], None]
     """Called before and while a page is awaited; raises if a signal came."""
 
-    stopped: Event = field(default_factory=Event)
+    stopped: Event
     """Set when no page is wanted any more."""
 
     requests: SimpleQueue[Reading | None] = field(default_factory=SimpleQueue)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
+from threading import Event
 from typing import Any
 
 from tap_leadintent.api.http import Client
@@ -117,7 +118,7 @@ class Reader:
 
     def _coordinate(self, schedule: Schedule) -> Coordinator:
         check = self.client.run_context.interruption.check
-        return Coordinator(schedule, self.client.fetch, check)
+        return Coordinator(schedule, self.client.fetch, check, Event())
 
     def _note(self, step: Step, window: Window, as_of: int, coverage: Coverage) -> None:
         """Note that a window has been read completely and emitted."""

@@ -44,7 +44,7 @@ def forget(state: RawState, stream: str, forgotten: Interval) -> RawState:
         msg = f"{stream}: nothing has been read {format_interval(forgotten)}{problem}"
         raise StateError(msg)
     bookmark.coverage = Coverage(remaining, rechecked=coverage.rechecked)
-    return {**state, COVERAGE: bookmark.to_state(bookmark.key_mark)}
+    return {**state, COVERAGE: bookmark.to_state()}
 
 
 def join(
@@ -90,7 +90,7 @@ def join(
             for shard in bookmarks
             for interval in _settled(shard.coverage.of_range(each), lookback)
         )
-        joined[name][COVERAGE] = bookmark.to_state(bookmark.key_mark)
+        joined[name][COVERAGE] = bookmark.to_state()
     return joined
 
 

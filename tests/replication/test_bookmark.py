@@ -51,7 +51,8 @@ def test_a_state_is_read_back_as_it_was_written(
 
 def test_a_state_is_one_short_list_that_people_can_read() -> None:
     pieces = [(name, (DAY, 2 * DAY)) for name in ("date_found", "latest_signal")]
-    state = Bookmark(FILTERED, Coverage(pieces, rechecked=DAY)).to_state("89abcdef")
+    coverage = Coverage(pieces, rechecked=DAY)
+    state = Bookmark(FILTERED, coverage, key_mark="89abcdef").to_state()
     about = {"source": HERE.address, "filters": "0123456789ab", "key": "89abcdef"}
     assert state == [
         entry(**about),

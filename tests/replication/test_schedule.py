@@ -73,7 +73,7 @@ def play(
     """Read in one thread. A seed decides what happens next: an answer, or a release."""
     random, memory = Random(seed), memory or Memory()  # noqa: S311
     never: Any = None
-    coordinator = Coordinator(schedule_of(windows), never, never)
+    coordinator = Coordinator(schedule_of(windows), never, never, Event())
     under_way: list[Answer] = []
     emitted: list[Page] = []
     event: Answer | Released = Released(0)
@@ -196,7 +196,7 @@ def nothing() -> None:
 
 def read(respond: Respond, check: Callable[[], None] = nothing) -> Coordinator:
     """Read nine windows by four threads."""
-    return Coordinator(schedule_of(seconds(9)), fetch_by(respond), check)
+    return Coordinator(schedule_of(seconds(9)), fetch_by(respond), check, Event())
 
 
 def test_so_many_windows_are_read_at_once_and_emitted_in_order() -> None:
@@ -264,7 +264,7 @@ def test_closing_stops_the_requests_and_forgets_the_pages() -> None:
         events.append(stopped)
         return one
 
-    coordinator = Coordinator(schedule_of(seconds(9)), fetch, nothing)
+    coordinator = Coordinator(schedule_of(seconds(9)), fetch, nothing, Event())
     items = iter(coordinator)
     assert [next(items)[0].start for _ in range(3)] == [0, 0, 0]
     items.close()
