@@ -117,7 +117,7 @@ class Client:
                     # can be sent.
                     pause = self._plan_retry(error, attempt)
                 else:
-                    limiter.succeed()
+                    limiter.note_page()
                     self.run_context.health.note_page()
                     return page
 

@@ -82,7 +82,7 @@ class RateLimiter:
         self._next_slot = 0.0
         self._changed = Condition()
         self._paused_until = 0.0
-        self._most = self._at_once = float(at_once)
+        self._allowed = self._ceiling = float(at_once)
         self._in_flight: list[Event] = []
         """For each request, what is set when it is not wanted any more. That wakes no
         thread that waits; such a thread does not keep the process alive."""
@@ -97,13 +97,13 @@ class RateLimiter:
         with self._changed:
             # A request that is refused during a cool-down was sent before it.
             if now >= self._paused_until:
-                self._most = max(1.0, self._most / 2)
+                self._allowed = max(1.0, self._allowed / 2)
             self._paused_until = max(self._paused_until, now + seconds)
 
-    def succeed(self) -> None:
+    def note_page(self) -> None:
         """Note that a request has received a page."""
         with self._changed:
-            self._most = min(self._at_once, self._most + _RISE)
+            self._allowed = min(self._ceiling, self._allowed + _RISE)
 
     @contextmanager
     def turn(
@@ -142,6 +142,6 @@ class RateLimiter:
     def _seconds_to_wait(self) -> float:
         # Requests of a failed stream may hang; the next stream must not wait for them.
         wanted = sum(not stopped.is_set() for stopped in self._in_flight)
-        if wanted >= (1 if self._health.is_on_trial else int(self._most)):
+        if wanted >= (1 if self._health.is_on_trial else int(self._allowed)):
             return TIMEOUT_MAX  # A request that ends wakes the waiting threads.
         return max(self._paused_until, self._next_slot) - time.monotonic()

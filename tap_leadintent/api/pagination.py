@@ -92,7 +92,7 @@ class Chain(BaseAPIPaginator[str | None]):
         )
         raise StreamError(msg)
 
-    def refuse(self, error: BaseException) -> None:
+    def recover(self, error: BaseException) -> None:
         """Note that the request failed, and begin again if a cursor may have expired.
 
         Args:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from tap_leadintent.api.page import Page
 from tap_leadintent.errors import StreamError
-from tap_leadintent.replication.schedule import Reading, Schedule
+from tap_leadintent.replication.schedule import ActiveWindow, Schedule
 from tap_leadintent.replication.windows import Window
 
 Fetch = Callable[[dict[str, Any], str | None, Event], Page]
@@ -22,7 +22,7 @@ less would wake the thread more often."""
 class Answer(NamedTuple):
     """The answer to a request."""
 
-    reading: Reading
+    active: ActiveWindow
     """The window that the request was sent for."""
 
     result: Page | BaseException
@@ -56,11 +56,11 @@ class Coordinator:
     stopped: Event
     """Set when no page is wanted any more."""
 
-    requests: SimpleQueue[Reading | None] = field(default_factory=SimpleQueue)
+    requests: SimpleQueue[ActiveWindow | None] = field(default_factory=SimpleQueue)
     """The windows whose next request is to be sent; None ends a thread."""
 
     events: SimpleQueue[Answer | Released | None] = field(default_factory=SimpleQueue)
-    """What has happened, for `step`; None ends the reading."""
+    """What has happened, for `step`; None ends everything."""
 
     pages: SimpleQueue[tuple[Window, Page] | BaseException | None] = field(
         default_factory=SimpleQueue
@@ -104,13 +104,13 @@ class Coordinator:
         schedule = self.schedule
         try:
             if isinstance(event, Answer):
-                schedule.take(event.reading, event.result)
+                schedule.take(event.active, event.result)
             else:
                 schedule.release(event.size)
             for item in schedule.pages_to_emit():
                 self.pages.put(item)
-            for reading in schedule.requests():
-                self.requests.put(reading)
+            for active in schedule.requests():
+                self.requests.put(active)
         except BaseException as error:  # noqa: BLE001 - raised by the iterator
             self.pages.put(error)
             return False
@@ -146,11 +146,11 @@ class Coordinator:
             self.requests.put(None)
 
     def _read(self) -> None:
-        while (reading := self.requests.get()) is not None:
-            self.events.put(Answer(reading, self._answer(reading)))
+        while (active := self.requests.get()) is not None:
+            self.events.put(Answer(active, self._answer(active)))
 
-    def _answer(self, reading: Reading) -> Page | BaseException:
-        chain = reading.chain
+    def _answer(self, active: ActiveWindow) -> Page | BaseException:
+        chain = active.chain
         try:
             return self.fetch(chain.fields, chain.current_value, self.stopped)
         except BaseException as error:  # noqa: BLE001 - raised in its place

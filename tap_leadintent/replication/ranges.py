@@ -74,11 +74,11 @@ class RangeChain(Chain):
         return replace(super().take(page), as_of=min(page.as_of, self._until))
 
     @override
-    def refuse(self, error: BaseException) -> None:
+    def recover(self, error: BaseException) -> None:
         # Only the first page says something about the range.
         refusals = frozenset() if self.count else _REFUSALS
         if not isinstance(error, StreamError) or error.status not in refusals:
-            super().refuse(error)
+            super().recover(error)
             return
         now = error.as_of
         if now is not None and now < self._until:

@@ -4,6 +4,7 @@ from bisect import insort
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from math import inf
 
 from tap_leadintent.api.page import Page
 from tap_leadintent.api.pagination import Chain
@@ -25,7 +26,7 @@ sooner where a time without records is read."""
 
 
 @dataclass(eq=False)
-class Reading:
+class ActiveWindow:
     """A window that is being read."""
 
     window: Window
@@ -72,7 +73,7 @@ class Schedule:
         self._begin = begin
         self.readers = windows.readers
         """How many requests may be under way."""
-        self._readings: list[Reading] = []
+        self._active: list[ActiveWindow] = []
         """Sorted by where their windows begin."""
         self._bytes_waiting = 0
         self._bytes_emitted = 0
@@ -82,16 +83,16 @@ class Schedule:
     @property
     def is_finished(self) -> bool:
         """Whether everything has been emitted."""
-        return self._windows.oldest_unread is None and not self._readings
+        return self._windows.oldest_unread is None and not self._active
 
-    def requests(self) -> Iterator[Reading]:
+    def requests(self) -> Iterator[ActiveWindow]:
         """Choose the windows whose next request is to be sent now.
 
         Yields:
             Each of these windows; `take` is to be called when the answer has arrived.
         """
         most = self._most_under_way()
-        unfinished = sum(not each.has_ended for each in self._readings)
+        unfinished = sum(not each.has_ended for each in self._active)
         while unfinished < most and (window := self._windows.next()):
             self._insert(window)
             unfinished += 1
@@ -100,31 +101,31 @@ class Schedule:
             if not self._is_oldest_begun:
                 self._insert(self._windows.next(only_oldest=True))
             most = 1
-        for reading in self._readings:
-            is_idle = not (reading.is_asking or reading.has_ended)
+        for active in self._active:
+            is_idle = not (active.is_asking or active.has_ended)
             if is_idle and self._under_way < most:
-                reading.is_asking = True
-                yield reading
+                active.is_asking = True
+                yield active
 
-    def take(self, reading: Reading, answer: Page | BaseException) -> None:
+    def take(self, active: ActiveWindow, answer: Page | BaseException) -> None:
         """Take the answer to a request.
 
         Args:
-            reading: The window that the request was sent for.
+            active: The window that the request was sent for.
             answer: The page, or why the request failed.
         """
-        reading.is_asking = False
+        active.is_asking = False
         try:
             if isinstance(answer, BaseException):
-                reading.chain.refuse(answer)
+                active.chain.recover(answer)
             else:
-                self._add(reading, reading.chain.take(answer))
+                self._add(active, active.chain.take(answer))
         except TooWideError:
-            self._windows.narrow(reading.window)
-            self._remove(reading)
+            self._windows.narrow(active.window)
+            self._remove(active)
         except BaseException as error:  # noqa: BLE001 - raised in its place
-            reading.has_ended, reading.error = True, error
-            self._windows.done(reading.window, records=0)
+            active.has_ended, active.error = True, error
+            self._windows.done(active.window, records=0)
 
     def pages_to_emit(self) -> Iterator[tuple[Window, Page]]:
         """Take out the pages that can be emitted now.
@@ -136,7 +137,7 @@ class Schedule:
             BaseException: The window that is to be emitted next cannot be read.
         """
         while self._is_oldest_begun:
-            oldest = self._readings[0]
+            oldest = self._active[0]
             if self._is_stuck():
                 oldest.emits_early = True
             while oldest.pages and (oldest.emits_early or oldest.has_ended):
@@ -162,14 +163,14 @@ class Schedule:
     def _is_oldest_begun(self) -> bool:
         """Whether the window that is to be emitted next is being read."""
         unread = self._windows.oldest_unread
-        return bool(self._readings) and (
-            unread is None or self._readings[0].window.start < unread
+        return bool(self._active) and (
+            unread is None or self._active[0].window.start < unread
         )
 
     @property
     def _under_way(self) -> int:
         """How many requests are under way."""
-        return sum(each.is_asking for each in self._readings)
+        return sum(each.is_asking for each in self._active)
 
     def _most_under_way(self) -> int:
         """Count the requests under way for whose pages there is room."""
@@ -184,22 +185,23 @@ class Schedule:
 
     def _insert(self, window: Window | None) -> None:
         if window:
-            reading = Reading(window, self._begin(window), window.never_abandon)
-            insort(self._readings, reading, key=lambda each: each.window)
+            emits_early = window.most_pages == inf
+            active = ActiveWindow(window, self._begin(window), emits_early)
+            insort(self._active, active, key=lambda each: each.window)
 
-    def _add(self, reading: Reading, page: Page) -> None:
-        reading.pages.append(page)
+    def _add(self, active: ActiveWindow, page: Page) -> None:
+        active.pages.append(page)
         self._sizes.append(page.size)
         self._bytes_waiting += page.size
         if not page.cursor.has_more:
-            reading.has_ended = True
-            self._windows.done(reading.window, records=len(page.raw))
-        elif not self._windows.goes_on(
-            reading.window, records=len(page.raw), may_abandon=not reading.emits_early
+            active.has_ended = True
+            self._windows.done(active.window, records=len(page.raw))
+        elif not self._windows.note_page(
+            active.window, records=len(page.raw), may_abandon=not active.emits_early
         ):
             # Its records are read again in other windows.
-            self._remove(reading)
+            self._remove(active)
 
-    def _remove(self, reading: Reading) -> None:
-        self._readings.remove(reading)
-        self._bytes_waiting -= sum(page.size for page in reading.pages)
+    def _remove(self, active: ActiveWindow) -> None:
+        self._active.remove(active)
+        self._bytes_waiting -= sum(page.size for page in active.pages)

@@ -1,8 +1,8 @@
 """Cuts a time range into windows of a few pages each, several of them read at once.
 
 A window is as long as the density of what was read last before it suggests. Where that
-is unknown, a probe reads a short interval, or all of a quiet one. A window that holds
-more pages than a chain should have is abandoned, and its interval is read in others.
+is unknown, a probe reads a short interval, or all of a quiet one. Any window that holds
+more pages than its chain may have is abandoned, and its interval is read in others.
 All instants are in UTC seconds since 1970.
 """
 
@@ -10,6 +10,7 @@ import sys
 from bisect import bisect_left, insort
 from collections.abc import Sequence
 from itertools import pairwise
+from math import inf
 from typing import NamedTuple
 
 from tap_leadintent.replication.intervals import Interval
@@ -71,12 +72,11 @@ class Window(NamedTuple):
 
     start: int
     end: int
-    expected: float = 1.0
-    """How many pages it should hold."""
+    most_pages: float = inf
+    """After so many pages it is abandoned if more are to come; infinite if it never is.
+    """
     is_probe: bool = False
-    """Whether it is abandoned when it holds more."""
-    never_abandon: bool = True
-    """Whether it is read to its end, whatever it holds."""
+    """Whether it is read to find how dense records are."""
 
 
 class _Unread(NamedTuple):
@@ -177,9 +177,9 @@ class Windows:
         pages = density * sum(end - start for start, end, _ in self._unread)
         wanted = min(_PAGES, max(1, pages / self.readers))
         seconds = max(_LEAST_SECONDS, int(wanted / density) + 1)
-        return self._begin(Window(start, min(end, start + seconds), wanted))
+        return self._begin(Window(start, min(end, start + seconds), _LONGEST_CHAIN))
 
-    def goes_on(
+    def note_page(
         self, window: Window, *, records: int, may_abandon: bool = True
     ) -> bool:
         """Note that a page of a window has arrived, and another is to come.
@@ -187,8 +187,7 @@ class Windows:
         Args:
             window: The window.
             records: How many records the page held.
-            may_abandon: Whether the window may be abandoned, if it is not one that
-                never is.
+            may_abandon: Whether the window may be abandoned.
 
         Returns:
             Whether to read on. If not, the window is abandoned: its interval is unread
@@ -199,8 +198,7 @@ class Windows:
         self._full = max(self._full, records)
         page = max(0.5, records / self._full) if records else 0.0
         arrived = self._in_flight[window] = self._in_flight[window] + page
-        most = window.expected if window.is_probe else _LONGEST_CHAIN
-        if window.never_abandon or not may_abandon or arrived < most:
+        if not may_abandon or arrived < window.most_pages:
             return True
         self._put_back(window, arrived + 1)
         if window.is_probe:
@@ -277,12 +275,13 @@ class Windows:
         ahead = sum(done.pages for done in self._done[first:last])
         for window, arrived in self._in_flight.items():
             if front < window.start < start:
-                ahead += max(arrived + 1, min(window.expected, _PAGES))
+                ahead += max(arrived + 1, min(window.most_pages, _PAGES))
         if ahead >= self.readers * _PAGES_AHEAD:
             return None
         self._take_out(start, end)
-        is_short = end - start <= self._never_abandoned
-        window = wanted._replace(end=end, never_abandon=is_short)
+        window = wanted._replace(end=end)
+        if end - start <= self._never_abandoned:
+            window = window._replace(most_pages=inf)
         self._in_flight[window] = 0.0
         return window
 

@@ -62,7 +62,7 @@ def pages(tap: TapLeadIntent, stream: str = "signal_agents") -> Iterator[Any]:
         try:
             one = read.client.fetch(chain.fields, chain.current_value, Waiter())
         except StreamError as error:
-            chain.refuse(error)
+            chain.recover(error)
             continue
         yield one
         chain.take(one)

@@ -28,7 +28,7 @@ def send(limiter: RateLimiter) -> float:
     """Send a request that takes no time and succeeds; give how long it waited."""
     stats = StreamStats()
     with limiter.turn(Waiter(), stats):  # type: ignore[arg-type]
-        limiter.succeed()
+        limiter.note_page()
     return stats.waited_seconds
 
 
@@ -152,7 +152,7 @@ def test_answers_raise_the_requests_in_flight_slowly_and_only_so_far(
     clock.now += 5
     for number, expected in ((10, {4}), (30, {5, 6}), (1000, {8})):
         for _ in range(number):
-            limiter.succeed()
+            limiter.note_page()
         assert places(limiter) in expected
 
 

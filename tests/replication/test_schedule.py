@@ -21,7 +21,7 @@ from tap_leadintent.api.page import Cursor, Page
 from tap_leadintent.api.pagination import Chain
 from tap_leadintent.replication import schedule as module
 from tap_leadintent.replication.coordinator import Answer, Coordinator, Released
-from tap_leadintent.replication.schedule import Reading, Schedule
+from tap_leadintent.replication.schedule import ActiveWindow, Schedule
 from tap_leadintent.replication.windows import Window, Windows
 from tests.support.rounds import CLUSTERS, YEAR, clustered
 
@@ -90,9 +90,9 @@ def play(
             emitted.append(item[1])
             del item
         while not coordinator.requests.empty():
-            reading = coordinator.requests.get()
-            assert reading
-            under_way.append(_answer(reading, respond))
+            active = coordinator.requests.get()
+            assert active
+            under_way.append(_answer(active, respond))
             if isinstance(one := under_way[-1].result, Page):
                 memory.hold(one)
             del one
@@ -107,12 +107,12 @@ def play(
             event = under_way.pop(place)
 
 
-def _answer(reading: Reading, respond: Respond) -> Answer:
-    window = reading.chain.fields["window"]
+def _answer(active: ActiveWindow, respond: Respond) -> Answer:
+    window = active.chain.fields["window"]
     try:
-        return Answer(reading, respond(window, int(reading.chain.current_value or 1)))
+        return Answer(active, respond(window, int(active.chain.current_value or 1)))
     except TroubleError as error:
-        return Answer(reading, error)
+        return Answer(active, error)
 
 
 @settings(max_examples=50)

@@ -1,7 +1,7 @@
 """How a range is cut for several readers: quickly, in few requests, in short chains."""
 
 from functools import cache
-from math import ceil
+from math import ceil, inf
 from statistics import mean
 from typing import Any
 
@@ -103,7 +103,7 @@ def test_empty_pages_do_not_abandon_a_probe() -> None:
     windows = Windows([(0, DAY)], page_size=PAGE, quiet=True)
     probe = windows.next()
     assert probe
-    assert all(windows.goes_on(probe, records=0) for _ in range(100))
+    assert all(windows.note_page(probe, records=0) for _ in range(100))
 
 
 # What a scheduled run finds
@@ -181,7 +181,7 @@ def test_the_oldest_window_comes_to_its_end_while_all_others_wait(
         front = min(out)
         out.remove(front)
         *before, last = PLAIN.pages(front, times.held(front))
-        if all(windows.goes_on(front, records=held) for held in before):
+        if all(windows.note_page(front, records=held) for held in before):
             windows.done(front, records=last)
 
 
@@ -189,5 +189,5 @@ def test_a_whole_stretch_is_one_window_that_is_never_given_up() -> None:
     windows = Windows([(0, YEAR)], page_size=PAGE, one_chain=True)
     window = windows.next()
     assert window is not None
-    assert (window.start, window.end, window.never_abandon) == (0, YEAR, True)
-    assert all(windows.goes_on(window, records=PAGE) for _ in range(1000))
+    assert (window.start, window.end, window.most_pages) == (0, YEAR, inf)
+    assert all(windows.note_page(window, records=PAGE) for _ in range(1000))

@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from math import ceil
+from math import ceil, inf
 from random import Random
 from typing import Any
 
@@ -160,13 +160,13 @@ def read(
         played.requests += 1
         assert played.requests < most, "windows are read again and again"
         begun[window] = page + 1
-        if not window.never_abandon:
+        if window.most_pages < inf:
             played.longest = max(played.longest, sum(map(bool, pages[: page + 1])))
         if page + 1 == len(pages):
             windows.done(window, records=pages[page])
             played.windows.append(window)
             played.records.append(sum(pages))
-        elif windows.goes_on(window, records=pages[page]):
+        elif windows.note_page(window, records=pages[page]):
             heappush(chains, (played.rounds + 1, number, window, pages, page + 1))
         else:
             del begun[window]
