@@ -122,12 +122,12 @@ class Page:
         data, is_repaired = [], self.is_repaired
         try:
             for raw in self.raw:
-                record, is_mended = _decode(_record_decoder, raw)
+                record, has_changed = _decode(_record_decoder, raw)
                 # A regular expression finds it faster than `in` does.
                 if _ESCAPED_NULL.search(raw):
-                    found, record = record, _supported(record)
-                    is_mended = is_mended or record != found
-                is_repaired = is_repaired or is_mended
+                    repaired = _repair_texts(record)
+                    has_changed, record = has_changed or record != repaired, repaired
+                is_repaired = is_repaired or has_changed
                 data.append(record)
         except (ValueError, RecursionError) as error:
             msg = f"a page has records that cannot be read ({error}); {SUPPORT}"
@@ -140,10 +140,10 @@ def _decode(decoder: msgspec.json.Decoder[T], content: bytes) -> tuple[T, bool]:
     try:
         return decoder.decode(content), False
     except ValueError as refusal:
-        return decoder.decode(_mended(content, refusal)), True
+        return decoder.decode(_repair(content, refusal)), True
 
 
-def _mended(content: bytes, refusal: ValueError) -> bytes:
+def _repair(content: bytes, refusal: ValueError) -> bytes:
     """Replace single values that are invalid; raise the refusal if others are."""
     try:
         decoded = json.loads(
@@ -153,14 +153,15 @@ def _mended(content: bytes, refusal: ValueError) -> bytes:
         )
     except ValueError:
         raise refusal from None
-    return msgspec.json.encode(_supported(decoded))
+    return msgspec.json.encode(_repair_texts(decoded))
 
 
-def _supported(value: Any) -> Any:  # noqa: ANN401 - any JSON
+def _repair_texts(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    """Replace characters that no warehouse can store."""
     if isinstance(value, str):
         return _UNSUPPORTED.sub(_REPLACEMENT, value)
     if isinstance(value, list):
-        return [_supported(item) for item in value]
+        return [_repair_texts(item) for item in value]
     if isinstance(value, dict):
-        return {_supported(key): _supported(item) for key, item in value.items()}
+        return {_repair_texts(key): _repair_texts(item) for key, item in value.items()}
     return value

@@ -140,15 +140,14 @@ class RecordShaper:
             extra_fields = self._deselected.apply(unknown_fields)
             if self._has_extra_fields:
                 self._notes.without_column(extra_fields)
-        contradicting = self._coerce(shaped, columns_to_check)
-        if contradicting:
-            extra_fields |= self._deselected.apply(contradicting)
-        for name, _, _, compute, fallback in self._computed:
-            value = compute(record, window_end)
-            if value is None and fallback:
+        if replaced := self._coerce(shaped, columns_to_check):
+            extra_fields |= self._deselected.apply(replaced)
+        for column in self._computed:
+            value = column.compute(record, window_end)
+            if value is None and column.fallback:
                 self._notes.warn_once(_NO_ID)
-                value = fallback(record)
-            shaped[name] = value
+                value = column.fallback(record)
+            shaped[column.name] = value
         if self._has_extra_fields:
             shaped[ADDITIONAL_PROPERTIES] = extra_fields or None
         for name in self._never_null:
@@ -157,15 +156,15 @@ class RecordShaper:
         return shaped
 
     def _coerce(self, shaped: Record, names: Iterable[str]) -> Record:
-        """Convert values to their columns' types; return those that cannot be."""
-        extra_fields: Record = {}
+        """Convert values to their columns' types; return those that are not kept."""
+        replaced: Record = {}
         for name in names:
             value = shaped[name]
             if value is None:
                 continue
             coerced = shaped[name] = self._types.coerce[name](value)
             if coerced is None:
-                extra_fields[name] = value
+                replaced[name] = value
                 if not self._deselected.removes(name):
                     self._notes.contradicting(name)
                 # An id that is no text would stop the stream.
@@ -173,5 +172,5 @@ class RecordShaper:
                     shaped[name] = canonical_json(value)
             # Times are the only texts that conversion changes.
             elif coerced is not value and isinstance(value, str) and is_finer(value):
-                extra_fields[name] = value
-        return extra_fields
+                replaced[name] = value
+        return replaced

@@ -43,7 +43,7 @@ class SingerStream(Stream):
         super().__init__(tap)
         batches = tap.config.get("batch_config")
         self._batch = Batches(tap.name, batches, tap.write_message) if batches else None
-        self._bookmark: dict[str, Any] = {}
+        self._next_state: dict[str, Any] = {}
         self._since_state = 0
         """How many records and windows were emitted since the last STATE."""
 
@@ -60,18 +60,18 @@ class SingerStream(Stream):
         # The SDK logs the start and the failure of a stream; the tap does so itself.
         super().log(message, *args, level=logging.DEBUG, **options)
 
-    def checkpoint(self, bookmark: dict[str, Any]) -> None:
-        """Replace the bookmark, and write a STATE if one is due.
+    def checkpoint(self, state: dict[str, Any]) -> None:
+        """Note the stream's new state, and write a STATE if one is due.
 
         Args:
-            bookmark: The content of the stream's state. All records that it covers have
-                been emitted.
+            state: The new state. All records that it covers have been emitted.
         """
-        self._bookmark = bookmark
+        self._next_state = state
         self._since_state += 1
-        # With batches, rows that it covers may still wait for their batch.
+        # If the run ends early, `stream_state` is written as it is. With batches, rows
+        # that the new state covers may still wait for their batch.
         if self._batch is None:
-            self.stream_state.update(bookmark)
+            self.stream_state.update(state)
         if self._since_state >= _LEAST_BETWEEN_STATES:
             self.write_state()
 
@@ -79,7 +79,7 @@ class SingerStream(Stream):
         """Write a STATE, after all records that have been emitted."""
         if self._batch is not None:
             self._batch.write()
-        self.stream_state.update(self._bookmark)
+        self.stream_state.update(self._next_state)
         self._since_state = 0
         self._tap.state_writer.write_state(self.tap_state)
 
