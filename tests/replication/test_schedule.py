@@ -199,6 +199,18 @@ def read(respond: Respond, check: Callable[[], None] = nothing) -> Coordinator:
     return Coordinator(schedule_of(seconds(9)), fetch_by(respond), check, Event())
 
 
+def test_a_window_that_is_never_abandoned_is_emitted_as_its_pages_arrive() -> None:
+    asked: list[int] = []
+
+    def respond(_: Window, number: int) -> Page:
+        asked.append(number)
+        return page(number, 100, next_page=number < 9 and number + 1)
+
+    windows = Windows([(0, 9)], page_size=1, one_chain=True)
+    assert next(play(windows, respond, seed=0))
+    assert asked == [1]
+
+
 def test_so_many_windows_are_read_at_once_and_emitted_in_order() -> None:
     together = Barrier(4)
 
