@@ -8,15 +8,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from tap_leadintent.discovery import infer
+from tests.support.columns import ARRAY, FLAG, NUMBER, OBJECT, TEXT, TIME
 
 DECLARED = ("id", "observed_at", "record_key", "additional_properties")
-
-TEXT = {"type": ["string", "null"]}
-TIME = {"type": ["string", "null"], "format": "date-time"}
-NUMBER = {"type": ["number", "null"]}
-FLAG = {"type": ["boolean", "null"]}
-OBJECT = {"type": ["object", "null"], "additionalProperties": True}
-ARRAY = {"type": ["array", "null"]}
 
 INFERRED = "Not shown in the API description; type inferred from data."
 

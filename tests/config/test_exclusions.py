@@ -4,7 +4,7 @@ import pytest
 
 from tap_leadintent.errors import ConfigError
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import VALID, entries, only
+from tests.support.helpers import VALID, leads_with
 
 
 @pytest.mark.parametrize(
@@ -18,8 +18,7 @@ from tests.support.helpers import VALID, entries, only
 def test_a_field_can_be_removed_if_no_key_needs_it(
     keys: list[str], excluded: str, field: str | None
 ) -> None:
-    catalog = only("leads")
-    entries(catalog)["leads"]["key_properties"] = keys
+    catalog = leads_with(key_properties=keys)
     config = {**VALID, "exclude_fields": {"leads": [excluded]}}
     if field is None:
         leads = TapLeadIntent(config=config, catalog=catalog).streams["leads"]

@@ -13,18 +13,12 @@ import pytest
 
 from tap_leadintent.sandbox import Sandbox
 from tests.support.batching import batch_config
+from tests.support.columns import NUMBER, TEXT, opened
 from tests.support.helpers import Run, entries, exact_json, only, select
 from tests.support.postgres import Rows
 from tests.support.rows import Row, expected_rows, flattened, without
 
 STREAMS = ("leads", "monitored_leads")
-TEXT = {"type": ["string", "null"]}
-NUMBER = {"type": ["number", "null"]}
-
-
-def opened(**fields: Any) -> dict[str, Any]:
-    return {"type": ["object", "null"], "properties": fields}
-
 
 ADDRESS = opened(city=TEXT, geo=opened(lat=NUMBER))
 """What the catalog adds to a lead's company, to have objects three deep."""

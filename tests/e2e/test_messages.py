@@ -18,8 +18,8 @@ from tests.support.helpers import (
     API_KEY,
     assert_keeps_secret,
     enter,
-    entries,
     final_error,
+    leads_with,
     only,
     options,
     status,
@@ -53,13 +53,6 @@ def page(record: str) -> dict[str, Any]:
     """Give the fault of a page that holds one record, as it is written."""
     cursor = '{"next": "", "has_more": false}'
     return status(200, body=f'{{"data": [{record}], "cursor": {cursor}}}')
-
-
-def leads_with(**changed: Any) -> dict[str, Any]:
-    """Give a catalog in whose entry of the leads these fields differ."""
-    catalog = only("leads")
-    entries(catalog)["leads"].update(changed)
-    return catalog
 
 
 def covering(**entry: str) -> dict[str, Any]:

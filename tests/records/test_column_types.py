@@ -4,13 +4,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.columns import FLAG, INTEGER, NUMBER, TEXT, TIME
 from tests.support.shaping import shape
 
-TEXT = {"type": ["string", "null"]}
-NUMBER = {"type": ["number", "null"]}
-INTEGER = {"type": ["integer", "null"]}
-FLAG = {"type": ["boolean", "null"]}
-TIME = {"type": ["string", "null"], "format": "date-time"}
 DATE = {"type": "string", "format": "date"}
 ODD_OBJECT = {"type": "object", "properties": {"day": DATE, "n": {"enum": [1]}}}
 UTC = "2026-02-28T19:15:00.000000Z"

@@ -12,18 +12,10 @@ from singer_sdk.helpers._flattening import FlatteningOptions
 
 from tap_leadintent.records.flattening import Flattening
 from tap_leadintent.records.notes import RecordNotes
+from tests.support.columns import ARRAY, OBJECT, TEXT, TIME, opened
 from tests.support.helpers import Json
 
 LOGGER = logging.getLogger("records")
-TEXT = {"type": ["string", "null"]}
-TIME = {"type": ["string", "null"], "format": "date-time"}
-OBJECT = {"type": ["object", "null"]}
-ARRAY = {"type": ["array", "null"]}
-
-
-def opened(**fields: Any) -> Json:
-    """Give the schema of an object with these fields."""
-    return {**OBJECT, "properties": fields}
 
 
 def flattening(

@@ -9,6 +9,7 @@ import pytest
 from tap_leadintent.api.page import Records
 from tap_leadintent.errors import RunError
 from tap_leadintent.replication.ranges import RangeGuard
+from tests.support.helpers import leads_with
 from tests.support.model import (
     DAY,
     HOUR,
@@ -21,7 +22,7 @@ from tests.support.model import (
     seconds_of,
     steady,
 )
-from tests.support.model_runs import CONFIG, DAILY, STRICT, asked, catalog, entries, run
+from tests.support.model_runs import CONFIG, DAILY, STRICT, asked, entries, run
 from tests.support.store import Store
 
 pytestmark = pytest.mark.usefixtures("concurrency")
@@ -103,7 +104,7 @@ def test_before_the_start_date_comes_nothing_is_read() -> None:
 
 def test_a_full_table_is_one_chain_without_ranges_and_without_bookmark() -> None:
     api, store = Api(now=2 * DAY, leads=steady(35)), Store()
-    full = catalog(replication_method="FULL_TABLE")
+    full = leads_with(replication_method="FULL_TABLE")
     run(api, store, {**CONFIG, "window_days": 1}, catalog=full)
     assert len(store.rows) == 35
     assert [set(body) for body in api.requests] == [{"cursor"}] * 4
@@ -142,7 +143,7 @@ def test_where_a_later_range_is_read_again_nothing_counts_that_comes_after() -> 
 def test_a_key_over_id_and_signal_time_keeps_every_signal() -> None:
     api, store = Api(now=4 * DAY, leads=[lead(0, HOUR, HOUR, 3 * DAY)]), Store()
     api.at_each_signal = True
-    history = catalog(key_properties=["id", "signal_observed_at"])
+    history = leads_with(key_properties=["id", "signal_observed_at"])
     run(api, store, CONFIG, catalog=history)
     (schema,) = store.of_type("SCHEMA")
     assert schema["key_properties"] == ["id", "signal_observed_at"]
@@ -155,7 +156,7 @@ def test_a_key_over_id_and_signal_time_keeps_every_signal() -> None:
 def test_no_row_depends_on_the_key_that_a_catalog_declares(key: list[str]) -> None:
     leads = [lead(n, n * HOUR, 0) for n in range(40)]
     api, store = Api(now=2 * DAY, leads=leads), Store()
-    run(api, store, CONFIG, catalog=catalog(key_properties=key))
+    run(api, store, CONFIG, catalog=leads_with(key_properties=key))
     assert store.rows.keys() == {one.id for one in leads}
 
 

@@ -9,9 +9,9 @@ import pytest
 from tap_leadintent.errors import RunError
 from tap_leadintent.sandbox import Sandbox
 from tests.support.batching import batch_config, batched, deselecting
-from tests.support.helpers import Run, only
+from tests.support.helpers import Json, Run, leads_with, only
 from tests.support.model import DAY, EPOCH, Api, second, steady
-from tests.support.model_runs import CONFIG, catalog, run
+from tests.support.model_runs import CONFIG, run
 from tests.support.store import Store, written
 
 
@@ -21,7 +21,7 @@ def test_a_version_is_activated_after_the_last_record_and_only_then(
 ) -> None:
     api, store = Api(now=2 * DAY, leads=steady(35)), Store()
     api.refuses_cursors = 99 if fails else 0
-    full = catalog(replication_method="FULL_TABLE")
+    full = leads_with(replication_method="FULL_TABLE")
     config = {**CONFIG, "emit_activate_version_messages": True}
     if fails:
         with pytest.raises(RunError):
@@ -116,37 +116,32 @@ class Recorder(Store):
         self.messages.append(written(message))
 
 
-FULL = {"replication_method": "FULL_TABLE"}
-CASES: dict[str, tuple[dict[str, Any], Callable[[], dict[str, Any]]]] = {
-    "plain": ({}, catalog),
-    "whole": ({"emit_activate_version_messages": True}, lambda: catalog(**FULL)),
-    "alias": (
-        {"stream_maps": {"leads": {"id": "id + '!'", "__alias__": "people"}}},
-        catalog,
-    ),
-    "filter": ({"stream_maps": {"leads": {"__filter__": "id > 'lead-0010'"}}}, catalog),
-    "copy": (
-        {"stream_maps": {"copies": {"__source__": "leads", "id": "id"}}},
-        catalog,
-    ),
-    "removal": ({"stream_maps": {"leads": None}}, catalog),
-    "flattening": ({"flattening_enabled": True, "flattening_max_depth": 1}, catalog),
-    "deselected part": ({}, lambda: deselecting("signal", "observed_at")),
+SETTINGS: dict[str, Json] = {
+    "plain": {},
+    "whole": {"emit_activate_version_messages": True},
+    "alias": {"stream_maps": {"leads": {"id": "id + '!'", "__alias__": "people"}}},
+    "filter": {"stream_maps": {"leads": {"__filter__": "id > 'lead-0010'"}}},
+    "copy": {"stream_maps": {"copies": {"__source__": "leads", "id": "id"}}},
+    "removal": {"stream_maps": {"leads": None}},
+    "flattening": {"flattening_enabled": True, "flattening_max_depth": 1},
+    "deselected part": {},
+}
+CATALOGS = {
+    "whole": leads_with(replication_method="FULL_TABLE"),
+    "deselected part": deselecting("signal", "observed_at"),
 }
 
 
-@pytest.mark.parametrize(("config", "make"), CASES.values(), ids=CASES)
+@pytest.mark.parametrize("case", SETTINGS)
 def test_a_row_is_the_same_as_the_sdk_makes_it_and_in_a_batch(
-    config: dict[str, Any],
-    make: Callable[[], dict[str, Any]],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Records that nothing changes go past the SDK's passes over each."""
 
     def outcome(**more: Any) -> Store:
         api, store = Api(now=2 * DAY, leads=steady(35)), Recorder()
-        run(api, store, {**CONFIG, **config, **more}, catalog=make())
+        config = {**CONFIG, **SETTINGS[case], **more}
+        run(api, store, config, catalog=CATALOGS.get(case))
         return store
 
     def without_times(store: Store) -> list[dict[str, Any]]:

@@ -5,22 +5,20 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from tests.support.columns import ARRAY, FLAG, INTEGER, NUMBER, OBJECT, TEXT, TIME
+
 MADE_BY_THE_TAP = {"record_key", "signal_observed_at", "window_end"}
 FIELDS = ("id", "title", "company", "score", "signal", "observed_at", "name", "x", "y")
 
-TEXT = {"type": ["string", "null"]}
-TIME = {**TEXT, "format": "date-time"}
-INTEGER = {"type": ["integer", "null"]}
-OBJECT = {"type": ["object", "null"], "additionalProperties": True}
 COLUMNS: list[dict[str, Any]] = [
     TEXT,
     TIME,
     INTEGER,
     OBJECT,
-    {"type": ["number", "null"]},
-    {"type": ["boolean", "null"]},
-    {"type": ["array", "null"]},
-    {"type": ["array", "null"], "items": {"type": ["number", "null"]}},
+    NUMBER,
+    FLAG,
+    ARRAY,
+    {**ARRAY, "items": NUMBER},
     {**OBJECT, "properties": {"id": TEXT, "x": {"type": "number"}}},
     {**OBJECT, "properties": {"title": TIME, "x": INTEGER}},
     {"type": "string"},

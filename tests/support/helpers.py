@@ -109,6 +109,13 @@ def only(*streams: str, of: dict[str, Any] | None = None) -> dict[str, Any]:
     return catalog
 
 
+def leads_with(**changed: Any) -> dict[str, Any]:
+    """Give a catalog in which only leads are selected, with changes to their entry."""
+    catalog = only("leads")
+    entries(catalog)["leads"].update(changed)
+    return catalog
+
+
 class Clock:
     """Stands in for the module `time`, without waiting."""
 

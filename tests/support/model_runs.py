@@ -135,12 +135,3 @@ def entries(store: Store) -> list[dict[str, Any]]:
     """Give what the state says of the leads."""
     coverage: list[dict[str, Any]] = store.state["bookmarks"]["leads"]["coverage"]
     return coverage
-
-
-def catalog(**entry: Any) -> dict[str, Any]:
-    """Give the tap's own catalog with other words for `leads`."""
-    complete = TapLeadIntent(config={}, validate_config=False).catalog_dict
-    for stream in complete["streams"]:
-        if stream["tap_stream_id"] == "leads":
-            stream.update(entry)
-    return complete
