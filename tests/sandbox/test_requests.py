@@ -156,7 +156,7 @@ def test_wrong_bodies_are_refused(sandbox: Sandbox, body: Any) -> None:
     ],
     ids=repr,
 )
-def test_a_cursor_of_another_query_is_refused(
+def test_a_changed_cursor_or_one_of_another_query_is_refused(
     sandbox: Sandbox, other: dict[str, Any]
 ) -> None:
     sheet = {"sheet": {"id": "a"}}
@@ -166,20 +166,10 @@ def test_a_cursor_of_another_query_is_refused(
     cursor = {"cursor": {"after": after}}
     assert post(sandbox, "leads", {**cursor, **other}).status_code == 400
     assert post(sandbox, "signal_accounts", cursor).status_code == 400
-    assert len(page(sandbox, "leads", after, limit=20, **same)["data"]) == 1
-
-
-def test_a_changed_cursor_is_refused(sandbox: Sandbox) -> None:
-    after = page(sandbox, "leads")["cursor"]["next"]
-    assert not after.isascii()
-    for changed in (
-        after + " ",
-        after.replace("%2B", "+"),
-        after.replace("é", "e\u0301"),
-    ):
-        assert changed != after
-        body = {"cursor": {"after": changed}}
+    for changed in (f"{after} ", after.replace("%2B", "+")):
+        body = {**same, "cursor": {"after": changed}}
         assert post(sandbox, "leads", body).status_code == 400
+    assert len(page(sandbox, "leads", after, limit=20, **same)["data"]) == 1
 
 
 def test_the_rate_limit_is_obeyed(sandbox: Sandbox) -> None:

@@ -1,6 +1,5 @@
 """What changes when the clock of the sandbox moves."""
 
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -28,20 +27,6 @@ def test_a_clock_that_is_not_set_goes_on_from_now(
         assert sandbox.now() == format_time(now + ahead)
         assert len(by_id(sandbox.records("leads")).keys() - known.keys()) >= 20
         sandbox.advance(DAY / SECOND)
-
-
-def test_new_leads_appear_at_the_rate_of_the_history(sandbox: Sandbox) -> None:
-    for leads, expected in ((0, 10), (3650, 100)):
-        sandbox.configure(sizes={"leads": leads})
-        counts = []
-        for _ in range(10):
-            counts.append(len(sandbox.records("leads")))
-            now = sandbox.advance(DAY / SECOND)
-        assert all(before < after for before, after in pairwise(counts))
-        window = {"start_time": NOW, "end_time": now}
-        added = by_id(read(sandbox, "leads", date_found=window))
-        assert len(added) == len(sandbox.records("leads")) - leads
-        assert len(added) == pytest.approx(expected, abs=1)
 
 
 def test_some_leads_get_another_signal(sandbox: Sandbox) -> None:
