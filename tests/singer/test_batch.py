@@ -3,10 +3,8 @@
 import gzip
 import json
 import os
-import resource
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -68,25 +66,6 @@ def test_files_and_new_folders_are_the_users_own(tmp_path: Path) -> None:
     assert path.name.startswith("p-tap--leads-")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-
-
-@contextmanager
-def full_disk() -> Iterator[None]:
-    """Let no file grow beyond 4 KiB."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
-def test_a_file_that_does_not_fit_on_the_disk_is_not_announced(tmp_path: Path) -> None:
-    row = {"id": "a", "text": os.urandom(10_000).hex()}
-    sent: list[SDKBatchMessage] = []
-    with full_disk(), pytest.raises(StreamError, match="batches cannot be"):
-        written(tmp_path / "new", ("leads", row), sent=sent)
-    assert not sent
 
 
 PRIVATE = "PRIVATEMARK"

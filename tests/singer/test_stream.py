@@ -1,6 +1,5 @@
 """STATE, BATCH and ACTIVATE_VERSION messages, in the order that they are sent."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,31 +8,10 @@ import pytest
 from tap_leadintent.errors import RunError
 from tap_leadintent.sandbox import Sandbox
 from tests.support.batching import batch_config, batched, deselecting
-from tests.support.helpers import Json, Run, leads_with, only
+from tests.support.helpers import Json, RunTap, leads_with, only
 from tests.support.model import DAY, EPOCH, Api, second, steady
 from tests.support.model_runs import CONFIG, run
 from tests.support.store import Store, written
-
-
-@pytest.mark.parametrize("fails", [False, True])
-def test_a_version_is_activated_after_the_last_record_and_only_then(
-    *, fails: bool
-) -> None:
-    api, store = Api(now=2 * DAY, leads=steady(35)), Store()
-    api.refuses_cursors = 99 if fails else 0
-    full = leads_with(replication_method="FULL_TABLE")
-    config = {**CONFIG, "emit_activate_version_messages": True}
-    if fails:
-        with pytest.raises(RunError):
-            run(api, store, config, catalog=full)
-        assert store.of_type("RECORD")
-        assert not store.of_type("ACTIVATE_VERSION")
-        return
-    run(api, store, config, catalog=full)
-    kinds = [m["type"] for m in store.messages if m["type"] != "STATE"]
-    assert kinds == ["SCHEMA", *["RECORD"] * 35, "ACTIVATE_VERSION"]
-    (activated,) = store.of_type("ACTIVATE_VERSION")
-    assert {m["version"] for m in store.of_type("RECORD")} == {activated["version"]}
 
 
 def test_without_a_bookmark_no_empty_state_is_written() -> None:
@@ -50,6 +28,8 @@ def test_no_state_is_ahead_of_its_records(*, in_batches: bool, tmp_path: Path) -
     if in_batches:
         config["batch_config"] = batch_config(tmp_path, size=400)
     run(api, store, config)
+    sizes = [len(batch) for batch in batched(store)]
+    assert sizes == [400, 400, 400, 300] * in_batches
     batches, seen = iter(batched(store)), set[str]()
     covered = []
     for message in store.messages:
@@ -73,16 +53,6 @@ def test_no_state_is_ahead_of_its_records(*, in_batches: bool, tmp_path: Path) -
     assert seen == {lead.id for lead in api.leads}
 
 
-def test_batches_are_as_large_as_asked_and_a_state_follows_each(tmp_path: Path) -> None:
-    api, store = Api(now=9 * DAY, leads=steady(1500, 300)), Store()
-    batches = batch_config(tmp_path, size=400)
-    run(api, store, {**CONFIG, "window_days": 0.1, "batch_config": batches})
-    assert [len(batch) for batch in batched(store)] == [400, 400, 400, 300]
-    kinds = [m["type"] for m in store.messages]
-    first = kinds.index("BATCH")
-    assert kinds[first : first + 8] == ["BATCH", "STATE"] * 4
-
-
 def test_a_stream_that_fails_leaves_no_state_ahead_of_its_batches(
     tmp_path: Path,
 ) -> None:
@@ -96,13 +66,13 @@ def test_a_stream_that_fails_leaves_no_state_ahead_of_its_batches(
 
 
 def test_what_came_before_a_failure_is_written(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+    tap: RunTap, sandbox: Sandbox, config: Json
 ) -> None:
     sandbox.faults(
         {"kind": "status", "status": 403, "stream": "signal_agents", "skip": 2}
     )
     # With an old state there is no new one to write.
-    state: dict[str, Any] = {"bookmarks": {"signal_agents": {"coverage": []}}}
+    state: Json = {"bookmarks": {"signal_agents": {"coverage": []}}}
     agents = only("signal_agents")
     run = tap({**config, "page_size": 1}, catalog=agents, state=state)
     assert "signal_agents: page 3: HTTP 403" in run.failed()
