@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from decimal import Decimal
-from itertools import chain
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import (
     API_KEY,
-    STREAMS,
     Run,
     entries,
     only,
@@ -38,47 +36,6 @@ class TestSingerSDK(_Suite):  # type: ignore[misc, valid-type] # created at run 
         runner = TapTestRunner(TapLeadIntent, config=config)
         runner.sync_all()
         return runner
-
-
-def test_every_record_of_every_stream_is_read_under_a_key_of_its_own(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
-) -> None:
-    sandbox.configure(api_key=API_KEY, sizes=dict.fromkeys(STREAMS, 150))
-    run = tap(config).succeeded()
-    keys = {m["stream"]: m["key_properties"] for m in run.messages if "schema" in m}
-    assert keys.keys() == {*STREAMS}
-    for stream, key in keys.items():
-        records = run.records(stream)
-        keys_of_rows = [tuple(record[part] for part in key) for record in records]
-        assert len({*keys_of_rows}) == len(keys_of_rows) == 150
-        assert None not in chain(*keys_of_rows)
-        ids = {record["id"] for record in records}
-        assert ids == {record["id"] for record in sandbox.records(stream)}
-
-
-def test_a_deselected_stream_is_not_asked_for(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
-) -> None:
-    run = tap(config, catalog=only("custom_signals")).succeeded()
-    written = {m["stream"] for m in run.messages if "stream" in m}
-    assert written == {"custom_signals"}
-    assert {request["stream"] for request in sandbox.requests()} == {"custom_signals"}
-
-
-@pytest.mark.parametrize("column", ["qualification", "full_name"])
-def test_a_deselected_column_is_left_out_everywhere(
-    tap: Callable[..., Run], config: dict[str, Any], column: str
-) -> None:
-    catalog = only("leads")
-    select(catalog, "leads", "properties", column, selected=False)
-    run = tap(config, catalog=catalog).succeeded()
-    records = run.records("leads")
-    assert len(records) == 3
-    assert column not in run.schema("leads")["properties"]
-    for record in records:
-        assert column not in record
-        assert column not in (record["additional_properties"] or {})
-        assert record["company"]
 
 
 def test_additional_properties_can_be_deselected(

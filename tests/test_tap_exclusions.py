@@ -58,28 +58,6 @@ def test_discovery_has_no_column_for_them(tap: RunTap, config: Json) -> None:
     assert not {"full_name", "email"} & inferred.keys()
 
 
-def test_a_given_catalogs_columns_go_too(
-    tap: RunTap, sandbox: Sandbox, config: Json
-) -> None:
-    given = only("monitored_leads")
-    entry = entries(given)["monitored_leads"]
-    person = {"type": "object", "properties": {"name": {"type": "string"}}}
-    entry["schema"]["properties"] |= {
-        "full_name": {"type": "string"},
-        "person": {**person, "required": ["name"]},
-    }
-    sandbox.insert("monitored_leads", {"id": "1", "person": {"name": SECRET, "n": 1}})
-    config["exclude_fields"] = {"monitored_leads": ["full_name", "person.name"]}
-    done = tap(config, catalog=given).succeeded()
-    found = done.schema("monitored_leads")["properties"]
-    assert "full_name" not in found
-    assert found["person"]["properties"] == {}
-    (row,) = (r for r in done.records("monitored_leads") if r["id"] == "1")
-    assert row["person"] == {"n": 1}
-    assert SECRET not in done.stdout
-    assert "full_name" not in json.dumps(done.records("monitored_leads"))
-
-
 def test_a_key_is_made_of_what_is_left(
     tap: RunTap, sandbox: Sandbox, config: Json
 ) -> None:

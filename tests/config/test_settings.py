@@ -7,26 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import requests_mock
-from click.testing import Result
 
 from tap_leadintent.replication.plan import Scope
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
 from tap_leadintent.times import format_instant
-from tests.support.helpers import STREAMS, VALID, Run
+from tests.support.helpers import VALID, Run
 
 BASE_URL = VALID["base_url"]
-
-
-def test_discovery_needs_no_key(
-    cli: Callable[..., Result], requests_mock: requests_mock.Mocker
-) -> None:
-    result = cli({"infer_columns": True}, "--discover")
-    assert result.exit_code == 0
-    streams = json.loads(result.stdout)["streams"]
-    assert sorted(stream["tap_stream_id"] for stream in streams) == sorted(STREAMS)
-    assert not requests_mock.called
 
 
 def test_what_is_null_is_not_set() -> None:
