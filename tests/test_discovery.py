@@ -86,7 +86,8 @@ def test_a_forbidden_stream_keeps_its_columns_and_is_deselected(
     run = tap(inferring, "--discover")
     entry = catalog_of(run)["observations"]
     assert entry["schema"] == declared["observations"]["schema"]
-    assert "observations: HTTP 403" in run.stderr
+    assert " | observations: HTTP 403 Forbidden: " in run.stderr
+    assert "; the stream is deselected, and its columns are not inferred" in run.stderr
     synced = tap(inferring).succeeded()
     assert synced.records("observations") == []
     assert all(record["name"] for record in synced.records("custom_signals"))

@@ -35,18 +35,21 @@ def shards(write: Callable[[str, object], str]) -> Join:
 def test_shards_are_joined_without_the_lookback_of_each(
     shards: Join, settings: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    signals = [signal("06-10", "06-20"), signal("07-01", "07-10")]
     # Only the lookback is needed.
     monkeypatch.delenv(f"{PREFIX}BASE_URL")
     command = shards(
         {"singer_state": state_of(leads=[found("05-01", "09-01")])},
         STATE,
-        state_of(leads=[found("06-01", "07-01"), found("07-01", "08-01")]),
+        state_of(leads=[found("06-01", "07-01"), found("07-01", "08-01"), *signals]),
         {"bookmarks": {"signal_agents": {}}},
     )
     joined = state_from(*command)["singer_state"]["bookmarks"]
     assert joined["leads"]["coverage"] == [
         found("01-01", "08-31", **KEY),
         signal("04-01", "05-31", **KEY),
+        signal("06-10", "06-20", **KEY),
+        signal("07-01", "07-09", **KEY),
         *LEADS[3:],
     ]
     seen = entry("observed_at", "01-01", "05-31")

@@ -1,6 +1,5 @@
-"""Properties of `forget`, `plan` and `join`, for random states of a few days."""
+"""What `forget` promises, for random states of a few days."""
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,13 +8,12 @@ from hypothesis import strategies as st
 
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.coverage import Coverage
-from tap_leadintent.replication.intervals import Interval, union
+from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.plan import Scope, make_plan
 from tap_leadintent.replication.source import Source
-from tap_leadintent.state_tool import changes, describe
+from tap_leadintent.state_tool import changes
 from tap_leadintent.state_tool.bookmarks import RANGES as ALL_RANGES
 from tap_leadintent.state_tool.document import StateError
-from tap_leadintent.times import format_instant, parse_instant
 from tests.support.states import HERE
 
 Pieces = list[tuple[str, tuple[int, int]]]
@@ -73,41 +71,3 @@ def test_what_is_forgotten_is_read_again(
         assert hours_in(after.of_range(name)) == remaining
         read = hours_in(cut for s in steps if name in s.covers for cut in s.intervals)
         assert {hour for hour in forgotten[name] if hour >= (start or 0)} <= read
-
-
-@given(coverages, hours, hours, st.none() | st.just(3))
-def test_each_interval_of_a_plan_is_described_once(
-    pieces: Pieces, start: int, lookback: int, recheck: int | None
-) -> None:
-    config = {
-        "base_url": HERE,
-        "filters": {},
-        "start_date": format_instant(start * HOUR),
-        "lookback_minutes": lookback * 60,
-        "recheck_days": recheck,
-    }
-    asked = Scope.of(config, RANGES)
-    steps = make_plan(asked, in_seconds(pieces), SPAN * HOUR).steps
-    lines = [*describe.describe_plan("leads", config, state_of(pieces), SPAN * HOUR)]
-    for name in RANGES:
-        texts = re.findall(rf"  {name} from (\S+) to (\S+):", "\n".join(lines))
-        described = [(parse_instant(start), parse_instant(end)) for start, end in texts]
-        read = [cut for s in steps if name in s.covers for cut in s.intervals]
-        assert union(described) == union(read)
-        assert sum(b - a for a, b in described) == sum(b - a for a, b in read)
-
-
-@given(st.lists(coverages, min_size=1, max_size=4), hours)
-def test_joined_shards_cover_what_each_covers_before_its_lookback(
-    shards: list[Pieces], lookback: int
-) -> None:
-    states = [{"leads": state_of(shard)} for shard in shards]
-    joined = changes.join(
-        states, None, None, lookback=lookback * HOUR, allow_holes=True
-    )
-    for name in RANGES:
-        settled = set()
-        for covered in (in_seconds(shard).of_range(name) for shard in shards):
-            newest = covered[-1][1] // HOUR if covered else 0
-            settled |= hours_in(covered) & set(range(newest - lookback))
-        assert hours_in(covered_by(joined["leads"]).of_range(name)) == settled
