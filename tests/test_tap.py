@@ -14,7 +14,6 @@ from tests.support.helpers import (
     Run,
     entries,
     only,
-    select,
 )
 
 _Suite = get_tap_test_class(
@@ -36,18 +35,6 @@ class TestSingerSDK(_Suite):  # type: ignore[misc, valid-type] # created at run 
         runner = TapTestRunner(TapLeadIntent, config=config)
         runner.sync_all()
         return runner
-
-
-def test_additional_properties_can_be_deselected(
-    tap: Callable[..., Run], config: dict[str, Any]
-) -> None:
-    catalog = only("observations")
-    column = ("properties", "additional_properties")
-    select(catalog, "observations", *column, selected=False)
-    run = tap(config, catalog=catalog).succeeded()
-    for record in run.records("observations"):
-        assert record.keys() == {"record_key", "id", "observed_at"}
-    assert "additional_properties" not in run.schema("observations")["properties"]
 
 
 def test_a_column_that_the_catalog_adds_is_filled_where_its_schema_allows(

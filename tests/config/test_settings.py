@@ -17,13 +17,6 @@ from tests.support.helpers import VALID, Run
 BASE_URL = VALID["base_url"]
 
 
-def test_what_is_null_is_not_set() -> None:
-    given = {**VALID, "page_size": None, "user_agent": None}
-    settings = TapLeadIntent(config=given).config
-    assert (settings["page_size"], settings["filters"]) == (100, {})
-    assert "user_agent" not in settings
-
-
 @pytest.mark.parametrize(
     "change",
     [

@@ -13,9 +13,6 @@ from singer_sdk.singerlib import RecordMessage
 
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.model import Api
-from tests.support.model_runs import run
-from tests.support.store import Store
 
 CONFIG = {"base_url": "https://api.example.com", "api_key": "some-key"}
 
@@ -73,12 +70,6 @@ def test_what_the_sdk_logs_of_its_start_is_what_the_command_line_hides(
     caplog.set_level(logging.INFO)
     TapLeadIntent(config={}, validate_config=False)
     assert all("env var " in line for line in caplog.messages)
-
-
-def test_the_sdk_keeps_no_bookmark_of_its_own() -> None:
-    store = Store()
-    run(Api(now=86400), store, {"start_date": "2026-03-01"})
-    assert set(store.state["bookmarks"]["leads"]) == {"coverage"}
 
 
 def test_the_attributes_in_use_are_there() -> None:

@@ -133,5 +133,6 @@ def asked(api: Api) -> list[tuple[str, str, str]]:
 
 def entries(store: Store) -> list[dict[str, Any]]:
     """Give what the state says of the leads."""
-    coverage: list[dict[str, Any]] = store.state["bookmarks"]["leads"]["coverage"]
-    return coverage
+    bookmark: dict[str, list[dict[str, Any]]] = store.state["bookmarks"]["leads"]
+    assert bookmark.keys() == {"coverage"}, "the SDK has kept a bookmark of its own"
+    return bookmark["coverage"]
