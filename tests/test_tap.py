@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from decimal import Decimal
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import (
     API_KEY,
+    STREAMS,
     Run,
     entries,
     only,
@@ -35,6 +37,22 @@ class TestSingerSDK(_Suite):  # type: ignore[misc, valid-type] # created at run 
         runner = TapTestRunner(TapLeadIntent, config=config)
         runner.sync_all()
         return runner
+
+
+def test_every_record_of_every_stream_is_read_under_a_key_of_its_own(
+    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+) -> None:
+    sandbox.configure(api_key=API_KEY, sizes=dict.fromkeys(STREAMS, 150))
+    run = tap(config).succeeded()
+    keys = {m["stream"]: m["key_properties"] for m in run.messages if "schema" in m}
+    assert keys.keys() == {*STREAMS}
+    for stream, key in keys.items():
+        records = run.records(stream)
+        keys_of_rows = [tuple(record[part] for part in key) for record in records]
+        assert len({*keys_of_rows}) == len(keys_of_rows) == 150
+        assert None not in chain(*keys_of_rows)
+        ids = {record["id"] for record in records}
+        assert ids == {record["id"] for record in sandbox.records(stream)}
 
 
 def test_a_column_that_the_catalog_adds_is_filled_where_its_schema_allows(

@@ -66,6 +66,12 @@ def batches_in(root: str) -> dict[str, Any]:
     return {"encoding": {"format": "jsonl"}, "storage": {"root": root}}
 
 
+INFER = {
+    "config": {"infer_columns": True},
+    "arguments": ("--discover",),
+    "catalog": None,
+}
+
 BEFORE_THE_FIRST_REQUEST = {
     "stream_maps: `fake` needs another package: pip install 'tap-leadintent[faker]'": Case(
         config={"stream_maps": {"leads": {"full_name": "fake.name()"}}}
@@ -111,6 +117,9 @@ OF_ALL_STREAMS = {
 OF_LEADS = {
     "HTTP 402 …: …; the organization's plan does not include this; ask its administrator": Case(
         fault=status(402)
+    ),
+    "HTTP 403 …: …***…; this key may not read this endpoint; deselect the stream, or ask for access": Case(
+        fault=status(403, body=f"not for {API_KEY}")
     ),
     "HTTP 404 …: …; the API was not found at this address; check base_url, which is the root of the API without /v1": Case(
         fault=status(404)
@@ -168,9 +177,13 @@ OF_A_RUN = {
         },
         catalog=ACCOUNTS,
     ),
+    "custom_signals: HTTP 403 …; the stream is deselected, and its columns are not inferred": warned(
+        **INFER, fault=status(403)
+    ),
     "custom_signals: … fields without a column, only in additional_properties: …; infer_columns can add typed columns": Case(
         level="INFO", catalog=SIGNALS
     ),
+    "leads: reading all records": Case(level="INFO"),
     "leads: 3 records, 1 request, … s; complete up to …": Case(level="INFO"),
 }
 
