@@ -94,7 +94,7 @@ class LeadIntentStream(SingerStream):
                 "Authorization": f"Bearer {config['api_key']}",
             },
             tags={Tag.STREAM: self.name, Tag.ENDPOINT: PATHS[self.name]},
-            fields=self.filters,
+            filters=self.filters,
             page_size=config["page_size"],
             timeout=config["request_timeout_seconds"],
             retries=config["max_retries"],

@@ -83,7 +83,10 @@ class Reason(StrEnum):
 
 @dataclass(eq=False, kw_only=True, repr=False)
 class StreamError(FatalAPIError, LoggedError):
-    """A stream cannot go on."""
+    """A request failed, or a record cannot be used.
+
+    It ends the stream, unless a retry or a narrower window helps.
+    """
 
     message: str = field(kw_only=False)  # type: ignore[misc]
     """What happened and what to do."""

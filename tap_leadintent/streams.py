@@ -73,7 +73,10 @@ class SignalAccounts(LeadIntentStream):
 
 
 class MonitoredAccounts(LeadIntentStream):
-    """The current monitored-account queue: `POST /v1/monitor/accounts`."""
+    """The current monitored-account queue: `POST /v1/monitor/accounts`.
+
+    It is a full table, as it has no replication key. A catalog can make it incremental.
+    """
 
     name = "monitored_accounts"
     computed_columns = (_record_key("account"), _WINDOW_END)

@@ -83,10 +83,12 @@ class TapLeadIntent(Tap):
     @override
     def discover_streams(self) -> list[LeadIntentStream]:
         readers = self.config["concurrency"]
+        # Hanging requests of a failed stream may keep as many connections again.
+        connections = 2 * readers
         requests_per_minute = self.config.get("max_requests_per_minute")
         health = RunHealth()
         run_context = RunContext(
-            session=new_session(self.config.get("base_url", ""), 2 * readers),
+            session=new_session(self.config.get("base_url", ""), connections),
             limiter=RateLimiter(readers, requests_per_minute, health),
             health=health,
             clock=ServerClock(self.logger),

@@ -70,8 +70,8 @@ class Client:
     tags: Mapping[str, str]
     """The tags of the metric `http_request_duration`."""
 
-    fields: Fields
-    """The fields of each request's body."""
+    filters: Fields
+    """The fields of each request's body that the setting `filters` holds."""
 
     page_size: int
     """How many records to ask for."""
@@ -125,7 +125,7 @@ class Client:
         cursor: dict[str, Any] = {"limit": self.page_size}
         if after is not None:
             cursor["after"] = after
-        body = {**self.fields, **fields, "cursor": cursor}
+        body = {**self.filters, **fields, "cursor": cursor}
         request = requests.Request("POST", self.url, headers=self.headers, json=body)
         sent_at, began = time.time(), time.monotonic()
         context = self.run_context

@@ -55,7 +55,7 @@ class Chain(BaseAPIPaginator[str | None]):
             page: The page.
 
         Returns:
-            The page, as it counts.
+            The page; a subclass may change what it covers, or whether it is the last.
 
         Raises:
             StreamError: It has no next cursor, or one that was followed before; or it
@@ -93,7 +93,7 @@ class Chain(BaseAPIPaginator[str | None]):
         raise StreamError(msg)
 
     def recover(self, error: BaseException) -> None:
-        """Note that the request failed, and begin again if a cursor may have expired.
+        """Begin again if the request failed because its cursor may have expired.
 
         Args:
             error: Why it failed.

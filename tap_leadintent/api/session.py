@@ -35,7 +35,7 @@ class BoundedAdapter(HTTPAdapter):
     @override
     def get_connection_with_tls_context(self, *args: Any, **options: Any) -> Any:
         pool: Any = super().get_connection_with_tls_context(*args, **options)
-        # The class depends on the proxy, and is known here for the first time.
+        # Which class connects depends on the proxy, and is first known here.
         if not issubclass(pool.ConnectionCls, _Deadline):
             pool.ConnectionCls = _with_deadline(pool.ConnectionCls)
         return pool
@@ -44,13 +44,14 @@ class BoundedAdapter(HTTPAdapter):
     def send(self, request: requests.PreparedRequest, *_: Any, **options: Any) -> Any:
         try:
             response = super().send(request, **{**options, "stream": True})
-            # Read by `requests`, it would be copied from chunks.
+            # `requests` would read the body in chunks, and copy them.
             response._content = _read_body(response.raw)  # noqa: SLF001
         except LocationValueError as error:
             raise requests.exceptions.InvalidURL(error) from error
         except HTTPError as error:
             raise requests.ConnectionError(error) from error
-        # It would be read, though it is not followed, and it may be invalid.
+        # `requests` would read this header, though it does not follow it, and fail if
+        # it is invalid.
         response.headers.pop("Location", None)
         return response
 
@@ -133,9 +134,9 @@ def new_session(url: str, connections: int) -> requests.Session:
     session, adapter = requests.Session(), BoundedAdapter(pool_maxsize=connections)
     session.mount("https://", adapter)
     session.mount("http://", adapter)
-    # Else it would read the environment again for each request.
+    # Otherwise the session would read the environment again for each request.
     session.trust_env = False
-    # They would never be sent, and a server could fill the memory with them.
+    # Cookies would never be sent, and a server could fill the memory with them.
     session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
     # With plain HTTP, a proxy could read the key; it is allowed for loopback only.
     if url.lower().startswith("https:"):

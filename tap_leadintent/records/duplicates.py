@@ -9,8 +9,8 @@ from tap_leadintent.api.page import Records
 from tap_leadintent.openapi import ComputedColumn
 
 _MOST_KEYS = 130_000
-"""Keys that are remembered, in about 13 MB. More take more memory; of those beyond, a
-first load emits up to two versions that may be the same."""
+"""Keys that are remembered, in about 13 MB. More take more memory; with fewer, more
+records of a first load are emitted twice, once for each time range."""
 
 _MASK = 2**60 - 1
 """The bits of a hash that are kept. More make each key take 32 bytes more; fewer make

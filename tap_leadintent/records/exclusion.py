@@ -26,8 +26,8 @@ class Exclusion:
             for position, character in enumerate(name)
             if character == "."
         }
-        # Computed when a record has such a field: all together are exponential in the
-        # number of dots, as each dot may also be a part of a field's own name.
+        # Filled when a record has such a field: compiled in advance, they would be
+        # exponential in the number of dots, as a dot may be a part of a field's name.
         self._nested: dict[str, Exclusion] = {}
 
     def __bool__(self) -> bool:

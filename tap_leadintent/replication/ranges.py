@@ -43,6 +43,7 @@ def range_fields(name: str, start: int, end: int) -> dict[str, Any]:
     Returns:
         The fields of the request's body.
     """
+    # A server may refuse times before 1970, so none is requested without need.
     start = max(0 if start >= 0 else EARLIEST, start - OVERLAP_SECONDS)
     times = {"start_time": format_instant(start), "end_time": format_instant(end)}
     return {name: times}
