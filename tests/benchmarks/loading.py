@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from itertools import count
@@ -19,7 +18,7 @@ from tests.support.pipelines import Pipeline, PostgresWarehouse, install
 from tests.support.targets import settings_of
 
 from .clients import CLOCK, PEERS, build_peer, build_tap, leads_only, slices
-from .measure import Row, Scale, interleaved, ratio
+from .measure import Row, Scale, interleaved, ratio, run_command
 
 _WORKERS = 4
 """What the tap reads at once by default; and dlt's workers."""
@@ -138,20 +137,9 @@ class _Loading:
 
     def _load(self, schema: str, *commands: Sequence[Path | str]) -> float:
         """Run commands, the output of each the input of the next."""
-        log = self._folder / "log.txt"
         line = " | ".join(shlex.join(map(str, command)) for command in commands)
         shell = ("bash", "-o", "pipefail", "-c", line)
-        began = time.perf_counter()
-        with log.open("wb") as output:
-            code = subprocess.call(
-                shell, stdin=subprocess.DEVNULL, stdout=output, stderr=output
-            )
-        seconds = time.perf_counter() - began
-        if code:
-            end = log.read_text(encoding="utf-8", errors="replace")[-2000:]
-            msg = f"exit code {code}\n{end}"
-            raise RuntimeError(msg)
-        return self._checked(schema, seconds)
+        return self._checked(schema, run_command(shell, self._folder).seconds)
 
     def _checked(self, schema: str, seconds: float) -> float:
         """Check that each lead is there once, and leave the database as it was."""

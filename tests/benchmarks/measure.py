@@ -87,7 +87,7 @@ def run(client: Client, url: str, leads: int) -> Usage:
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        usage = _run_command(client.prepare(folder, url), folder)
+        usage = run_command(client.prepare(folder, url), folder)
         count, different = _count(folder)
         # Beyond 130,000 leads, the tap emits those on the edges of windows twice.
         if different != leads or count > leads * 1.001:
@@ -96,7 +96,8 @@ def run(client: Client, url: str, leads: int) -> Usage:
     return usage
 
 
-def _run_command(command: list[str], folder: Path) -> Usage:
+def run_command(command: Sequence[str], folder: Path) -> Usage:
+    """Run a command in a folder, to which it prints; return what it took."""
     errors = folder / "errors.txt"
     with (folder / "output.jsonl").open("wb") as output, errors.open("wb") as problems:
         began = time.perf_counter()

@@ -11,9 +11,9 @@ import pytest
 from tap_leadintent.demo.processes import DemoError
 from tap_leadintent.sandbox import Sandbox
 from tests.e2e.s3.conftest import Lake
-from tests.support.helpers import STREAMS, exact_json, raw_records
+from tests.support.helpers import STREAMS, declared_stream, exact_json, raw_records
 from tests.support.pipelines import Pipeline
-from tests.support.rows import expected_row, instant
+from tests.support.rows import expected_row, flattened, instant
 from tests.support.runs import DAY, fill
 
 PAGE = Path(__file__).parents[3] / "docs" / "warehouses.md"
@@ -34,14 +34,10 @@ def whole_seconds(value: datetime | None) -> datetime | None:
     return value and value.replace(microsecond=0)
 
 
-def flattened(stream: str, record: dict[str, Any]) -> dict[str, Any]:
+def in_file(stream: str, record: dict[str, Any]) -> dict[str, Any]:
     """Return the expected columns of a file: objects flattened, times in seconds."""
-    row: dict[str, Any] = {}
-    for name, value in expected_row(stream, record).items():
-        if isinstance(value, dict) and name != "additional_properties":
-            row |= {f"{name}__{inner}": field for inner, field in value.items()}
-        else:
-            row[name] = value
+    columns = declared_stream(stream).schema["properties"]
+    row = flattened(expected_row(stream, record), columns)
     times = {name for name in row if name.endswith("_at")}
     return row | {name: whole_seconds(instant(row[name])) for name in times}
 
@@ -70,7 +66,7 @@ def test_files_of_parquet_hold_what_the_api_holds(sandbox: Sandbox, lake: Lake) 
         key = "id" if stream in {"signal_agents", "leads"} else "record_key"
         held = {row["id"]: read(row) for row in lake.ask(newest_rows(stream, key))}
         expected = {
-            record["id"]: flattened(stream, record)
+            record["id"]: in_file(stream, record)
             for record in raw_records(sandbox, stream)
         }
         assert held == {

@@ -8,6 +8,7 @@ from tap_leadintent.sandbox import Sandbox
 from tests.e2e.snowflake.conftest import SnowflakeWarehouse
 from tests.support.helpers import STREAMS, declared_stream, raw_records
 from tests.support.pipelines import Pipeline
+from tests.support.postgres import without_metadata
 from tests.support.rows import expected_row
 from tests.support.runs import DAY, SINCE, fill
 
@@ -33,15 +34,7 @@ def held(
     tables = warehouse.rows(schema, *streams)
     found = {}
     for stream, rows in zip(streams, tables, strict=True):
-        found[stream] = {
-            row["id"]: {
-                name: value
-                for name, value in row.items()
-                # The end of a window is not a field of the record.
-                if name != "window_end" and not name.startswith("_sdc_")
-            }
-            for row in rows
-        }
+        found[stream] = {row["id"]: without_metadata(row) for row in rows}
         assert len(found[stream]) == len(rows)
     return found
 
