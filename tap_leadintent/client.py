@@ -232,8 +232,7 @@ class LeadIntentStream(SingerStream):
         if bookmark.problem:
             problem = self.run_context.secret.summarize(bookmark.problem)
             self.logger.warning("The stream is read from scratch: %s", problem)
-        before, bookmark.key_mark = bookmark.key_mark, key_mark(self.config["api_key"])
-        if before not in {"", bookmark.key_mark}:
+        if bookmark.key_mark not in {"", key_mark(self.config["api_key"])}:
             self.logger.warning(
                 "api_key is not the one that the state was made with; if it belongs to "
                 "another organization, use a separate state for it"
@@ -251,6 +250,7 @@ class LeadIntentStream(SingerStream):
         plan = make_plan(scope, self.bookmark.coverage, self._now)
         # The reader extends this object, window by window.
         self.bookmark.coverage = plan.coverage
+        self.bookmark.key_mark = key_mark(self.config["api_key"])
         self.checkpoint(self._state())
         self.write_state()
         return plan

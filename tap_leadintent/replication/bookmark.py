@@ -49,7 +49,8 @@ class Bookmark:
     """Entries of the latest other sources, the latest first."""
 
     key_mark: str = ""
-    """That of the key which the source is or was last read with, if it is known."""
+    """That of the key which the source was last read with, if it is known; the run sets
+    its own."""
 
     former: Source | None = None
     """The state's last source, if the state covers nothing of this run's source; for
