@@ -231,7 +231,10 @@ class Windows:
         half = (window.end - window.start) // 2
         self.widest = min(self.widest, max(NARROWEST, half))
         self._put_back(window, 0.0)
-        if all(b - a > self.widest for a, b, *_ in self._in_flight):
+        tried = (
+            self.widest // 2 < b - a <= self.widest for a, b, *_ in self._in_flight
+        )
+        if not any(tried):
             # One alone tries whether the API accepts this length.
             start, end, _ = self._unread[0]
             self._probes = [Window(start, end, _PROBE_PAGES, is_probe=True)]

@@ -191,3 +191,16 @@ def test_a_whole_stretch_is_one_window_that_is_never_given_up() -> None:
     assert window is not None
     assert (window.start, window.end, window.most_pages) == (0, YEAR, inf)
     assert all(windows.note_page(window, records=PAGE) for _ in range(1000))
+
+
+def test_one_window_alone_tries_a_width_while_a_short_one_is_read() -> None:
+    hour = 3600
+    asked = [(0, 100 * hour), (200 * hour, 201 * hour)]
+    windows = Windows(asked, page_size=PAGE, readers=8, quiet=True)
+    wide, _short = windows.next(), windows.next()
+    assert wide
+    windows.narrow(wide)
+    tried = windows.next()
+    assert tried
+    assert (tried.start, tried.end) == (0, 50 * hour)
+    assert windows.next() is None
