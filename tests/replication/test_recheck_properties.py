@@ -93,7 +93,7 @@ def steps(draw: st.DrawFn) -> tuple[int, int | None, dict[str, Any]]:
 
 @pytest.mark.long
 @settings(
-    max_examples=30,
+    max_examples=40,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
