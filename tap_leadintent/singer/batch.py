@@ -37,7 +37,7 @@ class Batches:
         self._tap = tap
         self._config = BatchConfig.from_dict(dict(config))
         if self._config.encoding.format == BatchFileFormat.JSONL:
-            # The SDK compresses them, whatever it is told.
+            # The SDK compresses them, whatever the setting says.
             self._config.encoding.compression = "gzip"
         self._send = send
         self._rows: dict[str, list[Row]] = {}

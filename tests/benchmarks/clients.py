@@ -1,4 +1,4 @@
-"""The programs that are compared: how each is told what to read."""
+"""The programs that are compared: how each gets what it is to read."""
 
 import json
 import subprocess

@@ -108,7 +108,7 @@ def test_the_future_is_not_covered() -> None:
         assert planned.coverage.of_range(name) == [(0, 50), (NOW - 5, NOW)]
 
 
-def test_a_short_stretch_of_what_has_coverage_is_quiet() -> None:
+def test_a_short_interval_of_a_range_with_coverage_is_quiet() -> None:
     for planned, is_quiet in [
         (plan(*both((0, 90 * DAY))), True),
         (plan(*both((0, 60 * DAY))), False),

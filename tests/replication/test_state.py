@@ -56,7 +56,7 @@ def test_another_source_is_read_whole_and_coming_back_reads_what_is_new(
     assert {entry["source"] for entry in entries(store)} == {HERE, THERE}
 
 
-def test_another_key_is_warned_of_once_and_reads_nothing_anew(
+def test_another_key_is_warned_of_once_and_reads_nothing_again(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     api, store = Api(now=2 * DAY, leads=steady(20)), Store()

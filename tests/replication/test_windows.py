@@ -77,7 +77,7 @@ def test_pages_that_hold_nothing_do_not_look_like_records() -> None:
 
 
 @pytest.mark.parametrize("readers", [1, 2, 8, 32])
-def test_ten_years_of_nothing_cost_a_look_at_each_part(readers: int) -> None:
+def test_ten_years_of_nothing_cost_a_probe_of_each_part(readers: int) -> None:
     assert read(History([]), 0, 10 * YEAR, readers).requests <= 16
 
 
@@ -144,7 +144,7 @@ def test_an_increment_costs_little_more_than_a_plain_chain(
 @example([(5, 1, 5000)], 4, None, UNEVEN, 30)
 @example([(5, 1, 5000)], 4, None, UNEVEN, 100)
 @example([], 4, None, PLAIN, 1)
-def test_it_ends_and_hands_out_everything_once(
+def test_it_ends_and_gives_every_interval_once(
     clusters: list[tuple[int, int, int]],
     readers: int,
     widest: int | None,
@@ -161,7 +161,7 @@ def test_it_ends_and_hands_out_everything_once(
     assert [window.end for window in windows] == edges[1:]
     assert all(window.start < window.end for window in windows)
     assert all(w.end - w.start <= (widest or end) for w in windows)
-    # Each cluster has to be found, by cutting the stretch that it was found in.
+    # Each cluster has to be found, by cutting the interval that it was found in.
     pages = sum(ceil(held / server.served) for held in one.records)
     most = (4 if server is UNEVEN else 3) * pages + 100 * len(clusters)
     assert widest or one.requests <= most + 20
@@ -185,7 +185,7 @@ def test_the_oldest_window_comes_to_its_end_while_all_others_wait(
             windows.done(front, records=last)
 
 
-def test_a_whole_stretch_is_one_window_that_is_never_given_up() -> None:
+def test_one_chain_reads_all_of_an_interval_and_is_never_abandoned() -> None:
     windows = Windows([(0, YEAR)], page_size=PAGE, one_chain=True)
     window = windows.next()
     assert window is not None

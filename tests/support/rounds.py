@@ -1,6 +1,6 @@
 """Plays how windows read histories, in rounds: the time that one request takes.
 
-A history is times of records, as they may lie in a year, or in the stretch of a
+A history is times of records, as they may lie in a year, or in the interval of a
 scheduled run.
 """
 
@@ -59,7 +59,7 @@ BATCHES = {
 def increment(
     length: int, new: int, batches: int, seconds: int, seed: object
 ) -> History:
-    """Give what a scheduled run finds in a stretch of so many seconds."""
+    """Give what a scheduled run finds in an interval of so many seconds."""
     draw = Random(f"{length}{new}{batches}{seed}")  # noqa: S311
     if not batches:
         return History([draw.randrange(length) for _ in range(new)])
@@ -102,7 +102,7 @@ class Played:
     records: list[int] = field(default_factory=list)
     """How many records each of them held."""
     longest: int = 0
-    """The most pages with records of a chain, also of one that was given up; windows of
+    """The most pages with records of a chain, also of one that was abandoned; windows of
     ten seconds aside."""
 
 
@@ -132,7 +132,7 @@ class Server:
 def read(
     history: History, start: int, end: int, readers: int = 1, **options: Any
 ) -> Played:
-    """Read a stretch of a history with readers that take a round for a page.
+    """Read an interval of a history with readers that take a round for a page.
 
     Options are those of `Windows`, and `server`.
     """
