@@ -102,8 +102,8 @@ class Played:
     records: list[int] = field(default_factory=list)
     """How many records each of them held."""
     longest: int = 0
-    """The most pages with records of a chain, also of one that was abandoned; windows of
-    ten seconds aside."""
+    """The most pages with records of a chain, also of one that was abandoned; windows
+    of ten seconds aside."""
 
 
 @dataclass(frozen=True)
