@@ -130,7 +130,6 @@ class LeadIntentStream(SingerStream):
         days = self.config.get("window_days") if "start_date" in self.config else None
         return Reader(
             client=self.client,
-            progress=Progress(self.logger.info),
             window_done=lambda: self.checkpoint(self._state()),
             concurrency=self.config["concurrency"],
             widest=days and max(1, int(days * 86400) - OVERLAP_SECONDS),
@@ -177,7 +176,7 @@ class LeadIntentStream(SingerStream):
 
     @override
     def get_records(self, context: Context | None) -> Iterable[Record]:
-        pages = self._pages()
+        pages, progress = self._pages(), Progress(self.stats, self.logger.info)
         try:
             with closing(pages):
                 for page, window_end in pages:
@@ -186,7 +185,7 @@ class LeadIntentStream(SingerStream):
                     self.stats.records += len(rows)
                     # The next page may take long, and the target need not wait for it.
                     flush(self._tap.message_writer)
-                    self.reader.progress.page(self.stats.records)
+                    progress.show()
         finally:
             if self.exclusion:
                 names = self.config["exclude_fields"][self.name]

@@ -84,6 +84,9 @@ class StreamStats:
 
     has_failed: bool = False
 
+    reached: str = ""
+    """What has been read completely, such as "date_found is read up to …"."""
+
     def fields(self) -> dict[str, Any]:
         """Return the figures as fields of a log record."""
         seconds = 0.0 if self.began is None else time.monotonic() - self.began
@@ -102,25 +105,21 @@ class Progress:
     It looks at the clock only when a page has been emitted.
     """
 
-    def __init__(self, log: Callable[[str], object]) -> None:
+    def __init__(self, stats: StreamStats, log: Callable[[str], object]) -> None:
         """Start now.
 
         Args:
+            stats: What has been done for the stream so far.
             log: Logs a line.
         """
+        self._stats = stats
         self._log = log
         self._last = time.monotonic()
-        self.reached = ""
-        """What has been read completely, such as "date_found is read up to …"."""
 
-    def page(self, records: int) -> None:
-        """Note a page, and log a line if the last one is 15 seconds old.
-
-        Args:
-            records: How many records of the stream have been emitted so far.
-        """
+    def show(self) -> None:
+        """Log a line if the last one is 15 seconds old."""
         now = time.monotonic()
         if now - self._last >= _SECONDS_BETWEEN_LINES:
             self._last = now
-            texts = filter(None, (f"{counted(records, 'record')} so far", self.reached))
-            self._log("; ".join(texts))
+            records = f"{counted(self._stats.records, 'record')} so far"
+            self._log("; ".join(filter(None, (records, self._stats.reached))))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tap_leadintent.progress import Progress
+from tap_leadintent.progress import Progress, StreamStats
 from tests.support.helpers import Clock
 from tests.support.model import DAY, EPOCH, Api, iso, steady
 from tests.support.model_runs import DAILY, STRICT, run
@@ -21,10 +21,12 @@ def test_a_line_comes_every_15_seconds_and_no_sooner(
     clock = Clock()
     monkeypatch.setattr("tap_leadintent.progress.time", clock)
     lines: list[str] = []
-    progress = Progress(lines.append)
-    for page in range(1, 46):
+    stats = StreamStats()
+    progress = Progress(stats, lines.append)
+    for _ in range(45):
         clock.now += 1
-        progress.page(100 * page)
+        stats.records += 100
+        progress.show()
     assert lines == [
         f"{records} records so far" for records in ("1,500", "3,000", "4,500")
     ]

@@ -10,7 +10,7 @@ from typing import Any
 from tap_leadintent.api.http import Client
 from tap_leadintent.api.page import Records
 from tap_leadintent.api.pagination import Chain, FirstPage
-from tap_leadintent.progress import Progress, describe
+from tap_leadintent.progress import describe
 from tap_leadintent.replication.coordinator import Coordinator
 from tap_leadintent.replication.coverage import Coverage
 from tap_leadintent.replication.plan import FullRead, RangeRead, Step
@@ -26,9 +26,6 @@ class Reader:
 
     client: Client
     """Sends the requests."""
-
-    progress: Progress
-    """Notes each window."""
 
     window_done: Callable[[], None]
     """Called when a window is complete and emitted."""
@@ -123,14 +120,15 @@ class Reader:
     def _note(self, step: Step, window: Window, as_of: int, coverage: Coverage) -> None:
         """Note that a window has been read completely and emitted."""
         name = _range_name(step) or "everything"
-        self.progress.reached = f"{name} is read up to {format_instant(window.end)}"
-        self.client.logger.debug("%s", self.progress.reached)
+        reached = f"{name} is read up to {format_instant(window.end)}"
+        self.client.stats.reached = reached
+        self.client.logger.debug("%s", reached)
         complete = (window.start, min(window.end, as_of))
         if complete[0] < complete[1]:
             is_in_order = isinstance(step, RangeRead) and step.is_in_order
             until = window.end if is_in_order else None
-            for name in step.covers:
-                coverage.add(name, complete, until=until)
+            for covered in step.covers:
+                coverage.add(covered, complete, until=until)
         if step.covers:
             self.window_done()
 
