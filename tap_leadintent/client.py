@@ -1,4 +1,7 @@
-"""The streams' base class: puts client, plan, reader and shaper together."""
+"""The streams' base class: puts client, plan, reader and shaper together.
+
+The file is named as in the SDK's template; the client itself is in `api/http.py`.
+"""
 
 from collections.abc import Generator, Iterable
 from contextlib import closing
@@ -128,11 +131,13 @@ class LeadIntentStream(SingerStream):
         """Reads the stream's pages."""
         # Without `start_date`, a range begins in 1970: there would be too many windows.
         days = self.config.get("window_days") if "start_date" in self.config else None
+        # A request asks for the window and the overlap.
+        widest = max(1, int(days * 86400) - OVERLAP_SECONDS) if days else None
         return Reader(
             client=self.client,
             window_done=lambda: self.checkpoint(self._state()),
             concurrency=self.config["concurrency"],
-            widest=days and max(1, int(days * 86400) - OVERLAP_SECONDS),
+            widest=widest,
         )
 
     @cached_property
@@ -220,9 +225,10 @@ class LeadIntentStream(SingerStream):
         self._warn_of_the_state()
         plan = self._plan()
         duplicates = Duplicates(self.primary_keys, self.computed_columns)
-        for page, window_end in self.reader.read(plan.steps, plan.coverage):
+        coverage = self.bookmark.coverage
+        for page, window_end in self.reader.read(plan.steps, coverage):
             yield duplicates.leave_out(page), window_end
-        plan.coverage.rechecked = plan.rechecked
+        coverage.rechecked = plan.rechecked
         self.checkpoint(self._state())
 
     def _warn_of_the_state(self) -> None:
@@ -247,7 +253,6 @@ class LeadIntentStream(SingerStream):
         """Plan the run, and write a STATE of what counts as covered from now on."""
         scope = Scope.of(self.config, self.ranges)
         plan = make_plan(scope, self.bookmark.coverage, self._now)
-        # The reader extends this object, window by window.
         self.bookmark.coverage = plan.coverage
         self.bookmark.key_mark = key_mark(self.config["api_key"])
         self.checkpoint(self._state())

@@ -20,8 +20,8 @@ import click
 from singer_sdk.exceptions import FatalAPIError
 from typing_extensions import override
 
-LOGGER = "tap-leadintent"
-"""Name of the tap's logger, the parent of the streams' loggers."""
+TAP_NAME = "tap-leadintent"
+"""The tap's name, also that of its logger, the parent of the streams' loggers."""
 
 SUPPORT = "if this continues, ask the API's support"
 """What to do about a failure of the server, as the end of a message."""
@@ -34,7 +34,7 @@ class LoggedError(click.ClickException):
     def show(self, file: IO[Any] | None = None) -> None:
         # Logged, not printed: Meltano does not show printed lines as errors.
         for line in self.message.splitlines():
-            logging.getLogger(LOGGER).error("%s", line)
+            logging.getLogger(TAP_NAME).error("%s", line)
 
 
 class ConfigError(LoggedError):

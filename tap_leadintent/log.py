@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from singer_sdk.metrics import METRICS_LOGGER_NAME
 
-from tap_leadintent.errors import LOGGER
+from tap_leadintent.errors import TAP_NAME
 
 SHORTEST_SECRET = 8
 """Characters. A shorter secret would also be found in ordinary words."""
@@ -154,7 +154,7 @@ def prepare_loggers(streams: Iterable[str], secret: Secret) -> None:
         streams: The names of the streams.
         secret: What must not be logged.
     """
-    tap = logging.getLogger(LOGGER)
+    tap = logging.getLogger(TAP_NAME)
     # Loggers outlive a tap: they may have the filter from an earlier one.
     tap.filters[:] = [partial(_make_safe, "", secret)]
     for name in streams:

@@ -31,7 +31,7 @@ def sync_streams(streams: Sequence[LeadIntentStream]) -> None:
         SystemExit: A signal came.
         OutputError: Standard output cannot be written.
     """
-    began, logger = monotonic(), logging.getLogger(errors.LOGGER)
+    began, logger = monotonic(), logging.getLogger(errors.TAP_NAME)
     try:
         read_each(streams, _sync)
     except SystemExit:
@@ -41,8 +41,8 @@ def sync_streams(streams: Sequence[LeadIntentStream]) -> None:
         _log_run(streams, monotonic() - began)
 
 
-def _figures(stream: LeadIntentStream, **more: Any) -> dict[str, Any]:
-    """Return the figures of a stream as fields of a log record."""
+def _log_fields(stream: LeadIntentStream, **more: Any) -> dict[str, Any]:
+    """Return what a log record says about a stream in fields."""
     about = {"stream": stream.name, "covered_to": stream.newest_covered}
     return {**stream.stats.fields(), **about, **more}
 
@@ -51,7 +51,7 @@ def _sync(stream: LeadIntentStream) -> None:
     try:
         stream.sync()
     finally:
-        figures = _figures(stream)
+        figures = _log_fields(stream)
         text = describe_figures(figures)
         if newest := figures["covered_to"]:
             text += f"; complete up to {newest}"
@@ -66,19 +66,19 @@ def _log_run(streams: Sequence[LeadIntentStream], seconds: float) -> None:
         figures[name] = round(sum(stream.stats.fields()[name] for stream in tried), 3)
     figures |= {"seconds": round(seconds, 3), "failed_streams": failed}
     text = f"{counted(len(tried), 'stream')}, {describe_figures(figures)}"
-    logging.getLogger(errors.LOGGER).info("%s", text, extra=figures)
+    logging.getLogger(errors.TAP_NAME).info("%s", text, extra=figures)
 
 
-def _explain(cause: Exception) -> tuple[errors.StreamError, str]:
-    """Return the error to show, and the places of a bug in the code."""
+def _explain(cause: Exception) -> tuple[errors.StreamError, str | None, str]:
+    """Return the error to show, its reason in a word, and where a bug is."""
     if isinstance(cause, errors.StreamError):
-        return cause, ""
+        return cause, cause.reason, ""
     if isinstance(cause, RecursionError):
-        return _TOO_DEEP, ""
+        return _TOO_DEEP, None, ""
     # The text of the error is left out: it may quote a record.
-    bug = errors.StreamError(f"{type(cause).__name__}, which is a bug of the tap")
-    places = "".join(format_tb(cause.__traceback__))
-    return bug, f"; report it with these lines:\n{places}"
+    name, places = type(cause).__name__, "".join(format_tb(cause.__traceback__))
+    bug = errors.StreamError(f"{name}, which is a bug of the tap")
+    return bug, name, f"; report it with these lines:\n{places}"
 
 
 def read_each(
@@ -104,14 +104,13 @@ def read_each(
         except errors.OutputError:
             raise
         except Exception as cause:  # noqa: BLE001 - none may end the others
-            error, places = _explain(cause)
-            reason = type(cause).__name__ if places else error.reason
+            error, reason, places = _explain(cause)
             stream.stats.has_failed = True
             # The last line of the run, which repeats this, may come hours later.
-            figures = _figures(stream, status=error.status, reason=reason)
-            stream.logger.error("%s%s", error, places, extra=figures)  # noqa: TRY400
+            extra = _log_fields(stream, status=error.status, reason=reason)
+            stream.logger.error("%s%s", error, places, extra=extra)  # noqa: TRY400
             failures.append(f"{stream.name}: {error}")
-            if stream.run_context.health.note_failure(error):
+            if stream.run_context.health.ends_run(error):
                 if not_tried := [other.name for other in streams[number:]]:
                     endings.append(f"not tried after this: {', '.join(not_tried)}")
                 endings.append(f"base_url is {stream.config['base_url']}")

@@ -1,9 +1,8 @@
 """The tap: its settings, its streams, a run of it, and its command line.
 
-The methods stand in the order in which the SDK calls them. Creating the tap calls
-`_validate_config` and then `setup_mapper`, which needs the streams and so calls
-`discover_streams`. After that, `sync_all` syncs the selected streams. The command line
-creates a tap in `invoke`.
+Creating the tap calls `_validate_config` and then `setup_mapper`, which needs the
+streams and so calls `discover_streams`. After that, `sync_all` syncs the selected
+streams. The command line creates a tap in `invoke`.
 """
 
 from collections.abc import Iterable
@@ -25,7 +24,7 @@ from tap_leadintent.api.session import new_session
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.config import files, names, settings, validation
 from tap_leadintent.discovery import infer_columns
-from tap_leadintent.errors import LOGGER, ConfigError, OutputError, RunError
+from tap_leadintent.errors import TAP_NAME, ConfigError, OutputError, RunError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.openapi import is_documented
 from tap_leadintent.records.maps import build_mapper
@@ -42,7 +41,7 @@ _TEST_HELP = (
 class TapLeadIntent(Tap):
     """Singer tap for the buying-intent leads and monitored accounts API."""
 
-    name = LOGGER
+    name = TAP_NAME
     config_jsonschema = settings.SCHEMA
     message_writer_class = Writer
     streams: dict[str, LeadIntentStream]  # type: ignore[assignment]
@@ -83,7 +82,8 @@ class TapLeadIntent(Tap):
     @override
     def discover_streams(self) -> list[LeadIntentStream]:
         readers = self.config["concurrency"]
-        # Hanging requests of a failed stream may keep as many connections again.
+        # Requests of a stream that failed are not waited for. They may hang, and keep
+        # as many connections as the next stream needs.
         connections = 2 * readers
         requests_per_minute = self.config.get("max_requests_per_minute")
         health = RunHealth()
@@ -174,7 +174,8 @@ class TapLeadIntent(Tap):
         catalog: str | None = None,
         **options: Any,
     ) -> None:
-        # This does `--about`. `Tap.invoke` would then read the files in its own way.
+        # `PluginBase.invoke` does `--about`. `Tap.invoke` is left out, as it would then
+        # read the files in its own way.
         super(Tap, cls).invoke(**options)
         # Later files override earlier ones, and the environment overrides all files.
         values: dict[str, Any] = {}

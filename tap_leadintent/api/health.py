@@ -29,8 +29,8 @@ class RunHealth:
         """Note that a request has got a page."""
         self._has_succeeded = True
 
-    def note_failure(self, error: StreamError) -> bool:
-        """Note why a stream failed.
+    def ends_run(self, error: StreamError) -> bool:
+        """Note why a stream failed, and decide whether the run ends.
 
         Args:
             error: The error that ended the stream.

@@ -13,7 +13,7 @@ from dotenv import find_dotenv, load_dotenv
 from jsonschema import Draft202012Validator, SchemaError
 
 from tap_leadintent.config.names import did_you_mean
-from tap_leadintent.errors import LOGGER, ConfigError
+from tap_leadintent.errors import TAP_NAME, ConfigError
 from tap_leadintent.log import Secret
 
 _BOOLEANS = ConfigParser.BOOLEAN_STATES
@@ -201,4 +201,4 @@ def warn_of_misspelled_variables(schema: Mapping[str, Any]) -> None:
             continue
         if hint := did_you_mean(name, settings):
             message = "%s is ignored: there is no such setting%s"
-            logging.getLogger(LOGGER).warning(message, variable, hint)
+            logging.getLogger(TAP_NAME).warning(message, variable, hint)

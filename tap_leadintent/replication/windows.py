@@ -10,7 +10,7 @@ import sys
 from bisect import bisect_left, insort
 from collections.abc import Sequence
 from itertools import pairwise
-from math import inf
+from math import ceil, inf
 from typing import NamedTuple
 
 from tap_leadintent.replication.intervals import Interval
@@ -33,7 +33,7 @@ _PROBE_PAGES = 2
 """A probe is abandoned after so many pages. More are wasted where it is dense; fewer
 abandon what is nearly finished."""
 
-_LONGEST_CHAIN = 32
+_LONGEST_CHAIN = 28
 """Any other window is abandoned after so many pages. More can be neither shared nor
 resumed for long; fewer abandon what would soon have ended."""
 
@@ -41,10 +41,6 @@ _LONGEST_QUIET_CHAIN = 64
 """A quiet interval that holds more than a probe is read in parts of up to so many
 pages. More can be neither shared nor resumed for long; fewer abandon batches of one
 second."""
-
-_PAGES_AHEAD = 16
-"""So many pages for each reader may lie between the oldest unread second and a new
-window. More take memory; fewer leave readers idle beside a long chain."""
 
 _PROBES = 8
 """Probes of a history. More cost requests where it is empty; fewer leave readers idle.
@@ -57,6 +53,10 @@ probes are abandoned; shorter ones see only the day or the night."""
 _PARTS = 5
 """Parts that an abandoned window is cut into. More cost requests where they are empty;
 fewer take longer to find what is dense."""
+
+_MUCH_DENSER = 2
+"""How many times denser than expected an abandoned window must be to be probed again.
+More read it in windows that are abandoned once more; fewer send needless probes."""
 
 _QUIET_PARTS = 3
 """Parts that an abandoned quiet interval is cut into. More are read sooner; fewer cost
@@ -158,8 +158,8 @@ class Windows:
         """
         if only_oldest:
             self._probes = []
-        elif window := self._next_probe():
-            return window
+        elif self._probes:
+            return self._begin(self._probes.pop(0))
         elif any(window.is_probe for window in self._in_flight):
             return None
         if not self._unread:
@@ -167,13 +167,13 @@ class Windows:
         start, end, least = self._unread[0]
         density = self._density(start)
         # An abandoned window has shown that it is denser than what was read before.
-        if least and 2 * density <= least:
+        if least and least >= _MUCH_DENSER * density:
             self._probes = self._cut(start, end, _PARTS)
         elif not density:
             unknown = [(a, b) for a, b, _ in self._unread if not self._density(a)]
             self._probes = [probe for each in unknown for probe in self._cut(*each, 1)]
         if self._probes:
-            return self._next_probe()
+            return self._begin(self._probes.pop(0))
         pages = density * sum(end - start for start, end, _ in self._unread)
         wanted = min(_PAGES, max(1, pages / self.readers))
         seconds = max(_LEAST_SECONDS, int(wanted / density) + 1)
@@ -231,25 +231,18 @@ class Windows:
         half = (window.end - window.start) // 2
         self.widest = min(self.widest, max(NARROWEST, half))
         self._put_back(window, 0.0)
-        tried = (
-            self.widest // 2 < b - a <= self.widest for a, b, *_ in self._in_flight
-        )
-        if not any(tried):
+        seconds = [end - start for start, end, *_ in self._in_flight]
+        is_tried = any(self.widest // 2 < each <= self.widest for each in seconds)
+        if not is_tried:
             # One alone tries whether the API accepts this length.
             start, end, _ = self._unread[0]
             self._probes = [Window(start, end, _PROBE_PAGES, is_probe=True)]
-
-    def _next_probe(self) -> Window | None:
-        window = None
-        while self._probes and not window:
-            window = self._begin(self._probes.pop(0))
-        return window
 
     def _cut(
         self, start: int, end: int, count: int, most: int = _PROBE_PAGES
     ) -> list[Window]:
         """Cut an interval into equal probes, or into more if they are too wide."""
-        count = max(count, -((start - end) // self.widest))
+        count = max(count, ceil((end - start) / self.widest))
         edges = sorted({start + (end - start) * n // count for n in range(count + 1)})
         return [Window(a, b, most, is_probe=True) for a, b in pairwise(edges)]
 
@@ -269,18 +262,10 @@ class Windows:
                 break
         return density
 
-    def _begin(self, wanted: Window) -> Window | None:
-        """Begin a window, unless too much that comes before it waits already."""
+    def _begin(self, wanted: Window) -> Window:
+        """Begin a window; it is shorter than wanted if that is too wide."""
         start = wanted.start
         end = min(wanted.end, start + self.widest)
-        front = min([self._unread[0].start, *(each.start for each in self._in_flight)])
-        first, last = (bisect_left(self._done, (at,)) for at in (front, start))
-        ahead = sum(done.pages for done in self._done[first:last])
-        for window, arrived in self._in_flight.items():
-            if front < window.start < start:
-                ahead += max(arrived + 1, min(window.most_pages, _PAGES))
-        if ahead >= self.readers * _PAGES_AHEAD:
-            return None
         self._take_out(start, end)
         window = wanted._replace(end=end)
         if end - start <= self._never_abandoned:

@@ -20,7 +20,7 @@ from singer_sdk.mapper import SameRecordTransform
 from singer_sdk.singerlib import ActivateVersionMessage, RecordMessage
 from typing_extensions import override
 
-from tap_leadintent.errors import LOGGER
+from tap_leadintent.errors import TAP_NAME
 from tap_leadintent.singer.batch import Batches
 
 Record = dict[str, Any]
@@ -51,7 +51,7 @@ class SingerStream(Stream):
     @override
     def logger(self) -> logging.Logger:
         # From version 0.55 on, the SDK's is an adapter that replaces `extra` of a line.
-        return logging.getLogger(f"{LOGGER}.{self.name}")
+        return logging.getLogger(f"{TAP_NAME}.{self.name}")
 
     @override
     def log(

@@ -34,7 +34,7 @@ def test_what_ends_a_run(
         health = RunHealth()
         if has_page:
             health.note_page()
-        *first, last = map(health.note_failure, failures)
+        *first, last = map(health.ends_run, failures)
         assert not any(first)
         assert last == expected
         is_request = any(error.status or error.reason for error in failures)

@@ -15,7 +15,7 @@ from tap_leadintent.records.notes import RecordNotes
 from tests.support.columns import ARRAY, OBJECT, TEXT, TIME, opened
 from tests.support.helpers import Json
 
-LOGGER = logging.getLogger("records")
+TAP_NAME = logging.getLogger("records")
 
 
 def flattening(
@@ -24,7 +24,7 @@ def flattening(
     """Give what flattens records with these fields."""
     schema = opened(**fields, additional_properties=OBJECT)
     options_ = FlatteningOptions(enabled=True, max_level=depth, **options)
-    return Flattening(schema, options_, notes or RecordNotes(LOGGER))
+    return Flattening(schema, options_, notes or RecordNotes(TAP_NAME))
 
 
 def flat(fields: Json, record: Json, depth: int = 1) -> Json:
@@ -107,7 +107,7 @@ def test_a_nested_field_is_held_to_its_column_like_others_and_told(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Within an object, which a warehouse stores as JSON, its type did not matter."""
-    notes = RecordNotes(LOGGER)
+    notes = RecordNotes(TAP_NAME)
     flatten = flattening({"signal": opened(at=TIME, by=TIME, refs=ARRAY)}, notes=notes)
     signal = {"at": "2026-03-01T12:00:00+05:45", "by": "soon", "refs": ["ü"], "new": 1}
     assert flatten.record({"signal": signal}) == {

@@ -27,7 +27,7 @@ from tests.support.rounds import CLUSTERS, YEAR, clustered
 
 pytestmark = pytest.mark.usefixtures("no_thread_is_left_behind")
 
-LOGGER = logging.getLogger()
+TAP_NAME = logging.getLogger()
 PATIENCE = 60
 ROOM = 100_000
 """The memory of these tests, in bytes."""
@@ -41,7 +41,7 @@ class TroubleError(Exception):
 
 
 def schedule_of(windows: Windows) -> Schedule:
-    return Schedule(windows, lambda window: Chain({"window": window}, LOGGER))
+    return Schedule(windows, lambda window: Chain({"window": window}, TAP_NAME))
 
 
 def seconds(count: int) -> Windows:
