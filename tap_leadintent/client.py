@@ -184,8 +184,8 @@ class LeadIntentStream(SingerStream):
         pages, progress = self._pages(), Progress(self.stats, self.logger.info)
         try:
             with closing(pages):
-                for page, window_end in pages:
-                    rows = self._shaper.shape_page(page, window_end)
+                for records, window_end in pages:
+                    rows = self._shaper.shape_page(records, window_end)
                     yield from rows
                     self.stats.records += len(rows)
                     # The next page may take long, and the target need not wait for it.
@@ -226,8 +226,8 @@ class LeadIntentStream(SingerStream):
         plan = self._plan()
         duplicates = Duplicates(self.primary_keys, self.computed_columns)
         coverage = self.bookmark.coverage
-        for page, window_end in self.reader.read(plan.steps, coverage):
-            yield duplicates.leave_out(page), window_end
+        for records, window_end in self.reader.read(plan.steps, coverage):
+            yield duplicates.leave_out(records), window_end
         coverage.rechecked = plan.rechecked
         self.checkpoint(self._state())
 

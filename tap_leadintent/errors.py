@@ -83,7 +83,7 @@ class Reason(StrEnum):
 
 @dataclass(eq=False, kw_only=True, repr=False)
 class StreamError(FatalAPIError, LoggedError):
-    """A request failed, or a record cannot be used.
+    """A stream cannot be read, mapped or written.
 
     It ends the stream, unless a retry or a narrower window helps.
     """

@@ -21,7 +21,8 @@ class RunHealth:
     def is_on_trial(self) -> bool:
         """Whether a stream has failed, and no request of the run has succeeded.
 
-        Then one request is sent at a time, and none is retried.
+        Then one request is sent at a time, and none is retried: if the address or the
+        key is wrong, the run soon ends.
         """
         return self._last_failure is not None and not self._has_succeeded
 

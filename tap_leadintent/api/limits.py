@@ -85,7 +85,7 @@ class RateLimiter:
         self._allowed = self._ceiling = float(at_once)
         self._in_flight: list[Event] = []
         """For each request, what is set when it is not wanted any more. That wakes no
-        thread that waits; such a thread does not keep the process alive."""
+        thread that waits, which is harmless: such a thread ends with the process."""
 
     def pause_all(self, seconds: float) -> None:
         """Begin a cool-down, in which no request of any thread is sent.

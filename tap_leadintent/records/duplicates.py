@@ -41,27 +41,27 @@ class Duplicates:
         self._emitted: dict[int, int] = {}
         """For the hash of each key, that of the JSON that was emitted last of it."""
 
-    def leave_out(self, page: Records) -> Records:
-        """Leave out the records of a page that were emitted before and are unchanged.
+    def leave_out(self, records: Records) -> Records:
+        """Leave out records that were emitted before and are unchanged.
 
         Args:
-            page: The page's records, which are to be emitted now.
+            records: Records of a page, which are to be emitted now.
 
         Returns:
-            The page without these records.
+            The others.
         """
-        are_new = [*map(self._is_new, page.data, map(bytes, page.raw))]
-        data, raw = compress(page.data, are_new), compress(page.raw, are_new)
-        return page._replace(data=[*data], raw=[*raw])
+        are_new = [*map(self._is_new, records.data, map(bytes, records.raw))]
+        data, raw = compress(records.data, are_new), compress(records.raw, are_new)
+        return records._replace(data=[*data], raw=[*raw])
 
     def _is_new(self, record: dict[str, Any], raw: bytes) -> bool:
         key = tuple([compute(record, None) for compute in self._key_parts])
         # Where a record lacks a part of the key, its content stands for it.
-        row = hash((*key, raw) if None in key else key) & _MASK
+        key_hash = hash((*key, raw) if None in key else key) & _MASK
         content = hash(raw) & _MASK
         # Only where both hashes collide is a changed record left out in error.
-        if self._emitted.get(row) == content:
+        if self._emitted.get(key_hash) == content:
             return False
-        if row in self._emitted or len(self._emitted) < _MOST_KEYS:
-            self._emitted[row] = content
+        if key_hash in self._emitted or len(self._emitted) < _MOST_KEYS:
+            self._emitted[key_hash] = content
         return True

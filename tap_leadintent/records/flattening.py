@@ -6,6 +6,7 @@ the target does not have, and of two fields with the same flat name only one rem
 also computes each name again for each record, which takes three times as long.
 """
 
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from functools import lru_cache, partial
 from typing import Any
@@ -82,7 +83,7 @@ class Flattening:
         extra_value = fields.pop(ADDITIONAL_PROPERTIES, None)
         extra_fields: Record = {**extra_value} if isinstance(extra_value, dict) else {}
         for name in [*extra_fields]:
-            hides = self._hides_inside(name, ())
+            hides = self._holds_any(name, (), self._hidden)
             is_object = isinstance(extra_fields[name], dict)
             if is_object and (hides or name in self._objects):
                 # It contradicts its column, but most of its fields have a flat one.
@@ -118,20 +119,19 @@ class Flattening:
                 flat[column] = serialize_json(value) if is_nested else value
             elif isinstance(value, dict) and value and len(above) < self._depth:
                 self._flatten(value, (*above, name), flat)
-            elif self._hides_inside(name, above):
+            elif self._holds_any(name, above, self._hidden):
                 continue
-            elif value not in (None, {}) or not self._has_columns(name, above):
+            elif value not in (None, {}) or (
+                above and not self._holds_any(name, above, self._columns)
+            ):
                 _add(flat, column, value)
 
-    def _has_columns(self, name: str, above: tuple[str, ...]) -> bool:
-        """Return whether a field is an object of the schema."""
+    def _holds_any(
+        self, name: str, above: tuple[str, ...], columns: Iterable[str]
+    ) -> bool:
+        """Return whether one of the columns is that of a field inside a field."""
         prefix = self._name("", (*above, name))
-        return not above or any(column.startswith(prefix) for column in self._columns)
-
-    def _hides_inside(self, name: str, above: tuple[str, ...]) -> bool:
-        """Return whether the map sets a column of which a field is a parent object."""
-        prefix = self._name("", (*above, name))
-        return any(column.startswith(prefix) for column in self._hidden)
+        return any(column.startswith(prefix) for column in columns)
 
 
 def _add(record: Record, name: str, value: object) -> None:

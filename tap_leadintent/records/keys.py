@@ -5,17 +5,17 @@ from hashlib import sha256
 from typing import Any
 
 
-def own_id(other: str, record: dict[str, Any], _: object) -> str | None:
+def own_id(second_field: str, record: dict[str, Any], _: object) -> str | None:
     """Find a record's own id. Ids of other entities are references.
 
     Args:
-        other: The field that counts where the record has no `id`.
+        second_field: The field that counts where the record has no `id`.
         record: The record as the API gave it.
 
     Returns:
         The id; JSON if it is not a string. None if the record has none.
     """
-    for field in ("id", other):
+    for field in ("id", second_field):
         value = record.get(field)
         if value is not None and value != "":
             return value if isinstance(value, str) else canonical_json(value)

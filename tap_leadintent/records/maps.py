@@ -54,7 +54,7 @@ def build_mapper(
             hidden: set[str] = set()
             if isinstance(stream_map, sdk.CustomStreamMap):
                 hidden = _fields_set_by(stream_map)
-                _make_safe(stream_map, hidden)
+                _guard(stream_map, hidden)
             stream_map.flattening_options = options
             if not stream_map.flattening_enabled:
                 continue
@@ -71,7 +71,7 @@ def build_mapper(
 def _register(mapper: sdk.PluginMapper, entry: CatalogEntry) -> None:
     schema, selection = entry.schema.to_dict(), entry.metadata.resolve_selection()
     if selection[()]:
-        # Of a deselected stream it would leave no column, not even the key.
+        # Of a deselected stream, the SDK would leave no column, not even the key.
         schema = get_selected_schema(entry.tap_stream_id, schema, selection)
     mapper.register_raw_stream_schema(entry.tap_stream_id, schema, entry.key_properties)
 
@@ -85,7 +85,7 @@ def _fields_set_by(stream_map: sdk.CustomStreamMap) -> set[str]:
     return changed.union(stream_map.raw_schema["properties"].keys() - remaining)
 
 
-def _make_safe(stream_map: sdk.CustomStreamMap, hidden: set[str]) -> None:
+def _guard(stream_map: sdk.CustomStreamMap, hidden: set[str]) -> None:
     """Make a map hide the fields that it sets, and explain its errors."""
     transform = stream_map.transform
 

@@ -80,11 +80,13 @@ class RecordShaper:
             and not Draft202012Validator(schema).is_valid(None)
         ]
 
-    def shape_page(self, page: Records, window_end: int | None = None) -> list[Record]:
+    def shape_page(
+        self, records: Records, window_end: int | None = None
+    ) -> list[Record]:
         """Shape the records of a page.
 
         Args:
-            page: The page's records.
+            records: The page's records.
             window_end: As for `shape`.
 
         Returns:
@@ -93,9 +95,9 @@ class RecordShaper:
         Raises:
             StreamError: A key column has no value.
         """
-        if page.is_repaired:
+        if records.is_repaired:
             self._notes.warn_once(_REPAIRED)
-        return self.shape(page.data, window_end)
+        return self.shape(records.data, window_end)
 
     def shape(
         self, records: list[Record], window_end: int | None = None

@@ -49,8 +49,8 @@ class Bookmark:
     """Entries of the latest other sources, the latest first."""
 
     key_mark: str = ""
-    """That of the key which the source was last read with, if it is known; the run sets
-    its own."""
+    """`key_mark` of the API key that the source was last read with, empty if it is
+    unknown; the run sets that of its own key."""
 
     former: Source | None = None
     """The state's last source, if the state covers nothing of this run's source; for

@@ -56,13 +56,13 @@ class Coordinator:
     stopped: Event
     """Set when no page is wanted any more."""
 
-    requests: SimpleQueue[ActiveWindow | None] = field(default_factory=SimpleQueue)
+    to_send: SimpleQueue[ActiveWindow | None] = field(default_factory=SimpleQueue)
     """The windows whose next request is to be sent; None ends a thread."""
 
     events: SimpleQueue[Answer | Released | None] = field(default_factory=SimpleQueue)
     """What has happened, for `step`; None ends everything."""
 
-    pages: SimpleQueue[tuple[Window, Page] | BaseException | None] = field(
+    to_emit: SimpleQueue[tuple[Window, Page] | BaseException | None] = field(
         default_factory=SimpleQueue
     )
     """What the iterator gives or raises; None is the end."""
@@ -108,14 +108,14 @@ class Coordinator:
             else:
                 schedule.release(event.size)
             for item in schedule.pages_to_emit():
-                self.pages.put(item)
-            for active in schedule.requests():
-                self.requests.put(active)
+                self.to_emit.put(item)
+            for active in schedule.requests_to_send():
+                self.to_send.put(active)
         except BaseException as error:  # noqa: BLE001 - raised by the iterator
-            self.pages.put(error)
+            self.to_emit.put(error)
             return False
         if schedule.is_finished:
-            self.pages.put(None)
+            self.to_emit.put(None)
         return not schedule.is_finished
 
     def _start_threads(self) -> None:
@@ -133,20 +133,20 @@ class Coordinator:
             raise StreamError(msg) from None
 
     def _next_page(self) -> tuple[Window, Page] | BaseException | None:
-        """Wait for an item of `pages`, so that a signal can end the wait."""
+        """Wait for an item of `to_emit`, so that a signal can end the wait."""
         while True:
             self.check()
             with suppress(Empty):
-                return self.pages.get(timeout=_WAIT_SECONDS)
+                return self.to_emit.get(timeout=_WAIT_SECONDS)
 
     def _decide(self) -> None:
         while (event := self.events.get()) and self.step(event):
             del event  # It may hold a page while the next one is waited for.
         for _ in range(self.schedule.readers):
-            self.requests.put(None)
+            self.to_send.put(None)
 
     def _read(self) -> None:
-        while (active := self.requests.get()) is not None:
+        while (active := self.to_send.get()) is not None:
             self.events.put(Answer(active, self._answer(active)))
 
     def _answer(self, active: ActiveWindow) -> Page | BaseException:

@@ -90,11 +90,12 @@ class RangeRead(NamedTuple):
     is_quiet: bool = False
     """Whether each interval is likely to hold next to nothing."""
 
-    is_in_order: bool = False
-    """Whether nothing after a window that has been read counts as covered."""
+    drops_later: bool = False
+    """Whether what lies after a window stops counting as covered when the window has
+    been read; the run then reads it again, to write the newest version last."""
 
     is_recheck: bool = False
-    """Whether it is read because of `recheck_days`."""
+    """Whether it is read because of `recheck_days`; for the state tool."""
 
 
 Step = FullRead | RangeRead
@@ -152,7 +153,7 @@ def make_plan(scope: Scope, covered: Coverage, now: int) -> Plan:
             # The API may return a record in the window of each of its signals, and the
             # newest must come last: all is read from where the oldest interval begins.
             again = [(start, now) for start, _ in to_read[:1]]
-            steps.append(_range_read(name, again, known)._replace(is_in_order=True))
+            steps.append(_range_read(name, again, known)._replace(drops_later=True))
         if scope.recheck:
             mark = now if mark is None else min(mark, now)
             swept = _swept(scope.since, mark, now, scope.recheck)

@@ -22,7 +22,7 @@ from tap_leadintent.times import format_instant
 
 @dataclass(eq=False, kw_only=True, repr=False)
 class Reader:
-    """Reads the endpoint of one stream."""
+    """Reads the endpoint of one stream, in the main thread."""
 
     client: Client
     """Sends the requests."""
@@ -110,6 +110,7 @@ class Reader:
             widest=self.widest,
             quiet=step.is_quiet,
         )
+        # Its request has threads of its own, beside those that read the windows.
         guard = RangeGuard(step.name, self.first_page)
         return windows, partial(RangeChain, step.name, logger), guard.check
 
@@ -125,8 +126,8 @@ class Reader:
         self.client.logger.debug("%s", reached)
         complete = (window.start, min(window.end, as_of))
         if complete[0] < complete[1]:
-            is_in_order = isinstance(step, RangeRead) and step.is_in_order
-            until = window.end if is_in_order else None
+            drops_later = isinstance(step, RangeRead) and step.drops_later
+            until = window.end if drops_later else None
             for covered in step.covers:
                 coverage.add(covered, complete, until=until)
         if step.covers:

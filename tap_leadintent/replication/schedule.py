@@ -15,9 +15,9 @@ MOST_BYTES = 16 * 2**20
 """Bytes of undecoded pages that wait or are being received, of all windows together.
 More takes more memory; less leaves readers idle while the oldest window is read."""
 
-_FIRST_REQUESTS = 8
-"""Requests under way while the size of a page is unknown. More take more memory where
-pages are large; fewer delay a first load, which begins with as many probes."""
+_FIRST_SIZE = MOST_BYTES // 8
+"""The expected size of a page, in bytes, while none has arrived. Less takes more memory
+where pages are large; more delays a first load, which begins with eight probes."""
 
 _SIZES = 100
 """The largest of so many recent pages is the expected size of the next one. More send
@@ -85,7 +85,7 @@ class Schedule:
         """Whether everything has been emitted."""
         return self._windows.oldest_unread is None and not self._active
 
-    def requests(self) -> Iterator[ActiveWindow]:
+    def requests_to_send(self) -> Iterator[ActiveWindow]:
         """Choose the windows whose next request is to be sent now.
 
         Yields:
@@ -162,6 +162,7 @@ class Schedule:
     @property
     def _is_oldest_begun(self) -> bool:
         """Whether the window that is to be emitted next is being read."""
+        # What is unread does not overlap with any window.
         unread = self._windows.oldest_unread
         return bool(self._active) and (
             unread is None or self._active[0].window.start < unread
@@ -175,7 +176,7 @@ class Schedule:
     def _most_under_way(self) -> int:
         """Count the requests under way for whose pages there is room."""
         room = MOST_BYTES - self._bytes_waiting - self._bytes_emitted
-        size = max(self._sizes, default=MOST_BYTES // _FIRST_REQUESTS)
+        size = max(self._sizes, default=_FIRST_SIZE)
         return min(self.readers, room // size)
 
     def _is_stuck(self) -> bool:

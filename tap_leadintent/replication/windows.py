@@ -89,7 +89,7 @@ class _Unread(NamedTuple):
 
 
 class _Done(NamedTuple):
-    """A window that has been read completely."""
+    """A window that has been read completely, or cannot be read."""
 
     start: int
     end: int

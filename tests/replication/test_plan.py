@@ -70,7 +70,7 @@ def test_a_run_reads_what_is_missing_and_looks_back(
     assert asked.get("date_found") == expected
     # Of a later range, all that is newer than what is missing is read again.
     assert asked.get("latest_signal") == (expected and [(expected[0][0], NOW)])
-    assert {step.name: step.is_in_order for step in range_reads(planned)} == {
+    assert {step.name: step.drops_later for step in range_reads(planned)} == {
         name: name == "latest_signal" for name in asked
     }
 

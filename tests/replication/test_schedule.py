@@ -80,8 +80,8 @@ def play(
     while True:
         coordinator.step(event)
         del event
-        while not coordinator.pages.empty():
-            item = coordinator.pages.get()
+        while not coordinator.to_emit.empty():
+            item = coordinator.to_emit.get()
             if item is None:
                 return
             if isinstance(item, BaseException):
@@ -89,8 +89,8 @@ def play(
             yield item
             emitted.append(item[1])
             del item
-        while not coordinator.requests.empty():
-            active = coordinator.requests.get()
+        while not coordinator.to_send.empty():
+            active = coordinator.to_send.get()
             assert active
             under_way.append(_answer(active, respond))
             if isinstance(one := under_way[-1].result, Page):
@@ -259,10 +259,10 @@ def test_a_signal_is_noticed_soon_while_a_page_is_awaited() -> None:
     coordinator = read(
         lambda *_: page(1, 100), mock.Mock(side_effect=[None, SystemExit])
     )
-    coordinator.pages = mock.Mock(**{"get.side_effect": Empty})
+    coordinator.to_emit = mock.Mock(**{"get.side_effect": Empty})
     with pytest.raises(SystemExit):
         next(iter(coordinator))
-    ((_, waits),) = coordinator.pages.get.call_args_list
+    ((_, waits),) = coordinator.to_emit.get.call_args_list
     assert waits["timeout"] <= 1
 
 
