@@ -22,7 +22,6 @@ from tests.support.rows import expected_rows, without
 from tests.support.runs import DAY, SINCE, fill
 from tests.support.targets import run_target
 
-PAGE = ROOT / "docs" / "warehouses.md"
 OF_COLUMNS = ROOT / "docs" / "columns.md"
 RECIPES = ROOT / "docs" / "recipes.md"
 FLAT = {"flattening_enabled": True, "flattening_max_depth": 1}
@@ -219,26 +218,6 @@ def test_what_is_excluded_stays_in_the_table_until_the_pages_statements_remove_i
 
 
 # Rows
-
-
-def test_without_a_key_every_row_stays_and_a_view_gives_the_newest(
-    table: Callable[[str], Table], sandbox: Sandbox
-) -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    view = re.search(r"```sql\n(CREATE VIEW .*?);\n```", text, re.DOTALL)
-    assert view, "the page has the query"
-    fill(sandbox, leads=150)
-    leads = table("leads")
-    emitted = 0
-    for days in (0, 1, 10):
-        sandbox.advance(days * DAY)
-        run = leads.run(**settings_of_tap(text))
-        if not days:
-            leads.execute(view[1])
-        emitted += len(run.records("leads"))
-        assert len(leads.all_rows()) == emitted
-        assert leads.rows("newest_leads") == expected_rows(sandbox, "leads")
-    assert emitted > len(leads.rows("newest_leads"))
 
 
 def test_a_key_with_the_signals_time_keeps_every_signal_seen(

@@ -22,5 +22,5 @@ def test_the_page_names_all_faults_and_their_fields() -> None:
 
 
 def test_the_page_names_all_options() -> None:
-    _, _, following = TEXT.partition("all of which you can leave out, are ")
+    _, _, following = TEXT.partition("are those of the command line: ")
     assert named(following.partition("\n")[0]) == [*Options.__struct_fields__]
