@@ -27,7 +27,7 @@ class Interruption:
         """Start without a signal.
 
         Args:
-            taken: Returns a number that grows whenever the target takes something.
+            taken: Returns how much the target has taken so far, in any unit.
         """
         self._taken = taken
         self._taken_before = 0

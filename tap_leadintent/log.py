@@ -96,7 +96,10 @@ class Secret:
 
 
 def _spellings(character: str, times: int) -> str:
-    """Return a pattern of a character that comes so many times, escaped or not."""
+    r"""Return a pattern of a character that comes so many times, escaped or not.
+
+    For example, that of one `"` matches `"`, `\"`, `%22`, `\x22` and `\u0022`.
+    """
     if character.isascii() and character.isalnum():
         return character * times
     code = ord(character)

@@ -51,6 +51,7 @@ class TapLeadIntent(Tap):
         # Private, as there is no public hook: the SDK does not validate for
         # `--discover`, has no rules about several settings, and quotes values, even
         # the key.
+        # It adds the SDK's own settings, such as `stream_maps`, to the schema.
         self.append_builtin_config(schema := self.config_jsonschema)
         problems = validation.validate(self._config, schema, complete=raise_errors)
         self._raise_if_any(problems)

@@ -52,7 +52,7 @@ def test_a_line_says_up_to_when_a_range_is_read(
 
 DATED = {**STRICT, "start_date": iso(DAY)}
 NEW = "from day 4 to day 4.25"
-SWEPT = "then date_found from day 1 to day 1.8125"
+RECHECKED = "then date_found from day 1 to day 1.8125"
 EARLIER = {**STRICT, "end_date": iso(DAY)}
 
 
@@ -70,7 +70,7 @@ EARLIER = {**STRICT, "end_date": iso(DAY)}
         ),
         (
             [{**DATED, "recheck_days": 1}] * 2,
-            f"date_found {NEW}, then latest_signal {NEW}, {SWEPT}",
+            f"date_found {NEW}, then latest_signal {NEW}, {RECHECKED}",
         ),
         ([EARLIER, EARLIER], None),
     ],

@@ -36,7 +36,7 @@ class ColumnTypes:
             name: None if "format" in schema else _exact_type(schema)
             for name, schema in columns.items()
         }
-        self.coerce = {name: _coercion(columns[name], types[name]) for name in columns}
+        self.coercions = {n: _coercion(columns[n], types[n]) for n in columns}
         """For each column, the function to call with each value that is not null. It
         returns the value in the column's type, or None if the value contradicts it."""
         self._others = [name for name in types if types[name] is None]
@@ -44,7 +44,7 @@ class ColumnTypes:
         self._page = GenericAlias(list, exact)
 
     def columns_to_check(self, records: list[dict[str, Any]]) -> Collection[str]:
-        """Find the columns whose values must go through `coerce`.
+        """Find the columns whose values must go through `coercions`.
 
         Args:
             records: Records of a page, as the API gave them.
@@ -54,7 +54,7 @@ class ColumnTypes:
             columns have the right type.
         """
         # One call in C checks a whole page.
-        return self._others if _matches_type(self._page, records) else self.coerce
+        return self._others if _matches_type(self._page, records) else self.coercions
 
 
 def _coercion(schema: Schema, exact: Any) -> Callable[[Any], Any]:  # noqa: ANN401

@@ -107,7 +107,8 @@ class Flattening:
         def is_late(name: str) -> bool:
             # A record's own columns come before those of its objects. In objects, those
             # of nested objects come first. So no field with the separator in its name
-            # takes a column of the schema.
+            # takes a column of the schema: in `company`, the field `hq__city` comes
+            # after the object `hq`, whose `city` has the column `company__hq__city`.
             return isinstance(fields[name], dict) != bool(above)
 
         for name in sorted(fields, key=is_late):

@@ -164,7 +164,7 @@ class RecordShaper:
             value = shaped[name]
             if value is None:
                 continue
-            coerced = shaped[name] = self._types.coerce[name](value)
+            coerced = shaped[name] = self._types.coercions[name](value)
             if coerced is None:
                 replaced[name] = value
                 if not self._deselected.removes(name):

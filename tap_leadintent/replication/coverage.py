@@ -25,8 +25,8 @@ class Coverage:
             by_range[name].append(interval)
         self._covered = {name: intervals.union(by_range[name]) for name in by_range}
         self.rechecked = rechecked
-        """Up to when the sweep of `recheck_days` has been read, in UTC seconds since
-        1970; None without a sweep."""
+        """When the last recheck was done, in UTC seconds since 1970; None without one.
+        """
 
     def __iter__(self) -> Iterator[tuple[str, Interval]]:
         """Iterate over the intervals, each with its range, by range and time."""

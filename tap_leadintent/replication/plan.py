@@ -156,8 +156,8 @@ def make_plan(scope: Scope, covered: Coverage, now: int) -> Plan:
             steps.append(_range_read(name, again, known)._replace(drops_later=True))
         if scope.recheck:
             mark = now if mark is None else min(mark, now)
-            swept = _swept(scope.since, mark, now, scope.recheck)
-            steps.append(_range_read(first, swept, known)._replace(is_recheck=True))
+            to_read = _to_recheck(scope.since, mark, now, scope.recheck)
+            steps.append(_range_read(first, to_read, known)._replace(is_recheck=True))
             rechecked = now
     still_covered = ((name, each) for name in kept for each in kept[name])
     steps = [step for step in steps if step.intervals]
@@ -193,12 +193,12 @@ def _to_read(
     return covered, to_read
 
 
-def _swept(since: int, mark: int, now: int, period: int) -> list[Interval]:
-    """Give the intervals that the sweep of a recheck has passed between two instants.
+def _to_recheck(since: int, mark: int, now: int, period: int) -> list[Interval]:
+    """Give the intervals that a recheck reads, if the last one was done at `mark`.
 
-    The sweep goes from `since` to the present once in each period, evenly: at an
-    instant t, it has passed the share of the time from `since` to t that has elapsed of
-    the period.
+    In each period, the rechecks of all runs go once from `since` to the present,
+    evenly. At an instant t, they have come as far into the time from `since` to t as t
+    lies within its period: half-way at half of the period, for example.
     """
     if now - mark >= period:
         passed = [(since, now)]

@@ -44,6 +44,7 @@ class SingerStream(Stream):
         batches = tap.config.get("batch_config")
         self._batch = Batches(tap.name, batches, tap.write_message) if batches else None
         self._next_state: dict[str, Any] = {}
+        """The stream's state once everything that has been emitted is written."""
         self._since_state = 0
         """How many records and windows were emitted since the last STATE."""
 

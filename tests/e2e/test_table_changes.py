@@ -249,13 +249,13 @@ def test_leads_that_the_api_no_longer_returns_have_an_older_time(
     table: Callable[[str], Table], sandbox: Sandbox
 ) -> None:
     text = section(RECIPES, "## Leads that were deleted")
-    noted, swept, _, deletion = re.findall(r"```sql\n(.*?)```", text, re.DOTALL)
+    noted, missing, _, deletion = re.findall(r"```sql\n(.*?)```", text, re.DOTALL)
     fill(sandbox, leads=300)
     leads = table("leads")
     leads.run(recheck_days=1)
     first = sandbox.remove("leads", *[*leads.rows()][:3])
 
-    # As if all of it had happened 40 days ago. The next run sweeps everything.
+    # As if all of it had happened 40 days ago. The next run rechecks everything.
     older = "_sdc_extracted_at = _sdc_extracted_at - INTERVAL '40 days'"
     leads.execute(f"UPDATE tap_leadintent.leads SET {older}")  # noqa: S608 - our own
     assert leads.state
@@ -263,7 +263,7 @@ def test_leads_that_the_api_no_longer_returns_have_an_older_time(
         if "rechecked" in entry:
             entry["rechecked"] = SINCE
     leads.run(recheck_days=1)
-    assert {lead for (lead,) in leads.execute(swept)} == {*first}
+    assert {lead for (lead,) in leads.execute(missing)} == {*first}
 
     second = sandbox.remove("leads", *[*expected_rows(sandbox, "leads")][:2])
     example, now = "2026-06-01 02:00:00", f"{datetime.now(UTC):%F %T.%f}"

@@ -1,4 +1,4 @@
-"""The sweep of `recheck_days`: what a run reads again, and when its mark moves."""
+"""Rechecks by `recheck_days`: what a run reads again, and when its mark moves."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def again(planned: Plan) -> list[Interval]:
         pytest.param(None, 1050, [], id="new"),
     ],
 )
-def test_a_run_reads_again_what_the_sweep_has_passed(
+def test_a_run_reads_again_what_the_period_has_passed(
     mark: int | None, now: int, expected: list[Interval]
 ) -> None:
     planned = plan(mark, now)

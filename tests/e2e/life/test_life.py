@@ -100,7 +100,7 @@ def what_surfaces_late_is_found_by_the_recheck(project: Project) -> None:
     project.sandbox.advance(DAY)
     project.careful.run()
     assert not {"early", "later"} & project.held().keys()
-    # The sweep goes by our clock: as if the last run had been two days ago.
+    # The recheck goes by our clock: as if the last run had been two days ago.
     overdue = 's/"rechecked": *"[^"]*"/"rechecked": "2026-01-01T00:00:00Z"/g'
     project.careful.pipe_state(f"sed '{overdue}'")
     project.careful.run()
