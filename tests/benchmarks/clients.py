@@ -132,7 +132,7 @@ class Clients:
     def dlt(self, threads: int = 1) -> Client:
         """Give dlt's source, whose rows are printed."""
         program = (self._dlt / "python", PEERS / "dlt_leads.py", _CONFIG)
-        name = "dlt rest_api, source alone" + _threads(threads)
+        name = "dlt rest_api without a destination" + _threads(threads)
         return Client(name, program, _sliced(threads))
 
 
