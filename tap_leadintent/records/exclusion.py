@@ -11,7 +11,7 @@ Schema = dict[str, Any]
 
 
 class Exclusion:
-    """The excluded fields of one object; true if there are any."""
+    """The excluded fields of a stream's records; true if there are any."""
 
     def __init__(self, names: Iterable[str]) -> None:
         """Compile the names.
@@ -26,9 +26,7 @@ class Exclusion:
             for position, character in enumerate(name)
             if character == "."
         }
-        # Filled when a record has such a field: compiled in advance, they would be
-        # exponential in the number of dots, as a dot may be a part of a field's name.
-        self._nested: dict[str, Exclusion] = {}
+        """Names of the objects that have excluded fields."""
 
     def __bool__(self) -> bool:
         """Return whether any field is excluded."""
@@ -46,32 +44,34 @@ class Exclusion:
         prefixes = (path[:count] for count in range(1, len(path) + 1))
         return any(".".join(prefix) in self._names for prefix in prefixes)
 
-    def apply(self, value: Any) -> Any:  # noqa: ANN401 - any JSON
+    def apply(self, value: Any, above: str = "") -> Any:  # noqa: ANN401 - any JSON
         """Remove the fields from a value.
 
         Args:
             value: A record, or a list of records; it is not changed.
+            above: The name of the object that the value is, with a dot; empty for a
+                record.
 
         Returns:
             The value without the fields.
         """
         if isinstance(value, list):
-            return [self.apply(item) for item in value]
+            return [self.apply(item, above) for item in value]
         if not isinstance(value, dict):
             return value
-        objects = self._objects
         return {
-            name: self._inside_of(name).apply(field) if name in objects else field
+            name: self.apply(field, f"{path}.") if path in self._objects else field
             for name, field in value.items()
-            if name not in self._names
+            if (path := above + name) not in self._names
         }
 
-    def schema(self, schema: Schema) -> Schema:
+    def schema(self, schema: Schema, above: str = "") -> Schema:
         """Remove the fields from a schema.
 
         Args:
             schema: The JSON schema of an object, or of a list of objects; it is not
                 changed.
+            above: As for `apply`.
 
         Returns:
             The schema without the fields, which it no longer requires.
@@ -79,24 +79,13 @@ class Exclusion:
         changed = dict(schema)
         if "properties" in schema:
             changed["properties"] = {
-                name: self._inside_of(name).schema(inner)
-                if name in self._objects
-                else inner
+                name: self.schema(inner, f"{path}.") if path in self._objects else inner
                 for name, inner in schema["properties"].items()
-                if name not in self._names
+                if (path := above + name) not in self._names
             }
         if "required" in schema:
-            changed["required"] = [
-                n for n in schema["required"] if n not in self._names
-            ]
+            required = schema["required"]
+            changed["required"] = [n for n in required if above + n not in self._names]
         if isinstance(schema.get("items"), dict):
-            changed["items"] = self.schema(schema["items"])
+            changed["items"] = self.schema(schema["items"], above)
         return changed
-
-    def _inside_of(self, name: str) -> "Exclusion":
-        """Return what is excluded of an object."""
-        if name not in self._nested:
-            dotted = f"{name}."
-            names = (each for each in self._names if each.startswith(dotted))
-            self._nested[name] = Exclusion(each[len(dotted) :] for each in names)
-        return self._nested[name]
