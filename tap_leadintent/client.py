@@ -215,7 +215,7 @@ class LeadIntentStream(SingerStream):
     def _state(self) -> dict[str, Any]:
         return {COVERAGE: self.bookmark.to_state()}
 
-    def _pages(self) -> Generator[tuple[Records, int | None]]:
+    def _pages(self) -> Generator[tuple[Records, str | None]]:
         """Read what the run has to read of the stream, page by page."""
         if not self.is_incremental:
             yield from self.reader.read(

@@ -28,9 +28,9 @@ class ComputedColumn(NamedTuple):
     source_field: tuple[str, ...]
     """The path of the field that the value comes from, empty if there is none."""
 
-    compute: Callable[[dict[str, Any], int | None], str | None]
+    compute: Callable[[dict[str, Any], str | None], str | None]
     """Returns the value, from a record of the API and the end of the window that the
-    record was read in, in UTC seconds since 1970, if that is known."""
+    record was read in, as `utc_timestamp` writes it, if that is known."""
 
     fallback: Callable[[dict[str, Any]], str] | None = None
     """Returns the value where `compute` returns None; a warning is logged then."""

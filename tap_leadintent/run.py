@@ -14,11 +14,6 @@ _MOST_OF_FAILURES = 5_000
 """The most characters of the last line of a failed run. Fewer would cut off the reasons
 of some streams; more would make the line hard to read."""
 
-_TOO_DEEP = errors.StreamError(
-    "a record is nested too deeply to be written; leave its field out with "
-    "exclude_fields, or ask the API's support"
-)
-
 
 def sync_streams(streams: Sequence[LeadIntentStream]) -> None:
     """Sync streams, and log one line for each of them and one for the run.
@@ -73,8 +68,6 @@ def _explain(cause: Exception) -> tuple[errors.StreamError, str | None, str]:
     """Return the error to show, its reason in a word, and where a bug is."""
     if isinstance(cause, errors.StreamError):
         return cause, cause.reason, ""
-    if isinstance(cause, RecursionError):
-        return _TOO_DEEP, None, ""
     # The text of the error is left out: it may quote a record.
     name, places = type(cause).__name__, "".join(format_tb(cause.__traceback__))
     bug = errors.StreamError(f"{name}, which is a bug of the tap")

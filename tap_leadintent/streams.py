@@ -1,11 +1,11 @@
 """The seven streams, one for each endpoint of the API description."""
 
-from functools import lru_cache, partial
+from functools import partial
 
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.openapi import RECORD_KEY, ComputedColumn, record_schema
 from tap_leadintent.records.keys import content_key, own_id
-from tap_leadintent.times import format_instant, time_at, utc_timestamp
+from tap_leadintent.times import time_at
 
 _TIME = {"type": ["string", "null"], "format": "date-time"}
 
@@ -18,11 +18,6 @@ def _record_key(entity: str) -> ComputedColumn:
     schema = {"type": ["string"], "description": description}
     compute = partial(own_id, f"{entity}_id")
     return ComputedColumn(RECORD_KEY, schema, ("id",), compute, content_key)
-
-
-@lru_cache(maxsize=1)
-def _window_end(seconds: int | None) -> str | None:
-    return None if seconds is None else utc_timestamp(format_instant(seconds))
 
 
 _SIGNAL_TIME = ("signal", "observed_at")
@@ -39,7 +34,7 @@ _WINDOW_END = ComputedColumn(
         "description": "End of the time window that the record was read in, UTC.",
     },
     (),
-    lambda _, window_end: _window_end(window_end),
+    lambda _, window_end: window_end,
 )
 
 

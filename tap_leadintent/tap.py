@@ -8,7 +8,7 @@ streams. The command line creates a tap in `invoke`.
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import click
 from singer_sdk import Tap
@@ -31,11 +31,6 @@ from tap_leadintent.records.maps import build_mapper
 from tap_leadintent.run import read_each, sync_streams
 from tap_leadintent.singer.writer import Writer, flush
 from tap_leadintent.streams import STREAMS
-
-_TEST_HELP = (
-    "Read one page of each selected stream, write no record, and log whether it "
-    "worked. With --test=schema, write only the SCHEMA messages."
-)
 
 
 class TapLeadIntent(Tap):
@@ -216,6 +211,4 @@ class TapLeadIntent(Tap):
                 option.type = click.STRING
             if option.name in {"config", "discover", "test"}:
                 option.callback, option.expose_value = None, True
-            if option.name == "test":
-                cast("click.Option", option).help = _TEST_HELP
         return command

@@ -12,6 +12,7 @@ from typing_extensions import override
 
 from tap_leadintent.api.page import Cursor, Page
 from tap_leadintent.errors import StreamError
+from tap_leadintent.times import LATEST
 
 _CURSOR_REFUSALS = frozenset({400, 404, 409, 410, 422})
 """Statuses with which a server may refuse a cursor that has expired."""
@@ -43,6 +44,7 @@ class Chain(BaseAPIPaginator[str | None]):
         super().__init__(None)
         self.fields = fields
         """The request fields, without the cursor."""
+        self._complete_until = LATEST
         self._logger = logger
         self._seen: set[int] = set()
         self._restarts = 0
@@ -55,7 +57,8 @@ class Chain(BaseAPIPaginator[str | None]):
             page: The page.
 
         Returns:
-            The page; a subclass may change what it covers, or whether it is the last.
+            The page. It is complete up to the same time as the first page of the chain
+            at the most, as its records may have changed pages in between.
 
         Raises:
             StreamError: It has no next cursor, or one that was followed before; or it
@@ -70,7 +73,8 @@ class Chain(BaseAPIPaginator[str | None]):
             raise StreamError(msg)
         # The SDK only passes it on to the two methods below.
         self.advance(page)  # type: ignore[arg-type]
-        return page
+        self._complete_until = min(self._complete_until, page.as_of)
+        return replace(page, as_of=self._complete_until)
 
     @override
     def has_more(self, response: Page) -> bool:  # type: ignore[override]

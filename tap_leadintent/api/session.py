@@ -152,22 +152,15 @@ def _trusted_certificates() -> str | bool:
     """
     for variable in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"):
         if path := os.environ.get(variable):
-            if not _holds_certificates(path):
+            try:
+                if not Path(path).is_dir():
+                    SSLContext(PROTOCOL_TLS_CLIENT).load_verify_locations(path)
+            except OSError:
                 problem = (
                     f"{variable} names {path}, which cannot be loaded; it must be a "
                     "file of certificates in PEM format, or a folder of such files "
                     "that `openssl rehash` has prepared"
                 )
-                raise ConfigError([problem])
+                raise ConfigError([problem]) from None
             return path
-    return True
-
-
-def _holds_certificates(path: str) -> bool:
-    if Path(path).is_dir():
-        return any(Path(path).glob("[0-9a-f]*.[0-9]"))
-    try:
-        SSLContext(PROTOCOL_TLS_CLIENT).load_verify_locations(path)
-    except OSError:
-        return False
     return True

@@ -41,17 +41,6 @@ def canonical_json(value: object) -> str:
         value: Decoded JSON, as a page holds it.
 
     Returns:
-        Compact JSON; keys are sorted, and 1, 1.0 and 10e-1 are all 1.
+        Compact JSON with sorted keys.
     """
-    plain = _plain_numbers(value)
-    return json.dumps(plain, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-
-
-def _plain_numbers(value: object) -> object:
-    if isinstance(value, dict):
-        return {key: _plain_numbers(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_plain_numbers(item) for item in value]
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)

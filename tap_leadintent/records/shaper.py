@@ -81,7 +81,7 @@ class RecordShaper:
         ]
 
     def shape_page(
-        self, records: Records, window_end: int | None = None
+        self, records: Records, window_end: str | None = None
     ) -> list[Record]:
         """Shape the records of a page.
 
@@ -100,14 +100,14 @@ class RecordShaper:
         return self.shape(records.data, window_end)
 
     def shape(
-        self, records: list[Record], window_end: int | None = None
+        self, records: list[Record], window_end: str | None = None
     ) -> list[Record]:
         """Shape records.
 
         Args:
             records: The records as the API gave them.
-            window_end: End of the time window that they were read in, in UTC seconds
-                since 1970, if it is known.
+            window_end: End of the time window that they were read in, as
+                `utc_timestamp` writes it, if it is known.
 
         Returns:
             The shaped records. Columns without a value are null, or absent if their
@@ -132,7 +132,7 @@ class RecordShaper:
         return shaped
 
     def _shape(
-        self, record: Record, columns_to_check: Collection[str], window_end: int | None
+        self, record: Record, columns_to_check: Collection[str], window_end: str | None
     ) -> Record:
         shaped = self._empty | record
         extra_fields: Record = {}

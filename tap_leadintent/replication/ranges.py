@@ -11,7 +11,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from tap_leadintent.api.page import Page, Records
+from tap_leadintent.api.page import Records
 from tap_leadintent.api.pagination import Chain
 from tap_leadintent.errors import StreamError, TooWideError
 from tap_leadintent.replication.windows import NARROWEST, OVERLAP_SECONDS, Window
@@ -67,12 +67,7 @@ class RangeChain(Chain):
         """
         super().__init__(range_fields(name, window.start, window.end), logger)
         self._name = name
-        self._start, self._until = window.start, window.end
-
-    @override
-    def take(self, page: Page) -> Page:
-        # What was left out has not been read.
-        return replace(super().take(page), as_of=min(page.as_of, self._until))
+        self._start, self._complete_until = window.start, window.end
 
     @override
     def recover(self, error: BaseException) -> None:
@@ -82,12 +77,12 @@ class RangeChain(Chain):
             super().recover(error)
             return
         now = error.as_of
-        if now is not None and now < self._until:
+        if now is not None and now < self._complete_until:
             # Where several machines answer in turn, the next may be behind this one.
-            self._until = now
+            self._complete_until = now
             # All of the window may lie in the future.
             self.fields = range_fields(self._name, min(self._start, now - 1), now)
-        elif self._until - self._start > NARROWEST:
+        elif self._complete_until - self._start > NARROWEST:
             raise TooWideError(str(error), status=error.status)
         elif error.status in _TOO_WIDE:
             msg = (
@@ -126,22 +121,16 @@ class RangeGuard:
 
         Raises:
             StreamError: Three windows in a row began with the same records, and the
-                server returns records even for a time that cannot have any.
+                server returns records even for a time that cannot have any, or refuses
+                it.
         """
         content = hash(tuple(map(bytes, records.raw)))
         self.last.append(content)
         are_alike = records.raw and self.last.count(content) == _MOST_ALIKE
         if self.is_trusted or not are_alike:
             return
-        try:
-            # No record can be as old as the first second of 1970.
-            has_records = bool(self.first_page(range_fields(self.name, 0, 1)).data)
-        except StreamError as error:
-            if error.status is None or error.is_retryable:
-                raise
-            # A server that refuses the range does not ignore it.
-            has_records = False
-        if has_records:
+        # No record can be as old as the first second of 1970.
+        if self.first_page(range_fields(self.name, 0, 1)).data:
             msg = (
                 f"the API returns the same records for different times of {self.name};"
                 " it seems to ignore the range, so the stream stops. Report it to the "

@@ -17,7 +17,7 @@ from tap_leadintent.replication.plan import FullRead, RangeRead, Step
 from tap_leadintent.replication.ranges import RangeChain, RangeGuard
 from tap_leadintent.replication.schedule import Schedule
 from tap_leadintent.replication.windows import Window, Windows
-from tap_leadintent.times import format_instant
+from tap_leadintent.times import format_instant, utc_timestamp
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -60,7 +60,7 @@ class Reader:
 
     def read(
         self, steps: Sequence[Step], coverage: Coverage
-    ) -> Iterator[tuple[Records, int | None]]:
+    ) -> Iterator[tuple[Records, str | None]]:
         """Read the steps of a plan.
 
         Args:
@@ -69,7 +69,7 @@ class Reader:
 
         Yields:
             The records of each page, oldest window first; and the end of their time
-            window in UTC seconds since 1970, None where nothing counts as covered.
+            window as `utc_timestamp` writes it, None where nothing counts as covered.
 
         Raises:
             StreamError: A range cannot be read.
@@ -80,18 +80,19 @@ class Reader:
         for step in steps:
             windows, begin, check = self._prepare(step)
             coordinator = self._coordinate(Schedule(windows, begin))
-            window, as_of = None, 0
+            window = end = None
             with closing(iter(coordinator)) as pages:
                 for its_window, page in pages:
                     records = page.decode()
                     if its_window != window:
-                        # The first query is the earliest: it decides what is complete.
-                        window, as_of = its_window, page.as_of
+                        window = its_window
                         check(records)
-                    yield records, window.end if step.covers else None
+                        if step.covers:
+                            end = utc_timestamp(format_instant(window.end))
+                    yield records, end
                     # The caller goes on when all rows of the page have been written.
                     if not page.cursor.has_more:
-                        self._note(step, window, as_of, coverage)
+                        self._note(step, window, page.as_of, coverage)
             if isinstance(step, RangeRead):
                 self.widest = windows.widest
 

@@ -10,10 +10,6 @@ from typing import Any, NamedTuple, Self
 
 import msgspec
 from typing_extensions import override
-from urllib3.exceptions import LocationParseError
-from urllib3.util import Url, parse_url
-
-_PORTS = {"http": 80, "https": 443}
 
 _ROUNDS = 100_000
 """About 50 ms, once a run. More delays each run; fewer makes guessing keys cheaper."""
@@ -55,24 +51,16 @@ class Source(NamedTuple):
         return cls(normalised(str(config.get("base_url", ""))), filters_hash(filters))
 
 
-@lru_cache
 def normalised(address: str) -> str:
-    """Normalise an address, so that equal addresses have equal texts.
+    """Normalise an address, so that usual spellings of one address are equal.
 
     Args:
         address: The setting `base_url`, or the source in a state.
 
     Returns:
-        The address with its host in lower case, and without a default port or a slash
-        at the end. A text that is not an address stays as it is.
+        The address in lower case, without slashes at its end.
     """
-    try:
-        url = parse_url(address)
-    except LocationParseError:
-        return address
-    port = None if url.port == _PORTS.get(url.scheme or "") else url.port
-    path = (url.path or "").rstrip("/")
-    return Url(url.scheme, host=url.host, port=port, path=path or None).url
+    return address.rstrip("/").lower()
 
 
 def filters_hash(filters: Mapping[str, Any]) -> str:

@@ -22,22 +22,18 @@ def _no_trust(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-@pytest.mark.parametrize(
-    "content", ["DER", "", "-----BEGIN CERTIFICATE-----\nMIIB", None]
-)
+@pytest.mark.parametrize("content", ["DER", "", "-----BEGIN CERTIFICATE-----\nMIIB"])
 def test_what_holds_no_certificates_is_one_line_before_the_first_request(
     monkeypatch: pytest.MonkeyPatch,
     certificate: Path,
     tmp_path: Path,
     tap: Callable[..., Run],
-    content: str | None,
+    content: str,
 ) -> None:
     path = tmp_path / "certificates"
     if content == "DER":
         pem = certificate.read_text()
         path.write_bytes(ssl.PEM_cert_to_DER_cert(pem[pem.index("-----BEGIN CERT") :]))
-    elif content is None:
-        path.mkdir()
     else:
         path.write_text(content)
     monkeypatch.setenv("SSL_CERT_FILE", str(path))
@@ -52,7 +48,6 @@ def test_what_holds_no_certificates_is_one_line_before_the_first_request(
 def test_a_variable_can_name_certificates_to_trust(
     monkeypatch: pytest.MonkeyPatch, certificate: Path, tmp_path: Path, name: str
 ) -> None:
-    (tmp_path / "1a2b3c4d.0").touch()
     for path in (str(tmp_path), str(certificate)):
         monkeypatch.setenv(name, path)
         with new_session("https://127.0.0.1:9", 1) as session:

@@ -242,11 +242,8 @@ def test_a_server_that_ignores_a_range_is_noticed(leads: int) -> None:
     assert covered(store)[-1][2] < second(3 * DAY)
 
 
-@pytest.mark.parametrize("refuses", [False, True], ids=["empty", "refused"])
-def test_records_that_recur_in_all_windows_are_no_sign_of_that(
-    *, refuses: bool
-) -> None:
-    api, store = Api(now=9 * DAY, leads=steady(35), refuses_the_past=refuses), Store()
+def test_records_that_recur_in_all_windows_are_no_sign_of_that() -> None:
+    api, store = Api(now=9 * DAY, leads=steady(35)), Store()
     api.shows_all_after = 0
     run(api, store, DAILY, selected=("observations",))
     assert len(store.rows) == 35

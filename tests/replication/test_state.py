@@ -48,7 +48,7 @@ def test_another_source_is_read_whole_and_coming_back_reads_what_is_new(
     )
 
     api.now = 3 * DAY
-    again = {**STRICT, "base_url": "HTTPS://API.example.com:443/"}
+    again = {**STRICT, "base_url": "HTTPS://API.example.com/"}
     for config in (again, there, {**there, "filters": FILTERS}):
         run(api, store, config)
         assert starts(api) == {second(2 * DAY - 1)}

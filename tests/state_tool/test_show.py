@@ -54,12 +54,12 @@ CONTROLS = "\x1b]0;x\x07\x9b2J\u202e\nobservations: covered"
 
 
 def test_a_terminal_obeys_nothing_that_a_state_contains() -> None:
-    other = found("01-01", "02-01", source=f"https://{CONTROLS}")
+    other = found("01-01", "02-01", source=f"https://{CONTROLS.lower()}")
     state = state_of(leads=[found("02-01", "03-01"), other])
     forget = ("forget", "--stream", "leads")
     printed = output_of("show", stdin=state) + output_of(*forget, stdin=state)
     assert all(line.isprintable() for line in printed.split("\n"))
-    assert "\\x1b]0;x\\x07\\x9b2J\\u202e\\nobservations" in printed
+    assert "\\x1b]0;x\\x07\\x9b2j\\u202e\\nobservations" in printed
     coverage = state_from(*forget, stdin=state)["bookmarks"]["leads"]["coverage"]
     assert coverage == [other]
 

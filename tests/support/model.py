@@ -79,7 +79,6 @@ class Api:
     """Whether a lead is returned with its first signal under `date_found`."""
     shows_all_after: float = math.inf
     """Any range that ends later shows all there is."""
-    refuses_the_past: bool = False
     refuses_the_future: bool = False
     refuses_cursors: int = 0
     widest: float = math.inf
@@ -134,9 +133,6 @@ class Api:
         if "after" in body["cursor"] and self.refuses_cursors:
             self.refuses_cursors -= 1
             return 422
-        if self.refuses_the_past and '"1970-' in json.dumps(body):
-            self.requests.append(body)
-            return 400
         if self.widest < end - start < math.inf:
             self.refused.append(body)
             return self.too_wide
