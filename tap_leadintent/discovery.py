@@ -39,8 +39,7 @@ def infer_columns(stream: LeadIntentStream) -> None:
         page = stream.reader.first_page()
     except StreamError as error:
         if error.status != HTTPStatus.FORBIDDEN:
-            msg = f"{stream.name}: {error}"
-            raise RunError(msg) from None
+            raise RunError(f"{stream.name}: {error}") from None
         stream.selected_by_default = False
         message = "%s; the stream is deselected, and its columns are not inferred"
         stream.logger.warning(message, error.message)

@@ -99,8 +99,7 @@ def test_the_key_is_in_no_line_of_the_tap(
     """The formatters are the host's; so the tap's loggers take it out."""
 
     def explode(*_: object, **__: object) -> None:
-        msg = f"cannot cope with Bearer {API_KEY}"
-        raise ZeroDivisionError(msg)
+        raise ZeroDivisionError(f"cannot cope with Bearer {API_KEY}")
 
     monkeypatch.setattr("requests.Session.send", explode)
     tap = TapLeadIntent(config=config)

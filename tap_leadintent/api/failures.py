@@ -23,6 +23,7 @@ nothing to the message; fewer might hide a part of what the server says."""
 
 _ROOT = "check base_url, which is the root of the API without /v1"
 _NOT_ACCEPTED = "the API does not accept the request; check filters, if they are set"
+_TOO_LARGE = "the request or its time range is too large for the API; lower window_days"
 _NO_API = f"the API was not found at this address; {_ROOT}"
 
 _ADVICE = {
@@ -33,7 +34,9 @@ _ADVICE = {
     403: "this key may not read this endpoint; deselect the stream, or ask for access",
     404: _NO_API,
     405: _NO_API,
+    413: _TOO_LARGE,
     415: _NO_API,
+    416: _TOO_LARGE,
     422: _NOT_ACCEPTED,
     501: _NO_API,
     429: "the API wants fewer requests; set max_requests_per_minute, or lower it",

@@ -168,8 +168,8 @@ class Client:
         limiter = self.run_context.limiter
         most = 1 if self.run_context.health.is_on_trial else 1 + self.retries
         if attempt >= most:
-            msg = f"gave up after {counted(attempt, 'try', 'tries')}: {error}"
-            raise replace(error, message=msg) from None
+            tries = counted(attempt, "try", "tries")
+            raise replace(error, message=f"gave up after {tries}: {error}") from None
         pause = backoff(attempt)
         if error.status in _PAUSE_ALL:
             pause = error.retry_after or pause

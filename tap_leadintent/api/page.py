@@ -97,16 +97,13 @@ class Page:
         if len(content) > _MOST_VALUES and (
             sum(map(content.count, (b",", b"[", b"{"))) > _MOST_VALUES
         ):
-            msg = f"it has more than {_MOST_VALUES:,} values"
-            raise ValueError(msg)
+            raise ValueError(f"it has more than {_MOST_VALUES:,} values")
         envelope, is_repaired = _decode(_envelope_decoder, content)
         raw, cursor = envelope.data, envelope.cursor
         if len(raw) > MOST_RECORDS:
-            msg = f"it has {len(raw):,} records"
-            raise ValueError(msg)
+            raise ValueError(f"it has {len(raw):,} records")
         if is_repaired and _REPLACEMENT in (cursor.next or ""):
-            msg = "its cursor is no valid text"
-            raise ValueError(msg)
+            raise ValueError("its cursor is no valid text")
         size = len(content) + _BYTES_OF_A_PAGE
         return cls(raw, cursor, size, as_of, is_repaired)
 
@@ -130,8 +127,9 @@ class Page:
                 is_repaired = is_repaired or has_changed
                 data.append(record)
         except (ValueError, RecursionError) as error:
-            msg = f"a page has records that cannot be read ({error}); {SUPPORT}"
-            raise StreamError(msg) from None
+            raise StreamError(
+                f"a page has records that cannot be read ({error}); {SUPPORT}"
+            ) from None
         return Records(data, self.raw, is_repaired)
 
 

@@ -66,11 +66,10 @@ class Chain(BaseAPIPaginator[str | None]):
         """
         self._empty = 0 if page.raw else self._empty + 1
         if self._empty == _TOO_MANY_EMPTY:
-            msg = (
+            raise StreamError(
                 f"the API has sent {self._empty:,} empty pages in a row, each with the "
                 "promise of another; report it to the API's support"
             )
-            raise StreamError(msg)
         # The SDK only passes it on to the two methods below.
         self.advance(page)  # type: ignore[arg-type]
         self._complete_until = min(self._complete_until, page.as_of)
@@ -90,11 +89,10 @@ class Chain(BaseAPIPaginator[str | None]):
         problem = "says has_more but carries no next cursor"
         if after:
             problem = "repeats a cursor that this chain has followed before"
-        msg = (
+        raise StreamError(
             f"page {self.count} {problem}; the stream stops rather than miss records. "
             "Report it to the API's support."
         )
-        raise StreamError(msg)
 
     def recover(self, error: BaseException) -> None:
         """Begin again if the request failed because its cursor may have expired.
@@ -108,8 +106,7 @@ class Chain(BaseAPIPaginator[str | None]):
         if not (self.count and isinstance(error, StreamError)):
             raise error
         if error.status not in _CURSOR_REFUSALS or self._restarts == _RESTARTS:
-            msg = f"page {self.count + 1}: {error}"
-            raise replace(error, message=msg)
+            raise replace(error, message=f"page {self.count + 1}: {error}")
         self._restarts += 1
         super().__init__(None)
         self._seen.clear()

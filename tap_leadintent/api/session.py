@@ -63,11 +63,11 @@ def _read_body(raw: BaseHTTPResponse) -> bytes:
         while chunk := raw.read1(_CHUNK, decode_content=True):
             body.write(chunk)
             if body.tell() > LARGEST_BODY:
-                msg = (
+                raise StreamError(
                     f"the response is larger than {LARGEST_BODY >> 20} MiB; "
-                    "lower page_size"
+                    "lower page_size",
+                    reason=Reason.TOO_LARGE,
                 )
-                raise StreamError(msg, reason=Reason.TOO_LARGE)
     finally:
         raw.close()
     return body.getvalue()

@@ -139,8 +139,7 @@ def read_json(path: str) -> dict[str, Any]:
         content = msgspec.json.decode(text, type=dict[str, Any])
         if _is_shallow(content, _DEEPEST):
             return content
-    msg = f"it is nested more than {_DEEPEST} levels deep"
-    raise ValueError(msg)
+    raise ValueError(f"it is nested more than {_DEEPEST} levels deep")
 
 
 def _is_shallow(value: object, most: int) -> bool:

@@ -87,8 +87,9 @@ def running_postgres(folder: Path) -> Iterator[Postgres]:
             postgres = Postgres(server.bin_path, address)
             while not _answers(postgres):
                 if process.poll() is not None:
-                    msg = f"PostgreSQL does not start; {log}:\n{last_lines(log)}"
-                    raise DemoError(msg)
+                    raise DemoError(
+                        f"PostgreSQL does not start; {log}:\n{last_lines(log)}"
+                    )
                 time.sleep(0.05)
             yield postgres
 

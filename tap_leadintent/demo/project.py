@@ -96,5 +96,4 @@ class Meltano:
             code = process.wait()
         if code:
             reason = f"meltano {' '.join(arguments)} ended with exit code {code}"
-            msg = f"{reason}; {self.log}:\n{last_lines(self.log)}"
-            raise DemoError(msg)
+            raise DemoError(f"{reason}; {self.log}:\n{last_lines(self.log)}")

@@ -32,8 +32,9 @@ def demonstrate(folder: Path) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
-        msg = f"{folder} is not empty; name another folder.\n\n{_next_steps(folder)}"
-        raise DemoError(msg)
+        raise DemoError(
+            f"{folder} is not empty; name another folder.\n\n{_next_steps(folder)}"
+        )
     write_project(folder)
     with (
         # The tap reads nothing beyond its own clock, so the clock of the sandbox must
@@ -104,8 +105,7 @@ def serve(folder: Path) -> None:
     """
     data, env = folder / "postgres", folder / ".env"
     if not data.exists():
-        msg = f"{folder} is not the project of a demo; run the demo first"
-        raise DemoError(msg)
+        raise DemoError(f"{folder} is not the project of a demo; run the demo first")
     with running_postgres(data) as postgres:
         set_key(env, "TARGET_POSTGRES_SQLALCHEMY_URL", postgres.url)
         psql = shlex.join([str(postgres.programs / "psql"), postgres.address])

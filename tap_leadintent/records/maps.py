@@ -100,12 +100,11 @@ def _guard(stream_map: sdk.CustomStreamMap, hidden: set[str]) -> None:
             # The message must not quote the record, which may be private.
             what = type(error.__cause__ or error).__name__
             expression = " ".join(stream_map.expr_evaluator.expr.split())
-            msg = (
+            raise StreamError(
                 f"the map expression {expression!r} failed on a record "
                 f"({what}); a value may be null there or of another type; if a field "
                 "has no column, make it a column (`schema`) or name it in "
                 "`exclude_fields`"
-            )
-            raise StreamError(msg) from None
+            ) from None
 
     stream_map.transform = transform_safely  # type: ignore[method-assign]

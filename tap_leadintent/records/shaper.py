@@ -124,11 +124,10 @@ class RecordShaper:
         ]
         for key in self._keys:
             if any(row.get(key) in (None, "") for row in shaped):
-                msg = (
+                raise StreamError(
                     f"a record has no {key}, which is part of the stream's key; choose "
                     "key-properties that every record has"
                 )
-                raise StreamError(msg)
         return shaped
 
     def _shape(

@@ -126,11 +126,10 @@ class Coordinator:
             for name in readers:
                 Thread(target=self._read, name=name, daemon=True).start()
         except (RuntimeError, MemoryError):
-            msg = (
+            raise StreamError(
                 "the operating system allows no further thread; lower concurrency, or "
                 "raise the limit"
-            )
-            raise StreamError(msg) from None
+            ) from None
 
     def _next_page(self) -> tuple[Window, Page] | BaseException | None:
         """Wait for an item of `to_emit`, so that a signal can end the wait."""

@@ -6,7 +6,7 @@ API description: "POST /v1/signals/leads", "POST /v1/monitor/signals".
 import logging
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from typing_extensions import override
@@ -20,9 +20,6 @@ from tap_leadintent.times import EARLIEST, format_instant
 _REFUSALS = frozenset({400, 409, 413, 416, 422})
 """Statuses with which a server may refuse a range: it ends in the server's future, or
 is too wide for it."""
-
-_TOO_WIDE = frozenset({413, 416})
-"""Statuses that say that the range is too wide."""
 
 _MOST_ALIKE = 3
 """Windows in a row that begin with the same records before a time without records is
@@ -84,12 +81,6 @@ class RangeChain(Chain):
             self.fields = range_fields(self._name, min(self._start, now - 1), now)
         elif self._complete_until - self._start > NARROWEST:
             raise TooWideError(str(error), status=error.status)
-        elif error.status in _TOO_WIDE:
-            msg = (
-                f"{error} (the API refuses even windows of an hour of {self._name}; if "
-                "they are too wide, lower window_days)"
-            )
-            raise replace(error, message=msg)
         else:
             raise error
 
@@ -131,10 +122,9 @@ class RangeGuard:
             return
         # No record can be as old as the first second of 1970.
         if self.first_page(range_fields(self.name, 0, 1)).data:
-            msg = (
+            raise StreamError(
                 f"the API returns the same records for different times of {self.name};"
                 " it seems to ignore the range, so the stream stops. Report it to the "
                 "API's support."
             )
-            raise StreamError(msg)
         self.is_trusted = True

@@ -165,8 +165,7 @@ class App:
         """
         stream_records = self._records_of(stream)
         if unknown := times.keys() - stream_records.endpoint.times.values():
-            msg = f"records of {stream} have no {min(unknown)}"
-            raise ValueError(msg)
+            raise ValueError(f"records of {stream} have no {min(unknown)}")
         instants = {name: parse_time(time) for name, time in times.items()}
         return {"ids": [stream_records.put(record, instants) for record in records]}
 
@@ -191,8 +190,9 @@ class App:
 
     def _records_of(self, stream: str) -> StreamRecords:
         if stream not in ENDPOINTS:
-            msg = f"unknown stream {stream!r}, known are {', '.join(ENDPOINTS)}"
-            raise ValueError(msg)
+            raise ValueError(
+                f"unknown stream {stream!r}, known are {', '.join(ENDPOINTS)}"
+            )
         return self.world.streams[stream]
 
     async def _read(self, request: Request, entry: Logged) -> Response:

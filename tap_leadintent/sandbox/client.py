@@ -77,8 +77,7 @@ class Sandbox:
             session.trust_env = False
             response = session.request(method, url, json=body, timeout=_TIMEOUT)
         if not response.ok:
-            msg = f"{method} {route}: {response.text}"
-            raise ValueError(msg)
+            raise ValueError(f"{method} {route}: {response.text}")
         return response.json()
 
 
@@ -102,8 +101,7 @@ def running_sandbox(*arguments: str) -> Iterator[Sandbox]:
         try:
             line = process.stdout.readline() if process.stdout else ""
             if not line:
-                msg = f"the sandbox ended with exit code {process.wait()}"
-                raise RuntimeError(msg)
+                raise RuntimeError(f"the sandbox ended with exit code {process.wait()}")
             yield Sandbox(line.strip())
         finally:
             process.terminate()

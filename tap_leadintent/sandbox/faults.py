@@ -49,9 +49,10 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
     def __post_init__(self) -> None:
         """Check the kind and the stream."""
         if self.kind not in KINDS or self.stream not in (None, *ENDPOINTS):
-            msg = f"the fault's kind is not one of {', '.join(KINDS)}, or its "
-            msg += f"stream not one of {', '.join(ENDPOINTS)}"
-            raise ValueError(msg)
+            raise ValueError(
+                f"the fault's kind is not one of {', '.join(KINDS)}, or its stream "
+                f"not one of {', '.join(ENDPOINTS)}"
+            )
         self._random, self._matched, self._applied = Random(self.seed), 0, 0
 
     def applies_to(self, query: Query, page: Page) -> bool:

@@ -47,11 +47,9 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         """Check the streams and the times, which the types do not check."""
         if unknown := self.sizes.keys() - ENDPOINTS:
             known = ", ".join(ENDPOINTS)
-            msg = f"unknown stream {min(unknown)!r}, known are {known}"
-            raise ValueError(msg)
+            raise ValueError(f"unknown stream {min(unknown)!r}, known are {known}")
         if self.begin >= self.start:
-            msg = "since must be before clock"
-            raise ValueError(msg)
+            raise ValueError("since must be before clock")
 
     @property
     def start(self) -> int:

@@ -34,8 +34,7 @@ class _Range(msgspec.Struct, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if parse_time(self.start_time) > parse_time(self.end_time):
-            msg = "start_time is after end_time"
-            raise ValueError(msg)
+            raise ValueError("start_time is after end_time")
 
 
 _BODIES = {
@@ -98,8 +97,7 @@ class Query:
         self.range = EVER
         ranges = [name for name in endpoint.ranges if getattr(given, name) is not UNSET]
         if len(ranges) > 1:
-            msg = f"give either {' or '.join(ranges)}, not both"
-            raise ValueError(msg)
+            raise ValueError(f"give either {' or '.join(ranges)}, not both")
         for name in ranges:
             bounds = getattr(given, name)
             self.axis = endpoint.ranges[name]
@@ -127,8 +125,9 @@ class Query:
             self.cursor_at(cursor.page, cursor.after),
             cursor.token(),
         ):
-            msg = "the cursor was changed, or is of another sort, filter or range"
-            raise ValueError(msg)
+            raise ValueError(
+                "the cursor was changed, or is of another sort, filter or range"
+            )
         return cursor
 
     def page(self) -> "Page":

@@ -27,8 +27,7 @@ def parse_time(text: str) -> int:
         ValueError: The text is not such a date-time.
     """
     if not _RFC_3339.fullmatch(text):
-        msg = f"not an RFC 3339 date-time with offset: {text!r}"
-        raise ValueError(msg)
+        raise ValueError(f"not an RFC 3339 date-time with offset: {text!r}")
     moment = datetime.fromisoformat(text.upper())
     return (moment - _EPOCH) // timedelta(microseconds=1)
 

@@ -57,10 +57,10 @@ class Writer(MsgSpecWriter):
                 stdout.flush()
                 self._block.clear()
         except OSError as error:
-            msg = f"standard output cannot be written: {error.strerror}"
+            reason = f"standard output cannot be written: {error.strerror}"
             if isinstance(error, BrokenPipeError):
-                msg = "the target stopped reading; its own log says why"
-            raise OutputError(msg) from None
+                reason = "the target stopped reading; its own log says why"
+            raise OutputError(reason) from None
 
     def _write_bytes(self, stdout: BinaryIO) -> None:
         # A buffer could keep a part of a line when the process ends.

@@ -41,8 +41,9 @@ def forget(state: RawState, stream: str, forgotten: Interval) -> RawState:
     ]
     if remaining == [*coverage] or forgotten[0] >= forgotten[1]:
         problem = format_problem(bookmark)
-        msg = f"{stream}: nothing has been read {format_interval(forgotten)}{problem}"
-        raise StateError(msg)
+        raise StateError(
+            f"{stream}: nothing has been read {format_interval(forgotten)}{problem}"
+        )
     bookmark.coverage = Coverage(remaining, rechecked=coverage.rechecked)
     return {**state, COVERAGE: bookmark.to_state()}
 
@@ -96,13 +97,11 @@ def join(
 
 def _common_source(stream: str, shards: Sequence[Bookmark]) -> Source:
     for problem in filter(None, (shard.problem for shard in shards)):
-        msg = f"{stream}: {problem}"
-        raise StateError(msg)
+        raise StateError(f"{stream}: {problem}")
     sources = dict.fromkeys(shard.source for shard in shards if any(shard.coverage))
     if len(sources) > 1:
         names = " and ".join(map(str, sources))
-        msg = f"{stream}: the states are about different sources: {names}"
-        raise StateError(msg)
+        raise StateError(f"{stream}: the states are about different sources: {names}")
     return next(iter(sources), Source("", ""))
 
 
@@ -124,8 +123,7 @@ def _refuse_gaps(
         until = covered[-1][1] if end is None else end
         asked = (min(since, until), max(since, until))
         for gap in intervals.missing(asked, covered):
-            msg = (
+            raise StateError(
                 f"{stream}: no shard has read {first} {format_interval(gap)}; join the "
                 "shard that has, or give --allow-holes to let the next run read it"
             )
-            raise StateError(msg)

@@ -35,8 +35,9 @@ def instant(text: str) -> int:
     try:
         return parse_instant(text)
     except ValueError:
-        msg = f"{text!r} is not a date or date-time, such as 2026-01-31"
-        raise click.BadParameter(msg) from None
+        raise click.BadParameter(
+            f"{text!r} is not a date or date-time, such as 2026-01-31"
+        ) from None
 
 
 _STATE = click.argument("state", default="-")
@@ -160,8 +161,7 @@ def _read_settings(
         hint = "correct the file that --config names"
         if config == "ENV":
             hint = "set TAP_LEADINTENT_…, or use `meltano invoke tap-leadintent:state`"
-        msg = f"{'; '.join(problems)}; {hint}"
-        raise StateError(msg, settings.get("api_key"))
+        raise StateError(f"{'; '.join(problems)}; {hint}", settings.get("api_key"))
     return settings
 
 

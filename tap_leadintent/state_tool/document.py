@@ -72,12 +72,12 @@ def read_document(path: str) -> Document:
         bookmarks = msgspec.convert(state, StateFile).bookmarks
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
-        msg = f"{name}: {reason}; give what `meltano state get` prints"
-        raise StateError(msg) from None
+        raise StateError(
+            f"{name}: {reason}; give what `meltano state get` prints"
+        ) from None
     if not bookmarks:
-        msg = (
+        raise StateError(
             f"{name}: the state is empty, so the next run reads everything; if you "
             "did not expect that, compare its name with `meltano state list`"
         )
-        raise StateError(msg)
     return Document(content, bookmarks)

@@ -152,6 +152,5 @@ class _Loading:
             # What is still to be written of this run is not to slow down the next.
             connection.execute("CHECKPOINT")
         if held != (self._leads, self._leads):
-            msg = f"{held} leads and different ones of {self._leads}"
-            raise RuntimeError(msg)
+            raise RuntimeError(f"{held} leads and different ones of {self._leads}")
         return seconds

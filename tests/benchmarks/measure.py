@@ -91,8 +91,9 @@ def run(client: Client, url: str, leads: int) -> Usage:
         count, different = _count(folder)
         # Beyond 130,000 leads, the tap emits those on the edges of windows twice.
         if different != leads or count > leads * 1.001:
-            msg = f"{client.name} gave {different} of {leads} leads in {count} lines"
-            raise RuntimeError(msg)
+            raise RuntimeError(
+                f"{client.name} gave {different} of {leads} leads in {count} lines"
+            )
     return usage
 
 
@@ -109,8 +110,9 @@ def run_command(command: Sequence[str], folder: Path) -> Usage:
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         logged = errors.read_text(encoding="utf-8", errors="replace")[-2000:]
-        msg = f"{' '.join(command)}: exit code {process.returncode}\n{logged}"
-        raise RuntimeError(msg)
+        raise RuntimeError(
+            f"{' '.join(command)}: exit code {process.returncode}\n{logged}"
+        )
     return Usage(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss * _MAXRSS_BYTES)
 
 

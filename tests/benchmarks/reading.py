@@ -115,8 +115,9 @@ def _memory(clients: Clients, scale: Scale) -> Iterator[Row]:
             (usages,) = interleaved(scale.rounds, {tap: once}).values()
         peaks = [usage.peak_bytes / 1e6 for usage in usages]
         if min(peaks) <= own_peak_bytes() / 1e6:
-            msg = "the benchmark itself is larger than the tap, so its peak is unknown"
-            raise RuntimeError(msg)
+            raise RuntimeError(
+                "the benchmark itself is larger than the tap, so its peak is unknown"
+            )
         yield Row("Peak memory in MB", f"{tap.name}, {leads:,} leads", peaks)
 
 

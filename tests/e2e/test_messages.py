@@ -127,7 +127,7 @@ OF_LEADS = {
     "HTTP 422 …: …; the API does not accept the request; check filters, if they are set": Case(
         config={"start_date": "2025-01-01"}, fault=status(422)
     ),
-    "HTTP 413 …: …; the API refused the request; if this continues, ask the API's support (the API refuses even windows of an hour of date_found; if they are too wide, lower window_days)": Case(
+    "HTTP 413 …: …; the request or its time range is too large for the API; lower window_days": Case(
         config={"start_date": "2025-01-01"}, fault=status(413)
     ),
     "page 1 says has_more but carries no next cursor; the stream stops rather than miss records. Report it to the API's support.": Case(

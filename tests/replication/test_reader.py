@@ -89,8 +89,7 @@ def test_a_system_that_allows_too_few_threads_fails_the_stream(
 
     def limited(thread: Thread) -> None:
         if thread.name not in allowed:
-            msg = "can't start new thread"
-            raise RuntimeError(msg)
+            raise RuntimeError("can't start new thread")
         start(thread)
 
     monkeypatch.setattr(Thread, "start", limited)

@@ -84,8 +84,7 @@ def translated(statement: str) -> list[str]:
         insert += f"{copy['select']} from {lines}"
         report = f"select '{name}', 'LOADED', count(*), count(*) from {lines}"
         return [*read, insert, report]
-    msg = f"no translation for: {statement}"
-    raise ValueError(msg)
+    raise ValueError(f"no translation for: {statement}")
 
 
 async def _translating(scope: Message, receive: Receive, send: Send) -> None:
