@@ -5,8 +5,6 @@ import os
 import re
 from collections.abc import Iterable
 from functools import partial
-from itertools import groupby, starmap
-from urllib.parse import quote
 
 from singer_sdk.metrics import METRICS_LOGGER_NAME
 
@@ -42,9 +40,8 @@ class Secret:
                 has fewer than SHORTEST_SECRET characters.
         """
         text = secret if isinstance(secret, str) else ""
-        runs = [(character, len([*run])) for character, run in groupby(text)]
-        nothing = len(text) < SHORTEST_SECRET
-        pattern = "(?!)" if nothing else "".join(starmap(_spellings, runs))
+        is_long = len(text) >= SHORTEST_SECRET
+        pattern = "".join(map(_spellings, text)) if is_long else "(?!)"
         self._spelling = re.compile(pattern, re.IGNORECASE)
 
     def redact(self, text: str) -> str:
@@ -95,22 +92,17 @@ class Secret:
         return printable(" ".join(self.redact(text).split()))
 
 
-def _spellings(character: str, times: int) -> str:
-    r"""Return a pattern of a character that comes so many times, escaped or not.
+def _spellings(character: str) -> str:
+    r"""Return a pattern of a character, escaped or not.
 
-    For example, that of one `"` matches `"`, `\"`, `%22`, `\x22` and `\u0022`.
+    For example, that of `"` matches `"`, `\"`, `%22`, `\x22` and `\u0022`.
     """
-    if character.isascii() and character.isalnum():
-        return character * times
+    if character.isalnum():
+        return character
     code = ord(character)
     # An upper bound of backslashes keeps the search fast in a text of many.
-    escaped = (
-        rf"{re.escape(quote(character, safe=''))}|\\{{1,8}}(?:x{code:02x}|u{code:04x})"
-    )
-    if character == "\\":
-        # Each may be escaped by others, so that only the least number is known.
-        return rf"(?:(?:{escaped}){{{times}}}|\\{{{times},{8 * times}}})"
-    return rf"(?:{escaped}|\\{{,8}}{re.escape(character)}){{{times}}}"
+    plain = re.escape(character)
+    return rf"\\{{,8}}(?:{plain}|%{code:02x}|x{code:02x}|u{code:04x})"
 
 
 def printable(text: str) -> str:

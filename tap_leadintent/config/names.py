@@ -114,17 +114,12 @@ def _map_problems(entry: str, definition: Any) -> Iterator[str]:  # noqa: ANN401
     if not named and entry != "__else__":
         hint = did_you_mean(source, openapi.STREAM_NAMES)
         yield f": there is no stream {source}{hint}"
-    fields = {field for stream in named for field in openapi.record_fields(stream)}
+    known = {field for stream in named for field in openapi.record_fields(stream)}
+    known.update(_OPTIONS)
     for name, value in sets.items():
-        is_set = value is None or (isinstance(value, str) and value)
-        if not is_set and name != "__key_properties__":
-            yield f".{name}: must be an expression, or null"
-        elif name.startswith("__"):
-            for problem in find_unknown_names([name], _OPTIONS, "option"):
-                yield f".{problem}"
-        elif name in fields or value not in {None, "__NULL__"}:
-            continue
-        elif hint := did_you_mean(name, fields):
+        # Another name that has an expression is a new column.
+        is_column = value not in (None, "__NULL__") and not name.startswith("__")
+        if name not in known and not is_column and (hint := did_you_mean(name, known)):
             yield f".{name}: there is no such field{hint}"
 
 

@@ -47,7 +47,13 @@ def build_mapper(
         for stream, entry in catalog.items():
             if stream in notes:
                 _register(mapper, entry)
-    except (MappingError, NotImplementedError, TypeError, ValueError) as error:
+    except (
+        MappingError,
+        LookupError,
+        NotImplementedError,
+        TypeError,
+        ValueError,
+    ) as error:
         raise ConfigError([f"stream_maps: {error}"]) from None
     for stream, maps in mapper.stream_maps.items():
         for stream_map in maps:

@@ -71,15 +71,11 @@ MISTAKES: list[tuple[str, Any, str]] = [
     *(
         ("stream_maps", {pattern: {name: None}}, f".{pattern}.{name}: {problem}")
         for pattern, name, problem in (
-            ("leads", "__filtre__", "there is no such option; did you mean __filter__"),
+            ("leads", "__filtre__", f"{NO_FIELD}__filter__"),
             ("leads", "ful_name", f"{NO_FIELD}full_name?"),
             ("lead*", "ful_name", f"{NO_FIELD}full_name?"),
             ("leads", "titel", NO_FIELD),
         )
-    ),
-    *(
-        ("stream_maps", {"leads": {"email": wrong}}, ".leads.email: must be an expr")
-        for wrong in (["a"], "")
     ),
     ("filters", {"leads": ["s"]}, ".leads: ['s'] is not of type 'object'"),
     ("filters", {"lead": {}}, ".lead: there is no such stream; did you mean leads?"),
@@ -227,6 +223,8 @@ BROKEN_MAPS: list[tuple[Json, str]] = [
     ({"leads": {"x": f"{API_KEY}\n)"}}, ": Failed to parse expression ***"),
     ({"leads": {"id": None}}, ": Removing key property 'id' is not permitted"),
     ({"__else__": {"x": "1"}}, ": "),
+    ({"leads": {"email": ["a"]}}, ": "),
+    ({"leads": {"email": ""}}, ": "),
     ({"leads": {"__key_properties__": ["x"]}}, ": Invalid key properties for 'leads'"),
 ]
 
