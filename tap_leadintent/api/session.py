@@ -4,7 +4,6 @@ import io
 import os
 import socket
 import time
-from functools import cache
 from http.client import HTTPResponse
 from http.cookiejar import DefaultCookiePolicy
 from pathlib import Path
@@ -36,8 +35,9 @@ class BoundedAdapter(HTTPAdapter):
     def get_connection_with_tls_context(self, *args: Any, **options: Any) -> Any:
         pool: Any = super().get_connection_with_tls_context(*args, **options)
         # Which class connects depends on the proxy, and is first known here.
-        if not issubclass(pool.ConnectionCls, _Deadline):
-            pool.ConnectionCls = _with_deadline(pool.ConnectionCls)
+        connection = pool.ConnectionCls
+        if not issubclass(connection, _Deadline):
+            pool.ConnectionCls = type("TimedConnection", (_Deadline, connection), {})
         return pool
 
     @override
@@ -86,36 +86,19 @@ class _Deadline:
 
     def response_class(self, sock: socket.socket, **options: Any) -> HTTPResponse:
         response = HTTPResponse(sock, **options)
-        raw = _TimedReader(response.fp.detach(), time.monotonic() + self.timeout)
-        response.fp = io.BufferedReader(raw)
+        end = time.monotonic() + self.timeout
+        # All reads of the response call this method of the file below its buffer.
+        file: Any = response.fp.raw
+        read_into = file.readinto
+
+        def read_in_time(buffer: object) -> int | None:
+            if time.monotonic() > end:
+                raise TimeoutError
+            count: int | None = read_into(buffer)
+            return count
+
+        file.readinto = read_in_time
         return response
-
-
-@cache
-def _with_deadline(connection: type) -> type:
-    return type(connection.__name__, (_Deadline, connection), {})
-
-
-class _TimedReader(io.RawIOBase):
-    """Reads from a socket until the time is up."""
-
-    def __init__(self, raw: io.RawIOBase, end: float) -> None:
-        self._raw, self._end = raw, end
-
-    @override
-    def readable(self) -> bool:
-        return True
-
-    @override
-    def readinto(self, buffer: Any) -> int | None:
-        if time.monotonic() > self._end:
-            raise TimeoutError
-        return self._raw.readinto(buffer)
-
-    @override
-    def close(self) -> None:
-        self._raw.close()
-        super().close()
 
 
 def new_session(url: str, connections: int) -> requests.Session:
