@@ -1,38 +1,25 @@
 """Reads a schedule: one thread decides, others send one request at a time."""
 
+import threading
 from collections.abc import Callable, Generator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from queue import Empty, SimpleQueue
-from threading import Event, Thread
-from typing import Any, NamedTuple
+from typing import Any
 
 from tap_leadintent.api.page import Page
 from tap_leadintent.errors import StreamError
 from tap_leadintent.replication.schedule import ActiveWindow, Schedule
 from tap_leadintent.replication.windows import Window
 
-Fetch = Callable[[dict[str, Any], str | None, Event], Page]
+Fetch = Callable[[dict[str, Any], str | None, threading.Event], Page]
+Event = Callable[[], None]
+"""Tells the schedule what has happened. The coordinating thread calls it."""
 
 _WAIT_SECONDS = 0.5
 """The longest uninterrupted wait for a page. More would end a run later after a signal;
 less would wake the thread more often."""
-
-
-class Answer(NamedTuple):
-    """The answer to a request."""
-
-    active: ActiveWindow
-    """The window that the request was sent for."""
-
-    result: Page | BaseException
-    """The page, or why the request failed."""
-
-
-class Released(NamedTuple):
-    """An emitted page that takes no memory any more."""
-
-    size: int
 
 
 @dataclass(eq=False)
@@ -53,13 +40,13 @@ class Coordinator:
     check: Callable[[], None]
     """Called before and while a page is awaited; raises if a signal came."""
 
-    stopped: Event
+    stopped: threading.Event
     """Set when no page is wanted any more."""
 
     to_send: SimpleQueue[ActiveWindow | None] = field(default_factory=SimpleQueue)
     """The windows whose next request is to be sent; None ends a thread."""
 
-    events: SimpleQueue[Answer | Released | None] = field(default_factory=SimpleQueue)
+    events: SimpleQueue[Event | None] = field(default_factory=SimpleQueue)
     """What has happened, for `step`; None ends everything."""
 
     to_emit: SimpleQueue[tuple[Window, Page] | BaseException | None] = field(
@@ -81,32 +68,29 @@ class Coordinator:
         try:
             self._start_threads()
             # Wakes the coordinating thread: nothing has been requested yet.
-            self.events.put(Released(0))
+            self.events.put(partial(self.schedule.release, 0))
             while (item := self._next_page()) is not None:
                 if isinstance(item, BaseException):
                     raise item
                 yield item
                 _, page = item
-                self.events.put(Released(page.size))
+                self.events.put(partial(self.schedule.release, page.size))
         finally:
             self.stopped.set()
             self.events.put(None)
 
-    def step(self, event: Answer | Released) -> bool:
+    def step(self, event: Event) -> bool:
         """Decide what follows from an event: pages to emit and requests to send.
 
         Args:
-            event: The event.
+            event: Tells the schedule what has happened.
 
         Returns:
             Whether to go on.
         """
         schedule = self.schedule
         try:
-            if isinstance(event, Answer):
-                schedule.take(event.active, event.result)
-            else:
-                schedule.release(event.size)
+            event()
             for item in schedule.pages_to_emit():
                 self.to_emit.put(item)
             for active in schedule.requests_to_send():
@@ -122,9 +106,11 @@ class Coordinator:
         """Start threads that do not keep the process alive."""
         readers = [f"reader {number + 1}" for number in range(self.schedule.readers)]
         try:
-            Thread(target=self._decide, name="coordinator", daemon=True).start()
+            threading.Thread(
+                target=self._decide, name="coordinator", daemon=True
+            ).start()
             for name in readers:
-                Thread(target=self._read, name=name, daemon=True).start()
+                threading.Thread(target=self._read, name=name, daemon=True).start()
         except (RuntimeError, MemoryError):
             raise StreamError(
                 "the operating system allows no further thread; lower concurrency, or "
@@ -146,7 +132,7 @@ class Coordinator:
 
     def _read(self) -> None:
         while (active := self.to_send.get()) is not None:
-            self.events.put(Answer(active, self._answer(active)))
+            self.events.put(partial(self.schedule.take, active, self._answer(active)))
 
     def _answer(self, active: ActiveWindow) -> Page | BaseException:
         chain = active.chain

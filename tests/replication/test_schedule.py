@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from functools import partial
 from queue import Empty
 from random import Random
 from threading import Barrier, Event
@@ -20,7 +21,7 @@ from hypothesis import strategies as st
 from tap_leadintent.api.page import Cursor, Page
 from tap_leadintent.api.pagination import Chain
 from tap_leadintent.replication import schedule as module
-from tap_leadintent.replication.coordinator import Answer, Coordinator, Released
+from tap_leadintent.replication.coordinator import Coordinator
 from tap_leadintent.replication.schedule import ActiveWindow, Schedule
 from tap_leadintent.replication.windows import Window, Windows
 from tests.support.rounds import CLUSTERS, YEAR, clustered
@@ -73,10 +74,11 @@ def play(
     """Read in one thread. A seed decides what happens next: an answer, or a release."""
     random, memory = Random(seed), memory or Memory()  # noqa: S311
     never: Any = None
-    coordinator = Coordinator(schedule_of(windows), never, never, Event())
-    under_way: list[Answer] = []
+    schedule = schedule_of(windows)
+    coordinator = Coordinator(schedule, never, never, Event())
+    under_way: list[tuple[ActiveWindow, Page | BaseException]] = []
     emitted: list[Page] = []
-    event: Answer | Released = Released(0)
+    event = partial(schedule.release, 0)
     while True:
         coordinator.step(event)
         del event
@@ -93,26 +95,28 @@ def play(
             active = coordinator.to_send.get()
             assert active
             under_way.append(_answer(active, respond))
-            if isinstance(one := under_way[-1].result, Page):
+            if isinstance(one := under_way[-1][1], Page):
                 memory.hold(one)
             del one
         assert under_way or emitted, "nothing is read any more"
         assert len(under_way) <= windows.readers
         if emitted and (not under_way or random.random() < 0.5):
-            event = Released(emitted.pop(0).size)
+            event = partial(schedule.release, emitted.pop(0).size)
         else:
             # Some answers stay behind for long.
             is_any = random.random() < 0.3
             place = random.randrange(len(under_way)) if is_any else -1
-            event = under_way.pop(place)
+            event = partial(schedule.take, *under_way.pop(place))
 
 
-def _answer(active: ActiveWindow, respond: Respond) -> Answer:
+def _answer(
+    active: ActiveWindow, respond: Respond
+) -> tuple[ActiveWindow, Page | BaseException]:
     window = active.chain.fields["window"]
     try:
-        return Answer(active, respond(window, int(active.chain.current_value or 1)))
+        return active, respond(window, int(active.chain.current_value or 1))
     except TroubleError as error:
-        return Answer(active, error)
+        return active, error
 
 
 @settings(max_examples=50)
