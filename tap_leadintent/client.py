@@ -38,6 +38,11 @@ from tap_leadintent.times import format_instant
 
 Record = dict[str, Any]
 
+_REPAIRED = (
+    "A record contained what no warehouse can store: U+0000 or a lone surrogate became "
+    "U+FFFD, NaN or an infinity null, and a number beyond 1e308 its text"
+)
+
 
 class LeadIntentStream(SingerStream):
     """A stream that is read completely, or by the time ranges of its endpoint.
@@ -185,16 +190,15 @@ class LeadIntentStream(SingerStream):
         try:
             with closing(pages):
                 for records, window_end in pages:
-                    rows = self._shaper.shape_page(records, window_end)
+                    if records.is_repaired:
+                        self.notes.warn_once(_REPAIRED)
+                    rows = self._shaper.shape(records.data, window_end)
                     yield from rows
                     self.stats.records += len(rows)
                     # The next page may take long, and the target need not wait for it.
                     flush(self._tap.message_writer)
                     progress.show()
         finally:
-            if self.exclusion:
-                names = self.config["exclude_fields"][self.name]
-                self.logger.info("exclude_fields removed %s", ", ".join(names))
             with http_request_counter(self.name, PATHS[self.name]) as counter:
                 counter.increment(self.stats.requests)
             show = self.run_context.secret.quote
@@ -207,7 +211,7 @@ class LeadIntentStream(SingerStream):
             StreamError: The page cannot be read.
             SystemExit: A signal came.
         """
-        rows = self._shaper.shape_page(self.reader.first_page())
+        rows = self._shaper.shape(self.reader.first_page().data)
         for row in rows[:1]:
             list(self._generate_record_messages(row))
         self.logger.info("ok")

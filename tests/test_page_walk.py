@@ -24,7 +24,7 @@ DESCRIBED = section(ROOT / "docs" / "design.md", "## The way of a page")
 WAYS = {
     "reader 1": ("parse_http_date", "as_of", "of"),
     "coordinator": ("take", "has_more", "done"),
-    "MainThread": ("decode", "shape_page", "write_message"),
+    "MainThread": ("decode", "shape", "write_message"),
 }
 """For each thread a function where its part begins, one on the way, and the last."""
 

@@ -39,8 +39,6 @@ def test_a_run(
     assert SECRET not in done.stdout + done.stderr
     assert "kept" in done.stdout
     assert len(done.records("leads")) == 2
-    assert done.stderr.count("exclude_fields") == 1
-    assert f"leads: exclude_fields removed {', '.join(NAMES)}\n" in done.stderr
     assert "full_name" not in json.dumps(done.schema("leads"))
 
 

@@ -103,16 +103,8 @@ class Flattening:
 
     def _flatten(self, fields: Record, above: tuple[str, ...], flat: Record) -> None:
         """Put an object's fields under their flat names."""
-
-        def is_late(name: str) -> bool:
-            # A record's own columns come before those of its objects. In objects, those
-            # of nested objects come first. So no field with the separator in its name
-            # takes a column of the schema: in `company`, the field `hq__city` comes
-            # after the object `hq`, whose `city` has the column `company__hq__city`.
-            return isinstance(fields[name], dict) != bool(above)
-
-        for name in sorted(fields, key=is_late):
-            value, column = fields[name], self._name(name, above)
+        for name, value in fields.items():
+            column = self._name(name, above)
             if above and column in self._hidden:
                 continue
             if column in self._columns and flat.get(column) is None:

@@ -10,7 +10,6 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from singer_sdk.singerlib import SelectionMask
 
-from tap_leadintent.api.page import Records
 from tap_leadintent.errors import StreamError
 from tap_leadintent.openapi import ADDITIONAL_PROPERTIES, ComputedColumn
 from tap_leadintent.records.column_types import ColumnTypes
@@ -20,12 +19,6 @@ from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.times import is_finer
 
 Record = dict[str, Any]
-
-_REPAIRED = (
-    "A record contained what no warehouse can store: U+0000 or a lone surrogate became "
-    "U+FFFD, NaN or an infinity null, and a number beyond 1e308 its text"
-)
-
 
 _NO_ID = (
     "A record has no id, so its key is made from all its content: when the record "
@@ -79,25 +72,6 @@ class RecordShaper:
             if name not in key_properties
             and not Draft202012Validator(schema).is_valid(None)
         ]
-
-    def shape_page(
-        self, records: Records, window_end: str | None = None
-    ) -> list[Record]:
-        """Shape the records of a page.
-
-        Args:
-            records: The page's records.
-            window_end: As for `shape`.
-
-        Returns:
-            What `shape` gives.
-
-        Raises:
-            StreamError: A key column has no value.
-        """
-        if records.is_repaired:
-            self._notes.warn_once(_REPAIRED)
-        return self.shape(records.data, window_end)
 
     def shape(
         self, records: list[Record], window_end: str | None = None

@@ -92,17 +92,6 @@ def test_what_is_no_object_where_the_schema_has_one_is_kept(value: object) -> No
     assert found == {"company__name": None, "extra": {"company": value}}
 
 
-def test_a_field_keeps_its_column_where_a_nested_one_would_have_its_name() -> None:
-    fields = {"company": opened(name=TEXT), "company__size": TEXT}
-    record = {"company": {"size": "nested"}, "company__size": "own"}
-    found = flat(fields, record)
-    assert found["company__size"] == "own"
-    assert [*found["extra"].values()] == ["nested"]
-    company = {"hq__city": "odd", "hq": {"city": "own"}}
-    fields = {"company": opened(hq=opened(city=TEXT))}
-    assert flat(fields, {"company": company}, 2)["company__hq__city"] == "own"
-
-
 def test_a_nested_field_is_held_to_its_column_like_others_and_told(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
