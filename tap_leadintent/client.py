@@ -18,9 +18,9 @@ from singer_sdk.singerlib.catalog import REPLICATION_INCREMENTAL
 from singer_sdk.singerlib.schema import Schema
 from typing_extensions import override
 
+from tap_leadintent import openapi
 from tap_leadintent.api.http import Client, RunContext
 from tap_leadintent.api.page import Records
-from tap_leadintent.openapi import PATHS, RECORD_KEY, ComputedColumn, is_documented
 from tap_leadintent.progress import Progress, StreamStats
 from tap_leadintent.records.duplicates import Duplicates
 from tap_leadintent.records.exclusion import Exclusion
@@ -58,10 +58,10 @@ class LeadIntentStream(SingerStream):
     schema: dict[str, Any]
     """The stream's schema, before a catalog changes it."""
 
-    primary_keys = (RECORD_KEY,)
+    primary_keys = (openapi.RECORD_KEY,)
     """The key, before a catalog changes it."""
 
-    computed_columns: tuple[ComputedColumn, ...] = ()
+    computed_columns: tuple[openapi.ComputedColumn, ...] = ()
     """Columns that the stream makes itself."""
 
     ranges: tuple[str, ...] = ()
@@ -95,13 +95,13 @@ class LeadIntentStream(SingerStream):
         config = self.config
         agent = config.get("user_agent") or f"tap-leadintent/{self._tap.plugin_version}"
         return Client(
-            url=f"{config['base_url'].rstrip('/')}{PATHS[self.name]}",
+            url=f"{config['base_url'].rstrip('/')}{openapi.PATHS[self.name]}",
             headers={
                 **default_headers(),
                 "User-Agent": agent,
                 "Authorization": f"Bearer {config['api_key']}",
             },
-            tags={Tag.STREAM: self.name, Tag.ENDPOINT: PATHS[self.name]},
+            tags={Tag.STREAM: self.name, Tag.ENDPOINT: openapi.PATHS[self.name]},
             filters=self.filters,
             page_size=config["page_size"],
             timeout=config["request_timeout_seconds"],
@@ -186,6 +186,9 @@ class LeadIntentStream(SingerStream):
 
     @override
     def get_records(self, context: Context | None) -> Iterable[Record]:
+        for name in self.filters.keys() - openapi.request_fields(self.name).keys():
+            text = "The filter %s is sent, though the API description does not show it"
+            self.logger.warning(text, name)
         pages, progress = self._pages(), Progress(self.stats, self.logger.info)
         try:
             with closing(pages):
@@ -199,10 +202,10 @@ class LeadIntentStream(SingerStream):
                     flush(self._tap.message_writer)
                     progress.show()
         finally:
-            with http_request_counter(self.name, PATHS[self.name]) as counter:
+            with http_request_counter(self.name, openapi.PATHS[self.name]) as counter:
                 counter.increment(self.stats.requests)
             show = self.run_context.secret.quote
-            self.notes.log(documented=is_documented(self.name), show=show)
+            self.notes.log(documented=openapi.is_documented(self.name), show=show)
 
     def check(self) -> None:
         """Read a page, map its first record, and log "ok", but write nothing.

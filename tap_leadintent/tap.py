@@ -50,10 +50,6 @@ class TapLeadIntent(Tap):
         self.append_builtin_config(schema := self.config_jsonschema)
         problems = validation.validate(self._config, schema, complete=raise_errors)
         self._raise_if_any(problems)
-        for stream, fields in self._config["filters"].items():
-            for field in validation.undocumented_filters(stream, fields):
-                text = "%s is sent, though the API description does not mention it"
-                self.logger.warning(text, field)
         return []
 
     @override

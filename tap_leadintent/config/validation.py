@@ -1,7 +1,7 @@
 """Checks the settings before the first request."""
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -15,7 +15,6 @@ from singer_sdk.plugin_base import JSONSchemaValidator
 
 from tap_leadintent.config.names import find_unknown_names, name_problems
 from tap_leadintent.config.settings import SCHEMA
-from tap_leadintent.openapi import request_fields
 from tap_leadintent.times import EARLIEST, LATEST, parse_instant
 
 
@@ -53,20 +52,6 @@ def validate(
     for check in (_address_problems, _date_problems, name_problems, _sdk_problems):
         problems += check(right)
     return problems
-
-
-def undocumented_filters(stream: str, fields: Iterable[str]) -> list[str]:
-    """List the filters of a stream that the API description does not show.
-
-    Args:
-        stream: The stream.
-        fields: The request fields that the setting `filters` names for it.
-
-    Returns:
-        Each as `filters.<stream>.<field>`.
-    """
-    documented = request_fields(stream)
-    return [f"filters.{stream}.{name}" for name in fields if name not in documented]
 
 
 def _described(error: ValidationError) -> str:
