@@ -84,9 +84,6 @@ class RangeRead(NamedTuple):
     intervals: list[Interval]
     """In UTC seconds since 1970."""
 
-    covers: Sequence[str]
-    """The ranges of which each window counts as covered when it has been read."""
-
     is_quiet: bool = False
     """Whether each interval is likely to hold next to nothing."""
 
@@ -96,6 +93,11 @@ class RangeRead(NamedTuple):
 
     is_recheck: bool = False
     """Whether it is read because of `recheck_days`; for the state tool."""
+
+    @property
+    def covers(self) -> Sequence[str]:
+        """The ranges of which each window counts as covered when it has been read."""
+        return [self.name]
 
 
 Step = FullRead | RangeRead
@@ -130,26 +132,18 @@ def make_plan(scope: Scope, covered: Coverage, now: int) -> Plan:
         name: intervals.overlap(covered.of_range(name), (EARLIEST, now))
         for name in scope.ranges
     }
+    if scope.start is None and scope.end is None and not any(known.values()):
+        everything = FullRead([(SINCE_EVER, now)], scope.ranges)
+        return Plan(Coverage(), [everything], None)
     kept = {**known}
     until = now if scope.end is None else min(now, scope.end)
     requested = (scope.since, until)
     kept[first], to_read = _to_read(known[first], requested, scope.lookback)
-    steps: list[Step] = []
-    since = scope.since
-    if scope.start is None and to_read and to_read[0][0] == SINCE_EVER:
-        # A read of everything since 1970 returns each record as it is by now, so it
-        # counts for all ranges.
-        oldest = to_read.pop(0)
-        since = oldest[1]
-        if scope.end is None and since == now:
-            steps.append(FullRead([oldest], scope.ranges))
-        else:
-            steps.append(RangeRead(first, [oldest], scope.ranges))
-    steps.append(_range_read(first, to_read, known))
+    steps = [_range_read(first, to_read, known)]
     mark = rechecked = covered.rechecked if scope.recheck else None
     if scope.end is None:
         for name in others:
-            kept[name], to_read = _to_read(known[name], (since, now), scope.lookback)
+            kept[name], to_read = _to_read(known[name], requested, scope.lookback)
             # The API may return a record in the window of each of its signals, and the
             # newest must come last: all is read from where the oldest interval begins.
             again = [(start, now) for start, _ in to_read[:1]]
@@ -160,8 +154,8 @@ def make_plan(scope: Scope, covered: Coverage, now: int) -> Plan:
             steps.append(_range_read(first, to_read, known)._replace(is_recheck=True))
             rechecked = now
     still_covered = ((name, each) for name in kept for each in kept[name])
-    steps = [step for step in steps if step.intervals]
-    return Plan(Coverage(still_covered, rechecked=mark), steps, rechecked)
+    needed: list[Step] = [step for step in steps if step.intervals]
+    return Plan(Coverage(still_covered, rechecked=mark), needed, rechecked)
 
 
 def _range_read(
@@ -169,7 +163,7 @@ def _range_read(
 ) -> RangeRead:
     """Return the step that reads intervals of a range."""
     is_short = all(end - start < _QUIET_SECONDS for start, end in to_read)
-    return RangeRead(name, to_read, [name], is_quiet=bool(known[name]) and is_short)
+    return RangeRead(name, to_read, is_quiet=bool(known[name]) and is_short)
 
 
 def _to_read(

@@ -128,14 +128,9 @@ def test_without_a_start_one_chain_reads_everything_and_covers_all_ranges() -> N
     ]
 
 
-def test_what_is_read_from_1970_on_counts_for_all_ranges() -> None:
-    assert plan(start=None, end=50).steps == [
-        RangeRead("date_found", [(SINCE_EVER, 50)], LEADS)
+def test_without_a_start_what_other_runs_left_is_read_from_1970_on() -> None:
+    assert reads(plan(start=None, end=50)) == [("date_found", [(SINCE_EVER, 50)])]
+    assert reads(plan(("date_found", (60, 90)), start=None)) == [
+        ("date_found", [(SINCE_EVER, 60), (90, NOW)]),
+        ("latest_signal", [(SINCE_EVER, NOW)]),
     ]
-    late = plan(*both((60, 90)), start=None)
-    assert reads(late) == [
-        ("date_found", [(SINCE_EVER, 60)]),
-        ("date_found", [(90, NOW)]),
-        ("latest_signal", [(90, NOW)]),
-    ]
-    assert late.steps[0].covers == LEADS
