@@ -4,9 +4,8 @@ API description: "POST /v1/signals/leads", "POST /v1/monitor/signals".
 """
 
 import logging
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from typing_extensions import override
@@ -98,11 +97,11 @@ class RangeGuard:
     first_page: Callable[[dict[str, Any]], Records]
     """Reads the first page of a request with these fields."""
 
-    is_trusted: bool = False
-    """Whether the server has returned nothing for a time without records."""
+    last: int | None = None
+    """A hash of the first page of the last window."""
 
-    last: deque[int] = field(default_factory=lambda: deque(maxlen=_MOST_ALIKE))
-    """Hashes of the first pages of the last windows."""
+    alike: int = 0
+    """How many windows in a row began with it."""
 
     def check(self, records: Records) -> None:
         """Check the first page of a window.
@@ -116,9 +115,9 @@ class RangeGuard:
                 it.
         """
         content = hash(tuple(map(bytes, records.raw)))
-        self.last.append(content)
-        are_alike = records.raw and self.last.count(content) == _MOST_ALIKE
-        if self.is_trusted or not are_alike:
+        self.alike = self.alike + 1 if content == self.last else 1
+        self.last = content
+        if not records.raw or self.alike != _MOST_ALIKE:
             return
         # No record can be as old as the first second of 1970.
         if self.first_page(range_fields(self.name, 0, 1)).data:
@@ -127,4 +126,3 @@ class RangeGuard:
                 " it seems to ignore the range, so the stream stops. Report it to the "
                 "API's support."
             )
-        self.is_trusted = True
