@@ -30,7 +30,6 @@ _ADVICE = {
     400: _NOT_ACCEPTED,
     401: "the API refused the key; set api_key to a valid key, created in the "
     "dashboard under Developer -> API Keys",
-    402: "the organization's plan does not include this; ask its administrator",
     403: "this key may not read this endpoint; deselect the stream, or ask for access",
     404: _NO_API,
     405: _NO_API,
@@ -57,10 +56,6 @@ _MESSAGES = {
     "ALL_PROXY, with user and password if the proxy needs them, and NO_PROXY",
     "SSLCertVerificationError": "the server's certificate is not trusted ({host}: "
     "{why}); check base_url, or set REQUESTS_CA_BUNDLE if the certificate is your own",
-    "gaierror": "the host {host} cannot be looked up ({why}); check base_url, and this "
-    "machine's network",
-    "ConnectionRefusedError": "{host} refuses connections; check host and port in "
-    "base_url, and whether the API is up",
     "NewConnectionError|ConnectTimeoutError": "{host} cannot be reached ({why}); check "
     "base_url, this machine's network, and the firewalls on the way",
     "TimeoutError|Timeout": "the response of {host} was not complete within "

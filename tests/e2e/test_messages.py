@@ -115,9 +115,6 @@ OF_ALL_STREAMS = {
 }
 
 OF_LEADS = {
-    "HTTP 402 …: …; the organization's plan does not include this; ask its administrator": Case(
-        fault=status(402)
-    ),
     "HTTP 403 …: …***…; this key may not read this endpoint; deselect the stream, or ask for access": Case(
         fault=status(403, body=f"not for {API_KEY}")
     ),
@@ -145,7 +142,7 @@ GAVE_UP = {
     "the response is not a page of records (JSON is malformed: …): …; if this continues, ask the API's support, or check base_url, which is the root of the API without /v1": Case(
         fault=status(200, body="<html>Checking your browser</html>")
     ),
-    "127.0.0.1:9 refuses connections; check host and port in base_url, and whether the API is up; base_url is …": Case(
+    "127.0.0.1:9 cannot be reached (Connection refused); check base_url, this machine's network, and the firewalls on the way; base_url is …": Case(
         config={"base_url": "http://127.0.0.1:9"}
     ),
     "… does not speak TLS (…); check the port in base_url, and whether it should begin with http:// (for this machine only); base_url is …": Case(
