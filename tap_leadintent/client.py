@@ -8,7 +8,6 @@ from contextlib import closing
 from functools import cached_property
 from typing import Any
 
-from requests.utils import default_headers
 from singer_sdk import Tap
 from singer_sdk.helpers.conform import TypeConformanceLevel
 from singer_sdk.helpers.types import Context
@@ -93,14 +92,8 @@ class LeadIntentStream(SingerStream):
     def client(self) -> Client:
         """Sends the stream's requests."""
         config = self.config
-        agent = config.get("user_agent") or f"tap-leadintent/{self._tap.plugin_version}"
         return Client(
             url=f"{config['base_url'].rstrip('/')}{openapi.PATHS[self.name]}",
-            headers={
-                **default_headers(),
-                "User-Agent": agent,
-                "Authorization": f"Bearer {config['api_key']}",
-            },
             tags={Tag.STREAM: self.name, Tag.ENDPOINT: openapi.PATHS[self.name]},
             filters=self.filters,
             page_size=config["page_size"],

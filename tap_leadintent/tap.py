@@ -78,9 +78,13 @@ class TapLeadIntent(Tap):
         # as many connections as the next stream needs.
         connections = 2 * readers
         requests_per_minute = self.config.get("max_requests_per_minute")
+        session = new_session(self.config.get("base_url", ""), connections)
+        agent = self.config.get("user_agent") or f"{TAP_NAME}/{self.plugin_version}"
+        authorization = f"Bearer {self.config.get('api_key')}"
+        session.headers.update({"User-Agent": agent, "Authorization": authorization})
         health = RunHealth()
         run_context = RunContext(
-            session=new_session(self.config.get("base_url", ""), connections),
+            session=session,
             limiter=RateLimiter(readers, requests_per_minute, health),
             health=health,
             clock=ServerClock(self.logger),

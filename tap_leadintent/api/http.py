@@ -39,7 +39,7 @@ class RunContext:
     """What the requests of all streams of a run share; safe for several threads."""
 
     session: requests.Session
-    """Keeps the connections."""
+    """Keeps the connections, and the headers of each request, with the key."""
 
     limiter: RateLimiter
     """Delays requests."""
@@ -63,9 +63,6 @@ class Client:
 
     url: str
     """The endpoint's address."""
-
-    headers: Mapping[str, str]
-    """Those of each request, the key among them."""
 
     tags: Mapping[str, str]
     """The tags of the metric `http_request_duration`."""
@@ -126,9 +123,10 @@ class Client:
         if after is not None:
             cursor["after"] = after
         body = {**self.filters, **fields, "cursor": cursor}
-        request = requests.Request("POST", self.url, headers=self.headers, json=body)
-        sent_at, began = time.time(), time.monotonic()
         context = self.run_context
+        headers = context.session.headers
+        request = requests.Request("POST", self.url, headers=headers, json=body)
+        sent_at, began = time.time(), time.monotonic()
         try:
             ready = request.prepare()
             response = context.session.send(
