@@ -104,18 +104,6 @@ class LeadIntentStream(SingerStream):
             stats=self.stats,
         )
 
-    def key_problems(self) -> list[str]:
-        """Return a line for each key that the setting `exclude_fields` removes."""
-        sources = {column.name: column.source_field for column in self.computed_columns}
-        needed = [sources.get(key, ()) for key in self.primary_keys]
-        needed += [(key,) for key in (*self.primary_keys, self.replication_key) if key]
-        return [
-            f"exclude_fields.{self.name}: {'.'.join(path)} cannot be removed, as the "
-            "stream's keys need it"
-            for path in dict.fromkeys(needed)
-            if self.exclusion.removes(*path)
-        ]
-
     @override
     def apply_catalog(self, catalog: Catalog) -> None:
         entry = catalog.get_stream(self.name)

@@ -62,9 +62,7 @@ class TapLeadIntent(Tap):
     @override
     def setup_mapper(self) -> None:
         # The streams are created first: they take excluded fields out of the catalog.
-        streams = self.streams.values()
-        self._raise_if_any(line for stream in streams for line in stream.key_problems())
-        notes = {stream.name: stream.notes for stream in streams}
+        notes = {stream.name: stream.notes for stream in self.streams.values()}
         try:
             self.mapper = build_mapper(self.config, self.catalog, notes, self.logger)
         except ConfigError as error:

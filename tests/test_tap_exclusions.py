@@ -5,8 +5,7 @@ import json
 import pytest
 
 from tap_leadintent.sandbox import Sandbox
-from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import VALID, Json, RunTap, entries, leads_with, only
+from tests.support.helpers import Json, RunTap, entries, only
 from tests.support.model import DAY, Api, Lead, steady
 from tests.support.model_runs import run
 from tests.support.store import Store
@@ -68,13 +67,6 @@ def test_a_key_is_made_of_what_is_left(
     assert SECRET not in done.stdout
     assert len(row["record_key"]) == 64
     assert row["additional_properties"] == {"n": 1}
-
-
-def test_a_key_that_the_catalog_replaces_may_be_excluded() -> None:
-    config = {**VALID, "exclude_fields": {"leads": ["id"]}}
-    catalog = leads_with(key_properties=["full_name"])
-    leads = TapLeadIntent(config=config, catalog=catalog).streams["leads"]
-    assert "id" not in leads.effective_schema["properties"]
 
 
 def test_the_time_that_a_range_promises_may_be_excluded() -> None:

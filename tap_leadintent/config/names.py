@@ -92,6 +92,8 @@ def _filter_problems(stream: str, fields: Mapping[str, Any]) -> Iterator[str]:
 
 def _exclusion_problems(stream: str, names: Iterable[str]) -> Iterator[str]:
     for name in names:
+        if name == "id":
+            yield "id: cannot be removed, as the stream's key needs it"
         is_odd = "*" in name or "__" in name or "" in name.split(".")
         fields = {**openapi.record_fields(stream), openapi.ADDITIONAL_PROPERTIES: {}}
         above = ""

@@ -2,14 +2,11 @@
 
 import time
 from collections.abc import Iterator, Mapping
-from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
 
-import fsspec
 from jsonschema import ValidationError
-from singer_sdk.batch import Batcher
 from singer_sdk.helpers._batch import BatchConfig
 from singer_sdk.plugin_base import JSONSchemaValidator
 
@@ -93,18 +90,10 @@ def _sdk_problems(config: Mapping[str, Any]) -> Iterator[str]:
         yield f"stream_maps: `fake` needs another package: {package}"
     if batch := config.get("batch_config"):
         try:
-            batch_config = BatchConfig.from_dict(batch)
-            size: object = batch_config.batch_size
-            # The SDK's schema lacks it. In batches of 0 rows it would write none.
-            if not isinstance(size, int) or size < 1:
-                yield "batch_config.batch_size: must be an integer, 1 or more"
-            fsspec.get_filesystem_class(
-                fsspec.utils.get_protocol(batch_config.storage.root)
-            )
-            Batcher.get_batcher(batch_config.encoding.format)
-            if batch_config.encoding.format == "parquet":
-                import_module("pyarrow")
-        except ImportError as error:
-            yield f"batch_config: {error}; pip install 'tap-leadintent[parquet,s3]'"
+            size: object = BatchConfig.from_dict(batch).batch_size
         except (AttributeError, TypeError, ValueError) as error:
             yield f"batch_config: {error}"
+            return
+        # The SDK's schema lacks it. In batches of 0 rows it would write none.
+        if not isinstance(size, int) or size < 1:
+            yield "batch_config.batch_size: must be an integer, 1 or more"

@@ -32,17 +32,9 @@ class Exclusion:
         """Return whether any field is excluded."""
         return bool(self._names)
 
-    def removes(self, *path: str) -> bool:
-        """Return whether a field is excluded.
-
-        Args:
-            path: The names of its objects and its own, outermost first.
-
-        Returns:
-            Whether the field or an object around it is excluded.
-        """
-        prefixes = (path[:count] for count in range(1, len(path) + 1))
-        return any(".".join(prefix) in self._names for prefix in prefixes)
+    def removes(self, name: str) -> bool:
+        """Return whether a field of a record is excluded with all that it contains."""
+        return name in self._names
 
     def apply(self, value: Any, above: str = "") -> Any:  # noqa: ANN401 - any JSON
         """Remove the fields from a value.

@@ -78,6 +78,9 @@ class Batches:
             os.umask(before)
 
     def _explain(self, error: Exception, rows: list[Row]) -> StreamError:
+        if isinstance(error, ImportError):
+            packages = "pip install 'tap-leadintent[parquet,s3]'"
+            return StreamError(f"batches need another package: {packages}")
         # The message of a library may quote a record, which may be private.
         reason = getattr(error, "strerror", None) or type(error).__name__
         message = f"batches cannot be written ({reason}); see batch_config"
