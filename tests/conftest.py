@@ -4,8 +4,7 @@ import json
 import os
 import signal
 from collections.abc import Callable, Iterator
-from functools import cache, partial
-from hashlib import pbkdf2_hmac
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,15 +54,6 @@ def _no_certificates(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     for variable in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"):
         monkeypatch.delenv(variable, raising=False)
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _each_key_hashed_once() -> Iterator[None]:
-    """Hash each key once, not once a run: the hash is slow on purpose."""
-    with pytest.MonkeyPatch.context() as patch:
-        hasher = "tap_leadintent.replication.source.pbkdf2_hmac"
-        patch.setattr(hasher, cache(pbkdf2_hmac))
-        yield
 
 
 # A shell's background job ignores Ctrl-C, and so would all that tests start in it.

@@ -19,11 +19,6 @@ _FIRST_SIZE = MOST_BYTES // 8
 """The expected size of a page, in bytes, while none has arrived. Less takes more memory
 where pages are large; more delays a first load, which begins with eight probes."""
 
-_SIZES = 100
-"""The largest of so many recent pages is the expected size of the next one. More send
-few requests at once for long after a single large page; fewer forget the size of pages
-sooner where a time without records is read."""
-
 
 @dataclass(eq=False)
 class ActiveWindow:
@@ -78,7 +73,8 @@ class Schedule:
         self._bytes_waiting = 0
         self._bytes_emitted = 0
         """What the emitted pages take that have not been released yet."""
-        self._sizes: deque[int] = deque(maxlen=_SIZES)
+        self._largest = 0
+        """The size of the largest page so far, which is expected of the next ones."""
 
     @property
     def is_finished(self) -> bool:
@@ -176,8 +172,7 @@ class Schedule:
     def _most_under_way(self) -> int:
         """Count the requests under way for whose pages there is room."""
         room = MOST_BYTES - self._bytes_waiting - self._bytes_emitted
-        size = max(self._sizes, default=_FIRST_SIZE)
-        return min(self.readers, room // size)
+        return min(self.readers, room // (self._largest or _FIRST_SIZE))
 
     def _is_stuck(self) -> bool:
         """Tell whether there is no room for a page, and nothing will make room."""
@@ -192,7 +187,7 @@ class Schedule:
 
     def _add(self, active: ActiveWindow, page: Page) -> None:
         active.pages.append(page)
-        self._sizes.append(page.size)
+        self._largest = max(self._largest, page.size)
         self._bytes_waiting += page.size
         if not page.cursor.has_more:
             active.has_ended = True

@@ -4,21 +4,11 @@ API description: "Base address", "Authentication"; a key belongs to one organiza
 """
 
 from collections.abc import Mapping
-from functools import lru_cache
-from hashlib import pbkdf2_hmac, sha256
+from hashlib import sha256
 from typing import Any, NamedTuple, Self
 
 import msgspec
 from typing_extensions import override
-
-_ROUNDS = 100_000
-"""About 50 ms, once a run. More delays each run; fewer makes guessing keys cheaper."""
-
-_SALT = b"tap-leadintent"
-"""The same for all addresses, so that an address can be renamed in a state."""
-
-_MARK_BYTES = 4
-"""More would help to verify a guessed key; fewer would give two keys the same mark."""
 
 
 class Source(NamedTuple):
@@ -84,7 +74,6 @@ def filters_hash(filters: Mapping[str, Any]) -> str:
     return sha256(msgspec.json.encode(plain, order="sorted")).hexdigest()[:12]
 
 
-@lru_cache(maxsize=1)
 def key_mark(key: str) -> str:
     """Hash a key, to notice another key in a state.
 
@@ -92,7 +81,6 @@ def key_mark(key: str) -> str:
         key: The setting `api_key`.
 
     Returns:
-        8 hexadecimal digits of a slow hash; the key cannot be computed from them.
+        8 hexadecimal digits. Many keys have the same, so they do not show the key.
     """
-    mark = pbkdf2_hmac("sha256", key.encode(), _SALT, _ROUNDS, dklen=_MARK_BYTES)
-    return mark.hex()
+    return sha256(b"tap-leadintent" + key.encode()).hexdigest()[:8]
