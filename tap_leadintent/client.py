@@ -20,7 +20,7 @@ from typing_extensions import override
 from tap_leadintent import openapi
 from tap_leadintent.api.http import Client, RunContext
 from tap_leadintent.api.page import Records
-from tap_leadintent.progress import Progress, StreamStats
+from tap_leadintent.progress import StreamStats
 from tap_leadintent.records.duplicates import Duplicates
 from tap_leadintent.records.exclusion import Exclusion
 from tap_leadintent.records.notes import RecordNotes
@@ -170,9 +170,8 @@ class LeadIntentStream(SingerStream):
         for name in self.filters.keys() - openapi.request_fields(self.name).keys():
             text = "The filter %s is sent, though the API description does not show it"
             self.logger.warning(text, name)
-        pages, progress = self._pages(), Progress(self.stats, self.logger.info)
         try:
-            with closing(pages):
+            with closing(self._pages()) as pages:
                 for records, window_end in pages:
                     if records.is_repaired:
                         self.notes.warn_once(_REPAIRED)
@@ -181,7 +180,7 @@ class LeadIntentStream(SingerStream):
                     self.stats.records += len(rows)
                     # The next page may take long, and the target need not wait for it.
                     flush(self._tap.message_writer)
-                    progress.show()
+                    self.stats.log_progress(self.logger.info)
         finally:
             with http_request_counter(self.name, openapi.PATHS[self.name]) as counter:
                 counter.increment(self.stats.requests)

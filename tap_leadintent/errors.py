@@ -17,7 +17,6 @@ from enum import StrEnum
 from typing import IO, Any
 
 import click
-from singer_sdk.exceptions import FatalAPIError
 from typing_extensions import override
 
 TAP_NAME = "tap-leadintent"
@@ -68,11 +67,8 @@ class Reason(StrEnum):
     NO_CONNECTION = "no_connection"
     """No connection to the API could be made."""
 
-    CONNECTION_LOST = "connection_lost"
-    """The connection ended before the response was complete."""
-
-    TIMEOUT = "timeout"
-    """The response was not complete in time."""
+    NO_RESPONSE = "no_response"
+    """The response was not complete in time, or the connection ended before."""
 
     TOO_LARGE = "too_large"
     """The response is larger than the tap accepts."""
@@ -82,7 +78,7 @@ class Reason(StrEnum):
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class StreamError(FatalAPIError, LoggedError):
+class StreamError(LoggedError):
     """A stream cannot be read, mapped or written.
 
     It ends the stream, unless a retry or a narrower window helps.

@@ -82,6 +82,9 @@ class StreamStats:
     began: float | None = None
     """When the run began with the stream, by the monotonic clock, if it did."""
 
+    logged_at: float | None = None
+    """When the last line about progress was logged, by the same clock."""
+
     has_failed: bool = False
 
     reached: str = ""
@@ -98,28 +101,14 @@ class StreamStats:
             "seconds": round(seconds, 3),
         }
 
-
-class Progress:
-    """Logs every 15 seconds how far a stream has come.
-
-    It looks at the clock only when a page has been emitted.
-    """
-
-    def __init__(self, stats: StreamStats, log: Callable[[str], object]) -> None:
-        """Start now.
+    def log_progress(self, log: Callable[[str], object]) -> None:
+        """Log how far the stream has come, unless the last line is not 15 seconds old.
 
         Args:
-            stats: What has been done for the stream so far.
             log: Logs a line.
         """
-        self._stats = stats
-        self._log = log
-        self._last = time.monotonic()
-
-    def show(self) -> None:
-        """Log a line if the last one is 15 seconds old."""
         now = time.monotonic()
-        if now - self._last >= _SECONDS_BETWEEN_LINES:
-            self._last = now
-            records = f"{counted(self._stats.records, 'record')} so far"
-            self._log("; ".join(filter(None, (records, self._stats.reached))))
+        if now - (self.logged_at or self.began or now) >= _SECONDS_BETWEEN_LINES:
+            self.logged_at = now
+            records = f"{counted(self.records, 'record')} so far"
+            log("; ".join(filter(None, (records, self.reached))))

@@ -2,13 +2,15 @@
 
 import logging
 import re
+import time
 from datetime import datetime
+from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tap_leadintent.progress import Progress, StreamStats
+from tap_leadintent.progress import StreamStats
 from tests.support.helpers import Clock
 from tests.support.model import DAY, EPOCH, Api, iso, steady
 from tests.support.model_runs import DAILY, STRICT, run
@@ -21,12 +23,11 @@ def test_a_line_comes_every_15_seconds_and_no_sooner(
     clock = Clock()
     monkeypatch.setattr("tap_leadintent.progress.time", clock)
     lines: list[str] = []
-    stats = StreamStats()
-    progress = Progress(stats, lines.append)
+    stats = StreamStats(began=clock.now)
     for _ in range(45):
         clock.now += 1
         stats.records += 100
-        progress.show()
+        stats.log_progress(lines.append)
     assert lines == [
         f"{records} records so far" for records in ("1,500", "3,000", "4,500")
     ]
@@ -36,7 +37,7 @@ def test_a_line_says_up_to_when_a_range_is_read(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    seconds = iter(range(0, 10_000, 15))
+    seconds = count(time.monotonic(), 15)
     late = SimpleNamespace(monotonic=lambda: next(seconds))
     monkeypatch.setattr("tap_leadintent.progress.time", late)
     run(Api(now=2 * DAY, leads=steady(30)), Store(), DAILY)

@@ -94,12 +94,8 @@ def explain_no_response(
     host = secret.summarize(urlsplit(url).netloc)
     # The words of a server or a proxy may hold the key in another encoding.
     message = text.format(host=host, seconds=seconds, why=secret.quote(_reason(causes)))
-    if kinds & _NO_CONNECTION:
-        reason = Reason.NO_CONNECTION
-    elif kinds & {"Timeout", "TimeoutError"}:
-        reason = Reason.TIMEOUT
-    else:
-        reason = Reason.CONNECTION_LOST
+    is_connected = not kinds & _NO_CONNECTION
+    reason = Reason.NO_RESPONSE if is_connected else Reason.NO_CONNECTION
     is_retryable = (
         isinstance(error, requests.ConnectionError | requests.Timeout)
         and "SSLCertVerificationError" not in kinds

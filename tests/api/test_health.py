@@ -11,7 +11,7 @@ def failed(status: int | None = None, reason: Reason | None = None) -> StreamErr
 
 
 NO_REQUEST, NO_CONNECTION = failed(), failed(reason=Reason.NO_CONNECTION)
-LATE, NO_KEY, NOT_ALLOWED = failed(reason=Reason.TIMEOUT), failed(401), failed(403)
+LATE, NO_KEY, NOT_ALLOWED = failed(reason=Reason.NO_RESPONSE), failed(401), failed(403)
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_the_timeout_bounds_every_part_of_a_response(
         finally:
             has_ended.set()
     error = explain_no_response(caught.value, url, 0.2, Secret(""))
-    assert (error.reason, error.is_retryable) == (Reason.TIMEOUT, True)
+    assert (error.reason, error.is_retryable) == (Reason.NO_RESPONSE, True)
 
 
 @pytest.mark.parametrize(
