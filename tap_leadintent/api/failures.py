@@ -50,8 +50,7 @@ _NOT_A_PAGE = f"this is not a page of records, and redirects are not followed; {
 _MESSAGES = {
     "InvalidSchema": "a SOCKS proxy is set, which needs another package: pip install "
     "'requests[socks]'",
-    "InvalidURL": "no proxy can have the address that is set; check HTTPS_PROXY or "
-    "ALL_PROXY",
+    "InvalidURL": "there is no such address; check base_url, HTTPS_PROXY and ALL_PROXY",
     "ProxyError": "the proxy does not forward requests ({why}); check HTTPS_PROXY or "
     "ALL_PROXY, with user and password if the proxy needs them, and NO_PROXY",
     "SSLCertVerificationError": "the server's certificate is not trusted ({host}: "

@@ -7,7 +7,7 @@ from tap_leadintent.log import SHORTEST_SECRET
 _MOST_DAYS = 36_525
 """A hundred years. More is a mistake, and dates could not hold it."""
 
-_HTTPS = r"https://([\w-]{1,63}(\.[\w-]{1,63})*\.?|\[[0-9a-f:]+\])"
+_HTTPS = r"https://([\w-]{1,63}(\.[\w-]{1,63})*\.?|\[[0-9a-f]*(:[0-9a-f]*){2,7}\])"
 _HTTP = r"http://(localhost|127(\.[0-9]{1,3}){3}|\[::1\])"
 _ROOT = rf"^(?i:{_HTTPS}|{_HTTP})(:[0-9]{{1,5}})?(/[^\s?#]*)?(?<!/v1)(?<!/v1/)\Z"
 """Patterns end with `\\Z`, as a dollar sign would let a line feed follow."""

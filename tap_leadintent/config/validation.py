@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from typing import Any
-from urllib.parse import urlsplit
 
 from jsonschema import ValidationError
 from singer_sdk.helpers._batch import BatchConfig
@@ -46,7 +45,7 @@ def validate(
     ]
     wrong = {problem.partition(":")[0].partition(".")[0] for problem in problems}
     right = {name: value for name, value in config.items() if name not in wrong}
-    for check in (_address_problems, _date_problems, name_problems, _sdk_problems):
+    for check in (_date_problems, name_problems, _sdk_problems):
         problems += check(right)
     return problems
 
@@ -57,13 +56,6 @@ def _described(error: ValidationError) -> str:
     if error.validator == "pattern" or name == "api_key":
         return f"{name}: must be: {SCHEMA['properties'][name]['description']}"
     return f"{name}: {error.message}"
-
-
-def _address_problems(config: Mapping[str, Any]) -> Iterator[str]:
-    try:
-        urlsplit(config.get("base_url", "")).port  # noqa: B018 - it checks the port
-    except ValueError as error:
-        yield f"base_url: {error}"
 
 
 def _date_problems(config: Mapping[str, Any]) -> Iterator[str]:

@@ -66,7 +66,7 @@ class Exclusion:
             above: As for `apply`.
 
         Returns:
-            The schema without the fields, which it no longer requires.
+            The schema without the fields.
         """
         changed = dict(schema)
         if "properties" in schema:
@@ -75,9 +75,6 @@ class Exclusion:
                 for name, inner in schema["properties"].items()
                 if (path := above + name) not in self._names
             }
-        if "required" in schema:
-            required = schema["required"]
-            changed["required"] = [n for n in required if above + n not in self._names]
         if isinstance(schema.get("items"), dict):
             changed["items"] = self.schema(schema["items"], above)
         return changed

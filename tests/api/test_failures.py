@@ -122,6 +122,13 @@ def test_a_connection_that_is_not_taken(session: requests.Session) -> None:
 API = "https://api.example.com/v1"
 
 
+def test_an_address_that_cannot_be(session: requests.Session) -> None:
+    error = fail(session, "https://127.0.0.1:65536")
+    assert str(error).startswith("there is no such address; check base_url")
+    assert error.reason is Reason.NO_CONNECTION
+    assert not error.is_retryable
+
+
 @pytest.mark.parametrize(
     "url",
     ["http://[::1", "http://user:pass", "http://a..b:1", "ftp://a:1", "socks5://a:1"],
@@ -131,7 +138,7 @@ def test_an_address_of_no_proxy(monkeypatch: pytest.MonkeyPatch, url: str) -> No
     monkeypatch.setenv("HTTPS_PROXY", url)
     with new_session(API, 1) as session:
         error = fail(session, API)
-    problem = "needs another package" if "socks" in url else "no proxy can have the add"
+    problem = "needs another package" if "socks" in url else "there is no such address"
     assert problem in str(error)
     assert error.reason is Reason.NO_CONNECTION
     assert not error.is_retryable
