@@ -29,6 +29,8 @@ def main() -> NoReturn:
     # with 8 readers.
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+    # No other user of this machine may read the files of batches.
+    os.umask(0o077)
     # A run installs handlers of its own later. Without any, the first process of a
     # container ignores these signals.
     for signum in (signal.SIGINT, signal.SIGTERM):

@@ -1,7 +1,6 @@
 """Files of rows, which BATCH messages tell a target to load."""
 
 import io
-import os
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
@@ -68,14 +67,10 @@ class Batches:
 
     def _written(self, stream: str, rows: list[Row]) -> list[list[str]]:
         batcher = Batcher(self._tap, stream, self._config)
-        # Other users of this machine may not read the files and new folders.
-        before = os.umask(0o077)
         try:
             return [*batcher.get_batches(iter(rows))]
         except Exception as error:  # noqa: BLE001 - of several libraries
             raise self._explain(error, rows) from None
-        finally:
-            os.umask(before)
 
     def _explain(self, error: Exception, rows: list[Row]) -> StreamError:
         if isinstance(error, ImportError):

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from tap_leadintent.sandbox import Sandbox
+from tests.support.batching import batch_config
 from tests.support.helpers import API_KEY, TIMEOUT, only
 from tests.support.runs import (
     CLOCK,
@@ -119,6 +121,16 @@ def test_a_target_that_stops_reading(config: dict[str, Any], tmp_path: Path) -> 
     run = process.finish(reads_on=False)
     assert run.failed() == "the target stopped reading; its own log says why"
     assert "BrokenPipe" not in run.stderr
+
+
+def test_the_files_of_batches_are_the_users_own(
+    config: dict[str, Any], tmp_path: Path
+) -> None:
+    folder = tmp_path / "new"
+    config["batch_config"] = batch_config(folder)
+    TapProcess(tmp_path, config).finish().succeeded()
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+    assert (stat.S_IMODE(folder.stat().st_mode), modes) == (0o700, {0o600})
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 import gzip
 import json
-import os
-import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,19 +52,6 @@ def test_each_stream_has_a_file_which_is_what_its_message_says(
     assert {message.encoding.compression for message in sent} == {"gzip"}
     lines = gzip.decompress(path_of(sent[0]).read_bytes()).splitlines()
     assert [json.loads(line) for line in lines] == rows
-
-
-def test_files_and_new_folders_are_the_users_own(tmp_path: Path) -> None:
-    before = os.umask(0o022)
-    try:
-        (message,) = written(tmp_path / "new", ("leads", {"id": "a"}))
-        assert os.umask(0o022) == 0o022
-    finally:
-        os.umask(before)
-    path = path_of(message)
-    assert path.name.startswith("p-tap--leads-")
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
 PRIVATE = "PRIVATEMARK"
