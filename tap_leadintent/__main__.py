@@ -54,9 +54,11 @@ def main() -> NoReturn:
     except SystemExit as end:
         code = end.code
     except BaseException as error:  # noqa: BLE001 - every program ends with its errors
+        logger = logging.getLogger("tap-leadintent")
         if isinstance(error, OSError) and error.errno in _OUTPUT_ERRORS:
-            message = f"standard output cannot be written: {error.strerror}"
-            logging.getLogger("tap-leadintent").error(message)  # noqa: TRY400
+            logger.error("standard output cannot be written: %s", error.strerror)  # noqa: TRY400
+        elif isinstance(error, RecursionError):
+            logger.error("the catalog, the state or a setting is nested too deeply")  # noqa: TRY400
         else:
             traceback.print_exc()
     logging.shutdown()

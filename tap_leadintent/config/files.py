@@ -17,10 +17,6 @@ from tap_leadintent.errors import TAP_NAME, ConfigError
 from tap_leadintent.log import Secret
 
 _BOOLEANS = ConfigParser.BOOLEAN_STATES
-_DEEPEST = 100
-"""Levels of nesting in a file. More reach Python's limit of recursion in the libraries
-that read catalogs and states; fewer could refuse the schema of a nested column."""
-
 _PREFIX = "TAP_LEADINTENT_"
 """What the names of the settings' environment variables begin with."""
 
@@ -131,23 +127,14 @@ def read_json(path: str) -> dict[str, Any]:
 
     Raises:
         OSError: The file cannot be read.
-        ValueError: It is not a JSON object, or it is nested too deeply.
+        ValueError: It is not a JSON object, or it is nested too deeply to be decoded.
     """
     with click.open_file(path, encoding="utf-8") as file:
         text = file.read()
-    with suppress(RecursionError):
-        content = msgspec.json.decode(text, type=dict[str, Any])
-        if _is_shallow(content, _DEEPEST):
-            return content
-    raise ValueError(f"it is nested more than {_DEEPEST} levels deep")
-
-
-def _is_shallow(value: object, most: int) -> bool:
-    """Return whether objects and lists are nested in at most so many levels."""
-    if not isinstance(value, dict | list):
-        return True
-    inner = value.values() if isinstance(value, dict) else value
-    return most > 0 and all(_is_shallow(each, most - 1) for each in inner)
+    try:
+        return msgspec.json.decode(text, type=dict[str, Any])
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def read_environment(schema: Mapping[str, Any]) -> dict[str, Any]:

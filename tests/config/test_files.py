@@ -28,10 +28,6 @@ def run(*arguments: str) -> str:
     return line
 
 
-DEEP_COLUMN = '{"properties":{"x":' * 150 + "{}" + "}}" * 150
-DEEP_CATALOG = f'{{"streams":[{{"tap_stream_id":"leads","schema":{DEEP_COLUMN}}}]}}'
-DEEP_STATE = '{"bookmarks":{"leads":' + '{"x":' * 900 + "1" + "}" * 902
-
 CONFIGS = {
     "text": f"api_key = {API_KEY}",
     "string": json.dumps(API_KEY),
@@ -83,8 +79,6 @@ def test_later_files_override_earlier_ones(tmp_path: Path) -> None:
                 '"key_properties":[[]]',
             )
         ),
-        ("--catalog", DEEP_CATALOG),
-        ("--state", DEEP_STATE),
         ("--state", "null"),
         ("--state", "[" * 100_000),
         ("--state", '{"bookmarks": {"leads": "2026-01-01"}}'),

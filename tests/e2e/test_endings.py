@@ -123,6 +123,21 @@ def test_a_target_that_stops_reading(config: dict[str, Any], tmp_path: Path) -> 
     assert "BrokenPipe" not in run.stderr
 
 
+@pytest.mark.parametrize("given", ["catalog", "state"])
+def test_what_is_nested_too_deeply_ends_in_one_line(
+    config: dict[str, Any], tmp_path: Path, given: str
+) -> None:
+    value: dict[str, Any] = {}
+    for _ in range(150 if given == "catalog" else 900):
+        value = {"properties": {"x": value}} if given == "catalog" else {"x": value}
+    content: dict[str, Any] = {"bookmarks": {"leads": value}}
+    if given == "catalog":
+        content = {"streams": [{"tap_stream_id": "leads", "schema": value}]}
+    run = TapProcess(tmp_path, config, **{given: content}).finish()
+    assert "is nested too deeply" in run.failed()
+    assert "Traceback" not in run.stderr
+
+
 def test_the_files_of_batches_are_the_users_own(
     config: dict[str, Any], tmp_path: Path
 ) -> None:
