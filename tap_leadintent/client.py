@@ -26,7 +26,6 @@ from tap_leadintent.records.exclusion import Exclusion
 from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
 from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
-from tap_leadintent.replication.coverage import Coverage
 from tap_leadintent.replication.plan import SINCE_EVER, FullRead, Plan, Scope, make_plan
 from tap_leadintent.replication.reader import Reader
 from tap_leadintent.replication.source import Source, key_mark
@@ -153,7 +152,7 @@ class LeadIntentStream(SingerStream):
         """The newest covered instant of the stream's first range."""
         if not self.is_incremental:
             return None
-        covered = self.bookmark.coverage.of_range(self.ranges[0])
+        covered = self.bookmark.coverage.get(self.ranges[0])
         return format_instant(covered[-1][1]) if covered else None
 
     def begin_state(self) -> None:
@@ -205,9 +204,8 @@ class LeadIntentStream(SingerStream):
     def _pages(self) -> Generator[tuple[Records, str | None]]:
         """Read what the run has to read of the stream, page by page."""
         if not self.is_incremental:
-            yield from self.reader.read(
-                [FullRead([(SINCE_EVER, self._now)])], Coverage()
-            )
+            everything = FullRead([(SINCE_EVER, self._now)])
+            yield from self.reader.read([everything], {})
             return
         self._warn_of_the_state()
         plan = self._plan()
@@ -215,7 +213,7 @@ class LeadIntentStream(SingerStream):
         coverage = self.bookmark.coverage
         for records, window_end in self.reader.read(plan.steps, coverage):
             yield duplicates.leave_out(records), window_end
-        coverage.rechecked = plan.rechecked
+        self.bookmark.rechecked = plan.rechecked
         self.checkpoint(self._state())
 
     def _warn_of_the_state(self) -> None:
@@ -229,7 +227,8 @@ class LeadIntentStream(SingerStream):
                 "api_key is not the one that the state was made with; if it belongs to "
                 "another organization, use a separate state for it"
             )
-        newest = max((end for _, (_, end) in bookmark.coverage), default=0)
+        ends = [covered[-1][1] for covered in bookmark.coverage.values() if covered]
+        newest = max(ends, default=0)
         if newest > self._now:
             self.logger.warning(
                 "The state covers a time in the future, up to %s, which is ignored",
@@ -238,10 +237,10 @@ class LeadIntentStream(SingerStream):
 
     def _plan(self) -> Plan:
         """Plan the run, and write a STATE of what counts as covered from now on."""
-        scope = Scope.of(self.config, self.ranges)
-        plan = make_plan(scope, self.bookmark.coverage, self._now)
-        self.bookmark.coverage = plan.coverage
-        self.bookmark.key_mark = key_mark(self.config["api_key"])
+        bookmark, scope = self.bookmark, Scope.of(self.config, self.ranges)
+        plan = make_plan(scope, bookmark.coverage, bookmark.rechecked, self._now)
+        bookmark.coverage = plan.coverage
+        bookmark.key_mark = key_mark(self.config["api_key"])
         self.checkpoint(self._state())
         self.write_state()
         return plan

@@ -8,6 +8,7 @@ entries of other sources, so that a mistyped address or a change of filters lose
 coverage.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -15,7 +16,7 @@ from typing import Any, Self
 
 import msgspec
 
-from tap_leadintent.replication.coverage import Coverage
+from tap_leadintent.replication.intervals import Coverage, Interval, union
 from tap_leadintent.replication.source import Source, normalised
 from tap_leadintent.times import format_instant, parse_instant
 
@@ -44,6 +45,9 @@ class Bookmark:
 
     coverage: Coverage
     """What of it is covered; the run extends it."""
+
+    rechecked: int | None = None
+    """When the last recheck was done, in UTC seconds since 1970; None without one."""
 
     others: Sequence[RawEntry] = ()
     """Entries of the latest other sources, the latest first."""
@@ -75,6 +79,7 @@ class Bookmark:
         """
         by_source: dict[Source, list[RawEntry]] = {source: []}
         coverage, problem, former = Coverage(), None, None
+        rechecked = None
         if state and COVERAGE not in state:
             problem = "its state does not say what has been read"
         try:
@@ -83,19 +88,21 @@ class Bookmark:
                 address = normalised(str(entry.get("source") or source.address))
                 its = Source(address, str(entry.get("filters", "")))
                 by_source.setdefault(its, []).append({**entry, "source": address})
+            marks = [e["rechecked"] for e in by_source[source] if "rechecked" in e]
+            rechecked = min((parse_instant(str(mark)) for mark in marks), default=None)
             coverage = _coverage(by_source[source])
         except ValueError as error:
             problem = str(error)
         own = by_source.pop(source)
         key_mark = next((str(each["key"]) for each in own if "key" in each), "")
-        if by_source and not problem and not any(coverage):
+        if by_source and not problem and not coverage:
             former = next(iter(by_source))
             problem = (
                 f"its state was made for {former}, not for {source}; its coverage is "
                 "kept"
             )
         others = [*chain(*[*by_source.values()][:MOST_OTHERS])]
-        return cls(source, coverage, others, key_mark, former, problem)
+        return cls(source, coverage, rechecked, others, key_mark, former, problem)
 
     def to_state(self) -> list[RawEntry]:
         """Write the list for a state.
@@ -108,20 +115,20 @@ class Bookmark:
         about = {name: text for name, text in about.items() if text}
         entries = [
             {"range": name, "from": format_instant(start), "to": format_instant(end)}
-            for name, (start, end) in self.coverage
+            for name, covered in self.coverage.items()
+            for start, end in covered
         ]
-        if (rechecked := self.coverage.rechecked) is not None:
-            entries.append({"rechecked": format_instant(rechecked)})
+        if self.rechecked is not None:
+            entries.append({"rechecked": format_instant(self.rechecked)})
         return [*({**entry, **about} for entry in entries), *self.others]
 
 
 def _coverage(entries: Sequence[RawEntry]) -> Coverage:
-    marks = [str(each["rechecked"]) for each in entries if "rechecked" in each]
-    covered = [each for each in entries if "rechecked" not in each]
-    # What ends before it begins covers nothing.
-    covering = (
-        (each.range, (parse_instant(each.start), parse_instant(each.end)))
-        for each in msgspec.convert(covered, list[_Entry])
-        if each.start <= each.end
-    )
-    return Coverage(covering, rechecked=min(map(parse_instant, marks), default=None))
+    covered = defaultdict[str, list[Interval]](list)
+    covering = [each for each in entries if "rechecked" not in each]
+    for each in msgspec.convert(covering, list[_Entry]):
+        # What ends before it begins covers nothing.
+        if each.start <= each.end:
+            interval = parse_instant(each.start), parse_instant(each.end)
+            covered[each.range].append(interval)
+    return {name: union(covered[name]) for name in covered}

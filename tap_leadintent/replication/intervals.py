@@ -8,6 +8,9 @@ from collections.abc import Iterable
 
 Interval = tuple[int, int]
 
+Coverage = dict[str, list[Interval]]
+"""The intervals of each time range that have been read completely and written."""
+
 
 def union(intervals: Iterable[Interval]) -> list[Interval]:
     """Join intervals to a list.

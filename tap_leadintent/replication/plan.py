@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 from tap_leadintent.replication import intervals
-from tap_leadintent.replication.coverage import Coverage
-from tap_leadintent.replication.intervals import Interval
+from tap_leadintent.replication.intervals import Coverage, Interval
 from tap_leadintent.times import EARLIEST, parse_instant
 
 SINCE_EVER = 0
@@ -113,15 +112,17 @@ class Plan(NamedTuple):
     """What it reads, in this order."""
 
     rechecked: int | None
-    """What `coverage.rechecked` becomes when all of it has been read."""
+    """When the last recheck was done, after all of this has been read; in UTC seconds
+    since 1970, None without one."""
 
 
-def make_plan(scope: Scope, covered: Coverage, now: int) -> Plan:
+def make_plan(scope: Scope, covered: Coverage, rechecked: int | None, now: int) -> Plan:
     """Plan a run.
 
     Args:
         scope: What the settings ask for.
         covered: What the state covers; of it, the future does not count.
+        rechecked: When the last recheck was done, in UTC seconds since 1970.
         now: When the run begins by our clock, in UTC seconds since 1970.
 
     Returns:
@@ -129,18 +130,17 @@ def make_plan(scope: Scope, covered: Coverage, now: int) -> Plan:
     """
     first, *others = scope.ranges
     known = {
-        name: intervals.overlap(covered.of_range(name), (EARLIEST, now))
+        name: intervals.overlap(covered.get(name, []), (EARLIEST, now))
         for name in scope.ranges
     }
     if scope.start is None and scope.end is None and not any(known.values()):
         everything = FullRead([(SINCE_EVER, now)], scope.ranges)
-        return Plan(Coverage(), [everything], None)
+        return Plan({}, [everything], None)
     kept = {**known}
     until = now if scope.end is None else min(now, scope.end)
     requested = (scope.since, until)
     kept[first], to_read = _to_read(known[first], requested, scope.lookback)
     steps = [_range_read(first, to_read, known)]
-    mark = rechecked = covered.rechecked if scope.recheck else None
     if scope.end is None:
         for name in others:
             kept[name], to_read = _to_read(known[name], requested, scope.lookback)
@@ -149,13 +149,12 @@ def make_plan(scope: Scope, covered: Coverage, now: int) -> Plan:
             again = [(start, now) for start, _ in to_read[:1]]
             steps.append(_range_read(name, again, known)._replace(drops_later=True))
         if scope.recheck:
-            mark = now if mark is None else min(mark, now)
+            mark = now if rechecked is None else min(rechecked, now)
             to_read = _to_recheck(scope.since, mark, now, scope.recheck)
             steps.append(_range_read(first, to_read, known)._replace(is_recheck=True))
             rechecked = now
-    still_covered = ((name, each) for name in kept for each in kept[name])
     needed: list[Step] = [step for step in steps if step.intervals]
-    return Plan(Coverage(still_covered, rechecked=mark), needed, rechecked)
+    return Plan(kept, needed, rechecked if scope.recheck else None)
 
 
 def _range_read(

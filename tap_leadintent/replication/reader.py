@@ -12,12 +12,12 @@ from tap_leadintent.api.page import Records
 from tap_leadintent.api.pagination import Chain, FirstPage
 from tap_leadintent.progress import describe
 from tap_leadintent.replication.coordinator import Coordinator
-from tap_leadintent.replication.coverage import Coverage
+from tap_leadintent.replication.intervals import Coverage, overlap, union
 from tap_leadintent.replication.plan import FullRead, RangeRead, Step
 from tap_leadintent.replication.ranges import RangeChain, RangeGuard
 from tap_leadintent.replication.schedule import Schedule
 from tap_leadintent.replication.windows import Window, Windows
-from tap_leadintent.times import format_instant, utc_timestamp
+from tap_leadintent.times import EARLIEST, format_instant, utc_timestamp
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -127,10 +127,11 @@ class Reader:
         self.client.logger.debug("%s", reached)
         complete = (window.start, min(window.end, as_of))
         if complete[0] < complete[1]:
-            drops_later = isinstance(step, RangeRead) and step.drops_later
-            until = window.end if drops_later else None
-            for covered in step.covers:
-                coverage.add(covered, complete, until=until)
+            for covers in step.covers:
+                covered = coverage.get(covers, [])
+                if isinstance(step, RangeRead) and step.drops_later:
+                    covered = overlap(covered, (EARLIEST, window.end))
+                coverage[covers] = union([*covered, complete])
         if step.covers:
             self.window_done()
 

@@ -5,7 +5,6 @@ from itertools import chain
 
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
-from tap_leadintent.replication.coverage import Coverage
 from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.source import Source
 from tap_leadintent.state_tool.bookmarks import (
@@ -33,18 +32,16 @@ def forget(state: RawState, stream: str, forgotten: Interval) -> RawState:
         StateError: The state covers nothing of the interval.
     """
     bookmark = read_last_source(state)
-    coverage = bookmark.coverage
-    remaining = [
-        (name, interval)
-        for name, covered in coverage
-        for interval in intervals.subtract([covered], forgotten)
-    ]
-    if remaining == [*coverage] or forgotten[0] >= forgotten[1]:
+    remaining = {
+        name: intervals.subtract(covered, forgotten)
+        for name, covered in bookmark.coverage.items()
+    }
+    if remaining == bookmark.coverage or forgotten[0] >= forgotten[1]:
         problem = format_problem(bookmark)
         raise StateError(
             f"{stream}: nothing has been read {format_interval(forgotten)}{problem}"
         )
-    bookmark.coverage = Coverage(remaining, rechecked=coverage.rechecked)
+    bookmark.coverage = remaining
     return {**state, COVERAGE: bookmark.to_state()}
 
 
@@ -85,12 +82,15 @@ def join(
             _refuse_gaps(name, bookmarks, start, end)
         entries = [*chain.from_iterable(state.get(COVERAGE, ()) for state in states)]
         bookmark = Bookmark.read({COVERAGE: entries}, source)
-        bookmark.coverage = Coverage(
-            (each, interval)
+        bookmark.rechecked = None
+        bookmark.coverage = {
+            each: intervals.union(
+                interval
+                for shard in bookmarks
+                for interval in _settled(shard.coverage.get(each, []), lookback)
+            )
             for each in RANGES[name]
-            for shard in bookmarks
-            for interval in _settled(shard.coverage.of_range(each), lookback)
-        )
+        }
         joined[name][COVERAGE] = bookmark.to_state()
     return joined
 
@@ -98,7 +98,7 @@ def join(
 def _common_source(stream: str, shards: Sequence[Bookmark]) -> Source:
     for problem in filter(None, (shard.problem for shard in shards)):
         raise StateError(f"{stream}: {problem}")
-    sources = dict.fromkeys(shard.source for shard in shards if any(shard.coverage))
+    sources = dict.fromkeys(shard.source for shard in shards if shard.coverage)
     if len(sources) > 1:
         names = " and ".join(map(str, sources))
         raise StateError(f"{stream}: the states are about different sources: {names}")
@@ -116,7 +116,7 @@ def _refuse_gaps(
 ) -> None:
     first = RANGES[stream][0]  # shards have an end date, so they read no other range
     covered = intervals.union(
-        interval for shard in shards for interval in shard.coverage.of_range(first)
+        interval for shard in shards for interval in shard.coverage.get(first, [])
     )
     if covered:
         since = covered[0][0] if start is None else start

@@ -40,16 +40,16 @@ def describe(stream: str, state: RawState) -> Iterator[str]:
         Lines of text.
     """
     bookmark = read_last_source(state)
-    coverage = bookmark.coverage
-    if not any(coverage):
+    if not bookmark.coverage:
         text = _FULL_TABLE if is_full_table(stream, state) else "nothing has been read"
         yield f"{stream}: {text}{format_problem(bookmark)}"
         return
     yield f"{stream}: has been read completely of {bookmark.source}:"
-    for name, interval in coverage:
-        yield f"  {name} {format_interval(interval)}"
-    if coverage.rechecked is not None:
-        yield f"  the last recheck was at {format_instant(coverage.rechecked)}"
+    for name, covered in bookmark.coverage.items():
+        for interval in covered:
+            yield f"  {name} {format_interval(interval)}"
+    if bookmark.rechecked is not None:
+        yield f"  the last recheck was at {format_instant(bookmark.rechecked)}"
     others = ((each["source"], each.get("filters", "")) for each in bookmark.others)
     for other in dict.fromkeys(others):
         yield f"  what has been read of {Source(*other)} is kept for later"
@@ -81,7 +81,7 @@ def describe_plan(
     scope = Scope.of(config, RANGES[stream])
     source = Source.of(config, config["filters"].get(stream, {}))
     bookmark = Bookmark.read(state, source)
-    plan = make_plan(scope, bookmark.coverage, now)
+    plan = make_plan(scope, bookmark.coverage, bookmark.rechecked, now)
     first = f"first load{format_problem(bookmark)}"
     if at is None:
         yield stream
@@ -89,7 +89,7 @@ def describe_plan(
         reasons = _explain(plan, name, scope.lookback, first)
         limits = _describe_scope(scope, name, now)
         if at is not None:
-            answer = _answer(at, plan.coverage.of_range(name), reasons, limits)
+            answer = _answer(at, plan.coverage[name], reasons, limits)
             yield f"{stream}: {name} at {format_instant(at)}: {answer}"
             continue
         for interval, reason in reasons:
@@ -121,7 +121,7 @@ def _describe_scope(scope: Scope, name: str, now: int) -> str:
 
 def _explain(plan: Plan, name: str, lookback: int, first: str) -> Reasons:
     """Return what a run reads of a range, divided where the reason changes."""
-    covered, reasons = plan.coverage.of_range(name), Reasons()
+    covered, reasons = plan.coverage.get(name), Reasons()
     for step in plan.steps:
         if name in step.covers:
             is_recheck = isinstance(step, RangeRead) and step.is_recheck

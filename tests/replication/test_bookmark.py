@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tap_leadintent.replication.bookmark import MOST_OTHERS, Bookmark
-from tap_leadintent.replication.coverage import Coverage
+from tap_leadintent.replication.intervals import Coverage, union
 from tap_leadintent.replication.source import Source
 
 DAY = 86400
@@ -35,24 +35,23 @@ def read(entries: object, source: Source = HERE) -> Bookmark:
 def test_a_state_is_read_back_as_it_was_written(
     pieces: list[tuple[str, int, int]], rechecked: int | None, source: Source
 ) -> None:
-    drawn = [(name, (start, start + n)) for name, start, n in pieces]
-    coverage = Coverage(drawn, rechecked=rechecked)
-    state = json.loads(json.dumps(Bookmark(source, coverage).to_state()))
+    coverage: Coverage = {}
+    for name, start, n in pieces:
+        coverage[name] = union([*coverage.get(name, []), (start, start + n)])
+    state = json.loads(json.dumps(Bookmark(source, coverage, rechecked).to_state()))
     again = read(state, source)
     assert again.problem is None
-    assert list(again.coverage) == list(coverage)
-    assert again.coverage.rechecked == rechecked
+    assert (again.coverage, again.rechecked) == (coverage, rechecked)
     assert again.to_state() == state
     foreign = read(state, THERE)
     assert foreign.former == (source if state else None)
-    assert (list(foreign.coverage), foreign.coverage.rechecked) == ([], None)
+    assert (foreign.coverage, foreign.rechecked) == ({}, None)
     assert foreign.to_state() == state
 
 
 def test_a_state_is_one_short_list_that_people_can_read() -> None:
-    pieces = [(name, (DAY, 2 * DAY)) for name in ("date_found", "latest_signal")]
-    coverage = Coverage(pieces, rechecked=DAY)
-    state = Bookmark(FILTERED, coverage, key_mark="89abcdef").to_state()
+    coverage = {name: [(DAY, 2 * DAY)] for name in ("date_found", "latest_signal")}
+    state = Bookmark(FILTERED, coverage, DAY, key_mark="89abcdef").to_state()
     about = {"source": HERE.address, "filters": "0123456789ab", "key": "89abcdef"}
     assert state == [
         entry(**about),
@@ -67,7 +66,7 @@ def test_coming_and_going_loses_nothing_and_forgets_the_oldest() -> None:
     state: list[dict[str, Any]] = []
     for source in sources:
         bookmark = read(state, source)
-        bookmark.coverage.add("date_found", (0, DAY))
+        bookmark.coverage["date_found"] = [(0, DAY)]
         state = bookmark.to_state()
     kept = [entry["source"] for entry in state]
     assert kept == [source.address for source in reversed(sources)][: MOST_OTHERS + 1]
@@ -87,7 +86,7 @@ def test_coming_and_going_loses_nothing_and_forgets_the_oldest() -> None:
 def test_a_malformed_state_covers_nothing(entries: object, why: str) -> None:
     bookmark = read(entries)
     assert why in (bookmark.problem or "")
-    assert not list(bookmark.coverage)
+    assert bookmark.coverage == {}
     assert bookmark.former is None
 
 
@@ -99,4 +98,4 @@ def test_what_is_wrong_with_ours_costs_the_others_nothing() -> None:
 def test_of_several_rechecks_the_earliest_counts() -> None:
     """Joined states may carry those of another source along."""
     marks = [{"rechecked": f"1970-01-0{day}T00:00:00Z"} for day in (3, 2, 4)]
-    assert read(marks).coverage.rechecked == DAY
+    assert read(marks).rechecked == DAY

@@ -1,11 +1,11 @@
 """What a run reads, from a state, settings and the time alone."""
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
 
-from tap_leadintent.replication.coverage import Coverage
-from tap_leadintent.replication.intervals import Interval
+from tap_leadintent.replication.intervals import Interval, union
 from tap_leadintent.replication.plan import (
     SINCE_EVER,
     FullRead,
@@ -25,12 +25,11 @@ Covered = tuple[str, "Interval"]
 
 def plan(*covered: Covered, now: int = NOW, **asked: Any) -> Plan:
     settings = {"ranges": LEADS, "start": 0, **asked}
-    coverage = Coverage(covered)
-    before = [*coverage]
-    planned = make_plan(Scope(**settings), coverage, now)
-    planned.coverage.add("date_found", (0, now))
-    assert [*coverage] == before, "to plan changes nothing"
-    return make_plan(Scope(**settings), coverage, now)
+    coverage = {name: union(i for n, i in covered if n == name) for name, _ in covered}
+    before = deepcopy(coverage)
+    planned = make_plan(Scope(**settings), coverage, None, now)
+    assert coverage == before, "to plan changes nothing"
+    return planned
 
 
 def both(*pieces: Interval) -> list[Covered]:
@@ -91,8 +90,8 @@ def test_what_a_later_start_leaves_of_the_lookback_is_covered_no_longer(
     start: int, end: int | None, missing: list[Interval]
 ) -> None:
     planned = plan(*both((0, 40)), start=start, end=end, lookback=5)
-    assert planned.coverage.of_range("date_found") == missing
-    assert planned.coverage.of_range("latest_signal") == ([(0, 40)] if end else missing)
+    assert planned.coverage["date_found"] == missing
+    assert planned.coverage["latest_signal"] == ([(0, 40)] if end else missing)
 
 
 @pytest.mark.parametrize("end", [80, NOW + 5])
@@ -105,7 +104,7 @@ def test_a_run_with_an_end_is_a_part_of_a_load(end: int) -> None:
 def test_the_future_is_not_covered() -> None:
     planned = plan(*both((0, 50), (NOW - 5, NOW + 9), (NOW + 20, NOW + 30)))
     for name in LEADS:
-        assert planned.coverage.of_range(name) == [(0, 50), (NOW - 5, NOW)]
+        assert planned.coverage[name] == [(0, 50), (NOW - 5, NOW)]
 
 
 def test_a_short_interval_of_a_range_with_coverage_is_quiet() -> None:

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tap_leadintent.replication.coverage import Coverage
-from tap_leadintent.replication.intervals import Interval
+from tap_leadintent.replication.intervals import Coverage, Interval, union
 from tap_leadintent.replication.plan import Plan, RangeRead, Scope, make_plan
 
 DAY = 86400
@@ -17,8 +16,8 @@ PERIOD = 100
 
 def plan(mark: int | None, now: int, covered: int = 0, **asked: Any) -> Plan:
     settings = {"ranges": [NAME], "start": 0, "recheck": PERIOD, **asked}
-    coverage = Coverage([(NAME, (0, covered or now))], rechecked=mark)
-    return make_plan(Scope(**settings), coverage, now)
+    coverage = {NAME: [(0, covered or now)]}
+    return make_plan(Scope(**settings), coverage, mark, now)
 
 
 def again(planned: Plan) -> list[Interval]:
@@ -43,8 +42,6 @@ def test_a_run_reads_again_what_the_period_has_passed(
 ) -> None:
     planned = plan(mark, now)
     assert again(planned) == expected
-    # The mark moves when all of it has been read, and not before.
-    assert planned.coverage.rechecked == (now if mark is None else min(mark, now))
     assert planned.rechecked == now
 
 
@@ -66,7 +63,7 @@ def test_without_a_recheck_the_mark_stays_or_is_forgotten(
 ) -> None:
     planned = plan(1050, 1120, **asked)
     assert again(planned) == []
-    assert (planned.coverage.rechecked, planned.rechecked) == (mark, mark)
+    assert planned.rechecked == mark
 
 
 @pytest.mark.parametrize(("days", "is_quiet"), [(1, True), (30, False)])
@@ -99,7 +96,8 @@ def lives(draw: st.DrawFn) -> list[tuple[int, int, int, int | None]]:
 def test_each_instant_is_read_again_within_the_period_and_the_longest_gap(
     life: list[tuple[int, int, int, int | None]],
 ) -> None:
-    coverage, before, longest = Coverage(), life[0][1:3], 0
+    coverage: Coverage = {}
+    rechecked, before, longest = None, life[0][1:3], 0
     now = last_complete = 1010 * DAY
     read = {each: max(each, now) for each in range(970 * DAY, 1130 * DAY, 7 * 3600)}
     waits = dict.fromkeys(read, life[0][2])
@@ -109,16 +107,15 @@ def test_each_instant_is_read_again_within_the_period_and_the_longest_gap(
             waits = {each: waits[each] + period for each in waits}
             before = start, period
         asked = Scope(ranges=[NAME], start=start, lookback=3600, recheck=period)
-        planned = make_plan(asked, coverage, now)
+        planned = make_plan(asked, coverage, rechecked, now)
         coverage = planned.coverage
         pieces = [piece for step in planned.steps for piece in step.intervals]
         if killed_after is None:
             longest, last_complete = max(longest, now - last_complete), now
             most = longest + DAY
             assert all(now - read[x] <= waits[x] + most for x in read if start <= x)
-            coverage.rechecked = planned.rechecked
-        for a, b in pieces[:killed_after]:
-            coverage.add(NAME, (a, b))
+            rechecked = planned.rechecked
+        coverage[NAME] = union([*coverage[NAME], *pieces[:killed_after]])
         for each in read:
             if each < start or any(a <= each < b for a, b in pieces[:killed_after]):
                 read[each], waits[each] = now, period
