@@ -227,13 +227,10 @@ class LeadIntentStream(SingerStream):
                 "api_key is not the one that the state was made with; if it belongs to "
                 "another organization, use a separate state for it"
             )
-        ends = [covered[-1][1] for covered in bookmark.coverage.values() if covered]
-        newest = max(ends, default=0)
-        if newest > self._now:
-            self.logger.warning(
-                "The state covers a time in the future, up to %s, which is ignored",
-                format_instant(newest),
-            )
+        newest = self.newest_covered
+        if newest and newest > format_instant(self._now):
+            text = "The state covers a time in the future, up to %s, which is ignored"
+            self.logger.warning(text, newest)
 
     def _plan(self) -> Plan:
         """Plan the run, and write a STATE of what counts as covered from now on."""

@@ -19,7 +19,7 @@ from tests.support.helpers import (
 MISTAKES: dict[str, tuple[Json, str]] = {
     "custom_signals": (
         {"replication_method": "incremental"},
-        "there is no replication method incremental; choose one of FULL_TABLE, INCREM",
+        "the replication method incremental: there is no such method, only FULL_TABLE",
     ),
     "leads": (
         {"key_properties": ["id", "found"]},
