@@ -11,7 +11,6 @@ import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from http import HTTPStatus
 from threading import Event
 from typing import Any
 
@@ -127,17 +126,20 @@ class Client:
         headers = context.session.headers
         request = requests.Request("POST", self.url, headers=headers, json=body)
         sent_at, began = time.time(), time.monotonic()
+        timer = metrics.Timer(metrics.Metric.HTTP_REQUEST_DURATION, {**self.tags})
         try:
-            ready = request.prepare()
-            response = context.session.send(
-                ready, timeout=self.timeout, allow_redirects=False
-            )
+            with timer:
+                response = context.session.send(
+                    request.prepare(), timeout=self.timeout, allow_redirects=False
+                )
+                timer.tags[metrics.Tag.HTTP_STATUS_CODE] = response.status_code
+                if not response.ok:
+                    timer.tags[metrics.Tag.STATUS] = metrics.Status.FAILED
         except requests.RequestException as error:
             raise explain_no_response(
                 error, self.url, self.timeout, context.secret
             ) from None
         seconds = time.monotonic() - began
-        self._log_duration(response.status_code, seconds)
         date = parse_http_date(response.headers.get("Date", ""))
         as_of = context.clock.as_of(date, sent_at, seconds)
         if response.status_code != requests.codes.ok:
@@ -146,15 +148,6 @@ class Client:
             return Page.of(response.content, as_of)
         except (ValueError, RecursionError) as problem:
             raise explain_no_page(response, as_of, context.secret, problem) from None
-
-    def _log_duration(self, status: int, seconds: float) -> None:
-        has_failed = status >= HTTPStatus.BAD_REQUEST
-        outcome = metrics.Status.FAILED if has_failed else metrics.Status.SUCCEEDED
-        tags: dict[str, Any] = {**self.tags, metrics.Tag.HTTP_STATUS_CODE: status}
-        tags[metrics.Tag.STATUS] = outcome
-        metric = metrics.Metric.HTTP_REQUEST_DURATION
-        point = metrics.Point("timer", metric, seconds, tags)
-        metrics.log(metrics.get_metrics_logger(), point)
 
     def _plan_retry(self, error: StreamError, attempt: int) -> float:
         """Return the seconds to wait before a retry, or raise the error.
