@@ -102,7 +102,7 @@ def _spellings(character: str) -> str:
     code = ord(character)
     # An upper bound of backslashes keeps the search fast in a text of many.
     plain = re.escape(character)
-    return rf"\\{{,8}}(?:{plain}|%{code:02x}|x{code:02x}|u{code:04x})"
+    return rf"\\{{,8}}(?:%{code:02x}|x{code:02x}|u{code:04x}|{plain})"
 
 
 def printable(text: str) -> str:

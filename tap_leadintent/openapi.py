@@ -25,9 +25,6 @@ class ComputedColumn(NamedTuple):
 
     name: str
     schema: dict[str, Any]
-    source_field: tuple[str, ...]
-    """The path of the field that the value comes from, empty if there is none."""
-
     compute: Callable[[dict[str, Any], str | None], str | None]
     """Returns the value, from a record of the API and the end of the window that the
     record was read in, as `utc_timestamp` writes it, if that is known."""

@@ -17,23 +17,17 @@ def _record_key(entity: str) -> ComputedColumn:
     )
     schema = {"type": ["string"], "description": description}
     compute = partial(own_id, f"{entity}_id")
-    return ComputedColumn(RECORD_KEY, schema, ("id",), compute, content_key)
+    return ComputedColumn(RECORD_KEY, schema, compute, content_key)
 
 
-_SIGNAL_TIME = ("signal", "observed_at")
 _SIGNAL_OBSERVED_AT = ComputedColumn(
     "signal_observed_at",
     {**_TIME, "description": "`signal.observed_at` in UTC."},
-    _SIGNAL_TIME,
-    partial(time_at, _SIGNAL_TIME),
+    partial(time_at, ("signal", "observed_at")),
 )
 _WINDOW_END = ComputedColumn(
     "window_end",
-    {
-        **_TIME,
-        "description": "End of the time window that the record was read in, UTC.",
-    },
-    (),
+    {**_TIME, "description": "End of the time window of the request, UTC."},
     lambda _, window_end: window_end,
 )
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from typing import Any
 
 import msgspec
 
@@ -96,7 +95,7 @@ def utc_timestamp(value: object) -> str | None:
     return text if len(text) == _WIDTH else f"{text[:-1]}.000000Z"
 
 
-def time_at(path: Iterable[str], record: Any, _: object) -> str | None:  # noqa: ANN401 - any JSON
+def time_at(path: Iterable[str], record: object, _: object) -> str | None:
     """Format the time in a field of a record.
 
     Args:

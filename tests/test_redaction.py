@@ -34,6 +34,7 @@ SPELL: dict[str, Callable[[str], str]] = {
 
 
 @example(key="0000000.", spell=SPELL["unicode"])
+@example(key="0000000%", spell=SPELL["url"])
 @given(key=KEYS, spell=st.sampled_from([*SPELL.values()]))
 def test_what_is_hidden_everywhere(key: str, spell: Callable[[str], str]) -> None:
     text = f"A {spell(key)} B {spell(key)}"
