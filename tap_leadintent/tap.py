@@ -72,11 +72,10 @@ class TapLeadIntent(Tap):
     @override
     def discover_streams(self) -> list[LeadIntentStream]:
         readers = self.config["concurrency"]
+        requests_per_minute = self.config.get("max_requests_per_minute")
         # Requests of a stream that failed are not waited for. They may hang, and keep
         # as many connections as the next stream needs.
-        connections = 2 * readers
-        requests_per_minute = self.config.get("max_requests_per_minute")
-        session = new_session(self.config.get("base_url", ""), connections)
+        session = new_session(self.config.get("base_url", ""), 2 * readers)
         agent = self.config.get("user_agent") or f"{TAP_NAME}/{self.plugin_version}"
         authorization = f"Bearer {self.config.get('api_key')}"
         session.headers.update({"User-Agent": agent, "Authorization": authorization})

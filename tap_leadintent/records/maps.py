@@ -6,7 +6,6 @@ from inspect import getclosurevars
 from typing import Any
 
 from singer_sdk import mapper as sdk
-from singer_sdk.exceptions import MappingError
 from singer_sdk.helpers._catalog import get_selected_schema
 from singer_sdk.helpers._flattening import get_flattening_options
 from singer_sdk.singerlib import Catalog, CatalogEntry
@@ -47,13 +46,7 @@ def build_mapper(
         for stream, entry in catalog.items():
             if stream in notes:
                 _register(mapper, entry)
-    except (
-        MappingError,
-        LookupError,
-        NotImplementedError,
-        TypeError,
-        ValueError,
-    ) as error:
+    except Exception as error:  # noqa: BLE001 - its errors have no common class
         raise ConfigError([f"stream_maps: {error}"]) from None
     for stream, maps in mapper.stream_maps.items():
         for stream_map in maps:
