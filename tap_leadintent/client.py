@@ -236,7 +236,7 @@ class LeadIntentStream(SingerStream):
         """Plan the run, and write a STATE of what counts as covered from now on."""
         bookmark, scope = self.bookmark, Scope.of(self.config, self.ranges)
         plan = make_plan(scope, bookmark.coverage, bookmark.rechecked, self._now)
-        bookmark.coverage = plan.coverage
+        bookmark.coverage, bookmark.rechecked = plan.coverage, plan.mark
         bookmark.key_mark = key_mark(self.config["api_key"])
         self.checkpoint(self._state())
         self.write_state()

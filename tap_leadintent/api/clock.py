@@ -4,7 +4,6 @@ The API description says nothing about clocks; HTTP has the `Date` of a response
 """
 
 import logging
-from itertools import count
 
 from tap_leadintent.times import format_instant
 
@@ -20,12 +19,11 @@ class ServerClock:
         """Start without a response.
 
         Args:
-            logger: Gets one warning if the two clocks differ.
+            logger: Gets a warning if the clocks differ at the first response.
         """
         self._logger = logger
-        self._differences = count()
         # A dictionary, as several threads may set its only value at once.
-        self._first: dict[str, int] = {}
+        self._first: dict[str, tuple[int]] = {}
 
     def as_of(self, date: int | None, sent_at: float, seconds: float) -> int:
         """Return the latest time for which a response is known to be complete.
@@ -44,16 +42,14 @@ class ServerClock:
         Returns:
             UTC seconds since 1970, rounded down, as windows overlap by a second.
         """
-        began = int(sent_at if date is None else min(sent_at, date - int(seconds)))
-        # The counter is shared by threads, and only the first of them logs.
-        if (
-            date is not None
-            and not -_SKEW <= date - sent_at <= seconds + _SKEW
-            and next(self._differences) == 0
-        ):
+        # The `Date` is set when the response is ready.
+        ready = sent_at + seconds if date is None else date
+        began = (int(min(sent_at, ready - int(seconds))),)
+        first = self._first.setdefault("began", began)
+        if first is began and not -_SKEW <= ready - sent_at <= seconds + _SKEW:
             self._logger.warning(
                 "The server's clock says %s, this machine's says %s; a run covers the "
                 "time up to the earlier one, so correct the clock that is wrong",
-                *map(format_instant, (date, int(sent_at))),
+                *(format_instant(int(each)) for each in (ready, sent_at)),
             )
-        return min(began, self._first.setdefault("began", began))
+        return min(*began, *first)

@@ -34,10 +34,8 @@ _ADVICE = {
     404: _NO_API,
     405: _NO_API,
     413: _TOO_LARGE,
-    415: _NO_API,
     416: _TOO_LARGE,
     422: _NOT_ACCEPTED,
-    501: _NO_API,
     429: "the API wants fewer requests; set max_requests_per_minute, or lower it",
     4: f"the API refused the request; {SUPPORT}",
     5: "the API, or a gateway before it, is down or overloaded; lower concurrency, or "

@@ -141,8 +141,7 @@ def _trusted_certificates() -> str | bool:
             except OSError:
                 problem = (
                     f"{variable} names {path}, which cannot be loaded; it must be a "
-                    "file of certificates in PEM format, or a folder of such files "
-                    "that `openssl rehash` has prepared"
+                    "file of certificates in PEM format, or a folder of such files"
                 )
                 raise ConfigError([problem]) from None
             return path

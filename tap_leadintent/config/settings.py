@@ -18,7 +18,7 @@ SCHEMA = th.PropertiesList(
         th.StringType(pattern=_ROOT),
         required=True,
         description="Root of the API, without `/v1`, like `https://api.example.com`; "
-        "plain `http`, which would show the key, is for this machine alone",
+        "plain `http` is for this machine alone",
     ),
     th.Property(
         "api_key",

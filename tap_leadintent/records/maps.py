@@ -100,10 +100,9 @@ def _guard(stream_map: sdk.CustomStreamMap, hidden: set[str]) -> None:
             what = type(error.__cause__ or error).__name__
             expression = " ".join(stream_map.expr_evaluator.expr.split())
             raise StreamError(
-                f"the map expression {expression!r} failed on a record "
-                f"({what}); a value may be null there or of another type; if a field "
-                "has no column, make it a column (`schema`) or name it in "
-                "`exclude_fields`"
+                f"the map expression {expression!r} failed on a record ({what}); a "
+                "value may be null there or of another type; if a field has no column, "
+                "make it a column (`schema`) or name it in `exclude_fields`"
             ) from None
 
     stream_map.transform = transform_safely  # type: ignore[method-assign]

@@ -111,9 +111,11 @@ class Plan(NamedTuple):
     steps: list[Step]
     """What it reads, in this order."""
 
+    mark: int | None
+    """When the last recheck counts as done, in UTC seconds since 1970, if it was."""
+
     rechecked: int | None
-    """When the last recheck was done, after all of this has been read; in UTC seconds
-    since 1970, None without one."""
+    """The same, after all of this has been read."""
 
 
 def make_plan(scope: Scope, covered: Coverage, rechecked: int | None, now: int) -> Plan:
@@ -135,12 +137,13 @@ def make_plan(scope: Scope, covered: Coverage, rechecked: int | None, now: int) 
     }
     if scope.start is None and scope.end is None and not any(known.values()):
         everything = FullRead([(SINCE_EVER, now)], scope.ranges)
-        return Plan({}, [everything], None)
+        return Plan({}, [everything], None, None)
     kept = {**known}
     until = now if scope.end is None else min(now, scope.end)
     requested = (scope.since, until)
     kept[first], to_read = _to_read(known[first], requested, scope.lookback)
     steps = [_range_read(first, to_read, known)]
+    mark = rechecked = rechecked if scope.recheck else None
     if scope.end is None:
         for name in others:
             kept[name], to_read = _to_read(known[name], requested, scope.lookback)
@@ -149,12 +152,12 @@ def make_plan(scope: Scope, covered: Coverage, rechecked: int | None, now: int) 
             again = [(start, now) for start, _ in to_read[:1]]
             steps.append(_range_read(name, again, known)._replace(drops_later=True))
         if scope.recheck:
-            mark = now if rechecked is None else min(rechecked, now)
+            mark = now if mark is None else min(mark, now)
             to_read = _to_recheck(scope.since, mark, now, scope.recheck)
             steps.append(_range_read(first, to_read, known)._replace(is_recheck=True))
             rechecked = now
     needed: list[Step] = [step for step in steps if step.intervals]
-    return Plan(kept, needed, rechecked if scope.recheck else None)
+    return Plan(kept, needed, mark, rechecked)
 
 
 def _range_read(

@@ -122,7 +122,6 @@ class RangeGuard:
         # No record can be as old as the first second of 1970.
         if self.first_page(range_fields(self.name, 0, 1)).data:
             raise StreamError(
-                f"the API returns the same records for different times of {self.name};"
-                " it seems to ignore the range, so the stream stops. Report it to the "
-                "API's support."
+                f"the API returns the same records for different times of {self.name}; "
+                "it seems to ignore the range; report that to the API's support"
             )

@@ -22,10 +22,8 @@ class Source(NamedTuple):
 
     @override
     def __str__(self) -> str:
-        filters = (
-            f"with the filters {self.filters}" if self.filters else "without filters"
-        )
-        return f"{self.address or 'any address'} {filters}"
+        text = f"with the filters {self.filters}" if self.filters else "without filters"
+        return f"{self.address or 'any address'} {text}"
 
     @classmethod
     def of(cls, config: Mapping[str, Any], filters: Mapping[str, Any]) -> Self:
@@ -60,18 +58,10 @@ def filters_hash(filters: Mapping[str, Any]) -> str:
         filters: The request fields that `filters` sets for the stream.
 
     Returns:
-        A short hash, empty without filters. The order of fields and of list items does
-        not matter.
+        A short hash, empty without filters. The order of fields does not matter.
     """
-    if not filters:
-        return ""
-    plain = {
-        name: sorted(value, key=msgspec.json.encode)
-        if isinstance(value, list)
-        else value
-        for name, value in filters.items()
-    }
-    return sha256(msgspec.json.encode(plain, order="sorted")).hexdigest()[:12]
+    content = msgspec.json.encode(dict(filters), order="sorted")
+    return sha256(content).hexdigest()[:12] if filters else ""
 
 
 def key_mark(key: str) -> str:

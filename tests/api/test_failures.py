@@ -151,7 +151,6 @@ def test_an_address_of_no_proxy(monkeypatch: pytest.MonkeyPatch, url: str) -> No
         (409, "the API refused the request; if this continues, ask the API's support"),
         (500, "the API, or a gateway before it, is down or overloaded; lower concurr"),
         (999, "the API, or a gateway before it, is down or overloaded; lower concurr"),
-        (501, "the API was not found at this address; check base_url"),
     ],
 )
 def test_a_message_shows_the_servers_own_words_and_then_says_what_to_do(

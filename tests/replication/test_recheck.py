@@ -42,6 +42,8 @@ def test_a_run_reads_again_what_the_period_has_passed(
 ) -> None:
     planned = plan(mark, now)
     assert again(planned) == expected
+    # The mark moves when all of it has been read, and not before.
+    assert planned.mark == (now if mark is None else min(mark, now))
     assert planned.rechecked == now
 
 
@@ -63,7 +65,7 @@ def test_without_a_recheck_the_mark_stays_or_is_forgotten(
 ) -> None:
     planned = plan(1050, 1120, **asked)
     assert again(planned) == []
-    assert planned.rechecked == mark
+    assert (planned.mark, planned.rechecked) == (mark, mark)
 
 
 @pytest.mark.parametrize(("days", "is_quiet"), [(1, True), (30, False)])
@@ -97,7 +99,7 @@ def test_each_instant_is_read_again_within_the_period_and_the_longest_gap(
     life: list[tuple[int, int, int, int | None]],
 ) -> None:
     coverage: Coverage = {}
-    rechecked, before, longest = None, life[0][1:3], 0
+    mark, before, longest = None, life[0][1:3], 0
     now = last_complete = 1010 * DAY
     read = {each: max(each, now) for each in range(970 * DAY, 1130 * DAY, 7 * 3600)}
     waits = dict.fromkeys(read, life[0][2])
@@ -107,14 +109,14 @@ def test_each_instant_is_read_again_within_the_period_and_the_longest_gap(
             waits = {each: waits[each] + period for each in waits}
             before = start, period
         asked = Scope(ranges=[NAME], start=start, lookback=3600, recheck=period)
-        planned = make_plan(asked, coverage, rechecked, now)
-        coverage = planned.coverage
+        planned = make_plan(asked, coverage, mark, now)
+        coverage, mark = planned.coverage, planned.mark
         pieces = [piece for step in planned.steps for piece in step.intervals]
         if killed_after is None:
             longest, last_complete = max(longest, now - last_complete), now
             most = longest + DAY
             assert all(now - read[x] <= waits[x] + most for x in read if start <= x)
-            rechecked = planned.rechecked
+            mark = planned.rechecked
         coverage[NAME] = union([*coverage[NAME], *pieces[:killed_after]])
         for each in read:
             if each < start or any(a <= each < b for a, b in pieces[:killed_after]):

