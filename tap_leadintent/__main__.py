@@ -35,10 +35,6 @@ def main() -> NoReturn:
     # container ignores these signals.
     for signum in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signum, lambda number, _: os._exit(128 + number))
-    # With an unknown level, the SDK would end with a traceback.
-    used = [n for n in ("TAP_LEADINTENT_LOGLEVEL", "LOGLEVEL") if os.environ.get(n)]
-    if used and os.environ[used[0]].upper() not in logging.getLevelNamesMapping():
-        sys.exit(f"{used[0]}: unknown log level; set it to INFO, or to DEBUG for more")
     if sys.stdout is None:
         sys.exit("standard output is closed; the tap writes its messages there")
     code: Any = 1

@@ -60,19 +60,6 @@ def test_the_exit_code_is_that_of_any_program(  # noqa: PLR0913, PLR0917 - fixtu
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("bare_environment")
-@pytest.mark.parametrize("variable", ["LOGLEVEL", "TAP_LEADINTENT_LOGLEVEL"])
-def test_an_unknown_log_level_is_one_line(
-    monkeypatch: pytest.MonkeyPatch, codes: list[int], variable: str
-) -> None:
-    monkeypatch.setenv("LOGLEVEL", "info")
-    monkeypatch.setenv(variable, "verbose")
-    entry: Any = main
-    with pytest.raises(SystemExit, match=f"^{variable}: unknown log level; set "):
-        entry()
-    assert codes == []
-
-
 def test_a_signal_ends_the_run_at_a_safe_point_and_a_second_one_at_once(
     codes: list[int],
 ) -> None:

@@ -69,6 +69,7 @@ matches any cause of an error is used."""
 # As `HTTPAdapter` retries nothing by default, what fails after a connection was made is
 # not wrapped in a `MaxRetryError`. The others are about the proxy's address.
 _NO_CONNECTION = {"MaxRetryError", "InvalidSchema", "InvalidURL"}
+_PASSING = {"ConnectionError", "Timeout"}
 
 
 def explain_no_response(
@@ -93,10 +94,7 @@ def explain_no_response(
     message = text.format(host=host, seconds=seconds, why=secret.quote(_reason(causes)))
     is_connected = not kinds & _NO_CONNECTION
     reason = Reason.NO_RESPONSE if is_connected else Reason.NO_CONNECTION
-    is_retryable = (
-        isinstance(error, requests.ConnectionError | requests.Timeout)
-        and "SSLCertVerificationError" not in kinds
-    )
+    is_retryable = bool(kinds & _PASSING) and "SSLCertVerificationError" not in kinds
     return StreamError(message, reason=reason, is_retryable=is_retryable)
 
 
