@@ -176,14 +176,11 @@ class Walk:
         self._shell.forget("select", "stream_maps")
         account = raw_records(self._sandbox, "monitored_accounts")[0]["id"]
         self._sandbox.remove("monitored_accounts", account)
-        # All is read again from the other address, and one has left the queue.
-        printed = self._shell(RUN)
-        assert "leads: 0 records" in printed, "the filters leave none"
-        assert f"signal_accounts: {SIZES['signal_accounts']} records" in printed
+        assert "leads: 0 records" in self._shell(RUN), "the filters leave none"
         table = rows_of(self._postgres, "tap_leadintent", "monitored_accounts")
         assert [row["id"] for row in table if row["_sdc_deleted_at"]] == [account]
         self._shell.forget("filters")
-        # Another organization has its own key; its address is the only other thing.
+        # Another organization has its own key, and here also its own address.
         self._shell(organization)
         found = {stream: len(rows) for stream, rows in self.tables("acme").items()}
         assert found == dict.fromkeys(STREAMS, 10)
@@ -252,7 +249,6 @@ def begin_walk(sandbox: Sandbox, postgres: Postgres, folder: Path) -> Iterator[W
     sandbox.configure(api_key=API_KEY, since=SINCE, sizes=SIZES)
     examples = {
         "https://api.example.com": sandbox.url,
-        "https://api.eu.example.com": sandbox.url.replace("127.0.0.1", "localhost"),
         "the key of your organization": API_KEY,
         "the key of Acme": "the-key-of-Acme",
         "postgresql+psycopg://loader:password@db.example.com:5432/warehouse": (
