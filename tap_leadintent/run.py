@@ -103,7 +103,7 @@ def read_each(
             extra = _log_fields(stream, status=error.status, reason=reason)
             stream.logger.error("%s%s", error, places, extra=extra)  # noqa: TRY400
             failures.append(f"{stream.name}: {error}")
-            if stream.run_context.health.ends_run(error):
+            if stream.run_context.health.note_failure(error):
                 if not_tried := [other.name for other in streams[number:]]:
                     endings.append(f"not tried after this: {', '.join(not_tried)}")
                 endings.append(f"base_url is {stream.config['base_url']}")

@@ -30,24 +30,24 @@ class RunHealth:
         """Note that a request has got a page."""
         self._has_succeeded = True
 
-    def ends_run(self, error: StreamError) -> bool:
-        """Note why a stream failed, and decide whether the run ends.
+    def note_failure(self, error: StreamError) -> bool:
+        """Note why a stream failed, and return whether that ends the run.
+
+        The run ends if no other stream can be read: if no connection can be made, or if
+        no request of the run has succeeded, and either the key is refused, or the last
+        stream failed in the same way.
+
+        A failure without a request says nothing about the other streams. Neither does
+        the status 403, which is about one endpoint.
 
         Args:
             error: The error that ended the stream.
-
-        Returns:
-            Whether no other stream can be read: no connection can be made; or no
-            request of the run has succeeded, and either the key is refused, or the
-            last stream failed in the same way. The status 403 is about one endpoint,
-            so it never says anything about the other streams.
         """
         failure = (error.status, error.reason)
-        if failure == (None, None):
+        if failure == (None, None) or error.status == HTTPStatus.FORBIDDEN:
             return False
         last, self._last_failure = self._last_failure, failure
         if error.reason is Reason.NO_CONNECTION:
             return True
-        if self._has_succeeded or error.status == HTTPStatus.FORBIDDEN:
-            return False
-        return error.status == HTTPStatus.UNAUTHORIZED or failure == last
+        is_alike = error.status == HTTPStatus.UNAUTHORIZED or failure == last
+        return is_alike and not self._has_succeeded

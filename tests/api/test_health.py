@@ -24,6 +24,7 @@ LATE, NO_KEY, NOT_ALLOWED = failed(reason=Reason.NO_RESPONSE), failed(401), fail
         ([failed(503), failed(404), failed(503)], False, False),
         ([failed(200, Reason.NOT_A_PAGE), LATE], False, False),
         ([NOT_ALLOWED, NOT_ALLOWED], False, False),
+        ([LATE, NOT_ALLOWED, LATE], True, False),
         ([NO_REQUEST, NO_REQUEST], False, False),
     ],
 )
@@ -34,8 +35,10 @@ def test_what_ends_a_run(
         health = RunHealth()
         if has_page:
             health.note_page()
-        *first, last = map(health.ends_run, failures)
+        *first, last = map(health.note_failure, failures)
         assert not any(first)
         assert last == expected
-        is_request = any(error.status or error.reason for error in failures)
-        assert health.is_on_trial == (is_request and not has_page)
+        says_something = any(
+            error not in (NO_REQUEST, NOT_ALLOWED) for error in failures
+        )
+        assert health.is_on_trial == (says_something and not has_page)
