@@ -1,14 +1,15 @@
-"""The errors that end a run, a stream or a window; the command line logs them.
+"""The errors that end a run, a stream or a window.
 
-* LoggedError: ends the run
-  + ConfigError: before the first request
+* LoggedError: the command line logs it and ends with exit code 1
+  + ConfigError: before streams are read
   + RunError: after streams have failed
-    - OutputError: at once, as nothing can be written
+    - OutputError: at once, because nothing can be written
   + StreamError: ends a stream; the others are still read
-    - TooWideError: ends a window, which is then read in narrower ones
+* TooWideError: ends a window, which is then read in narrower ones
+* StoppedError: ends a reader thread
 
-They are `click` exceptions, as the SDK does not handle those of a run. This way every
-entry point ends without a traceback and with exit code 1.
+A `LoggedError` is an exception of `click`, as the SDK does not handle the errors of a
+run. So every entry point ends without a traceback.
 """
 
 import logging
@@ -27,7 +28,7 @@ SUPPORT = "if this continues, ask the API's support"
 
 
 class LoggedError(click.ClickException):
-    """Ends a run; its lines are the last of the log."""
+    """Ends the command with exit code 1; its lines are the last of the log."""
 
     @override
     def show(self, file: IO[Any] | None = None) -> None:
@@ -50,7 +51,7 @@ class ConfigError(LoggedError):
 
 
 class RunError(LoggedError):
-    """Some streams of a run failed."""
+    """Some streams of a run failed, or discovery could not read one."""
 
 
 class OutputError(RunError, OSError):
@@ -97,7 +98,7 @@ class StreamError(LoggedError):
     """Whether another attempt of the request may succeed."""
 
     retry_after: float | None = None
-    """How many seconds the server asks the client to wait."""
+    """How many seconds the server asks to wait; used after the statuses 429 and 503."""
 
     as_of: int | None = None
     """Up to which time a page would have been complete, see `ServerClock`."""
@@ -107,5 +108,5 @@ class StreamError(LoggedError):
         super().__init__(self.message)
 
 
-class TooWideError(StreamError):
+class TooWideError(Exception):
     """The API refused the first page of a window that can be narrower."""

@@ -21,7 +21,10 @@ last writes; more would delay the end of the process."""
 
 
 class Interruption:
-    """Remembers a signal until the run reaches a safe point, but not for long."""
+    """Remembers a signal until the run reaches a safe point.
+
+    If the target takes nothing for 1.4 seconds meanwhile, it ends the process.
+    """
 
     def __init__(self, taken: Callable[[], int] = lambda: 0) -> None:
         """Start without a signal.
@@ -42,7 +45,7 @@ class Interruption:
         for signum in (signal.SIGINT, signal.SIGTERM):
             signal.signal(signum, self._remember)
 
-    def check(self) -> None:
+    def raise_if_interrupted(self) -> None:
         """End the run if a signal has come. Call it at safe points only.
 
         Raises:

@@ -65,10 +65,10 @@ def test_a_signal_ends_the_run_at_a_safe_point_and_a_second_one_at_once(
 ) -> None:
     interruption = Interruption()
     interruption.install()
-    interruption.check()
+    interruption.raise_if_interrupted()
     signal.raise_signal(signal.SIGTERM)
     with pytest.raises(SystemExit) as ended:
-        interruption.check()
+        interruption.raise_if_interrupted()
     assert (ended.value.code, codes) == (143, [])
     signal.raise_signal(signal.SIGINT)
     assert codes == [130]

@@ -8,8 +8,8 @@ import logging
 from tap_leadintent.times import format_instant
 
 _SKEW = 60
-"""Seconds of difference that get a warning. Less would warn of harmless differences,
-more would hide harmful ones."""
+"""Seconds of a difference that is not yet worth a warning. A lower value would warn of
+harmless differences; a higher one would hide harmful ones."""
 
 
 class ServerClock:
@@ -22,7 +22,8 @@ class ServerClock:
             logger: Gets a warning if the clocks differ at the first response.
         """
         self._logger = logger
-        # A dictionary, as several threads may set its only value at once.
+        # A dictionary, because several threads may try to set its only value at once;
+        # the value is a tuple, so that `is` shows which of them has set it.
         self._first: dict[str, tuple[int]] = {}
 
     def as_of(self, date: int | None, sent_at: float, seconds: float) -> int:
@@ -30,9 +31,11 @@ class ServerClock:
 
         This is the earlier of two times: when the request was sent, by our clock, and
         when its query began, by the server's. If one of the clocks is wrong, more is
-        read again, and nothing is lost. It is not later than that of the run's first
-        response: the lookback of the next run counts from the newest time that a run
-        covers, and would not reach the windows that a long run has read first.
+        read again, and nothing is lost.
+
+        It is never later than for the run's first response. Otherwise a run of two days
+        would count as complete up to its end, and the next lookback would miss records
+        that appeared in the windows that the run read first.
 
         Args:
             date: The `Date` of the response, in UTC seconds since 1970, if it has one.

@@ -18,8 +18,8 @@ from tap_leadintent.log import Secret
 _RETRIED = frozenset({408, 429, *range(500, 1000)} - {501, 505})
 
 _MOST_BYTES = 2**20
-"""Bytes of a body that are decoded for a message. More would take longer and add
-nothing to the message; fewer might hide a part of what the server says."""
+"""Bytes of a body that are decoded for a message. A higher value would take longer and
+add nothing to the message. A lower one might hide a part of what the server says."""
 
 _ROOT = "check base_url, which is the root of the API without /v1"
 _NOT_ACCEPTED = "the API does not accept the request; check filters, if they are set"

@@ -123,6 +123,7 @@ class Client:
             cursor["after"] = after
         body = {**self.filters, **fields, "cursor": cursor}
         context = self.run_context
+        # The session does not prepare it: that is not safe for several threads.
         headers = context.session.headers
         request = requests.Request("POST", self.url, headers=headers, json=body)
         sent_at, began = time.time(), time.monotonic()

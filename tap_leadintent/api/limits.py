@@ -12,16 +12,19 @@ from tap_leadintent.progress import StreamStats
 from tap_leadintent.times import parse_http_date
 
 LONGEST_BACKOFF = 60.0
-"""Seconds. Longer waits notice late that the API is back; shorter ones use up the
-retries while it is down."""
+"""Seconds of the longest wait before a retry. With a higher value, a run notices later
+that the API is back. With a lower one, the retries are used up sooner while it is down.
+"""
 
 LONGEST_RETRY_AFTER = 600.0
-"""Seconds to which a longer `Retry-After` is shortened. More lets a wrong header stop
-the run for hours; less retries sooner than the server wants."""
+"""Seconds to which a longer `Retry-After` is shortened. With a higher value, a wrong
+header could stop the run for hours. With a lower one, more requests are sent sooner
+than the server wants."""
 
 _RISE = 0.05
-"""How much each response raises the number of requests in flight. More meets the
-server's limit again soon; less takes longer to reach full speed."""
+"""How much each page raises the number of requests in flight. With a higher value, the
+server's limit is met again sooner. With a lower one, it takes longer to reach full
+speed."""
 
 
 def backoff(attempt: int) -> float:
@@ -84,8 +87,8 @@ class RateLimiter:
         self._paused_until = 0.0
         self._allowed = self._ceiling = float(at_once)
         self._in_flight: list[Event] = []
-        """For each request, what is set when it is not wanted any more. That wakes no
-        thread that waits, which is harmless: such a thread ends with the process."""
+        """The `stopped` event of each request. Setting one does not wake the threads
+        that wait for their turn; the next request that ends does."""
 
     def pause_all(self, seconds: float) -> None:
         """Begin a cool-down, in which no request of any thread is sent.

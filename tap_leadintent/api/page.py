@@ -21,16 +21,18 @@ _UNSUPPORTED = re.compile("[\0\ud800-\udfff]")
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 MOST_RECORDS = 1_000
-"""Ten times the largest `page_size`. A page with more records is no page: it would take
-much more memory than its body."""
+"""Ten times the largest `page_size`. A body with more records does not count as a page,
+because it would take much more memory than its size."""
 
 _MOST_VALUES = 1_000_000
-"""Values on a page, where each comma, bracket and brace counts as one. More would let a
-small compressed body fill the memory; fewer might refuse pages of large records."""
+"""Values on a page, where each comma, bracket and brace counts as one. With a higher
+value, a small compressed body could fill the memory. A lower one might refuse pages of
+large records."""
 
 _BYTES_OF_A_PAGE = 4_096
-"""Estimate of what a page's objects take besides its body. A larger one lets fewer
-small pages wait; a smaller one lets them take more memory than is counted."""
+"""Estimate of the memory that the objects of a page take besides its body. With a
+higher value, fewer small pages may wait. With a lower one, they take more memory than
+is counted."""
 
 
 class Cursor(msgspec.Struct):

@@ -18,12 +18,14 @@ _CURSOR_REFUSALS = frozenset({400, 404, 409, 410, 422})
 """Statuses with which a server may refuse a cursor that has expired."""
 
 _RESTARTS = 3
-"""Fewer would fail on cursors that expire now and then; more would read a window again
-in vain where the API accepts no cursor at all."""
+"""How often a chain begins again. A lower value would fail if cursors expire now and
+then. With a higher one, a window is read more often in vain if the API accepts no
+cursor at all."""
 
 _TOO_MANY_EMPTY = 1_000
-"""Empty pages in a row that end the stream. Fewer might end it where the next page has
-records; more would send more requests to a server that never returns any."""
+"""Empty pages in a row after which the stream fails. A lower value might fail although
+the next page has records. With a higher one, more requests are sent to a server that
+never returns any."""
 
 
 class Chain(BaseAPIPaginator[str | None]):
@@ -57,8 +59,8 @@ class Chain(BaseAPIPaginator[str | None]):
             page: The page.
 
         Returns:
-            The page. It is complete up to the same time as the first page of the chain
-            at the most, as its records may have changed pages in between.
+            The page. It counts as complete up to the earliest time of all pages of the
+            chain so far, because records may have moved between the pages.
 
         Raises:
             StreamError: It has no next cursor, or one that was followed before; or it
@@ -96,6 +98,9 @@ class Chain(BaseAPIPaginator[str | None]):
 
     def recover(self, error: BaseException) -> None:
         """Begin again if the request failed because its cursor may have expired.
+
+        The pages that have arrived are kept, and the same records arrive once more: a
+        record may have moved between the pages.
 
         Args:
             error: Why it failed.

@@ -20,12 +20,12 @@ from urllib3.exceptions import HTTPError, LocationValueError
 from tap_leadintent.errors import ConfigError, Reason, StreamError
 
 LARGEST_BODY = 64 * 1024 * 1024
-"""Bytes of a body, after decompression. More would let a bad response fill the memory;
-fewer might refuse pages of 100 large records."""
+"""Bytes of a body, after decompression. With a higher value, a bad response could fill
+the memory. A lower one might refuse pages of 100 large records."""
 
 _CHUNK = 2**16
-"""Bytes that are read at once. More would take more memory beside the body; fewer take
-longer."""
+"""Bytes that are read at once. A higher value takes more memory beside the body; a
+lower one takes more time."""
 
 
 class BoundedAdapter(HTTPAdapter):

@@ -1,11 +1,16 @@
-"""Reads a schedule: one thread decides, others send one request at a time."""
+"""Reads a schedule with several threads.
 
-import threading
+The coordinating thread decides what is read next, and what is emitted. Reader threads
+send one request at a time. The main thread iterates over the pages. It does not decide
+itself, because it often waits for the target, and requests are to be sent meanwhile.
+"""
+
 from collections.abc import Callable, Generator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from queue import Empty, SimpleQueue
+from threading import Event, Thread
 from typing import Any
 
 from tap_leadintent.api.page import Page
@@ -13,41 +18,42 @@ from tap_leadintent.errors import StreamError
 from tap_leadintent.replication.schedule import ActiveWindow, Schedule
 from tap_leadintent.replication.windows import Window
 
-Fetch = Callable[[dict[str, Any], str | None, threading.Event], Page]
-Event = Callable[[], None]
-"""Tells the schedule what has happened. The coordinating thread calls it."""
+Fetch = Callable[[dict[str, Any], str | None, Event], Page]
+Call = Callable[[], None]
+"""A call of the schedule that says what has happened."""
 
 _WAIT_SECONDS = 0.5
-"""The longest uninterrupted wait for a page. More would end a run later after a signal;
-less would wake the thread more often."""
+"""The longest uninterrupted wait for a page. With a higher value, a run ends later
+after a signal; with a lower one, the thread wakes up more often."""
 
 
 @dataclass(eq=False)
 class Coordinator:
     """Threads that read a schedule for the thread that iterates over it.
 
-    They share nothing but queues. In the end, none of them is waited for: its request
-    may hang for as long as the timeout.
+    They share queues. A reader also reads the chain of the window that it was given;
+    the coordinating thread leaves that chain alone until the answer has arrived. In the
+    end, no thread is waited for: its request may hang for as long as the timeout.
     """
 
     schedule: Schedule
-    """What to read; nothing else may use it from here on."""
+    """What to read; only the coordinating thread uses it."""
 
     fetch: Fetch
     """Sends a request, see `Client.fetch`; the event is set when the page is not wanted
     any more."""
 
-    check: Callable[[], None]
+    raise_if_interrupted: Callable[[], None]
     """Called before and while a page is awaited; raises if a signal came."""
 
-    stopped: threading.Event
+    stopped: Event
     """Set when no page is wanted any more."""
 
     to_send: SimpleQueue[ActiveWindow | None] = field(default_factory=SimpleQueue)
     """The windows whose next request is to be sent; None ends a thread."""
 
-    events: SimpleQueue[Event | None] = field(default_factory=SimpleQueue)
-    """What has happened, for `step`; None ends everything."""
+    calls: SimpleQueue[Call | None] = field(default_factory=SimpleQueue)
+    """What `step` is to be called with; None ends everything."""
 
     to_emit: SimpleQueue[tuple[Window, Page] | BaseException | None] = field(
         default_factory=SimpleQueue
@@ -67,30 +73,30 @@ class Coordinator:
         """
         try:
             self._start_threads()
-            # Wakes the coordinating thread: nothing has been requested yet.
-            self.events.put(partial(self.schedule.release, 0))
+            # Nothing has happened yet, but the first requests are to be sent.
+            self.calls.put(lambda: None)
             while (item := self._next_page()) is not None:
                 if isinstance(item, BaseException):
                     raise item
                 yield item
                 _, page = item
-                self.events.put(partial(self.schedule.release, page.size))
+                self.calls.put(partial(self.schedule.release, page.size))
         finally:
             self.stopped.set()
-            self.events.put(None)
+            self.calls.put(None)
 
-    def step(self, event: Event) -> bool:
-        """Decide what follows from an event: pages to emit and requests to send.
+    def step(self, call: Call) -> bool:
+        """Tell the schedule what has happened, and do what follows from it.
 
         Args:
-            event: Tells the schedule what has happened.
+            call: Says what has happened.
 
         Returns:
             Whether to go on.
         """
         schedule = self.schedule
         try:
-            event()
+            call()
             for item in schedule.pages_to_emit():
                 self.to_emit.put(item)
             for active in schedule.requests_to_send():
@@ -106,11 +112,9 @@ class Coordinator:
         """Start threads that do not keep the process alive."""
         readers = [f"reader {number + 1}" for number in range(self.schedule.readers)]
         try:
-            threading.Thread(
-                target=self._decide, name="coordinator", daemon=True
-            ).start()
+            Thread(target=self._decide, name="coordinator", daemon=True).start()
             for name in readers:
-                threading.Thread(target=self._read, name=name, daemon=True).start()
+                Thread(target=self._read, name=name, daemon=True).start()
         except (RuntimeError, MemoryError):
             raise StreamError(
                 "the operating system allows no further thread; lower concurrency, or "
@@ -120,19 +124,19 @@ class Coordinator:
     def _next_page(self) -> tuple[Window, Page] | BaseException | None:
         """Wait for an item of `to_emit`, so that a signal can end the wait."""
         while True:
-            self.check()
+            self.raise_if_interrupted()
             with suppress(Empty):
                 return self.to_emit.get(timeout=_WAIT_SECONDS)
 
     def _decide(self) -> None:
-        while (event := self.events.get()) and self.step(event):
-            del event  # It may hold a page while the next one is waited for.
+        while (call := self.calls.get()) and self.step(call):
+            del call  # It may hold a page while the next call is waited for.
         for _ in range(self.schedule.readers):
             self.to_send.put(None)
 
     def _read(self) -> None:
         while (active := self.to_send.get()) is not None:
-            self.events.put(partial(self.schedule.take, active, self._answer(active)))
+            self.calls.put(partial(self.schedule.take, active, self._answer(active)))
 
     def _answer(self, active: ActiveWindow) -> Page | BaseException:
         chain = active.chain

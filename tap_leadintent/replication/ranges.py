@@ -21,9 +21,9 @@ _REFUSALS = frozenset({400, 409, 413, 416, 422})
 is too wide for it."""
 
 _MOST_ALIKE = 3
-"""Windows in a row that begin with the same records before a time without records is
-requested. More would read more in vain; fewer would request it where nothing is wrong.
-"""
+"""After so many windows in a row that begin with the same records, a time without
+records is requested. A higher value would read more in vain if the server ignores the
+range. A lower value would send this request more often although nothing is wrong."""
 
 
 def range_fields(name: str, start: int, end: int) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class RangeChain(Chain):
         """
         super().__init__(range_fields(name, window.start, window.end), logger)
         self._name = name
-        self._start, self._complete_until = window.start, window.end
+        self._start, self._end = window.start, window.end
 
     @override
     def recover(self, error: BaseException) -> None:
@@ -73,13 +73,14 @@ class RangeChain(Chain):
             super().recover(error)
             return
         now = error.as_of
-        if now is not None and now < self._complete_until:
-            # Where several machines answer in turn, the next may be behind this one.
-            self._complete_until = now
+        if now is not None and now < self._end:
+            # If several machines answer in turn, the clock of the next one may be
+            # behind this one.
+            self._end = self._complete_until = now
             # All of the window may lie in the future.
             self.fields = range_fields(self._name, min(self._start, now - 1), now)
-        elif self._complete_until - self._start > NARROWEST:
-            raise TooWideError(str(error), status=error.status)
+        elif self._end - self._start > NARROWEST:
+            raise TooWideError from error
         else:
             raise error
 
@@ -88,7 +89,9 @@ class RangeChain(Chain):
 class RangeGuard:
     """Notices a server that ignores the requested time range.
 
-    All records would be read once for each window, and all windows would be alike.
+    Such a server would return all records for each window. Only windows that are
+    emitted are checked: a window that is abandoned, and the first of the windows in its
+    place, may begin with the same records.
     """
 
     name: str
@@ -103,7 +106,7 @@ class RangeGuard:
     alike: int = 0
     """How many windows in a row began with it."""
 
-    def check(self, records: Records) -> None:
+    def check_first_page(self, records: Records) -> None:
         """Check the first page of a window.
 
         Args:

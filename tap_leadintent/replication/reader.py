@@ -22,7 +22,10 @@ from tap_leadintent.times import EARLIEST, format_instant, utc_timestamp
 
 @dataclass(eq=False, kw_only=True, repr=False)
 class Reader:
-    """Reads the endpoint of one stream, in the main thread."""
+    """Reads the endpoint of one stream, for the main thread.
+
+    The threads of a `Coordinator` send the requests.
+    """
 
     client: Client
     """Sends the requests."""
@@ -34,7 +37,8 @@ class Reader:
     """Number of windows that are read at once."""
 
     widest: int | None
-    """The most seconds of a window; less once the API has refused some as too wide."""
+    """The most seconds of a window, if there is a limit; less once the API has refused
+    windows as too wide."""
 
     def first_page(self, fields: Mapping[str, Any] | None = None) -> Records:
         """Read the first page of a request.
@@ -50,8 +54,8 @@ class Reader:
             SystemExit: A signal came.
         """
         chain = FirstPage(dict(fields or {}), self.client.logger)
-        # It is read by threads, as Python handles no signal while the main thread hangs
-        # in a DNS look-up.
+        # Threads read it, too: while the main thread hangs in a DNS look-up, Python
+        # does not handle signals.
         windows = Windows([(0, 1)], page_size=self.client.page_size, one_chain=True)
         coordinator = self._coordinate(Schedule(windows, lambda _: chain))
         with closing(iter(coordinator)) as pages:
@@ -78,7 +82,7 @@ class Reader:
         parts = [(_range_name(step), step.intervals) for step in steps]
         self.client.logger.info("%s", describe(parts))
         for step in steps:
-            windows, begin, check = self._prepare(step)
+            windows, begin, check_first_page = self._prepare(step)
             coordinator = self._coordinate(Schedule(windows, begin))
             window = end = None
             with closing(iter(coordinator)) as pages:
@@ -86,7 +90,7 @@ class Reader:
                     records = page.decode()
                     if its_window != window:
                         window = its_window
-                        check(records)
+                        check_first_page(records)
                         if step.covers:
                             end = utc_timestamp(format_instant(window.end))
                     yield records, end
@@ -113,11 +117,13 @@ class Reader:
         )
         # Its request has threads of its own, beside those that read the windows.
         guard = RangeGuard(step.name, self.first_page)
-        return windows, partial(RangeChain, step.name, logger), guard.check
+        return windows, partial(RangeChain, step.name, logger), guard.check_first_page
 
     def _coordinate(self, schedule: Schedule) -> Coordinator:
-        check = self.client.run_context.interruption.check
-        return Coordinator(schedule, self.client.fetch, check, Event())
+        interruption = self.client.run_context.interruption
+        return Coordinator(
+            schedule, self.client.fetch, interruption.raise_if_interrupted, Event()
+        )
 
     def _note(self, step: Step, window: Window, as_of: int, coverage: Coverage) -> None:
         """Note that a window has been read completely and emitted."""

@@ -12,12 +12,14 @@ from tap_leadintent.errors import TooWideError
 from tap_leadintent.replication.windows import Window, Windows
 
 MOST_BYTES = 16 * 2**20
-"""Bytes of undecoded pages that wait or are being received, of all windows together.
-More takes more memory; less leaves readers idle while the oldest window is read."""
+"""Bytes of undecoded pages that wait or are being received, of all windows together. A
+higher value takes more memory. With a lower one, more readers are idle while the oldest
+window is read."""
 
 _FIRST_SIZE = MOST_BYTES // 8
-"""The expected size of a page, in bytes, while none has arrived. Less takes more memory
-where pages are large; more delays a first load, which begins with eight probes."""
+"""The expected size of a page in bytes, while none has arrived. With a lower value,
+more large pages are received at once than fit. With a higher one, a first load begins
+with fewer than its eight probes."""
 
 
 @dataclass(eq=False)
@@ -30,8 +32,8 @@ class ActiveWindow:
     """The cursor chain, which knows the next request."""
 
     emits_early: bool
-    """Whether its pages are emitted as they arrive. Otherwise they are emitted after
-    the last one has arrived, as the window may be abandoned before."""
+    """Whether its pages are emitted as they arrive. Otherwise they wait for the last
+    one, as the window may be abandoned before."""
 
     pages: deque[Page] = field(default_factory=deque)
     """The pages that wait to be emitted."""
@@ -53,15 +55,17 @@ class Schedule:
     after all pages of older windows.
 
     The pages that wait and those that are being received take at most `MOST_BYTES`, as
-    far as their size can be expected. When there is no room for another page of the
-    oldest window, it emits its pages as they arrive, so that it can always go on.
+    far as their size can be expected. When there is no room for another page, and
+    nothing will make room, the schedule is stuck. Then only the oldest window goes on,
+    one page at a time. Its pages are emitted as they arrive, so it can no longer be
+    abandoned.
     """
 
     def __init__(self, windows: Windows, begin: Callable[[Window], Chain]) -> None:
         """Begin with nothing requested.
 
         Args:
-            windows: What to read; nothing else may use it from here on.
+            windows: What to read; nothing else may use it until all has been read.
             begin: Returns the cursor chain of a window.
         """
         self._windows = windows
@@ -82,7 +86,7 @@ class Schedule:
         return self._windows.oldest_unread is None and not self._active
 
     def requests_to_send(self) -> Iterator[ActiveWindow]:
-        """Choose the windows whose next request is to be sent now.
+        """Begin windows, and choose those whose next request is to be sent now.
 
         Yields:
             Each of these windows; `take` is to be called when the answer has arrived.
@@ -93,7 +97,7 @@ class Schedule:
             self._insert(window)
             unfinished += 1
         if self._is_stuck():
-            # All that has been begun may wait for an older window.
+            # The windows that have been begun may all wait for an older one.
             if not self._is_oldest_begun:
                 self._insert(self._windows.next(only_oldest=True))
             most = 1
@@ -175,7 +179,7 @@ class Schedule:
         return min(self.readers, room // (self._largest or _FIRST_SIZE))
 
     def _is_stuck(self) -> bool:
-        """Tell whether there is no room for a page, and nothing will make room."""
+        """Return whether there is no room for a page, and nothing will make room."""
         has_room = self._most_under_way() > 0
         return not (has_room or self._bytes_emitted or self._under_way)
 

@@ -1,9 +1,17 @@
 """Cuts a time range into windows of a few pages each, several of them read at once.
 
-A window is as long as the density of what was read last before it suggests. Where that
-is unknown, a probe reads a short interval, or all of a quiet one. Any window that holds
-more pages than its chain may have is abandoned, and its interval is read in others.
-All instants are in UTC seconds since 1970.
+An ordinary window is as long as the density of what was read last before it suggests. A
+probe is a window that shows how dense records are, so no ordinary window begins while
+it is read. There are five kinds of probes:
+
+* eight short samples of the first interval of a history;
+* all of an interval, if nothing was found before it, or if it is quiet;
+* the parts of an abandoned window that was much denser than expected;
+* the parts of a quiet interval that holds more than a probe may;
+* one window that tries a shorter length, after the API has refused a longer one.
+
+A window that turns out to hold more pages than it may is abandoned, and its interval is
+read in other windows. All instants are in UTC seconds since 1970.
 """
 
 import sys
@@ -16,55 +24,61 @@ from typing import NamedTuple
 from tap_leadintent.replication.intervals import Interval
 
 OVERLAP_SECONDS = 1
-"""How much earlier than its start a window is requested, as the API description does
-not show whether a range includes its ends. The records of this second are read twice.
-"""
+"""How many seconds before its start a window is requested, because the API description
+does not show whether a range includes its ends. The records of this second are read
+twice."""
 
 NARROWEST = 3600 - OVERLAP_SECONDS
-"""Seconds of a window that is not narrowed when the API refuses it. Fewer would repeat
-more requests that it refuses for other reasons; more would fail where it allows an hour
-at most."""
+"""Seconds of a window that is not narrowed any more when the API refuses it. A lower
+value would repeat more requests that the API refuses for other reasons. A higher value
+would fail with an API that allows an hour at most."""
 
 _PAGES = 8
-"""Pages that a window should hold; the density is the mean over as many. More waste
-fewer part-filled last pages; fewer follow changes sooner, and are finished together."""
+"""Pages that a window should hold, and over which the density is measured. With more,
+fewer requests get a last page that is not full. With fewer, a change of the density is
+noticed sooner, and all readers finish at about the same time."""
 
 _PROBE_PAGES = 2
-"""A probe is abandoned after so many pages. More are wasted where it is dense; fewer
-abandon what is nearly finished."""
+"""Pages after which a probe is abandoned, unless it is a part of a quiet interval. With
+more, more pages are wasted where records are dense. With fewer, more probes are
+abandoned shortly before their end."""
 
 _LONGEST_CHAIN = 28
-"""Any other window is abandoned after so many pages. More can be neither shared nor
-resumed for long; fewer abandon what would soon have ended."""
+"""Pages after which an ordinary window is abandoned. With more, one reader reads alone
+for longer, and more is read again after an interruption. With fewer, more windows are
+abandoned shortly before their end."""
 
 _LONGEST_QUIET_CHAIN = 64
-"""A quiet interval that holds more than a probe is read in parts of up to so many
-pages. More can be neither shared nor resumed for long; fewer abandon batches of one
-second."""
+"""Pages after which a part of a quiet interval is abandoned. With more, one reader
+reads alone for longer. With fewer, imports whose records all have the same time would
+be abandoned, although shorter windows cannot divide them."""
 
 _PROBES = 8
-"""Probes of a history. More cost requests where it is empty; fewer leave readers idle.
-"""
+"""Samples of a history. More cost requests where the history is empty; with fewer,
+readers are idle at first."""
 
 _PROBE_SHARE = 365
-"""The part of a history that each of these probes covers, as a day of a year. Longer
-probes are abandoned; shorter ones see only the day or the night."""
+"""Each sample covers this part of the history: a 365th, such as a day of a year. Longer
+samples are abandoned more often; shorter ones would see only a day or only a night."""
 
 _PARTS = 5
-"""Parts that an abandoned window is cut into. More cost requests where they are empty;
-fewer take longer to find what is dense."""
+"""Parts that an abandoned window is cut into, if it was much denser than expected. More
+parts cost more requests, as some are empty. With fewer, it takes longer to find where
+the records are."""
 
 _MUCH_DENSER = 2
-"""How many times denser than expected an abandoned window must be to be probed again.
-More read it in windows that are abandoned once more; fewer send needless probes."""
+"""How many times denser than expected an abandoned window must be, so that it is cut
+into probes. With a higher value, more windows are abandoned once more. With a lower
+value, more probes are sent that were not needed."""
 
 _QUIET_PARTS = 3
-"""Parts that an abandoned quiet interval is cut into. More are read sooner; fewer cost
-less: each part may have one part-filled page and an empty one."""
+"""Parts that an abandoned quiet interval is cut into. More parts are read in less time.
+Fewer cost fewer requests, because each part may end with a page that is not full."""
 
 _LEAST_SECONDS = 10
-"""A window of so few seconds is never abandoned. Fewer would read more seconds twice,
-as windows overlap by one; more make longer chains where many records share a second."""
+"""Seconds of the longest window that is never abandoned. A lower value would read more
+seconds twice, because windows overlap by one. A higher value makes longer cursor chains
+where many records share a second."""
 
 
 class Window(NamedTuple):
@@ -73,10 +87,11 @@ class Window(NamedTuple):
     start: int
     end: int
     most_pages: float = inf
-    """After so many pages it is abandoned if more are to come; infinite if it never is.
-    """
+    """After so many full pages it is abandoned, if more are to come. It is infinite if
+    the window is never abandoned."""
+
     is_probe: bool = False
-    """Whether it is read to find how dense records are."""
+    """Whether no ordinary window begins while it is read."""
 
 
 class _Unread(NamedTuple):
@@ -84,8 +99,8 @@ class _Unread(NamedTuple):
 
     start: int
     end: int
-    density: float
-    """Pages a second that it holds at the least."""
+    least_density: float
+    """The least number of pages a second that it holds, as far as that is known."""
 
 
 class _Done(NamedTuple):
@@ -116,7 +131,7 @@ class Windows:
             page_size: Records in a full page.
             readers: How many windows are read at once.
             widest: The most seconds of a window.
-            quiet: Whether each interval is likely to hold next to nothing.
+            quiet: Whether each interval is likely to hold very little.
             one_chain: Whether each interval is one window, however long it is and
                 however much it holds; then one reader reads it.
         """
@@ -125,10 +140,11 @@ class Windows:
         self.widest = sys.maxsize if one_chain or not widest else widest
         """The most seconds of a window; less once the API has refused a wider one."""
         self._is_quiet = quiet
-        self._never_abandoned = sys.maxsize if one_chain else _LEAST_SECONDS
-        """The most seconds of a window that is never abandoned."""
-        self._full = page_size / 2
-        """Records that count as a page: the most that one has held so far."""
+        self._longest_kept = sys.maxsize if one_chain else _LEAST_SECONDS
+        """Seconds of the longest window that is never abandoned."""
+        self._full_page = page_size / 2
+        """Records that count as a full page: the most that one page has held so far, as
+        the API may return fewer than it is asked for."""
         self._unread = [_Unread(start, end, 0.0) for start, end in requested]
         self._in_flight: dict[Window, float] = {}
         """The windows that are being read, with the pages that have arrived of each."""
@@ -164,14 +180,15 @@ class Windows:
             return None
         if not self._unread:
             return None
-        start, end, least = self._unread[0]
+        start, end, least_density = self._unread[0]
         density = self._density(start)
         # An abandoned window has shown that it is denser than what was read before.
-        if least and least >= _MUCH_DENSER * density:
+        if least_density and least_density >= _MUCH_DENSER * density:
             self._probes = self._cut(start, end, _PARTS)
         elif not density:
-            unknown = [(a, b) for a, b, _ in self._unread if not self._density(a)]
-            self._probes = [probe for each in unknown for probe in self._cut(*each, 1)]
+            # Nothing was found before these intervals, so each is probed completely.
+            empty = [(a, b) for a, b, _ in self._unread if not self._density(a)]
+            self._probes = [probe for each in empty for probe in self._cut(*each, 1)]
         if self._probes:
             return self._begin(self._probes.pop(0))
         pages = density * sum(end - start for start, end, _ in self._unread)
@@ -193,16 +210,17 @@ class Windows:
             Whether to read on. If not, the window is abandoned: its interval is unread
             again.
         """
-        # Counted by what it holds: an empty page says nothing of how dense records are,
-        # and pages may be shorter than requested.
-        self._full = max(self._full, records)
-        page = max(0.5, records / self._full) if records else 0.0
+        # An empty page says nothing about how dense records are.
+        self._full_page = max(self._full_page, records)
+        page = max(0.5, records / self._full_page) if records else 0.0
         arrived = self._in_flight[window] = self._in_flight[window] + page
         if not may_abandon or arrived < window.most_pages:
             return True
         self._put_back(window, arrived + 1)
         if window.is_probe:
-            self._probes = []  # They were to find what this one has found.
+            # The intervals of the other probes are still unread. They are cut into
+            # ordinary windows, now that a density is known.
+            self._probes = []
             if self._is_quiet:
                 start, end, *_ = window
                 self._probes = self._cut(start, end, _QUIET_PARTS, _LONGEST_QUIET_CHAIN)
@@ -216,7 +234,7 @@ class Windows:
             window: The window.
             records: How many records its last page held.
         """
-        pages = self._in_flight.pop(window) + records / self._full
+        pages = self._in_flight.pop(window) + records / self._full_page
         insort(self._done, _Done(window.start, window.end, pages))
 
     def narrow(self, window: Window) -> None:
@@ -249,8 +267,9 @@ class Windows:
     def _density(self, instant: int) -> float:
         """Estimate the pages a second from what was read last before an instant.
 
-        It goes back window by window, over some pages at most, and takes the highest of
-        the means up to there.
+        The mean is taken over the last window before the instant, over the last two,
+        and so on, until they hold enough pages. The highest of these means counts. It
+        is 0 if nothing was found.
         """
         seconds = pages = density = 0.0
         for n in range(bisect_left(self._done, (instant,)) - 1, -1, -1):
@@ -268,7 +287,7 @@ class Windows:
         end = min(wanted.end, start + self.widest)
         self._take_out(start, end)
         window = wanted._replace(end=end)
-        if end - start <= self._never_abandoned:
+        if end - start <= self._longest_kept:
             window = window._replace(most_pages=inf)
         self._in_flight[window] = 0.0
         return window
@@ -284,7 +303,7 @@ class Windows:
         ]
 
     def _put_back(self, window: Window, pages: float) -> None:
-        """Note that a window is unread again, and holds so many pages at the least."""
+        """Note that a window is unread again, and the least pages that it holds."""
         del self._in_flight[window]
         start, end, *_ = window
         insort(self._unread, _Unread(start, end, pages / (end - start)))

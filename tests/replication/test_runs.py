@@ -262,7 +262,7 @@ def test_two_windows_that_begin_alike_are_no_sign_of_that() -> None:
 
     guard = RangeGuard("date_found", first_page)
     for number in range(1, 5):
-        guard.check(alike)
+        guard.check_first_page(alike)
         assert len(requested) == (number >= 3)
 
 
