@@ -14,8 +14,8 @@ _M_ARENA_MAX = -8
 """The number that glibc's `malloc.h` gives the setting."""
 
 _OUTPUT_ERRORS = {errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EPIPE}
-"""The errors of writing to standard output. Nothing else raises them to this point: the
-streams handle their own."""
+"""The errors of writing to standard output. The errors of requests and files, which may
+have the same numbers, do not reach the main function."""
 
 
 def main() -> NoReturn:

@@ -63,7 +63,8 @@ class LeadIntentStream(SingerStream):
     """Columns that the stream makes itself."""
 
     ranges: tuple[str, ...] = ()
-    """The time ranges of the endpoint. Runs with `end_date` read only the first one."""
+    """The time ranges of the endpoint, by which an incremental stream is read; the
+    replication key is only a label. Runs with `end_date` read only the first range."""
 
     def __init__(self, tap: Tap, run_context: RunContext) -> None:
         """Create the stream for a run.
@@ -77,7 +78,8 @@ class LeadIntentStream(SingerStream):
         """What the requests of all streams share."""
         self.stats = StreamStats()
         """Counts the records and requests of the stream."""
-        self._now = tap.initialized_at // 1000
+        # The SDK gives milliseconds.
+        self._run_began = tap.initialized_at // 1000
         self.notes = RecordNotes(self.logger)
         """Collects what to log about the records."""
         self.filters: dict[str, Any] = self.config["filters"].get(self.name, {})
@@ -85,7 +87,7 @@ class LeadIntentStream(SingerStream):
         self.exclusion = Exclusion(self.config["exclude_fields"].get(self.name, ()))
         """The fields that `exclude_fields` removes from each record."""
         if self.exclusion:
-            self.schema = self.exclusion.schema(self.schema)
+            self.schema = self.exclusion.prune(self.schema)
 
     @cached_property
     def client(self) -> Client:
@@ -107,14 +109,15 @@ class LeadIntentStream(SingerStream):
     def apply_catalog(self, catalog: Catalog) -> None:
         entry = catalog.get_stream(self.name)
         if entry and self.exclusion:
-            schema = self.exclusion.schema(entry.schema.to_dict())
+            schema = self.exclusion.prune(entry.schema.to_dict())
             entry.schema = Schema.from_dict(schema)
         super().apply_catalog(catalog)
 
     @cached_property
     def reader(self) -> Reader:
         """Reads the stream's pages."""
-        # Without `start_date`, a range begins in 1970: there would be too many windows.
+        # Without `start_date`, the first range begins in 1970, which would be too many
+        # windows.
         days = self.config.get("window_days") if "start_date" in self.config else None
         # A request asks for the window and the overlap.
         widest = max(1, int(days * 86400) - OVERLAP_SECONDS) if days else None
@@ -156,10 +159,11 @@ class LeadIntentStream(SingerStream):
         return format_instant(covered[-1][1]) if covered else None
 
     def begin_state(self) -> None:
-        """Begin with an empty coverage if there is no state, for the first STATE.
+        """Begin with an empty coverage if there is no state.
 
-        Meltano merges the states of a run into those of earlier runs. Without this
-        entry, old coverage would survive a full refresh that was interrupted.
+        The first STATE then has it. Meltano merges the states of a run into those of
+        earlier runs, so without it, old coverage would survive a full refresh that was
+        interrupted.
         """
         if self.is_incremental and not self.stream_state:
             self.stream_state[COVERAGE] = []
@@ -187,7 +191,7 @@ class LeadIntentStream(SingerStream):
             self.notes.log(documented=openapi.is_documented(self.name), show=show)
 
     def check(self) -> None:
-        """Read a page, map its first record, and log "ok", but write nothing.
+        """Read a page, map its first record, and log "ok", for `--test`.
 
         Raises:
             StreamError: The page cannot be read.
@@ -204,7 +208,7 @@ class LeadIntentStream(SingerStream):
     def _pages(self) -> Generator[tuple[Records, str | None]]:
         """Read what the run has to read of the stream, page by page."""
         if not self.is_incremental:
-            everything = FullRead([(SINCE_EVER, self._now)])
+            everything = FullRead([(SINCE_EVER, self._run_began)])
             yield from self.reader.read([everything], {})
             return
         self._warn_of_the_state()
@@ -213,7 +217,7 @@ class LeadIntentStream(SingerStream):
         coverage = self.bookmark.coverage
         for records, window_end in self.reader.read(plan.steps, coverage):
             yield duplicates.leave_out(records), window_end
-        self.bookmark.rechecked = plan.rechecked
+        self.bookmark.rechecked = plan.rechecked_after
         self.checkpoint(self._state())
 
     def _warn_of_the_state(self) -> None:
@@ -228,15 +232,15 @@ class LeadIntentStream(SingerStream):
                 "another organization, use a separate state for it"
             )
         newest = self.newest_covered
-        if newest and newest > format_instant(self._now):
+        if newest and newest > format_instant(self._run_began):
             text = "The state covers a time in the future, up to %s, which is ignored"
             self.logger.warning(text, newest)
 
     def _plan(self) -> Plan:
         """Plan the run, and write a STATE of what counts as covered from now on."""
         bookmark, scope = self.bookmark, Scope.of(self.config, self.ranges)
-        plan = make_plan(scope, bookmark.coverage, bookmark.rechecked, self._now)
-        bookmark.coverage, bookmark.rechecked = plan.coverage, plan.mark
+        plan = make_plan(scope, bookmark.coverage, bookmark.rechecked, self._run_began)
+        bookmark.coverage, bookmark.rechecked = plan.coverage, plan.rechecked_before
         bookmark.key_mark = key_mark(self.config["api_key"])
         self.checkpoint(self._state())
         self.write_state()

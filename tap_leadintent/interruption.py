@@ -11,13 +11,13 @@ import signal
 from collections.abc import Callable
 
 CHECKS = 7
-"""How many checks in a row find that the target has taken nothing before the process
-ends. Fewer may leave too little time to write a last STATE; more may let the sender of
-the signal lose patience and send a SIGKILL."""
+"""How many checks in a row must find that the target has taken nothing, before the
+process ends. With fewer, there may be too little time to write a last STATE. With more,
+the sender of the signal may lose patience and send a SIGKILL."""
 
 _SECONDS = 0.2
-"""The time between two checks. Each check interrupts a write, so less would slow the
-last writes; more would delay the end of the process."""
+"""The time between two checks. Each check interrupts a write, so a shorter time would
+slow down the last writes. A longer one would delay the end of the process."""
 
 
 class Interruption:

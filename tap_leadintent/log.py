@@ -14,14 +14,16 @@ SHORTEST_SECRET = 8
 """Characters. A shorter secret would also be found in ordinary words."""
 
 _MOST_CHARACTERS = 300
-"""Fewer would cut a server's explanation; more would make lines hard to read."""
+"""Characters of a text in a message. With fewer, explanations of a server would be cut.
+With more, lines would be hard to read."""
 
-_LONG_RUN = re.compile(
+_LONG_WORD = re.compile(
     r"(?<![A-Za-z0-9+/=_.%-])(?![a-z_.]+(?![A-Za-z0-9+/=_.%-]))[A-Za-z0-9+/=_.%-]{20,}"
 )
-"""What a key may look like in any other encoding. Shorter ones would hide words, and
-those of lower-case letters, underscores and dots alone would hide names of fields.
-Quotes, commas, colons and brackets end one, so JSON stays readable."""
+"""What a key may look like in any encoding: a word of 20 or more characters. If shorter
+ones were hidden, or those of lower-case letters, underscores and dots only, ordinary
+words and names of fields would be hidden, too. Quotes, commas, colons and brackets end
+such a word, so JSON stays readable."""
 
 
 class Secret:
@@ -80,10 +82,10 @@ class Secret:
 
         Returns:
             The beginning of it, as one printable line without the secret, with `…` in
-            place of each run of 20 or more letters, digits and `+/=_-.%`, unless it has
-            only lower-case letters, underscores and dots.
+            place of each word of 20 or more letters, digits and `+/=_-.%`, unless it
+            has only lower-case letters, underscores and dots.
         """
-        line = self._line(_LONG_RUN.sub("…", self.redact(str(text))))
+        line = self._line(_LONG_WORD.sub("…", self.redact(str(text))))
         # No end of it: the text may have been cut within the secret.
         beginning = line[:most]
         return line if line == beginning else f"{beginning}…"
@@ -122,7 +124,7 @@ def printable(text: str) -> str:
     )
 
 
-def prepare_handlers(secret: Secret) -> None:
+def redact_whole_log(secret: Secret) -> None:
     """Redact a secret in all that the process logs, and hide what is not for users.
 
     Call it only in a process that is the tap's own.
@@ -139,7 +141,7 @@ def prepare_handlers(secret: Secret) -> None:
             handler.addFilter(_is_for_users)
 
 
-def prepare_loggers(streams: Iterable[str], secret: Secret) -> None:
+def redact_tap_log(streams: Iterable[str], secret: Secret) -> None:
     """Redact the tap's own lines, and begin those about a stream with its name.
 
     The handlers may belong to another program, so each line is made safe before it
@@ -177,7 +179,10 @@ def _make_safe(prefix: str, secret: Secret, record: logging.LogRecord) -> bool:
 
 
 def _is_for_users(record: logging.LogRecord) -> bool:
-    """Hide the SDK's lines about its start, and on the default console its metrics.
+    """Hide lines of the SDK that users do not need.
+
+    These are "Skipping parse of env var settings..." and, on the default console, its
+    metrics.
 
     The metrics repeat what the tap's own line at the end of a stream says. Handlers
     that SINGER_SDK_LOG_CONFIG sets up, as it does in Meltano, get them. At DEBUG,

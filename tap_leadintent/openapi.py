@@ -12,7 +12,7 @@ ADDITIONAL_PROPERTIES = "additional_properties"
 RECORD_KEY = "record_key"
 
 PATHS: dict[str, str] = {
-    path["post"]["operationId"]: name for name, path in API.spec["paths"].items()
+    item["post"]["operationId"]: path for path, item in API.spec["paths"].items()
 }
 """Where each stream's endpoint is, after `base_url`, in the description's order."""
 

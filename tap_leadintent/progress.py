@@ -8,8 +8,8 @@ from typing import Any
 from tap_leadintent.times import format_instant
 
 _SECONDS_BETWEEN_LINES = 15
-"""Fewer would fill the log; more would leave a reader of the log in doubt whether the
-run is still alive."""
+"""With fewer, lines about progress would fill the log. With more, a reader of the log
+could not tell whether the run is still alive."""
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
@@ -26,7 +26,7 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
-def describe(steps: Iterable[tuple[str, Sequence[tuple[int, int]]]]) -> str:
+def describe_steps(steps: Iterable[tuple[str, Sequence[tuple[int, int]]]]) -> str:
     """Describe what a run reads of a stream.
 
     Args:
@@ -102,7 +102,7 @@ class StreamStats:
         }
 
     def log_progress(self, log: Callable[[str], object]) -> None:
-        """Log how far the stream has come, unless the last line is not 15 seconds old.
+        """Log how far the stream has come, but at most every 15 seconds.
 
         Args:
             log: Logs a line.

@@ -11,8 +11,8 @@ from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.progress import StreamStats, counted, describe_figures
 
 _MOST_OF_FAILURES = 5_000
-"""The most characters of the last line of a failed run. Fewer would cut off the reasons
-of some streams; more would make the line hard to read."""
+"""The most characters of the last line of a failed run. With fewer, the reasons of some
+streams would be cut off. With more, the line would be hard to read."""
 
 
 def sync_streams(streams: Sequence[LeadIntentStream]) -> None:

@@ -46,7 +46,7 @@ class TapLeadIntent(Tap):
         # Private, as there is no public hook: the SDK does not validate for
         # `--discover`, has no rules about several settings, and quotes values, even
         # the key.
-        # It adds the SDK's own settings, such as `stream_maps`, to the schema.
+        # The call adds the SDK's own settings, such as `stream_maps`, to the schema.
         self.append_builtin_config(schema := self.config_jsonschema)
         problems = validation.validate(self._config, schema, complete=raise_errors)
         self._raise_if_any(problems)
@@ -61,7 +61,8 @@ class TapLeadIntent(Tap):
 
     @override
     def setup_mapper(self) -> None:
-        # The streams are created first: they take excluded fields out of the catalog.
+        # `self.streams` creates the streams, which remove excluded fields from the
+        # catalog. The mapper must not see those.
         notes = {stream.name: stream.notes for stream in self.streams.values()}
         try:
             self.mapper = build_mapper(self.config, self.catalog, notes, self.logger)
@@ -89,7 +90,7 @@ class TapLeadIntent(Tap):
             interruption=self._interruption,
         )
         streams = [stream_class(self, run_context) for stream_class in STREAMS]
-        log.prepare_loggers((stream.name for stream in streams), self._secret)
+        log.redact_tap_log((stream.name for stream in streams), self._secret)
         # A given catalog has the columns already, and without an address and a key no
         # request can be sent.
         can_read = {"base_url", "api_key"} <= self.config.keys()
@@ -109,7 +110,8 @@ class TapLeadIntent(Tap):
             ConfigError: The catalog cannot work.
             RunError: Streams failed, after the others have been synced; or the
                 target stopped reading.
-            SystemExit: A signal came; a last STATE has been written.
+            SystemExit: A signal came; a last STATE has been written if there was
+                anything new to say.
         """
         selected = self._selected_streams()
         for stream in selected:
@@ -119,15 +121,17 @@ class TapLeadIntent(Tap):
             sync_streams(selected)
         except (RunError, SystemExit):
             # A stream that ended early has noted its last windows, so a last STATE is
-            # written. A signal may have ended the target too: then it is suppressed.
-            # After a KeyboardInterrupt nothing is written, as a part of a line may
-            # stand at the end of the output.
+            # written. If the target has ended, too, that is not possible. After a
+            # KeyboardInterrupt nothing is written, because the output may end with a
+            # part of a line.
             with suppress(OutputError):
                 self._write_state()
             raise
 
     def _selected_streams(self) -> list[LeadIntentStream]:
-        """Return the selected streams in the catalog's order.
+        """Return the selected streams in the order of the catalog.
+
+        It is alphabetical if discovery has made the catalog.
 
         Raises:
             ConfigError: The catalog cannot work.
@@ -179,7 +183,7 @@ class TapLeadIntent(Tap):
         if "ENV" in config:
             values |= files.read_environment(schema)
         files.warn_of_misspelled_variables(schema)
-        log.prepare_handlers(log.Secret(values.get("api_key")))
+        log.redact_whole_log(log.Secret(values.get("api_key")))
         tap = cls(
             config=values,
             state=files.read_state(state) if state else None,

@@ -96,7 +96,7 @@ def utc_timestamp(value: object) -> str | None:
 
 
 def time_at(path: Iterable[str], record: object, _: object) -> str | None:
-    """Format the time in a field of a record.
+    """Format the time in a field of a record, for a `ComputedColumn`.
 
     Args:
         path: The names of the objects around the field, outermost first, and its own.

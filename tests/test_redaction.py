@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from singer_sdk.logging import ConsoleFormatter, StructuredFormatter
 
-from tap_leadintent.log import Secret, prepare_handlers
+from tap_leadintent.log import Secret, redact_whole_log
 
 KEY = 'sk-"4&7\\c/+e'
 KEYS = st.text(
@@ -127,7 +127,7 @@ def handler() -> Iterator[Lines]:
 )
 def test_logs(handler: Lines, formatter: logging.Formatter | None) -> None:
     handler.setFormatter(formatter)
-    prepare_handlers(Secret(KEY))
+    redact_whole_log(Secret(KEY))
     logger = logging.getLogger("tests.secret")
     logger.warning("message %s \x1b[2J", KEY)
     error = ValueError(KEY)

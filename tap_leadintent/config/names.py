@@ -28,7 +28,7 @@ def did_you_mean(name: str, known: Iterable[str], inside: str = "") -> str:
     Returns:
         A clause with the nearest known name, empty if none is near.
     """
-    # Some warehouses show names in upper case.
+    # Some warehouses show names in upper case, so people copy them like that.
     near = get_close_matches(name.lower(), [*known], n=1, cutoff=0.75)
     return f"; did you mean {inside}{near[0]}?" if near else ""
 

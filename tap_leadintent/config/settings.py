@@ -31,8 +31,8 @@ SCHEMA = th.PropertiesList(
     th.Property(
         "start_date",
         th.StringType,
-        description="Date or date-time, UTC: found, with a signal, observed or active "
-        "since then; without it everything, in one chain that cannot resume midway",
+        description="Date or date-time, UTC: reads what was found, observed or active "
+        "since then; without it, a first load that is interrupted begins again",
     ),
     th.Property(
         "end_date",
@@ -48,12 +48,12 @@ SCHEMA = th.PropertiesList(
     th.Property(
         "recheck_days",
         th.IntegerType(minimum=1, maximum=_MOST_DAYS),
-        description="Days within which all is read again; needs `start_date`",
+        description="Days in which all covered time is read again; needs `start_date`",
     ),
     th.Property(
         "window_days",
         th.NumberType(exclusive_minimum=0, maximum=_MOST_DAYS),
-        description="Most days of a time window, for a server that refuses longer ones",
+        description="Most days of a window, if the API has a limit; needs `start_date`",
     ),
     th.Property(
         "concurrency",
@@ -70,7 +70,7 @@ SCHEMA = th.PropertiesList(
     th.Property(
         "max_requests_per_minute",
         th.IntegerType(minimum=1),
-        description="Ceiling over all streams, evenly spread; by default none",
+        description="Limit for all streams together; by default none",
     ),
     th.Property(
         "request_timeout_seconds",
@@ -113,6 +113,6 @@ SCHEMA = th.PropertiesList(
         "emit_activate_version_messages",
         th.BooleanType,
         default=False,
-        description="After a whole FULL_TABLE stream, lets the target retire the rest",
+        description="Lets the target mark or delete rows that the API does not return",
     ),
 ).to_dict()

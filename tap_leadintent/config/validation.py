@@ -52,7 +52,7 @@ def validate(
 
 def _described(error: ValidationError) -> str:
     name = ".".join(map(str, error.absolute_path))
-    # Never with the value of a key.
+    # The message of the library would quote the key.
     if error.validator == "pattern" or name == "api_key":
         return f"{name}: must be: {SCHEMA['properties'][name]['description']}"
     return f"{name}: {error.message}"

@@ -58,7 +58,7 @@ class ColumnTypes:
 
 
 def _coercion(schema: Schema, exact: Any) -> Callable[[Any], Any]:  # noqa: ANN401
-    # As the SDK's targets decide what becomes a timestamp column.
+    # This is how the SDK's targets decide what becomes a timestamp column.
     for branch in (schema, *schema.get("anyOf", [])):
         is_text = "string" in (branch.get("type") or [])
         if is_text and branch.get("format") == "date-time":
@@ -93,7 +93,10 @@ def _matches_type(wanted: Any, value: object) -> bool:  # noqa: ANN401 - types h
 
 
 def _exact_type(schema: Schema) -> Any | None:  # noqa: ANN401
-    """Return the type of all values of a schema but null, None if no type says it."""
+    """Return a type that accepts exactly the values of a schema other than null.
+
+    It is None if there is no such type.
+    """
     kind = _single_type(schema)
     # Formats of nested fields do not matter: warehouses store them as JSON.
     keywords = schema.keys() - _ANNOTATIONS - {"format"}

@@ -9,12 +9,12 @@ from tap_leadintent.api.page import Records
 from tap_leadintent.openapi import ComputedColumn
 
 _MOST_KEYS = 130_000
-"""Keys that are remembered, in about 13 MB. More take more memory; with fewer, more
+"""Keys that are remembered, in about 13 MB. More take more memory. With fewer, more
 records of a first load are emitted twice, once for each time range."""
 
 _MASK = 2**60 - 1
-"""The bits of a hash that are kept. More make each key take 32 bytes more; fewer make
-it more likely that a changed record is left out."""
+"""The bits of a hash that are kept. With more, each key takes 32 bytes more. With
+fewer, it is more likely that a changed record is left out."""
 
 
 def _text_of(name: str, record: dict[str, Any], _: object) -> str | None:

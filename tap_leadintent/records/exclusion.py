@@ -57,7 +57,7 @@ class Exclusion:
             if (path := above + name) not in self._names
         }
 
-    def schema(self, schema: Schema, above: str = "") -> Schema:
+    def prune(self, schema: Schema, above: str = "") -> Schema:
         """Remove the fields from a schema.
 
         Args:
@@ -71,10 +71,10 @@ class Exclusion:
         changed = dict(schema)
         if "properties" in schema:
             changed["properties"] = {
-                name: self.schema(inner, f"{path}.") if path in self._objects else inner
+                name: self.prune(inner, f"{path}.") if path in self._objects else inner
                 for name, inner in schema["properties"].items()
                 if (path := above + name) not in self._names
             }
         if isinstance(schema.get("items"), dict):
-            changed["items"] = self.schema(schema["items"], above)
+            changed["items"] = self.prune(schema["items"], above)
         return changed

@@ -23,8 +23,8 @@ from tap_leadintent.records.shaper import RecordShaper
 Record = dict[str, Any]
 
 _MOST_NAMES = 1_000
-"""Flat names that are remembered. Fewer would be computed again for each record; more
-would let a server that invents names of fields fill the memory."""
+"""Flat names that are remembered. With fewer, more names are computed again for each
+record. With more, a server that invents names of fields could fill the memory."""
 
 
 class Flattening:
@@ -122,7 +122,7 @@ class Flattening:
     def _holds_any(
         self, name: str, above: tuple[str, ...], columns: Iterable[str]
     ) -> bool:
-        """Return whether one of the columns is that of a field inside a field."""
+        """Return whether one of the columns belongs to something inside a field."""
         prefix = self._name("", (*above, name))
         return any(column.startswith(prefix) for column in columns)
 

@@ -5,17 +5,19 @@ from hashlib import sha256
 from typing import Any
 
 
-def own_id(second_field: str, record: dict[str, Any], _: object) -> str | None:
-    """Find a record's own id. Ids of other entities are references.
+def own_id(entity_field: str, record: dict[str, Any], _: object) -> str | None:
+    """Find a record's own id, for a `ComputedColumn`.
+
+    The ids of other entities in a record are references.
 
     Args:
-        second_field: The field that counts where the record has no `id`.
+        entity_field: The field that counts if the record has no `id`.
         record: The record as the API gave it.
 
     Returns:
         The id; JSON if it is not a string. None if the record has none.
     """
-    for field in ("id", second_field):
+    for field in ("id", entity_field):
         value = record.get(field)
         if value is not None and value != "":
             return value if isinstance(value, str) else canonical_json(value)

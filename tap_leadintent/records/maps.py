@@ -1,4 +1,4 @@
-"""Builds stream maps that keep nothing that they set in `additional_properties`."""
+"""Builds stream maps that remove what they set from `additional_properties`."""
 
 import logging
 from collections.abc import Mapping
@@ -76,7 +76,8 @@ def _register(mapper: sdk.PluginMapper, entry: CatalogEntry) -> None:
 
 
 def _fields_set_by(stream_map: sdk.CustomStreamMap) -> set[str]:
-    # Private, as a map says nowhere else what it sets.
+    # Private, as a map says nowhere else what it sets. Each entry has a name, its
+    # expression, and the expression's compiled form.
     sets = getclosurevars(stream_map._transform_fn).nonlocals["stream_map_parsed"]  # noqa: SLF001
     changed = {name for name, expression, _ in sets if expression not in {name, "self"}}
     # `__else__` takes out columns that it does not name.

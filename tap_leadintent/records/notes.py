@@ -7,12 +7,12 @@ from collections.abc import Callable, Collection
 from tap_leadintent.progress import counted
 
 _MOST_REMEMBERED = 1_000
-"""Names. More would let a server that invents names fill the memory; fewer would make
-the count in the log wrong."""
+"""Names that are remembered. With more, a server that invents names could fill the
+memory. With fewer, the count in the log would be wrong sooner."""
 
 _MOST_SHOWN = 1_000
-"""Characters of a line's names. More would make it too long to read; fewer would hide
-names of a usual stream."""
+"""Characters of the names in a line. With more, the line would be too long to read.
+With fewer, it would not show all names of an ordinary stream."""
 
 
 class RecordNotes:
@@ -39,7 +39,7 @@ class RecordNotes:
             self._warned.add(text)
             self._logger.warning("%s", text)
 
-    def without_column(self, names: Collection[str]) -> None:
+    def note_without_column(self, names: Collection[str]) -> None:
         """Note fields of a record that only `additional_properties` holds.
 
         Args:
@@ -49,7 +49,7 @@ class RecordNotes:
         if len(known) < _MOST_REMEMBERED:
             known.update(names)
 
-    def contradicting(self, name: str) -> None:
+    def note_contradiction(self, name: str) -> None:
         """Note that a record's value contradicts the type of its column.
 
         Args:

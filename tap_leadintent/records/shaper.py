@@ -109,12 +109,13 @@ class RecordShaper:
     ) -> Record:
         shaped = self._empty | record
         extra_fields: Record = {}
+        # Otherwise the record has no field without a column.
         if len(shaped) > len(self._empty):
             unknown = [name for name in record if name not in self._empty]
             unknown_fields = {name: shaped.pop(name) for name in unknown}
             extra_fields = self._deselected.apply(unknown_fields)
             if self._has_extra_fields:
-                self._notes.without_column(extra_fields)
+                self._notes.note_without_column(extra_fields)
         if replaced := self._coerce(shaped, columns_to_check):
             extra_fields |= self._deselected.apply(replaced)
         for column in self._computed:
@@ -141,7 +142,7 @@ class RecordShaper:
             if coerced is None:
                 replaced[name] = value
                 if not self._deselected.removes(name):
-                    self._notes.contradicting(name)
+                    self._notes.note_contradiction(name)
                 # An id that is no text would stop the stream.
                 if name == "id" and name in self._keys:
                     shaped[name] = canonical_json(value)

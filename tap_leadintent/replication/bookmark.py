@@ -26,8 +26,8 @@ COVERAGE = "coverage"
 """Key of the list in a stream's state."""
 
 MOST_OTHERS = 3
-"""Other sources that are kept. More make states long; fewer forget coverage after a few
-changes of address or filters."""
+"""Other sources whose entries are kept. More make states longer. With fewer, coverage
+is lost after fewer changes of the address or the filters."""
 
 
 class _Entry(msgspec.Struct):
@@ -57,8 +57,8 @@ class Bookmark:
     unknown; the run sets that of its own key."""
 
     former: Source | None = None
-    """The state's last source, if the state covers nothing of this run's source; for
-    the state tool."""
+    """The state's last source, if the state covers nothing of this run's source. The
+    command `tap-leadintent-state` uses it."""
 
     problem: str | None = None
     """Why nothing of the state can be used; None if it can."""
@@ -88,6 +88,7 @@ class Bookmark:
                 address = normalised(str(entry.get("source") or source.address))
                 its = Source(address, str(entry.get("filters", "")))
                 by_source.setdefault(its, []).append({**entry, "source": address})
+            # A state that was merged may have several.
             marks = [e["rechecked"] for e in by_source[source] if "rechecked" in e]
             rechecked = min((parse_instant(str(mark)) for mark in marks), default=None)
             coverage = _coverage(by_source[source])
@@ -127,8 +128,8 @@ def _coverage(entries: Sequence[RawEntry]) -> Coverage:
     covered = defaultdict[str, list[Interval]](list)
     covering = [each for each in entries if "rechecked" not in each]
     for each in msgspec.convert(covering, list[_Entry]):
+        start, end = parse_instant(each.start), parse_instant(each.end)
         # What ends before it begins covers nothing.
-        if each.start <= each.end:
-            interval = parse_instant(each.start), parse_instant(each.end)
-            covered[each.range].append(interval)
+        if start <= end:
+            covered[each.range].append((start, end))
     return {name: union(covered[name]) for name in covered}

@@ -56,6 +56,7 @@ def missing(requested: Interval, covered: list[Interval]) -> list[Interval]:
     parts: list[Interval] = []
     reached, end = requested
     for a, b in covered:
+        # Empty intervals cover nothing.
         if a < b and reached < b:
             if reached < min(a, end):
                 parts.append((reached, min(a, end)))

@@ -14,8 +14,9 @@ SINCE_EVER = 0
 _DAY = 86_400
 
 _QUIET_SECONDS = 30 * _DAY
-"""Seconds of an interval that is likely to hold little, if its range has coverage. More
-would read what came in a long pause in few windows; less would cut increments."""
+"""An interval of fewer seconds is likely to hold little, if its range has coverage.
+With a higher value, what came during a long pause would be read in few windows. With a
+lower one, what came since the last run would be cut into more windows than it needs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,14 +85,16 @@ class RangeRead(NamedTuple):
     """In UTC seconds since 1970."""
 
     is_quiet: bool = False
-    """Whether each interval is likely to hold next to nothing."""
+    """Whether each interval is likely to hold very little."""
 
     drops_later: bool = False
     """Whether what lies after a window stops counting as covered when the window has
-    been read; the run then reads it again, to write the newest version last."""
+    been read. Then a step that was interrupted is read again to its end, so that the
+    newest version of each record is written last."""
 
     is_recheck: bool = False
-    """Whether it is read because of `recheck_days`; for the state tool."""
+    """Whether it is read because of `recheck_days`. The command `tap-leadintent-state`
+    uses it."""
 
     @property
     def covers(self) -> Sequence[str]:
@@ -111,11 +114,12 @@ class Plan(NamedTuple):
     steps: list[Step]
     """What it reads, in this order."""
 
-    mark: int | None
-    """When the last recheck counts as done, in UTC seconds since 1970, if it was."""
+    rechecked_before: int | None
+    """When the last recheck was done, in UTC seconds since 1970. It is None without the
+    setting: time that passes without rechecks must not count as rechecked later."""
 
-    rechecked: int | None
-    """The same, after all of this has been read."""
+    rechecked_after: int | None
+    """What that becomes when all of this has been read."""
 
 
 def make_plan(scope: Scope, covered: Coverage, rechecked: int | None, now: int) -> Plan:
@@ -143,7 +147,7 @@ def make_plan(scope: Scope, covered: Coverage, rechecked: int | None, now: int) 
     requested = (scope.since, until)
     kept[first], to_read = _to_read(known[first], requested, scope.lookback)
     steps = [_range_read(first, to_read, known)]
-    mark = rechecked = rechecked if scope.recheck else None
+    before = after = rechecked if scope.recheck else None
     if scope.end is None:
         for name in others:
             kept[name], to_read = _to_read(known[name], requested, scope.lookback)
@@ -152,12 +156,11 @@ def make_plan(scope: Scope, covered: Coverage, rechecked: int | None, now: int) 
             again = [(start, now) for start, _ in to_read[:1]]
             steps.append(_range_read(name, again, known)._replace(drops_later=True))
         if scope.recheck:
-            mark = now if mark is None else min(mark, now)
-            to_read = _to_recheck(scope.since, mark, now, scope.recheck)
+            before, after = (now if before is None else min(before, now)), now
+            to_read = _to_recheck(scope.since, before, now, scope.recheck)
             steps.append(_range_read(first, to_read, known)._replace(is_recheck=True))
-            rechecked = now
     needed: list[Step] = [step for step in steps if step.intervals]
-    return Plan(kept, needed, mark, rechecked)
+    return Plan(kept, needed, before, after)
 
 
 def _range_read(
@@ -171,37 +174,38 @@ def _range_read(
 def _to_read(
     covered: list[Interval], requested: Interval, lookback: int
 ) -> tuple[list[Interval], list[Interval]]:
-    """Give what stays covered of a range, and what to read of it, oldest first.
+    """Return what stays covered of a range, and what to read of it, oldest first.
 
-    The lookback stays covered, although it is read again. Only its part before the
-    requested interval does not, when the run reads later times: no later lookback would
-    read it again.
+    The lookback stays covered, although it is read again. If the requested interval
+    begins within it, the part before is not read again, and later lookbacks begin
+    later. So this part is taken out of the coverage.
     """
     if not covered:
         return [], intervals.missing(requested, [])
     newest = covered[-1][1]
-    unsettled = (newest - lookback, newest)
-    to_read = intervals.missing(requested, intervals.subtract(covered, unsettled))
+    oldest = newest - lookback
+    settled = intervals.subtract(covered, (oldest, newest))
+    to_read = intervals.missing(requested, settled)
     start, end = requested
-    if unsettled[0] < start < end and newest < end:
-        never_read_again = (unsettled[0], min(newest, start))
+    if oldest < start < end and newest < end:
+        never_read_again = (oldest, min(newest, start))
         covered = intervals.subtract(covered, never_read_again)
     return covered, to_read
 
 
 def _to_recheck(since: int, mark: int, now: int, period: int) -> list[Interval]:
-    """Give the intervals that a recheck reads, if the last one was done at `mark`.
+    """Return the intervals that a recheck reads, if the last one was done at `mark`.
 
-    In each period, the rechecks of all runs go once from `since` to the present,
-    evenly. At an instant t, they have come as far into the time from `since` to t as t
-    lies within its period: half-way at half of the period, for example.
+    Time is divided into periods since 1970. In each period, the rechecks go evenly from
+    `since` to the present: when half of the period is over, they have read the first
+    half of the time from `since` to then.
     """
     if now - mark >= period:
         passed = [(since, now)]
     else:
-        before, place = [
+        before, reached = [
             since + (t - since) * (t % period) // period for t in (mark, now)
         ]
         is_same = mark // period == now // period
-        passed = [(before, place)] if is_same else [(since, place), (before, now)]
+        passed = [(before, reached)] if is_same else [(since, reached), (before, now)]
     return intervals.overlap(intervals.union(passed), (since, now))

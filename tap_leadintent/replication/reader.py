@@ -10,7 +10,7 @@ from typing import Any
 from tap_leadintent.api.http import Client
 from tap_leadintent.api.page import Records
 from tap_leadintent.api.pagination import Chain, FirstPage
-from tap_leadintent.progress import describe
+from tap_leadintent.progress import describe_steps
 from tap_leadintent.replication.coordinator import Coordinator
 from tap_leadintent.replication.intervals import Coverage, overlap, union
 from tap_leadintent.replication.plan import FullRead, RangeRead, Step
@@ -80,7 +80,7 @@ class Reader:
             SystemExit: A signal came.
         """
         parts = [(_range_name(step), step.intervals) for step in steps]
-        self.client.logger.info("%s", describe(parts))
+        self.client.logger.info("%s", describe_steps(parts))
         for step in steps:
             windows, begin, check_first_page = self._prepare(step)
             coordinator = self._coordinate(Schedule(windows, begin))

@@ -14,7 +14,7 @@ Row = dict[str, Any]
 
 
 class Batches:
-    """Rows on their way into files, by the stream that they go to; one batch at most.
+    """Collects at most one batch of rows, by the stream that they go to.
 
     The SDK writes the files. A message announces a file only when it is complete. When
     a file cannot be completed, a part of it may stay, which no message names.

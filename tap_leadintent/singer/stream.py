@@ -26,9 +26,10 @@ from tap_leadintent.singer.batch import Batches
 Record = dict[str, Any]
 
 _LEAST_BETWEEN_STATES = 300
-"""The least number of records and windows between two STATEs, which are written at the
-end of a window; records in batches do not count. Fewer would cost the target more
-flushes; more would be read again after an interruption."""
+"""A STATE is written at the end of a window when so many records and windows have been
+emitted since the last one. Windows count, so that a long time without records is saved,
+too; records in batches do not. A lower value would cost the target more flushes. With a
+higher one, more would be read again after an interruption."""
 
 
 class SingerStream(Stream):
@@ -69,8 +70,8 @@ class SingerStream(Stream):
         """
         self._next_state = state
         self._since_state += 1
-        # If the run ends early, `stream_state` is written as it is. With batches, rows
-        # that the new state covers may still wait for their batch.
+        # If the run ends early, the last STATE is made from `stream_state`. With
+        # batches, rows that the new state covers may still wait for their batch.
         if self._batch is None:
             self.stream_state.update(state)
         if self._since_state >= _LEAST_BETWEEN_STATES:
@@ -113,8 +114,8 @@ class SingerStream(Stream):
     def _sync_records(
         self, context: Context | None = None, *, write_messages: bool = True
     ) -> Generator[Record]:
-        # An exception that somebody keeps also keeps the generators that it passed
-        # through, so the garbage collector would not end the threads that read.
+        # The generator is closed here and not by the garbage collector: an exception
+        # that is kept somewhere would keep it, and with it the threads that read.
         with (
             self.get_record_counter() as counter,
             self.get_sync_timer(),

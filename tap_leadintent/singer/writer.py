@@ -12,7 +12,7 @@ from tap_leadintent.errors import OutputError
 
 _BLOCK = 256 * 1024
 """The bytes of a block, about a page of records. Smaller blocks cost more switches
-between threads, one for each write; larger ones take more memory and reach the target
+between threads, one for each write. Larger ones take more memory, and reach the target
 later."""
 
 

@@ -14,7 +14,7 @@ def test_the_schema_of_a_list_of_objects() -> None:
     schema: dict[str, Any] = {"properties": {"refs": {"items": items}, "open": {}}}
     before = deepcopy(schema)
     remaining: dict[str, Any] = {"items": {"properties": {"n": {}}}}
-    assert Exclusion(["refs.url", "open.x"]).schema(schema) == {
+    assert Exclusion(["refs.url", "open.x"]).prune(schema) == {
         "properties": {"refs": remaining, "open": {}}
     }
     assert schema == before
@@ -69,4 +69,4 @@ def test_nothing_else_is_taken(record: dict[str, Any], excluded: set[str]) -> No
     }
     assert paths(remaining) == kept
     assert record == before
-    assert exclusion.schema(schema_of(record)) == schema_of(remaining)
+    assert exclusion.prune(schema_of(record)) == schema_of(remaining)

@@ -14,8 +14,10 @@ def test_a_line_is_bounded_and_safe_whatever_a_server_invents(
 ) -> None:
     notes = RecordNotes(logging.getLogger("notes"))
     for number in range(3_000):
-        notes.without_column([f"{number}\n{API_KEY}" * 500, "common"])
-    notes.without_column(["a_name_of_more_than_20_letters", API_KEY.encode().hex()])
+        notes.note_without_column([f"{number}\n{API_KEY}" * 500, "common"])
+    notes.note_without_column(
+        ["a_name_of_more_than_20_letters", API_KEY.encode().hex()]
+    )
     notes.log(documented=True, show=Secret(API_KEY).quote)
     (record,) = caplog.records
     line = record.getMessage()

@@ -43,8 +43,8 @@ def test_a_run_reads_again_what_the_period_has_passed(
     planned = plan(mark, now)
     assert again(planned) == expected
     # The mark moves when all of it has been read, and not before.
-    assert planned.mark == (now if mark is None else min(mark, now))
-    assert planned.rechecked == now
+    assert planned.rechecked_before == (now if mark is None else min(mark, now))
+    assert planned.rechecked_after == now
 
 
 def test_it_begins_at_the_start_date_and_ends_with_the_present() -> None:
@@ -65,7 +65,7 @@ def test_without_a_recheck_the_mark_stays_or_is_forgotten(
 ) -> None:
     planned = plan(1050, 1120, **asked)
     assert again(planned) == []
-    assert (planned.mark, planned.rechecked) == (mark, mark)
+    assert (planned.rechecked_before, planned.rechecked_after) == (mark, mark)
 
 
 @pytest.mark.parametrize(("days", "is_quiet"), [(1, True), (30, False)])
@@ -110,13 +110,13 @@ def test_each_instant_is_read_again_within_the_period_and_the_longest_gap(
             before = start, period
         asked = Scope(ranges=[NAME], start=start, lookback=3600, recheck=period)
         planned = make_plan(asked, coverage, mark, now)
-        coverage, mark = planned.coverage, planned.mark
+        coverage, mark = planned.coverage, planned.rechecked_before
         pieces = [piece for step in planned.steps for piece in step.intervals]
         if killed_after is None:
             longest, last_complete = max(longest, now - last_complete), now
             most = longest + DAY
             assert all(now - read[x] <= waits[x] + most for x in read if start <= x)
-            mark = planned.rechecked
+            mark = planned.rechecked_after
         coverage[NAME] = union([*coverage[NAME], *pieces[:killed_after]])
         for each in read:
             if each < start or any(a <= each < b for a, b in pieces[:killed_after]):
