@@ -75,7 +75,7 @@ def infer(records: Sequence[Record], declared: Collection[str]) -> dict[str, Sch
 
 
 def _column(name: str, values: Sequence[Any]) -> Schema | None:
-    """Give the schema for values of one type; numbers may later have a fraction."""
+    """Return the schema for values of one type, None if they have several."""
     kinds = {_KINDS.get(type(value), "number") for value in values}
     if len(kinds) != 1:
         return None

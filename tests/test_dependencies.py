@@ -26,7 +26,7 @@ def _name(requirement: str) -> str:
 
 
 def _imported() -> dict[str, set[str]]:
-    """Give the distributions that each room of the package imports."""
+    """Return the distributions that each room of the package imports."""
     graph = grimp.build_graph("tap_leadintent", include_external_packages=True)
     distributions = packages_distributions()
     imported: dict[str, set[str]] = {}

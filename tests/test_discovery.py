@@ -21,7 +21,7 @@ UNDOCUMENTED = {*STREAMS} - {"signal_agents", "leads"}
 
 
 def catalog_of(run: Run) -> Json:
-    """Give the entries of a catalog by stream."""
+    """Return the entries of a catalog by stream."""
     return entries(json.loads(run.succeeded().stdout))
 
 

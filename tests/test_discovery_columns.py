@@ -18,7 +18,7 @@ NOON, LATER = "2026-03-01T12:00:00Z", "2026-03-01T12:00:00.5+05:45"
 
 
 def sample(name: str, *values: Any) -> list[dict[str, Any]]:
-    """Give records with one field; an ellipsis stands for one without it."""
+    """Return records with one field; an ellipsis stands for one without it."""
     return [{"id": "1"} | ({} if v is ... else {name: v}) for v in values]
 
 

@@ -32,7 +32,7 @@ TYPES = {
 
 
 def leaves(properties: Mapping[str, Any], prefix: str = "") -> set[str]:
-    """Give the dotted names of settings, nested ones instead of their parents."""
+    """Return the dotted names of settings, nested ones instead of their parents."""
     found: set[str] = set()
     for name, setting in properties.items():
         inner = setting.get("properties", {})
@@ -88,7 +88,7 @@ def test_readme_streams() -> None:
 
 
 def columns(properties: Mapping[str, Any], within: str = "") -> Iterator[list[str]]:
-    """Give the rows of a page's table: name and types."""
+    """Yield the rows of a page's table: name and types."""
     for name, column in properties.items():
         kinds = column["type"]
         kind = column.get("format", kinds if isinstance(kinds, str) else kinds[0])

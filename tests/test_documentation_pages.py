@@ -34,7 +34,7 @@ each_page = pytest.mark.parametrize("page", PAGES)
 
 
 def anchors(text: str) -> set[str]:
-    """Give the places of a page that can be linked to, as GitHub names them."""
+    """Return the places of a page that can be linked to, as GitHub names them."""
     titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
 

@@ -95,7 +95,7 @@ def test_a_mistake_of_the_tap_shows_a_traceback_without_key_and_values(
 
 
 def ending(base_url: str, *not_tried: str) -> str:
-    """Give the end of the last line of a run that was ended."""
+    """Return the end of the last line of a run that was ended."""
     return f"; not tried after this: {', '.join(not_tried)}; base_url is {base_url}"
 
 

@@ -71,7 +71,7 @@ def pages(tap: TapLeadIntent, stream: str = "signal_agents") -> Iterator[Any]:
 
 
 def waits(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """Give the lines that tell of another try."""
+    """Return the lines that tell of another try."""
     return [message for message in caplog.messages if "; try " in message]
 
 

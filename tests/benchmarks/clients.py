@@ -60,7 +60,7 @@ def slices(number: int) -> list[str]:
 
 
 def leads_only(tap: Path) -> dict[str, Any]:
-    """Give the catalog of a program of the tap, with the leads alone."""
+    """Return the catalog of a program of the tap, with the leads alone."""
     catalog = subprocess.check_output([tap, "--discover"], stderr=subprocess.DEVNULL)
     streams = json.loads(catalog)["streams"]
     return {"streams": [s for s in streams if s["tap_stream_id"] == "leads"]}
@@ -105,7 +105,7 @@ class Clients:
         self._tap = (program, "--config", _CONFIG, "--catalog", catalog)
 
     def tap(self, concurrency: int) -> Client:
-        """Give this tap, reading the whole history by windows."""
+        """Return this tap, reading the whole history by windows."""
         settings = {
             "start_date": format_time(_OPTIONS.begin),
             # So that it reads one time range, as the others do.
@@ -115,22 +115,22 @@ class Clients:
         return Client(f"this tap, `concurrency` {concurrency}", self._tap, settings)
 
     def defaults(self) -> Client:
-        """Give a first load with this tap's defaults, which reads both ranges."""
+        """Return a first load with this tap's defaults, which reads both ranges."""
         settings = {"start_date": format_time(_OPTIONS.begin)}
         return Client("this tap with its defaults", self._tap, settings)
 
     def bare(self, threads: int = 1) -> Client:
-        """Give the bare loop."""
+        """Return the bare loop."""
         name = "bare loop" + _threads(threads)
         return Client(name, self._bare, _sliced(threads))
 
     def plain_sdk(self) -> Client:
-        """Give the tap as the SDK's template makes it, one chain."""
+        """Return the tap as the SDK's template makes it, one chain."""
         program = (self._plain / "python", PEERS / "plain_sdk.py")
         return Client("plain SDK tap", (*program, "--config", _CONFIG))
 
     def dlt(self, threads: int = 1) -> Client:
-        """Give dlt's source, whose rows are printed."""
+        """Return dlt's source, whose rows are printed."""
         program = (self._dlt / "python", PEERS / "dlt_leads.py", _CONFIG)
         name = "dlt rest_api without a destination" + _threads(threads)
         return Client(name, program, _sliced(threads))

@@ -49,7 +49,7 @@ class Row(NamedTuple):
     notes: str = ""
 
     def __str__(self) -> str:
-        """Give the line in Markdown."""
+        """Return the line in Markdown."""
         low, middle, high = min(self.values), median(self.values), max(self.values)
         return (
             f"| {self.measure} | {self.client} | {middle:.3g} | {low:.3g} to {high:.3g}"
@@ -122,7 +122,7 @@ def _environment() -> dict[str, str]:
 
 
 def own_peak_bytes() -> int:
-    """Give this process's own largest memory, below which no child's is known.
+    """Return this process's own largest memory, below which no child's is known.
 
     A child begins as a copy of this process, and the kernel counts that too.
     """

@@ -124,7 +124,7 @@ def _memory(clients: Clients, scale: Scale) -> Iterator[Row]:
 def _slowly(
     clients: Iterable[Client], scale: Scale, *arguments: str
 ) -> dict[Client, tuple[list[float], float]]:
-    """Give the seconds of each round, and the requests, at 200 ms a request."""
+    """Return the seconds of each round, and the requests, at 200 ms a request."""
     leads = str(scale.leads)
     latency = ("--latency", str(_LATENCY))
     with running_sandbox(*CLOCK, "--leads", leads, *latency, *arguments) as sandbox:

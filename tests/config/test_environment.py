@@ -50,7 +50,7 @@ MISTAKES: list[tuple[str, str, str]] = [
 
 
 def read(variables: dict[str, str]) -> dict[str, Any]:
-    """Give the settings of a tap that reads the environment."""
+    """Return the settings of a tap that reads the environment."""
     with pytest.MonkeyPatch.context() as patch:
         for name, text in prefixed(variables).items():
             patch.setenv(name, text)

@@ -8,7 +8,7 @@ from tests.support.helpers import API_KEY, STREAMS, Run, only
 
 
 def logged(run: Run) -> list[str]:
-    """Give what the tap logs, without the warning about the sandbox's clock."""
+    """Return what the tap logs, without the warning about the sandbox's clock."""
     lines = [line.split(" | ") for line in run.stderr.splitlines()]
     return [
         f"{line[1].strip()} {line[3]}"

@@ -101,12 +101,12 @@ def read(server: Sandbox, tmp_path: Path) -> Read:
 
 
 def ids(*runs: Run) -> list[str]:
-    """Give the ids of the leads that runs have emitted."""
+    """Return the ids of the leads that runs have emitted."""
     return [lead["id"] for run in runs for lead in run.records("leads")]
 
 
 def struck(sandbox: Sandbox) -> list[int]:
-    """Give the numbers of the pages that a fault struck."""
+    """Return the numbers of the pages that a fault struck."""
     requests = sandbox.requests()
     return [request["page"] for request in requests if request["fault"] is not None]
 

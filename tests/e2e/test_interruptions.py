@@ -80,7 +80,7 @@ def test_a_load_that_is_killed_again_and_again_loses_nothing(
 
 
 def waits_of(process: TapProcess) -> int:
-    """Tell how often a process has begun to wait for something."""
+    """Return how often a process has begun to wait for something."""
     switches = psutil.Process(process.process.pid).num_ctx_switches()
     return int(switches.voluntary)
 

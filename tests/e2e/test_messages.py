@@ -50,13 +50,13 @@ def warned(**case: Any) -> Case:
 
 
 def page(record: str) -> dict[str, Any]:
-    """Give the fault of a page that holds one record, as it is written."""
+    """Return the fault of a page that holds one record, as it is written."""
     cursor = '{"next": "", "has_more": false}'
     return status(200, body=f'{{"data": [{record}], "cursor": {cursor}}}')
 
 
 def covering(**entry: str) -> dict[str, Any]:
-    """Give a state with an entry that has these fields, too."""
+    """Return a state with an entry that has these fields, too."""
     day = {"from": "2025-01-01T00:00:00Z", "to": "2025-01-02T00:00:00Z"}
     coverage = [{"range": "date_found", **day, **entry}]
     return {"bookmarks": {"leads": {"coverage": coverage}}}

@@ -43,7 +43,7 @@ values = st.recursive(
 
 
 def paths(value: object, *above: str) -> set[tuple[str, ...]]:
-    """Give the path of each field of a value."""
+    """Return the path of each field of a value."""
     if isinstance(value, list):
         return {path for item in value for path in paths(item, *above)}
     if not isinstance(value, dict):

@@ -21,7 +21,7 @@ TAP_NAME = logging.getLogger("records")
 def flattening(
     fields: Json, depth: int = 1, notes: RecordNotes | None = None, **options: Any
 ) -> Flattening:
-    """Give what flattens records with these fields."""
+    """Return what flattens records with these fields."""
     schema = opened(**fields, additional_properties=OBJECT)
     options_ = FlatteningOptions(enabled=True, max_level=depth, **options)
     return Flattening(schema, options_, notes or RecordNotes(TAP_NAME))

@@ -15,7 +15,7 @@ shapers = cache(shaper)
 
 
 def record_key(record: dict[str, Any], stream: str = "custom_signals") -> str:
-    """Give the key that a record of a stream gets."""
+    """Return the key that a record of a stream gets."""
     (shaped,) = shapers(stream).shape([record])
     key: str = shaped["record_key"]
     return key
@@ -73,7 +73,7 @@ records = st.dictionaries(st.text(max_size=5).map("_{}".format), values, max_siz
 
 
 def reordered(value: Any) -> Any:
-    """Give the same value with the fields of its objects in another order."""
+    """Return the same value with the fields of its objects in another order."""
     if isinstance(value, dict):
         return {key: reordered(value[key]) for key in reversed(value)}
     return [reordered(item) for item in value] if isinstance(value, list) else value

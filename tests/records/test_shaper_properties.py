@@ -22,7 +22,7 @@ TAP_NAME.disabled = True
 
 
 def in_column(value: Any, column: Any, schema: dict[str, Any]) -> bool:
-    """Tell whether a column says what the API said."""
+    """Return whether a column says what the API said."""
     if schema.get("format") == "date-time":
         # What is finer than the column stands in additional_properties.
         return not re.search(r"\.\d{7}", value) and utc(value) == utc(column)

@@ -18,7 +18,7 @@ THERE = Source("https://api.example.org", "")
 
 
 def entry(**more: Any) -> dict[str, Any]:
-    """Give an entry about the second day of 1970."""
+    """Return an entry about the second day of 1970."""
     ends = {"from": "1970-01-02T00:00:00Z", "to": "1970-01-03T00:00:00Z"}
     return {"range": "date_found", **ends, **more}
 

@@ -31,12 +31,12 @@ BOTH = ("date_found", "latest_signal")
 
 
 def covered(store: Store) -> list[tuple[str, str, str]]:
-    """Give what the last STATE covers, each interval with its range."""
+    """Return what the last STATE covers, each interval with its range."""
     return [(e["range"], e["from"], e["to"]) for e in entries(store)]
 
 
 def up_to(end: float) -> list[tuple[str, str, str]]:
-    """Give what it covers where nothing is missing."""
+    """Return what it covers where nothing is missing."""
     return [(name, second(0), second(end)) for name in BOTH]
 
 

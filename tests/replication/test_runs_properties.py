@@ -110,7 +110,7 @@ def _in_order(lead: Lead) -> Lead:
 
 
 def time_of(lead: Lead, version: int, stream: str) -> float:
-    """Give the time that a stream's first range goes by."""
+    """Return the time that a stream's first range goes by."""
     return lead.found_at if stream == "leads" else lead.versions[version].observed_at
 
 

@@ -46,12 +46,12 @@ def schedule_of(windows: Windows) -> Schedule:
 
 
 def seconds(count: int) -> Windows:
-    """Give windows of one second each."""
+    """Return windows of one second each."""
     return Windows([(0, count)], page_size=1, readers=4, widest=1, quiet=True)
 
 
 def page(content: object, size: int, *, next_page: int = 0) -> Page:
-    """Give a page of one record, as if its body were of some size."""
+    """Return a page of one record, as if its body were of some size."""
     cursor = Cursor(has_more=bool(next_page), next=str(next_page))
     return Page([json.dumps(content).encode()], cursor, size, 0, is_repaired=False)  # type: ignore[list-item]
 

@@ -15,14 +15,14 @@ FILTERS = {"leads": {"signals": ["a"]}}
 
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """Give what was warned of the state since the last call, and forget it."""
+    """Return what was warned of the state since the last call, and forget it."""
     lines = [line for line in caplog.messages if "state" in line or "scratch" in line]
     caplog.clear()
     return lines
 
 
 def starts(api: Api) -> set[str]:
-    """Tell from when on was asked for, since the last call."""
+    """Return where the requests since the last call begin."""
     return {start for _, start, _ in asked(api)}
 
 

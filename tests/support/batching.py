@@ -19,7 +19,7 @@ def batch_config(folder: Path, size: int = 10) -> dict[str, Any]:
 
 
 def deselecting(*names: str) -> dict[str, Any]:
-    """Give a catalog in which a field is deselected, named from the outside in."""
+    """Return a catalog in which a field is deselected, named from the outside in."""
     breadcrumb = [part for name in names for part in ("properties", name)]
     changed = only("leads")
     select(changed, "leads", *breadcrumb, selected=False)

@@ -62,25 +62,25 @@ def exact_json(text: str | bytes) -> Any:
 
 
 def declared_tap() -> TapLeadIntent:
-    """Give the tap as it is before anybody configures it."""
+    """Return the tap as it is before anybody configures it."""
     return TapLeadIntent(config={}, validate_config=False)
 
 
 def declared_stream(name: str) -> LeadIntentStream:
-    """Give one stream of the tap as it is before anybody configures it."""
+    """Return one stream of the tap as it is before anybody configures it."""
     streams = {stream.name: stream for stream in declared_tap().discover_streams()}
     return streams[name]
 
 
 def raw_records(sandbox: Sandbox, stream: str) -> list[dict[str, Any]]:
-    """Give what the sandbox holds, numbers as exact as they are served."""
+    """Return what the sandbox holds, numbers as exact as they are served."""
     url = f"{sandbox.url}/_sandbox/records?stream={stream}"
     answer = exact_json(requests.get(url, timeout=TIMEOUT).text)
     return list(answer["records"])
 
 
 def entries(catalog: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Give the entries of a catalog by stream."""
+    """Return the entries of a catalog by stream."""
     return {entry["tap_stream_id"]: entry for entry in catalog["streams"]}
 
 
@@ -102,7 +102,7 @@ def _declared_catalog() -> str:
 
 
 def only(*streams: str, of: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Give a catalog, by default the tap's own, with just these streams selected."""
+    """Return a catalog, by default the tap's own, with just these streams selected."""
     catalog: dict[str, Any] = of or json.loads(_declared_catalog())
     for name in entries(catalog):
         select(catalog, name, selected=name in streams)
@@ -110,7 +110,7 @@ def only(*streams: str, of: dict[str, Any] | None = None) -> dict[str, Any]:
 
 
 def leads_with(**changed: Any) -> dict[str, Any]:
-    """Give a catalog in which only leads are selected, with changes to their entry."""
+    """Return a catalog that selects only leads, with changes to their entry."""
     catalog = only("leads")
     entries(catalog)["leads"].update(changed)
     return catalog
@@ -184,11 +184,11 @@ class Run:
         return states[-1] if states else None
 
     def without_torn_line(self) -> "Run":
-        """Give the same run without the last line, if it is not whole."""
+        """Return the same run without the last line, if it is not whole."""
         return Run(self.code, self.stdout[: self.stdout.rfind("\n") + 1], self.stderr)
 
     def schema(self, stream: str) -> dict[str, Any]:
-        """Give the schema that a stream was announced with."""
+        """Return the schema that a stream was announced with."""
         (schema,) = (
             message["schema"]
             for message in self.messages
@@ -197,7 +197,7 @@ class Run:
         return dict(schema)
 
     def records(self, stream: str) -> list[dict[str, Any]]:
-        """Give a stream's records in the order in which they came."""
+        """Return a stream's records in the order in which they came."""
         return [
             message["record"]
             for message in self.messages
@@ -231,7 +231,7 @@ def options(folder: Path, **contents: Any) -> Iterator[str]:
 
 
 def prefixed(variables: dict[str, str]) -> dict[str, str]:
-    """Give variables the names under which the tap knows them."""
+    """Return variables the names under which the tap knows them."""
     return {f"{PREFIX}{name}": text for name, text in variables.items()}
 
 
@@ -264,7 +264,7 @@ _ERROR = re.compile(r"[-\d]+ [:,\d]+ \| ERROR    \| tap-leadintent +\| (.*)")
 
 
 def errors(log: str) -> list[str]:
-    """Give what a log says at ERROR about the run as a whole."""
+    """Return what a log says at ERROR about the run as a whole."""
     return _ERROR.findall(log)
 
 

@@ -91,7 +91,7 @@ class Api:
     """Requests whose range was too wide."""
 
     def version(self, lead: Lead, span: tuple[float, float] = EVER) -> int | None:
-        """Tell which version of a lead is shown now, or is the newest of a span."""
+        """Return which version of a lead is returned now, or is the newest of a span."""
         versions = enumerate(lead.versions)
         times = {n: v.observed_at for n, v in versions if v.shown_from <= self.now}
         if not self.at_each_signal:
@@ -100,12 +100,12 @@ class Api:
         return max(inside, key=lambda n: (times[n], n), default=None)
 
     def visible(self) -> dict[str, int]:
-        """Tell which version of which lead the API shows now, the newest."""
+        """Return the newest version of each lead that the API returns now."""
         versions = {lead.id: self.version(lead) for lead in self.leads}
         return {name: n for name, n in versions.items() if n is not None}
 
     def respond(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        """Give the status and the content of an answer to a request, as of now."""
+        """Return the status and the content of an answer to a request, as of now."""
         name = next((name for name in RANGES if name in body), "")
         asked = body.get(name, {})
         start, end = map(seconds_of, asked.values()) if name else EVER
@@ -146,7 +146,7 @@ class Api:
     def _rows(
         self, name: str, start: float, end: float, body: dict[str, Any]
     ) -> list[tuple[float, str, str]]:
-        """Give time, id and JSON of each lead that a range holds."""
+        """Return time, id and JSON of each lead that a range holds."""
         rows = []
         for lead in self.leads:
             span = (start, end) if name == "latest_signal" else EVER

@@ -120,7 +120,7 @@ def run(  # noqa: PLR0913
 
 
 def asked(api: Api) -> list[tuple[str, str, str]]:
-    """Give the ranges that were asked for since the last call, and forget them."""
+    """Return the ranges that were asked for since the last call, and forget them."""
     ranges = [
         (name, *body[name].values())
         for body in api.requests
@@ -132,7 +132,7 @@ def asked(api: Api) -> list[tuple[str, str, str]]:
 
 
 def entries(store: Store) -> list[dict[str, Any]]:
-    """Give what the state says of the leads."""
+    """Return what the state says of the leads."""
     bookmark: dict[str, list[dict[str, Any]]] = store.state["bookmarks"]["leads"]
     assert bookmark.keys() == {"coverage"}, "the SDK has kept a bookmark of its own"
     return bookmark["coverage"]

@@ -47,7 +47,7 @@ def typed(lines: str, folder: Path, **variables: str) -> str:
 
 
 def section(page: Path, heading: str) -> str:
-    """Give what stands between a heading of a page and the next of its kind."""
+    """Return what stands between a heading of a page and the next of its kind."""
     text = page.read_text(encoding="utf-8")
     _, found, after = text.partition(f"\n{heading}\n")
     assert found, f"no heading {heading!r} in {page}"
@@ -56,12 +56,12 @@ def section(page: Path, heading: str) -> str:
 
 
 def shell_blocks(text: str) -> list[str]:
-    """Give the blocks that a reader is to type."""
+    """Return the blocks that a reader is to type."""
     return re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
 
 
 def python_blocks(text: str) -> list[str]:
-    """Give the blocks of Python."""
+    """Return the blocks of Python."""
     return re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
 
 
@@ -73,7 +73,7 @@ def settings_of_tap(text: str) -> dict[str, Any]:
 
 
 def tables(text: str) -> list[list[dict[str, str]]]:
-    """Give the tables of a text: for each row its cells by the columns' names."""
+    """Return the tables of a text: for each row its cells by the columns' names."""
     found = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
     return [_table(block.splitlines()) for block in found]
 

@@ -59,7 +59,7 @@ BATCHES = {
 def increment(
     length: int, new: int, batches: int, seconds: int, seed: object
 ) -> History:
-    """Give what a scheduled run finds in an interval of so many seconds."""
+    """Return what a scheduled run finds in an interval of so many seconds."""
     draw = Random(f"{length}{new}{batches}{seed}")  # noqa: S311
     if not batches:
         return History([draw.randrange(length) for _ in range(new)])
@@ -118,7 +118,7 @@ class Server:
     """Whether another page is promised after each that holds records."""
 
     def pages(self, window: Window, held: int) -> list[int]:
-        """Give how many records each page holds."""
+        """Return how many records each page holds."""
         draw, pages = Random(window.start * 31 + window.end), []  # noqa: S311
         while held:
             luck = draw.random() if self.is_uneven else 1.0
@@ -175,5 +175,5 @@ def read(
 
 
 def least(records: int, server: Server) -> int:
-    """Give how many requests a plain cursor chain takes."""
+    """Return how many requests a plain cursor chain takes."""
     return max(1, ceil(records / server.served) + (server.ends_empty and records > 0))

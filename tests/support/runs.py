@@ -44,7 +44,7 @@ Span = tuple[datetime, datetime]
 
 
 def after_since(days: float) -> str:
-    """Give the time so many days after the sandbox's history begins."""
+    """Return the time so many days after the sandbox's history begins."""
     return (datetime.fromisoformat(SINCE) + timedelta(days)).isoformat()[:19] + "Z"
 
 
@@ -157,7 +157,7 @@ def wait_for_a_full_pipe(process: TapProcess) -> None:
 
 
 def covered(state: Any, stream: str, name: str) -> list[Span]:
-    """Give the intervals of a range that a state covers."""
+    """Return the intervals of a range that a state covers."""
     return [
         (datetime.fromisoformat(entry["from"]), datetime.fromisoformat(entry["to"]))
         for entry in state["bookmarks"].get(stream, {}).get("coverage", [])
@@ -166,7 +166,7 @@ def covered(state: Any, stream: str, name: str) -> list[Span]:
 
 
 def asked(sandbox: Sandbox, stream: str, name: str) -> list[Span]:
-    """Give the intervals of a range that the sandbox was asked for, in order."""
+    """Return the intervals of a range that the sandbox was asked for, in order."""
     return [
         (
             datetime.fromisoformat(body[name]["start_time"]),
@@ -178,7 +178,7 @@ def asked(sandbox: Sandbox, stream: str, name: str) -> list[Span]:
 
 
 def checkpoints(run: Run, stream: str) -> Iterator[tuple[Any, frozenset[str]]]:
-    """Give each STATE of a run with the ids of a stream written before it."""
+    """Yield each STATE of a run with the ids of a stream written before it."""
     written: set[str] = set()
     for message in run.messages:
         if message["type"] == "STATE":

@@ -88,7 +88,7 @@ def answering(*parts: bytes) -> Handle:
 
 @contextmanager
 def unanswered() -> Iterator[str]:
-    """Give the host and port of what accepts no more connections, and refuses none."""
+    """Yield the host and port of what accepts no more connections, and refuses none."""
     with ExitStack() as stack:
         server = stack.enter_context(socket.socket())
         server.bind(("127.0.0.1", 0))

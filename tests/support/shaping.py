@@ -15,7 +15,7 @@ NOTES = RecordNotes(logging.getLogger("records"))
 def shaper(
     name: str, *, columns: dict[str, Any] | None = None, **options: Any
 ) -> RecordShaper:
-    """Give the shaper of a stream, with more columns or another key if given."""
+    """Return the shaper of a stream, with more columns or another key if given."""
     stream = declared_stream(name)
     usual = {
         "key_properties": stream.primary_keys,

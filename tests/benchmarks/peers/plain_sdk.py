@@ -68,7 +68,7 @@ class Leads(RESTStream[str]):
         return request
 
     def parse_response(self, response: requests.Response) -> Iterable[dict[str, Any]]:
-        """Give the page's records."""
+        """Yield the page's records."""
         yield from extract_jsonpath(
             self.records_jsonpath, input=response.json(parse_float=decimal.Decimal)
         )
@@ -84,7 +84,7 @@ class TapPlain(Tap):
     ).to_dict()
 
     def discover_streams(self) -> list[Leads]:
-        """Give the one stream."""
+        """Return the one stream."""
         return [Leads(self)]
 
 
