@@ -91,7 +91,7 @@ class Api:
     """Requests whose range was too wide."""
 
     def version(self, lead: Lead, span: tuple[float, float] = EVER) -> int | None:
-        """Return which version of a lead is returned now, or is the newest of a span."""
+        """Return the version of a lead that is current, or the newest of a span."""
         versions = enumerate(lead.versions)
         times = {n: v.observed_at for n, v in versions if v.shown_from <= self.now}
         if not self.at_each_signal:
