@@ -56,6 +56,11 @@ def page(content: object, size: int, *, next_page: int = 0) -> Page:
     return Page([json.dumps(content).encode()], cursor, size, 0, is_repaired=False)  # type: ignore[list-item]
 
 
+def small_room() -> Any:
+    """Return a context in which as many pages fit as usual, but smaller ones."""
+    return mock.patch.multiple(module, MOST_BYTES=ROOM, _FIRST_SIZE=ROOM // 8)
+
+
 class Memory:
     """Notes what pages take, from their request until nobody holds them."""
 
@@ -151,7 +156,7 @@ def test_each_record_is_emitted_once_in_order_within_the_memory(
     emitted: list[int] = []
     covered = 0
     with (
-        mock.patch.object(module, "MOST_BYTES", ROOM),
+        small_room(),
         nullcontext() if failing is None else pytest.raises(TroubleError),
     ):
         for window, one in play(windows, respond, seed, memory):
@@ -178,7 +183,7 @@ def test_what_waits_is_bounded_wherever_it_lies(
         return page(number, size, next_page=0 if is_last else number + 1)
 
     windows = Windows([(0, YEAR)], page_size=100, readers=readers, quiet=quiet)
-    with mock.patch.object(module, "MOST_BYTES", ROOM):
+    with small_room():
         for item in play(windows, respond, 1, memory):
             taken += 1
             del item
@@ -238,7 +243,7 @@ def test_room_for_pages_comes_back_when_they_are_taken() -> None:
         return page(number, ROOM, next_page=number < 20 and number + 1)
 
     with (
-        mock.patch.object(module, "MOST_BYTES", ROOM),
+        small_room(),
         mock.patch("tap_leadintent.replication.coordinator._WAIT_SECONDS", 0.05),
     ):
         assert len([*read(respond, check)]) == 9 * 20
