@@ -12,7 +12,7 @@ from random import Random
 from threading import Barrier, Event
 from typing import Any
 from unittest import mock
-from weakref import ReferenceType, WeakSet, ref
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import pytest
 from hypothesis import example, given, settings
@@ -50,10 +50,18 @@ def seconds(count: int) -> Windows:
     return Windows([(0, count)], page_size=1, readers=4, widest=1, quiet=True)
 
 
+class Body(list[Any]):
+    """The records of a page, which copies of the page share."""
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+
 def page(content: object, size: int, *, next_page: int = 0) -> Page:
     """Return a page of one record, as if its body were of some size."""
     cursor = Cursor(has_more=bool(next_page), next=str(next_page))
-    return Page([json.dumps(content).encode()], cursor, size, 0, is_repaired=False)  # type: ignore[list-item]
+    body = Body([json.dumps(content).encode()])
+    return Page(body, cursor, size, 0, is_repaired=False)
 
 
 def small_room() -> Any:
@@ -65,12 +73,12 @@ class Memory:
     """Notes what pages take, from their request until nobody holds them."""
 
     def __init__(self) -> None:
-        self._pages: WeakSet[Page] = WeakSet()
+        self._sizes: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
         self.most = 0
 
     def hold(self, one: Page) -> None:
-        self._pages.add(one)
-        self.most = max(self.most, sum(page.size for page in self._pages))
+        self._sizes[one.raw] = one.size
+        self.most = max(self.most, sum(self._sizes.values()))
 
 
 def play(
@@ -192,6 +200,47 @@ def test_what_waits_is_bounded_wherever_it_lies(
     assert memory.most <= max(ROOM, min(readers, 8) * size) + size
 
 
+def test_a_window_for_which_there_is_no_room_is_emitted_as_its_pages_arrive() -> None:
+    """A part of a quiet interval is abandoned after 64 pages only."""
+    memory = Memory()
+
+    def respond(_: Window, number: int) -> Page:
+        return page(number, ROOM // 2, next_page=number < 20 and number + 1)
+
+    with small_room():
+        windows = Windows([(0, 300)], page_size=100, readers=1, quiet=True)
+        for item in play(windows, respond, 1, memory):
+            del item
+    assert memory.most <= 2 * ROOM
+
+
+def test_an_abandoned_window_leaves_its_room_to_others() -> None:
+    windows = Windows([(0, 300)], page_size=1, readers=4, quiet=True)
+    with small_room():
+        schedule = schedule_of(windows)
+        for number in (1, 2):
+            (active,) = schedule.requests_to_send()
+            schedule.take(active, page(number, ROOM // 4, next_page=number + 1))
+        assert len([*schedule.requests_to_send()]) == 3
+
+
+def test_large_pages_are_requested_one_at_a_time_once_their_size_is_known() -> None:
+    memory, pages = Memory(), 0
+
+    def respond(_: Window, number: int) -> Page:
+        nonlocal pages
+        pages += 1
+        # Those that were requested before are gone by now.
+        if pages == 50:
+            memory.most = 0
+        return page(number, 2 * ROOM, next_page=number < 9 and number + 1)
+
+    with small_room():
+        for item in play(seconds(9), respond, 1, memory):
+            del item
+    assert 0 < memory.most <= 2 * 2 * ROOM
+
+
 # Threads
 
 
@@ -276,12 +325,12 @@ def test_a_signal_is_noticed_soon_while_a_page_is_awaited() -> None:
 
 
 def test_closing_stops_the_requests_and_forgets_the_pages() -> None:
-    pages: list[ReferenceType[Page]] = []
+    pages: list[ReferenceType[Any]] = []
     events: list[Event] = []
 
     def fetch(_: Any, after: str | None, stopped: Event) -> Page:
         one = page(1, 100, next_page=int(after or 1) + 1)
-        pages.append(ref(one))
+        pages.append(ref(one.raw))
         events.append(stopped)
         return one
 
