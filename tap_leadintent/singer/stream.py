@@ -17,7 +17,7 @@ from typing import Any, cast
 from singer_sdk import Stream, Tap
 from singer_sdk.helpers.types import Context
 from singer_sdk.mapper import SameRecordTransform
-from singer_sdk.singerlib import ActivateVersionMessage, RecordMessage
+from singer_sdk.singerlib import RecordMessage
 from typing_extensions import override
 
 from tap_leadintent.errors import TAP_NAME
@@ -127,8 +127,7 @@ class SingerStream(Stream):
                 counter.increment()
                 yield record
             if self._stream_version is not None and self._batch is None:
-                version = ActivateVersionMessage(self.name, self._stream_version)
-                self._tap.write_message(version)
+                super()._write_activate_version_message(self._stream_version)
             self.write_state()
 
     @override

@@ -129,3 +129,32 @@ def test_a_row_is_the_same_as_the_sdk_makes_it_and_in_a_batch(
     assert not in_batches.of_type("ACTIVATE_VERSION")
     monkeypatch.setattr("tap_leadintent.client.SingerStream._emits_as_is", False)
     assert without_times(ours) == without_times(outcome())
+
+
+@pytest.mark.parametrize(
+    ("maps", "streams"),
+    [
+        ({}, ["custom_signals"]),
+        ({"custom_signals": {"__alias__": "conditions"}}, ["conditions"]),
+        (
+            {
+                "custom_signals": {},
+                "copy": {"__source__": "custom_signals"},
+            },
+            ["custom_signals", "copy"],
+        ),
+        ({"custom_signals": None}, []),
+    ],
+    ids=["none", "alias", "copy", "removal"],
+)
+def test_each_table_of_a_full_table_gets_its_version_after_its_rows(
+    maps: Json, streams: list[str]
+) -> None:
+    store = Store()
+    config = {**CONFIG, "stream_maps": maps, "emit_activate_version_messages": True}
+    run(Api(now=DAY), store, config, selected=("custom_signals",))
+    versions = store.of_type("ACTIVATE_VERSION")
+    assert [message["stream"] for message in versions] == streams
+    kinds = [message["type"] for message in store.messages]
+    versions_begin = kinds.index("ACTIVATE_VERSION") if streams else len(kinds)
+    assert "RECORD" not in kinds[versions_begin:]
