@@ -181,8 +181,7 @@ def _make_safe(prefix: str, secret: Secret, record: logging.LogRecord) -> bool:
 def _is_for_users(record: logging.LogRecord) -> bool:
     """Hide lines of the SDK that users do not need.
 
-    These are "Skipping parse of env var settings..." and, on the default console, its
-    metrics.
+    These are a line about its start and, on the default console, its metrics.
 
     The metrics repeat what the tap's own line at the end of a stream says. Handlers
     that SINGER_SDK_LOG_CONFIG sets up, as it does in Meltano, get them. At DEBUG,
@@ -191,5 +190,5 @@ def _is_for_users(record: logging.LogRecord) -> bool:
     if record.name == METRICS_LOGGER_NAME:
         is_hidden = not os.environ.get("SINGER_SDK_LOG_CONFIG")
     else:
-        is_hidden = "env var " in str(record.msg)
+        is_hidden = record.msg == "Skipping parse of env var settings..."
     return logging.getLogger().isEnabledFor(logging.DEBUG) or not is_hidden

@@ -30,7 +30,9 @@ def sync_streams(streams: Sequence[LeadIntentStream]) -> None:
     try:
         read_each(streams, _sync)
     except SystemExit:
-        logger.warning("A signal ends the run; the next run continues from its STATE")
+        logger.warning(
+            "A signal ends the run; the next run reads what the last STATE lacks"
+        )
         raise
     finally:
         _log_run(streams, monotonic() - began)
@@ -43,12 +45,14 @@ def _log_fields(stream: LeadIntentStream, **more: Any) -> dict[str, Any]:
 
 
 def _sync(stream: LeadIntentStream) -> None:
+    is_complete = False
     try:
         stream.sync()
+        is_complete = True
     finally:
         figures = _log_fields(stream)
         text = describe_figures(figures)
-        if newest := figures["covered_to"]:
+        if is_complete and (newest := figures["covered_to"]):
             text += f"; complete up to {newest}"
         stream.logger.info("%s", text, extra=figures)
 

@@ -31,6 +31,22 @@ def test_a_run_ends_with_a_line_for_each_stream(
     assert re.fullmatch(r"1 stream, 192 records, \d+ requests, \d+\.\d s", total)
 
 
+def test_a_stream_that_fails_in_its_second_range_is_not_complete(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    before = Api(now=2 * DAY, leads=steady(20))
+    config = {**CONFIG, "concurrency": 1}
+    run(before, Store(), config)
+    first = sum("date_found" in body for body in before.requests)
+    caplog.clear()
+    api = Api(now=2 * DAY, leads=steady(20), forbidden_at=first)
+    with pytest.raises(RunError, match="HTTP 403"):
+        run(api, Store(), config)
+    (line,) = [line for line in caplog.messages if line.startswith("leads: 20 records")]
+    assert "complete" not in line
+
+
 def failing_with(error: Exception) -> str:
     """Fail to read each stream; return the message of the run's error."""
 

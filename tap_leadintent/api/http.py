@@ -122,15 +122,15 @@ class Client:
         if after is not None:
             cursor["after"] = after
         body = {**self.filters, **fields, "cursor": cursor}
-        context = self.run_context
+        run = self.run_context
         # The session does not prepare it: that is not safe for several threads.
-        headers = context.session.headers
+        headers = run.session.headers
         request = requests.Request("POST", self.url, headers=headers, json=body)
         sent_at, began = time.time(), time.monotonic()
         timer = metrics.Timer(metrics.Metric.HTTP_REQUEST_DURATION, {**self.tags})
         try:
             with timer:
-                response = context.session.send(
+                response = run.session.send(
                     request.prepare(), timeout=self.timeout, allow_redirects=False
                 )
                 timer.tags[metrics.Tag.HTTP_STATUS_CODE] = response.status_code
@@ -138,22 +138,22 @@ class Client:
                     timer.tags[metrics.Tag.STATUS] = metrics.Status.FAILED
         except requests.RequestException as error:
             raise explain_no_response(
-                error, self.url, self.timeout, context.secret
+                error, self.url, self.timeout, run.secret
             ) from None
         seconds = time.monotonic() - began
         date = parse_http_date(response.headers.get("Date", ""))
-        as_of = context.clock.as_of(date, sent_at, seconds)
+        as_of = run.clock.as_of(date, sent_at, seconds)
         if response.status_code != requests.codes.ok:
-            raise explain_no_page(response, as_of, context.secret)
+            raise explain_no_page(response, as_of, run.secret)
         try:
             return Page.of(response.content, as_of)
         except (ValueError, RecursionError) as problem:
-            raise explain_no_page(response, as_of, context.secret, problem) from None
+            raise explain_no_page(response, as_of, run.secret, problem) from None
 
     def _plan_retry(self, error: StreamError, attempt: int) -> float:
         """Return the seconds to wait before a retry, or raise the error.
 
-        After the statuses 429 and 503, all requests wait.
+        Before a retry after the statuses 429 and 503, all requests wait.
         """
         if not error.is_retryable:
             raise error

@@ -78,8 +78,7 @@ class Bookmark:
             covered and `problem` says why. It may quote the state, at any length.
         """
         by_source: dict[Source, list[RawEntry]] = {source: []}
-        coverage, problem, former = Coverage(), None, None
-        rechecked = None
+        coverage, rechecked, problem, former = Coverage(), None, None, None
         if state and COVERAGE not in state:
             problem = "its state does not say what has been read"
         try:

@@ -80,7 +80,9 @@ class Reader:
             SystemExit: A signal came.
         """
         parts = [(_range_name(step), step.intervals) for step in steps]
-        self.client.logger.info("%s", describe_steps(parts))
+        # There may be thousands of intervals.
+        text = self.client.run_context.secret.summarize(describe_steps(parts))
+        self.client.logger.info("%s", text)
         for step in steps:
             windows, begin, check_first_page = self._prepare(step)
             coordinator = self._coordinate(Schedule(windows, begin))

@@ -50,7 +50,10 @@ def test_a_signal_does_not_wait_for_an_answer(
         poll(asked.is_set)
         run = process.end(number)
     assert_ended_cleanly(run, number)
-    assert "A signal ends the run; the next run continues from its STATE" in run.stderr
+    assert (
+        "A signal ends the run; the next run reads what the last STATE lacks"
+        in run.stderr
+    )
     assert run.state == {"bookmarks": {"leads": {"coverage": []}}}
 
 
