@@ -26,7 +26,7 @@ from tap_leadintent.records.exclusion import Exclusion
 from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
 from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
-from tap_leadintent.replication.plan import SINCE_EVER, FullRead, Plan, Scope, make_plan
+from tap_leadintent.replication.plan import BEGINNING, FullRead, Plan, Scope, make_plan
 from tap_leadintent.replication.reader import Reader
 from tap_leadintent.replication.source import Source, key_mark
 from tap_leadintent.replication.windows import OVERLAP_SECONDS
@@ -161,9 +161,9 @@ class LeadIntentStream(SingerStream):
     def begin_state(self) -> None:
         """Begin with an empty coverage if there is no state.
 
-        The first STATE then has it. Meltano merges the states of a run into those of
-        earlier runs, so without it, old coverage would survive a full refresh that was
-        interrupted.
+        In a full refresh, Meltano gives no state, but merges the new STATEs into the
+        old one. The empty list in the first STATE replaces the old coverage. Otherwise
+        that would survive a full refresh that is interrupted.
         """
         if self.is_incremental and not self.stream_state:
             self.stream_state[COVERAGE] = []
@@ -208,7 +208,7 @@ class LeadIntentStream(SingerStream):
     def _pages(self) -> Generator[tuple[Records, str | None]]:
         """Read what the run has to read of the stream, page by page."""
         if not self.is_incremental:
-            everything = FullRead([(SINCE_EVER, self._run_began)])
+            everything = FullRead([(BEGINNING, self._run_began)])
             yield from self.reader.read([everything], {})
             return
         self._warn_of_the_state()

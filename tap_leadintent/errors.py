@@ -109,4 +109,4 @@ class StreamError(LoggedError):
 
 
 class TooWideError(Exception):
-    """The API refused the first page of a window that can be narrower."""
+    """The API refused the first page of a window that can be narrowed."""

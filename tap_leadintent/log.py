@@ -1,4 +1,4 @@
-"""What is logged: no API key, nothing that a terminal obeys, each stream's name."""
+"""What is logged: no API key, no control characters, each stream's name."""
 
 import logging
 import os
@@ -13,7 +13,7 @@ from tap_leadintent.errors import TAP_NAME
 SHORTEST_SECRET = 8
 """Characters. A shorter secret would also be found in ordinary words."""
 
-_MOST_CHARACTERS = 300
+_MAX_CHARACTERS = 300
 """Characters of a text in a message. With fewer, explanations of a server would be cut.
 With more, lines would be hard to read."""
 
@@ -57,7 +57,7 @@ class Secret:
         """
         return self._spelling.sub("***", text)
 
-    def summarize(self, text: object, most: int = _MOST_CHARACTERS) -> str:
+    def summarize(self, text: object, most: int = _MAX_CHARACTERS) -> str:
         """Make a text safe and short enough for a message.
 
         Args:
@@ -73,7 +73,7 @@ class Secret:
         tail = most // 4
         return line if len(line) <= most else f"{line[: most - tail]}…{line[-tail:]}"
 
-    def quote(self, text: object, most: int = _MOST_CHARACTERS) -> str:
+    def quote(self, text: object, most: int = _MAX_CHARACTERS) -> str:
         """Make what a server says safe and short enough for a message.
 
         Args:

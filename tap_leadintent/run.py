@@ -10,7 +10,7 @@ from tap_leadintent import errors
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.progress import StreamStats, counted, describe_figures
 
-_MOST_OF_FAILURES = 5_000
+_MAX_LAST_LINE = 5_000
 """The most characters of the last line of a failed run. With fewer, the reasons of some
 streams would be cut off. With more, the line would be hard to read."""
 
@@ -116,4 +116,4 @@ def read_each(
         reasons = "; ".join([*failures, *endings])
         line = f"{len(failures)} of {len(streams)} streams failed: {reasons}"
         secret = streams[0].run_context.secret
-        raise errors.RunError(secret.summarize(line, _MOST_OF_FAILURES))
+        raise errors.RunError(secret.summarize(line, _MAX_LAST_LINE))

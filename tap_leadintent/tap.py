@@ -43,7 +43,7 @@ class TapLeadIntent(Tap):
 
     @override
     def _validate_config(self, *, raise_errors: bool = True) -> list[str]:
-        # Private, as there is no public hook: the SDK does not validate for
+        # A private method, as there is no public hook. The SDK does not validate for
         # `--discover`, has no rules about several settings, and quotes values, even
         # the key.
         # The call adds the SDK's own settings, such as `stream_maps`, to the schema.
@@ -54,9 +54,10 @@ class TapLeadIntent(Tap):
 
     @override
     def _setup_signal_handlers(self) -> None:
-        # Private, as there is no public hook. Signals belong to the program that uses
-        # the class. The command line installs handlers of its own, as the SDK's would
-        # write a STATE into a line that may be half written, and exit with code 0.
+        # A private method, as there is no public hook. Signals belong to the program
+        # that uses the class. The command line installs handlers of its own: those of
+        # the SDK would write a STATE into a line that may be half written, and exit
+        # with code 0.
         pass
 
     @override
@@ -74,8 +75,8 @@ class TapLeadIntent(Tap):
     def discover_streams(self) -> list[LeadIntentStream]:
         readers = self.config["concurrency"]
         requests_per_minute = self.config.get("max_requests_per_minute")
-        # Requests of a stream that failed are not waited for. They may hang, and keep
-        # as many connections as the next stream needs.
+        # Requests of a stream that failed are not waited for. They may hang and keep
+        # their connections, so there are twice as many as a stream needs.
         session = new_session(self.config.get("base_url", ""), 2 * readers)
         agent = self.config.get("user_agent") or f"{TAP_NAME}/{self.plugin_version}"
         authorization = f"Bearer {self.config.get('api_key')}"

@@ -33,9 +33,10 @@ class ServerClock:
         when its query began, by the server's. If one of the clocks is wrong, more is
         read again, and nothing is lost.
 
-        It is never later than for the run's first response. Otherwise a run of two days
-        would count as complete up to its end, and the next lookback would miss records
-        that appeared in the windows that the run read first.
+        It is never later than for the run's first response. Otherwise, if our clock is
+        ahead, a run of two days would count as complete up to the server's time at its
+        end. The next lookback would then miss records that appeared meanwhile in the
+        windows that the run read first.
 
         Args:
             date: The `Date` of the response, in UTC seconds since 1970, if it has one.

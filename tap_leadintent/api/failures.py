@@ -17,7 +17,7 @@ from tap_leadintent.log import Secret
 
 _RETRIED = frozenset({408, 429, *range(500, 1000)} - {501, 505})
 
-_MOST_BYTES = 2**20
+_MAX_BYTES = 2**20
 """Bytes of a body that are decoded for a message. A higher value would take longer and
 add nothing to the message. A lower one might hide a part of what the server says."""
 
@@ -140,7 +140,7 @@ def explain_no_page(
     else:
         what = f"HTTP {status} {secret.quote(response.reason or '')}".rstrip()
         advice = _ADVICE.get(status) or _ADVICE.get(min(status // 100, 5), _NOT_A_PAGE)
-    words = secret.quote(response.content[:_MOST_BYTES].decode(errors="replace"))
+    words = secret.quote(response.content[:_MAX_BYTES].decode(errors="replace"))
     return StreamError(
         f"{what}: {words and f'{words}; '}{advice}",
         status=status,

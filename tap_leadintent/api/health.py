@@ -33,9 +33,9 @@ class RunHealth:
     def note_failure(self, error: StreamError) -> bool:
         """Note why a stream failed, and return whether that ends the run.
 
-        The run ends if no other stream can be read: if no connection can be made, or if
-        no request of the run has succeeded, and either the key is refused, or the last
-        stream failed in the same way.
+        The run ends if no connection can be made. If no request of the run has
+        succeeded, it also ends if the key is refused, or if the stream before failed in
+        the same way.
 
         A failure without a request says nothing about the other streams. Neither does
         the status 403, which is about one endpoint.

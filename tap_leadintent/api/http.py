@@ -158,8 +158,8 @@ class Client:
         if not error.is_retryable:
             raise error
         limiter = self.run_context.limiter
-        most = 1 if self.run_context.health.is_on_trial else 1 + self.retries
-        if attempt >= most:
+        max_tries = 1 if self.run_context.health.is_on_trial else 1 + self.retries
+        if attempt >= max_tries:
             tries = counted(attempt, "try", "tries")
             raise replace(error, message=f"gave up after {tries}: {error}") from None
         pause = backoff(attempt)
@@ -167,6 +167,6 @@ class Client:
             pause = error.retry_after or pause
             limiter.pause_all(pause)
         self.logger.warning(
-            "%s; try %d of %d in %.1f s", error, attempt + 1, most, pause
+            "%s; try %d of %d in %.1f s", error, attempt + 1, max_tries, pause
         )
         return pause

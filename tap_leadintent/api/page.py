@@ -20,16 +20,16 @@ _ESCAPED_NULL = re.compile(rb"\\u0000")
 _UNSUPPORTED = re.compile("[\0\ud800-\udfff]")
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
-MOST_RECORDS = 1_000
+MAX_RECORDS = 1_000
 """Ten times the largest `page_size`. A body with more records does not count as a page,
 because it would take much more memory than its size."""
 
-_MOST_VALUES = 1_000_000
+_MAX_VALUES = 1_000_000
 """Values on a page, where each comma, bracket and brace counts as one. With a higher
 value, a small compressed body could fill the memory. A lower one might refuse pages of
 large records."""
 
-_BYTES_OF_A_PAGE = 4_096
+_PAGE_OVERHEAD = 4_096
 """Estimate of the memory that the objects of a page take besides its body. With a
 higher value, fewer small pages may wait. With a lower one, they take more memory than
 is counted."""
@@ -96,17 +96,17 @@ class Page:
             RecursionError: It is nested too deeply.
         """
         # A shorter body cannot have so many, so ordinary pages are not searched.
-        if len(content) > _MOST_VALUES and (
-            sum(map(content.count, (b",", b"[", b"{"))) > _MOST_VALUES
+        if len(content) > _MAX_VALUES and (
+            sum(map(content.count, (b",", b"[", b"{"))) > _MAX_VALUES
         ):
-            raise ValueError(f"it has more than {_MOST_VALUES:,} values")
+            raise ValueError(f"it has more than {_MAX_VALUES:,} values")
         envelope, is_repaired = _decode(_envelope_decoder, content)
         raw, cursor = envelope.data, envelope.cursor
-        if len(raw) > MOST_RECORDS:
+        if len(raw) > MAX_RECORDS:
             raise ValueError(f"it has {len(raw):,} records")
         if is_repaired and _REPLACEMENT in (cursor.next or ""):
             raise ValueError("its cursor is no valid text")
-        size = len(content) + _BYTES_OF_A_PAGE
+        size = len(content) + _PAGE_OVERHEAD
         return cls(raw, cursor, size, as_of, is_repaired)
 
     def decode(self) -> Records:

@@ -1,4 +1,8 @@
-"""Reads the settings, and checks the files of the command line; the SDK does not."""
+"""Reads the settings, and checks the files of the command line.
+
+The SDK's own functions keep some types of environment variables as text, and end with a
+traceback if a file has another form.
+"""
 
 import logging
 import os

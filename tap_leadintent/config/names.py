@@ -1,4 +1,4 @@
-"""Finds misspelt names in settings and catalogs, and suggests the right ones."""
+"""Finds misspelled names in settings and catalogs, and suggests the right ones."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
@@ -54,7 +54,7 @@ def find_unknown_names(
 def name_problems(config: Mapping[str, Any]) -> Iterator[str]:
     """Check the names in `filters`, `exclude_fields` and `stream_maps`.
 
-    A misspelt name would let through the field that it was meant to keep out. A name
+    A misspelled name would let through the field that it was meant to keep out. A name
     that resembles no documented one may be a field that the API description does not
     show, so it is accepted.
 

@@ -4,7 +4,7 @@ from singer_sdk import typing as th
 
 from tap_leadintent.log import SHORTEST_SECRET
 
-_MOST_DAYS = 36_525
+_MAX_DAYS = 36_525
 """A hundred years. More is a mistake, and dates could not hold it."""
 
 _HTTPS = r"https://([\w-]{1,63}(\.[\w-]{1,63})*\.?|\[[0-9a-f]*(:[0-9a-f]*){2,7}\])"
@@ -41,18 +41,18 @@ SCHEMA = th.PropertiesList(
     ),
     th.Property(
         "lookback_minutes",
-        th.IntegerType(minimum=0, maximum=_MOST_DAYS * 1440),
+        th.IntegerType(minimum=0, maximum=_MAX_DAYS * 1440),
         default=1440,
         description="Minutes before the newest covered instant that a run reads again",
     ),
     th.Property(
         "recheck_days",
-        th.IntegerType(minimum=1, maximum=_MOST_DAYS),
-        description="Days in which all covered time is read again; needs `start_date`",
+        th.IntegerType(minimum=1, maximum=_MAX_DAYS),
+        description="Days in which everything since `start_date` is read once more",
     ),
     th.Property(
         "window_days",
-        th.NumberType(exclusive_minimum=0, maximum=_MOST_DAYS),
+        th.NumberType(exclusive_minimum=0, maximum=_MAX_DAYS),
         description="Most days of a window, if the API has a limit; needs `start_date`",
     ),
     th.Property(
@@ -76,7 +76,7 @@ SCHEMA = th.PropertiesList(
         "request_timeout_seconds",
         th.NumberType(exclusive_minimum=0, maximum=86_400),
         default=60,
-        description="Seconds to wait for the API to answer a request",
+        description="Seconds to connect, and for a response to arrive completely",
     ),
     th.Property(
         "max_retries",
@@ -93,7 +93,7 @@ SCHEMA = th.PropertiesList(
         "infer_columns",
         th.BooleanType,
         default=False,
-        description="Discovery adds typed columns, from a page of undocumented streams",
+        description="Discovery reads a page of undocumented streams, for typed columns",
     ),
     th.Property(
         "exclude_fields",

@@ -80,7 +80,7 @@ def _coercion(schema: Schema, exact: Any) -> Callable[[Any], Any]:  # noqa: ANN4
 
 
 def _with_decimals(value: Any) -> Any:  # noqa: ANN401 - any JSON
-    """Let 0.57 be a multiple of 0.01, as it is for targets."""
+    """Decode numbers as `Decimal`, as targets do: then 0.57 is a multiple of 0.01."""
     return deserialize_json(serialize_json(value))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from tap_leadintent.api.page import Records
 from tap_leadintent.openapi import ComputedColumn
 
-_MOST_KEYS = 130_000
+_MAX_KEYS = 130_000
 """Keys that are remembered, in about 13 MB. More take more memory. With fewer, more
 records of a first load are emitted twice, once for each time range."""
 
@@ -62,6 +62,6 @@ class Duplicates:
         # Only where both hashes collide is a changed record left out in error.
         if self._emitted.get(key_hash) == content:
             return False
-        if key_hash in self._emitted or len(self._emitted) < _MOST_KEYS:
+        if key_hash in self._emitted or len(self._emitted) < _MAX_KEYS:
             self._emitted[key_hash] = content
         return True

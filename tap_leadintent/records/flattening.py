@@ -22,7 +22,7 @@ from tap_leadintent.records.shaper import RecordShaper
 
 Record = dict[str, Any]
 
-_MOST_NAMES = 1_000
+_MAX_NAMES = 1_000
 """Flat names that are remembered. With fewer, more names are computed again for each
 record. With more, a server that invents names of fields could fill the memory."""
 
@@ -55,7 +55,7 @@ class Flattening:
             "separator": options.separator,
             "max_key_length": options.max_key_length,
         }
-        self._name = lru_cache(_MOST_NAMES)(partial(sdk.flatten_key, **naming))
+        self._name = lru_cache(_MAX_NAMES)(partial(sdk.flatten_key, **naming))
         fields = dict(schema["properties"])
         extra_fields = fields.pop(ADDITIONAL_PROPERTIES, None)
         nested = {**schema, "properties": fields}

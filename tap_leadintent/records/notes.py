@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection
 
 from tap_leadintent.progress import counted
 
-_MOST_REMEMBERED = 1_000
+_MAX_REMEMBERED = 1_000
 """Names that are remembered. With more, a server that invents names could fill the
 memory. With fewer, the count in the log would be wrong sooner."""
 
-_MOST_SHOWN = 1_000
+_MAX_SHOWN = 1_000
 """Characters of the names in a line. With more, the line would be too long to read.
 With fewer, it would not show all names of an ordinary stream."""
 
@@ -43,10 +43,10 @@ class RecordNotes:
         """Note fields of a record that only `additional_properties` holds.
 
         Args:
-            names: Their names, dotted where they are nested.
+            names: Their names.
         """
         known = self._without_column
-        if len(known) < _MOST_REMEMBERED:
+        if len(known) < _MAX_REMEMBERED:
             known.update(names)
 
     def note_contradiction(self, name: str) -> None:
@@ -71,7 +71,7 @@ class RecordNotes:
                 logging.WARNING if documented else logging.INFO,
                 "%s without a column, only in additional_properties: %s; %s",
                 counted(len(names), "field"),
-                show(", ".join(map(repr, names)), _MOST_SHOWN),
+                show(", ".join(map(repr, names)), _MAX_SHOWN),
                 "a column can be added in the catalog (`schema` in meltano.yml)"
                 if documented
                 else "infer_columns can add typed columns",
@@ -82,5 +82,5 @@ class RecordNotes:
             self._logger.warning(
                 "Some values do not match the types of their columns and are only in "
                 "additional_properties, if that is selected: %s",
-                show(", ".join(texts), _MOST_SHOWN),
+                show(", ".join(texts), _MAX_SHOWN),
             )

@@ -1,11 +1,12 @@
 """Reads and writes the coverage in a stream's state.
 
-The state holds one list of `{"range", "from", "to", "source", "filters", "key"}`. It is
-one list because Meltano merges states key by key but replaces a list as one value. One
-entry may have `rechecked` in place of `range`, `from` and `to`: when the recheck was
-done last. A run reads and writes the entries of its own source. It keeps the latest
-entries of other sources, so that a mistyped address or a change of filters loses no
-coverage.
+The state holds one list of `{"range", "from", "to", "source", "filters", "key"}`, in
+which `source` is an address, and `filters` and `key` are hashes. It is one list because
+Meltano merges states key by key but replaces a list as one value. One entry may have
+`rechecked` in place of `range`, `from` and `to`: when the recheck was done last.
+
+A run reads and writes the entries of its own source. It keeps the latest entries of
+other sources, so that a mistyped address or a change of filters loses no coverage.
 """
 
 from collections import defaultdict
@@ -25,7 +26,7 @@ RawEntry = dict[str, Any]
 COVERAGE = "coverage"
 """Key of the list in a stream's state."""
 
-MOST_OTHERS = 3
+MAX_OTHERS = 3
 """Other sources whose entries are kept. More make states longer. With fewer, coverage
 is lost after fewer changes of the address or the filters."""
 
@@ -61,7 +62,7 @@ class Bookmark:
     command `tap-leadintent-state` uses it."""
 
     problem: str | None = None
-    """Why nothing of the state can be used; None if it can."""
+    """Why the stream is read from scratch although there is a state, if it is."""
 
     @classmethod
     def read(cls, state: Mapping[str, Any], source: Source) -> Self:
@@ -88,8 +89,8 @@ class Bookmark:
                 its = Source(address, str(entry.get("filters", "")))
                 by_source.setdefault(its, []).append({**entry, "source": address})
             # A state that was merged may have several.
-            marks = [e["rechecked"] for e in by_source[source] if "rechecked" in e]
-            rechecked = min((parse_instant(str(mark)) for mark in marks), default=None)
+            times = [e["rechecked"] for e in by_source[source] if "rechecked" in e]
+            rechecked = min((parse_instant(str(time)) for time in times), default=None)
             coverage = _coverage(by_source[source])
         except ValueError as error:
             problem = str(error)
@@ -101,7 +102,7 @@ class Bookmark:
                 f"its state was made for {former}, not for {source}; its coverage is "
                 "kept"
             )
-        others = [*chain(*[*by_source.values()][:MOST_OTHERS])]
+        others = [*chain(*[*by_source.values()][:MAX_OTHERS])]
         return cls(source, coverage, rechecked, others, key_mark, former, problem)
 
     def to_state(self) -> list[RawEntry]:

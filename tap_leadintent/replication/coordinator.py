@@ -31,9 +31,10 @@ after a signal; with a lower one, the thread wakes up more often."""
 class Coordinator:
     """Threads that read a schedule for the thread that iterates over it.
 
-    They share queues. A reader also reads the chain of the window that it was given;
-    the coordinating thread leaves that chain alone until the answer has arrived. In the
-    end, no thread is waited for: its request may hang for as long as the timeout.
+    They share queues. A reader thread also looks into the chain of the window that it
+    was given; the coordinating thread leaves that chain alone until the answer has
+    arrived. At the end, no thread is waited for: its request may hang for as long as
+    the timeout.
     """
 
     schedule: Schedule
@@ -53,7 +54,7 @@ class Coordinator:
     """The windows whose next request is to be sent; None ends a thread."""
 
     calls: SimpleQueue[Call | None] = field(default_factory=SimpleQueue)
-    """What `step` is to be called with; None ends everything."""
+    """What `handle` is to be called with; None ends everything."""
 
     to_emit: SimpleQueue[tuple[Window, Page] | BaseException | None] = field(
         default_factory=SimpleQueue
@@ -85,7 +86,7 @@ class Coordinator:
             self.stopped.set()
             self.calls.put(None)
 
-    def step(self, call: Call) -> bool:
+    def handle(self, call: Call) -> bool:
         """Tell the schedule what has happened, and do what follows from it.
 
         Args:
@@ -129,7 +130,7 @@ class Coordinator:
                 return self.to_emit.get(timeout=_WAIT_SECONDS)
 
     def _decide(self) -> None:
-        while (call := self.calls.get()) and self.step(call):
+        while (call := self.calls.get()) and self.handle(call):
             del call  # It may hold a page while the next call is waited for.
         for _ in range(self.schedule.readers):
             self.to_send.put(None)

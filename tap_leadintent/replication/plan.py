@@ -8,15 +8,16 @@ from tap_leadintent.replication import intervals
 from tap_leadintent.replication.intervals import Coverage, Interval
 from tap_leadintent.times import EARLIEST, parse_instant
 
-SINCE_EVER = 0
-"""Where coverage begins when no `start_date` is given, in seconds since 1970."""
+BEGINNING = 0
+"""Where the ranges begin without a `start_date`, in seconds since 1970."""
 
 _DAY = 86_400
 
 _QUIET_SECONDS = 30 * _DAY
-"""An interval of fewer seconds is likely to hold little, if its range has coverage.
-With a higher value, what came during a long pause would be read in few windows. With a
-lower one, what came since the last run would be cut into more windows than it needs."""
+"""If a range has coverage, an interval of fewer seconds is what came since the last
+run, and likely holds little. With a higher value, what came during a long pause would
+be read in few windows. With a lower one, what came since the last run would be cut into
+more windows than it needs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +63,7 @@ class Scope:
     @property
     def since(self) -> int:
         """Where the ranges begin."""
-        return SINCE_EVER if self.start is None else self.start
+        return BEGINNING if self.start is None else self.start
 
 
 class FullRead(NamedTuple):
@@ -88,9 +89,10 @@ class RangeRead(NamedTuple):
     """Whether each interval is likely to hold very little."""
 
     drops_later: bool = False
-    """Whether what lies after a window stops counting as covered when the window has
-    been read. Then a step that was interrupted is read again to its end, so that the
-    newest version of each record is written last."""
+    """Whether reading a window takes everything after it out of the coverage. The API
+    may return one record in several windows, and its newest version in the last one. So
+    after an interruption, all later windows are read again, and the newest version is
+    written last."""
 
     is_recheck: bool = False
     """Whether it is read because of `recheck_days`. The command `tap-leadintent-state`
@@ -140,7 +142,7 @@ def make_plan(scope: Scope, covered: Coverage, rechecked: int | None, now: int) 
         for name in scope.ranges
     }
     if scope.start is None and scope.end is None and not any(known.values()):
-        everything = FullRead([(SINCE_EVER, now)], scope.ranges)
+        everything = FullRead([(BEGINNING, now)], scope.ranges)
         return Plan({}, [everything], None, None)
     kept = {**known}
     until = now if scope.end is None else min(now, scope.end)
@@ -176,9 +178,9 @@ def _to_read(
 ) -> tuple[list[Interval], list[Interval]]:
     """Return what stays covered of a range, and what to read of it, oldest first.
 
-    The lookback stays covered, although it is read again. If the requested interval
-    begins within it, the part before is not read again, and later lookbacks begin
-    later. So this part is taken out of the coverage.
+    The lookback stays covered, although it is read again. If `start_date` lies within
+    it, its first part is not read now, and no later lookback reaches back to it, unless
+    this run reads nothing newer. So this part is taken out of the coverage.
     """
     if not covered:
         return [], intervals.missing(requested, [])
@@ -193,19 +195,17 @@ def _to_read(
     return covered, to_read
 
 
-def _to_recheck(since: int, mark: int, now: int, period: int) -> list[Interval]:
-    """Return the intervals that a recheck reads, if the last one was done at `mark`.
+def _to_recheck(since: int, last: int, now: int, period: int) -> list[Interval]:
+    """Return the intervals that a recheck reads, if the last one was done at `last`.
 
     Time is divided into periods since 1970. In each period, the rechecks go evenly from
     `since` to the present: when half of the period is over, they have read the first
     half of the time from `since` to then.
     """
-    if now - mark >= period:
+    if now - last >= period:
         passed = [(since, now)]
     else:
-        before, reached = [
-            since + (t - since) * (t % period) // period for t in (mark, now)
-        ]
-        is_same = mark // period == now // period
-        passed = [(before, reached)] if is_same else [(since, reached), (before, now)]
+        old, new = [since + (t - since) * (t % period) // period for t in (last, now)]
+        is_same = last // period == now // period
+        passed = [(old, new)] if is_same else [(since, new), (old, now)]
     return intervals.overlap(intervals.union(passed), (since, now))

@@ -20,7 +20,7 @@ _REFUSALS = frozenset({400, 409, 413, 416, 422})
 """Statuses with which a server may refuse a range: it ends in the server's future, or
 is too wide for it."""
 
-_MOST_ALIKE = 3
+_MAX_ALIKE = 3
 """After so many windows in a row that begin with the same records, a time without
 records is requested. A higher value would read more in vain if the server ignores the
 range. A lower value would send this request more often although nothing is wrong."""
@@ -67,7 +67,7 @@ class RangeChain(Chain):
 
     @override
     def recover(self, error: BaseException) -> None:
-        # Only the first page says something about the range.
+        # Only a request without a cursor says something about the range.
         refusals = frozenset() if self.count else _REFUSALS
         if not isinstance(error, StreamError) or error.status not in refusals:
             super().recover(error)
@@ -120,7 +120,7 @@ class RangeGuard:
         content = hash(tuple(map(bytes, records.raw)))
         self.alike = self.alike + 1 if content == self.last else 1
         self.last = content
-        if not records.raw or self.alike != _MOST_ALIKE:
+        if not records.raw or self.alike != _MAX_ALIKE:
             return
         # No record can be as old as the first second of 1970.
         if self.first_page(range_fields(self.name, 0, 1)).data:

@@ -54,8 +54,8 @@ class Reader:
             SystemExit: A signal came.
         """
         chain = FirstPage(dict(fields or {}), self.client.logger)
-        # Threads read it, too: while the main thread hangs in a DNS look-up, Python
-        # does not handle signals.
+        # Other threads read even this page: while the main thread hangs in a DNS
+        # look-up, Python does not handle signals.
         windows = Windows([(0, 1)], page_size=self.client.page_size, one_chain=True)
         coordinator = self._coordinate(Schedule(windows, lambda _: chain))
         with closing(iter(coordinator)) as pages:
@@ -105,7 +105,10 @@ class Reader:
     def _prepare(
         self, step: Step
     ) -> tuple[Windows, Callable[[Window], Chain], Callable[[Records], None]]:
-        """Return windows of a step, what begins their chains, and a check of each."""
+        """Return the windows of a step, and two functions.
+
+        One begins the chain of a window, the other checks the window's first page.
+        """
         size, logger = self.client.page_size, self.client.logger
         if isinstance(step, FullRead):
             windows = Windows(step.intervals, page_size=size, one_chain=True)

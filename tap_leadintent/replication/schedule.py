@@ -11,12 +11,12 @@ from tap_leadintent.api.pagination import Chain
 from tap_leadintent.errors import TooWideError
 from tap_leadintent.replication.windows import Window, Windows
 
-MOST_BYTES = 16 * 2**20
+MAX_BYTES = 16 * 2**20
 """Bytes of undecoded pages that wait or are being received, of all windows together. A
 higher value takes more memory. With a lower one, more readers are idle while the oldest
 window is read."""
 
-_FIRST_SIZE = MOST_BYTES // 8
+_FIRST_SIZE = MAX_BYTES // 8
 """The expected size of a page in bytes, while none has arrived. With a lower value,
 more large pages are received at once than fit. With a higher one, a first load begins
 with fewer than its eight probes."""
@@ -54,7 +54,7 @@ class Schedule:
     Pages are emitted in the order of their windows. An error is raised in its place:
     after all pages of older windows.
 
-    The pages that wait and those that are being received take at most `MOST_BYTES`, as
+    The pages that wait and those that are being received take at most `MAX_BYTES`, as
     far as their size can be expected. When there is no room for another page, and
     nothing will make room, the schedule is stuck. Then only the oldest window goes on,
     one page at a time. Its pages are emitted as they arrive, so it can no longer be
@@ -91,19 +91,19 @@ class Schedule:
         Yields:
             Each of these windows; `take` is to be called when the answer has arrived.
         """
-        most = self._most_under_way()
+        max_requests = self._max_under_way()
         unfinished = sum(not each.has_ended for each in self._active)
-        while unfinished < most and (window := self._windows.next()):
+        while unfinished < max_requests and (window := self._windows.next()):
             self._insert(window)
             unfinished += 1
         if self._is_stuck():
             # The windows that have been begun may all wait for an older one.
             if not self._is_oldest_begun:
                 self._insert(self._windows.next(only_oldest=True))
-            most = 1
+            max_requests = 1
         for active in self._active:
             is_idle = not (active.is_asking or active.has_ended)
-            if is_idle and self._under_way < most:
+            if is_idle and self._under_way < max_requests:
                 active.is_asking = True
                 yield active
 
@@ -173,19 +173,19 @@ class Schedule:
         """How many requests are under way."""
         return sum(each.is_asking for each in self._active)
 
-    def _most_under_way(self) -> int:
+    def _max_under_way(self) -> int:
         """Count the requests under way for whose pages there is room."""
-        room = MOST_BYTES - self._bytes_waiting - self._bytes_emitted
+        room = MAX_BYTES - self._bytes_waiting - self._bytes_emitted
         return min(self.readers, room // (self._largest or _FIRST_SIZE))
 
     def _is_stuck(self) -> bool:
         """Return whether there is no room for a page, and nothing will make room."""
-        has_room = self._most_under_way() > 0
+        has_room = self._max_under_way() > 0
         return not (has_room or self._bytes_emitted or self._under_way)
 
     def _insert(self, window: Window | None) -> None:
         if window:
-            emits_early = window.most_pages == inf
+            emits_early = window.max_pages == inf
             active = ActiveWindow(window, self._begin(window), emits_early)
             insort(self._active, active, key=lambda each: each.window)
 

@@ -1,11 +1,12 @@
 """Cuts a time range into windows of a few pages each, several of them read at once.
 
-An ordinary window is as long as the density of what was read last before it suggests. A
-probe is a window that shows how dense records are, so no ordinary window begins while
+The length of an ordinary window follows from how dense the records just before it were.
+A probe is a window that shows how dense records are, so no ordinary window begins while
 it is read. There are five kinds of probes:
 
 * eight short samples of the first interval of a history;
-* all of an interval, if nothing was found before it, or if it is quiet;
+* all of an interval, if nothing was found before it, or if it is quiet, which means
+  that it likely holds what came since the last run;
 * the parts of an abandoned window that was much denser than expected;
 * the parts of a quiet interval that holds more than a probe may;
 * one window that tries a shorter length, after the API has refused a longer one.
@@ -75,10 +76,10 @@ _QUIET_PARTS = 3
 """Parts that an abandoned quiet interval is cut into. More parts are read in less time.
 Fewer cost fewer requests, because each part may end with a page that is not full."""
 
-_LEAST_SECONDS = 10
-"""Seconds of the longest window that is never abandoned. A lower value would read more
-seconds twice, because windows overlap by one. A higher value makes longer cursor chains
-where many records share a second."""
+_INDIVISIBLE_SECONDS = 10
+"""No ordinary window is shorter than so many seconds, and a window of that length is
+never abandoned. A lower value would read more seconds twice, because windows overlap by
+one. A higher value makes longer cursor chains where many records share a second."""
 
 
 class Window(NamedTuple):
@@ -86,7 +87,7 @@ class Window(NamedTuple):
 
     start: int
     end: int
-    most_pages: float = inf
+    max_pages: float = inf
     """After so many full pages it is abandoned, if more are to come. It is infinite if
     the window is never abandoned."""
 
@@ -140,11 +141,11 @@ class Windows:
         self.widest = sys.maxsize if one_chain or not widest else widest
         """The most seconds of a window; less once the API has refused a wider one."""
         self._is_quiet = quiet
-        self._longest_kept = sys.maxsize if one_chain else _LEAST_SECONDS
-        """Seconds of the longest window that is never abandoned."""
+        self._indivisible = sys.maxsize if one_chain else _INDIVISIBLE_SECONDS
+        """The length in seconds up to which a window is never abandoned."""
         self._full_page = page_size / 2
         """Records that count as a full page: the most that one page has held so far, as
-        the API may return fewer than it is asked for."""
+        the API may return fewer than it is asked for. It begins with half of that."""
         self._unread = [_Unread(start, end, 0.0) for start, end in requested]
         self._in_flight: dict[Window, float] = {}
         """The windows that are being read, with the pages that have arrived of each."""
@@ -193,7 +194,7 @@ class Windows:
             return self._begin(self._probes.pop(0))
         pages = density * sum(end - start for start, end, _ in self._unread)
         wanted = min(_PAGES, max(1, pages / self.readers))
-        seconds = max(_LEAST_SECONDS, int(wanted / density) + 1)
+        seconds = max(_INDIVISIBLE_SECONDS, int(wanted / density) + 1)
         return self._begin(Window(start, min(end, start + seconds), _LONGEST_CHAIN))
 
     def note_page(
@@ -210,13 +211,14 @@ class Windows:
             Whether to read on. If not, the window is abandoned: its interval is unread
             again.
         """
-        # An empty page says nothing about how dense records are.
         self._full_page = max(self._full_page, records)
+        # A page before another one counts at least half. An empty page says nothing
+        # about how dense records are.
         page = max(0.5, records / self._full_page) if records else 0.0
         arrived = self._in_flight[window] = self._in_flight[window] + page
-        if not may_abandon or arrived < window.most_pages:
+        if not may_abandon or arrived < window.max_pages:
             return True
-        self._put_back(window, arrived + 1)
+        self._put_back(window, arrived + 1)  # At least one more page was to come.
         if window.is_probe:
             # The intervals of the other probes are still unread. They are cut into
             # ordinary windows, now that a density is known.
@@ -257,12 +259,12 @@ class Windows:
             self._probes = [Window(start, end, _PROBE_PAGES, is_probe=True)]
 
     def _cut(
-        self, start: int, end: int, count: int, most: int = _PROBE_PAGES
+        self, start: int, end: int, count: int, max_pages: int = _PROBE_PAGES
     ) -> list[Window]:
         """Cut an interval into equal probes, or into more if they are too wide."""
         count = max(count, ceil((end - start) / self.widest))
         edges = sorted({start + (end - start) * n // count for n in range(count + 1)})
-        return [Window(a, b, most, is_probe=True) for a, b in pairwise(edges)]
+        return [Window(a, b, max_pages, is_probe=True) for a, b in pairwise(edges)]
 
     def _density(self, instant: int) -> float:
         """Estimate the pages a second from what was read last before an instant.
@@ -287,8 +289,8 @@ class Windows:
         end = min(wanted.end, start + self.widest)
         self._take_out(start, end)
         window = wanted._replace(end=end)
-        if end - start <= self._longest_kept:
-            window = window._replace(most_pages=inf)
+        if end - start <= self._indivisible:
+            window = window._replace(max_pages=inf)
         self._in_flight[window] = 0.0
         return window
 

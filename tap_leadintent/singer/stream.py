@@ -25,7 +25,7 @@ from tap_leadintent.singer.batch import Batches
 
 Record = dict[str, Any]
 
-_LEAST_BETWEEN_STATES = 300
+_MIN_BETWEEN_STATES = 300
 """A STATE is written at the end of a window when so many records and windows have been
 emitted since the last one. Windows count, so that a long time without records is saved,
 too; records in batches do not. A lower value would cost the target more flushes. With a
@@ -74,7 +74,7 @@ class SingerStream(Stream):
         # batches, rows that the new state covers may still wait for their batch.
         if self._batch is None:
             self.stream_state.update(state)
-        if self._since_state >= _LEAST_BETWEEN_STATES:
+        if self._since_state >= _MIN_BETWEEN_STATES:
             self.write_state()
 
     def write_state(self) -> None:

@@ -87,7 +87,7 @@ def test_without_being_asked_to_it_reads_no_environment(
 
 
 @pytest.mark.parametrize("sources", [["--config=ENV"], []], ids=["ENV", "a file"])
-def test_a_misspelt_variable_is_a_warning(
+def test_a_misspelled_variable_is_a_warning(
     caplog: pytest.LogCaptureFixture, tmp_path: Path, sources: list[str]
 ) -> None:
     """No more than that: the environment is not the tap's alone."""

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tap_leadintent.replication.bookmark import MOST_OTHERS, Bookmark
+from tap_leadintent.replication.bookmark import MAX_OTHERS, Bookmark
 from tap_leadintent.replication.intervals import Coverage, union
 from tap_leadintent.replication.source import Source
 
@@ -62,14 +62,14 @@ def test_a_state_is_one_short_list_that_people_can_read() -> None:
 
 
 def test_coming_and_going_loses_nothing_and_forgets_the_oldest() -> None:
-    sources = [Source(f"https://{n}.example.com", "") for n in range(MOST_OTHERS + 2)]
+    sources = [Source(f"https://{n}.example.com", "") for n in range(MAX_OTHERS + 2)]
     state: list[dict[str, Any]] = []
     for source in sources:
         bookmark = read(state, source)
         bookmark.coverage["date_found"] = [(0, DAY)]
         state = bookmark.to_state()
     kept = [entry["source"] for entry in state]
-    assert kept == [source.address for source in reversed(sources)][: MOST_OTHERS + 1]
+    assert kept == [source.address for source in reversed(sources)][: MAX_OTHERS + 1]
 
 
 @pytest.mark.parametrize(

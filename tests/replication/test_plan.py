@@ -7,7 +7,7 @@ import pytest
 
 from tap_leadintent.replication.intervals import Interval, union
 from tap_leadintent.replication.plan import (
-    SINCE_EVER,
+    BEGINNING,
     FullRead,
     Plan,
     RangeRead,
@@ -120,16 +120,16 @@ def test_a_short_interval_of_a_range_with_coverage_is_quiet() -> None:
 
 
 def test_without_a_start_one_chain_reads_everything_and_covers_all_ranges() -> None:
-    assert plan(start=None).steps == [FullRead([(SINCE_EVER, NOW)], LEADS)]
-    assert reads(plan(*both((SINCE_EVER, 90)), start=None)) == [
+    assert plan(start=None).steps == [FullRead([(BEGINNING, NOW)], LEADS)]
+    assert reads(plan(*both((BEGINNING, 90)), start=None)) == [
         ("date_found", [(90, NOW)]),
         ("latest_signal", [(90, NOW)]),
     ]
 
 
 def test_without_a_start_what_other_runs_left_is_read_from_1970_on() -> None:
-    assert reads(plan(start=None, end=50)) == [("date_found", [(SINCE_EVER, 50)])]
+    assert reads(plan(start=None, end=50)) == [("date_found", [(BEGINNING, 50)])]
     assert reads(plan(("date_found", (60, 90)), start=None)) == [
-        ("date_found", [(SINCE_EVER, 60), (90, NOW)]),
-        ("latest_signal", [(SINCE_EVER, NOW)]),
+        ("date_found", [(BEGINNING, 60), (90, NOW)]),
+        ("latest_signal", [(BEGINNING, NOW)]),
     ]

@@ -66,7 +66,7 @@ def page(content: object, size: int, *, next_page: int = 0) -> Page:
 
 def small_room() -> Any:
     """Return a context in which as many pages fit as usual, but smaller ones."""
-    return mock.patch.multiple(module, MOST_BYTES=ROOM, _FIRST_SIZE=ROOM // 8)
+    return mock.patch.multiple(module, MAX_BYTES=ROOM, _FIRST_SIZE=ROOM // 8)
 
 
 class Memory:
@@ -93,7 +93,7 @@ def play(
     emitted: list[Page] = []
     event = partial(schedule.release, 0)
     while True:
-        coordinator.step(event)
+        coordinator.handle(event)
         del event
         while not coordinator.to_emit.empty():
             item = coordinator.to_emit.get()

@@ -189,7 +189,7 @@ def test_one_chain_reads_all_of_an_interval_and_is_never_abandoned() -> None:
     windows = Windows([(0, YEAR)], page_size=PAGE, one_chain=True)
     window = windows.next()
     assert window is not None
-    assert (window.start, window.end, window.most_pages) == (0, YEAR, inf)
+    assert (window.start, window.end, window.max_pages) == (0, YEAR, inf)
     assert all(windows.note_page(window, records=PAGE) for _ in range(1000))
 
 

@@ -160,7 +160,7 @@ def read(
         played.requests += 1
         assert played.requests < most, "windows are read again and again"
         begun[window] = page + 1
-        if window.most_pages < inf:
+        if window.max_pages < inf:
             played.longest = max(played.longest, sum(map(bool, pages[: page + 1])))
         if page + 1 == len(pages):
             windows.done(window, records=pages[page])
