@@ -27,7 +27,7 @@ from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
 from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
 from tap_leadintent.replication.plan import BEGINNING, FullRead, Plan, Scope, make_plan
-from tap_leadintent.replication.reader import Reader
+from tap_leadintent.replication.plan_reader import PlanReader
 from tap_leadintent.replication.source import Source, key_mark
 from tap_leadintent.replication.windows import OVERLAP_SECONDS
 from tap_leadintent.singer.stream import SingerStream
@@ -114,14 +114,14 @@ class LeadIntentStream(SingerStream):
         super().apply_catalog(catalog)
 
     @cached_property
-    def reader(self) -> Reader:
+    def reader(self) -> PlanReader:
         """Reads the stream's pages."""
         # Without `start_date`, the first range begins in 1970, which would be too many
         # windows.
         days = self.config.get("window_days") if "start_date" in self.config else None
         # A request asks for the window and the overlap.
         widest = max(1, int(days * 86400) - OVERLAP_SECONDS) if days else None
-        return Reader(
+        return PlanReader(
             client=self.client,
             window_done=lambda: self.checkpoint(self._state()),
             concurrency=self.config["concurrency"],

@@ -21,7 +21,7 @@ from tap_leadintent.times import EARLIEST, format_instant, utc_timestamp
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class Reader:
+class PlanReader:
     """Reads the endpoint of one stream, for the main thread.
 
     The threads of a `Coordinator` send the requests.
