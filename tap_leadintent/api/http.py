@@ -140,9 +140,8 @@ class Client:
             raise explain_no_response(
                 error, self.url, self.timeout, run.secret
             ) from None
-        seconds = time.monotonic() - began
         date = parse_http_date(response.headers.get("Date", ""))
-        as_of = run.clock.as_of(date, sent_at, seconds)
+        as_of = run.clock.as_of(date, sent_at, time.monotonic() - began)
         if response.status_code != requests.codes.ok:
             raise explain_no_page(response, as_of, run.secret)
         try:

@@ -16,8 +16,8 @@ from typing import Any, cast
 
 from singer_sdk import Stream, Tap
 from singer_sdk.helpers.types import Context
-from singer_sdk.mapper import SameRecordTransform
-from singer_sdk.singerlib import RecordMessage
+from singer_sdk.mapper import RemoveRecordTransform, SameRecordTransform
+from singer_sdk.singerlib import ActivateVersionMessage, RecordMessage
 from typing_extensions import override
 
 from tap_leadintent.errors import TAP_NAME
@@ -56,11 +56,9 @@ class SingerStream(Stream):
         return logging.getLogger(f"{TAP_NAME}.{self.name}")
 
     @override
-    def log(
-        self, message: str, *args: Any, level: int = logging.INFO, **options: Any
-    ) -> None:
+    def log(self, message: str, *args: Any, **options: Any) -> None:
         # The SDK logs the start and the failure of a stream; the tap does so itself.
-        super().log(message, *args, level=logging.DEBUG, **options)
+        super().log(message, *args, **{**options, "level": logging.DEBUG})
 
     def checkpoint(self, state: dict[str, Any]) -> None:
         """Note the stream's new state, and write a STATE if one is due.
@@ -126,8 +124,13 @@ class SingerStream(Stream):
                 self._emit(record)
                 counter.increment()
                 yield record
-            if self._stream_version is not None and self._batch is None:
-                super()._write_activate_version_message(self._stream_version)
+            if (version := self._stream_version) is not None and self._batch is None:
+                for stream_map in self.stream_maps:
+                    if not isinstance(stream_map, RemoveRecordTransform):
+                        message = ActivateVersionMessage(
+                            stream_map.stream_alias, version
+                        )
+                        self._tap.write_message(message)
             self.write_state()
 
     @override
