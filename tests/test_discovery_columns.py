@@ -45,7 +45,7 @@ def test_columns(name: str, values: list[Any], schema: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "values", [[...], [None, ...], [1, "1"], [1, True], [NOON, 1]], ids=repr
 )
-def test_what_stays_out(values: list[Any]) -> None:
+def test_values_without_a_column(values: list[Any]) -> None:
     assert infer(sample("x_at", *values), DECLARED) == {}
 
 
@@ -64,7 +64,7 @@ def test_what_stays_out(values: list[Any]) -> None:
     ],
     ids=repr,
 )
-def test_names_that_stay_out(names: list[str]) -> None:
+def test_names_without_a_column(names: list[str]) -> None:
     """Some warehouses refuse or confuse them."""
     fields = dict.fromkeys(names, "a")
     fine = dict.fromkeys(["x" * 63, "_x", "X1", "userId"], 1)

@@ -30,7 +30,7 @@ def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tap_leadintent.api.http.backoff", lambda _: 0.001)
 
 
-def test_a_failure_does_not_cost_the_others(
+def test_a_failed_stream_does_not_affect_the_others(
     tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
 ) -> None:
     config |= {"start_date": SINCE, "max_retries": 1}
@@ -70,7 +70,7 @@ def test_a_broken_stream_fails_the_sdks_suite(
         runner.sync_all()
 
 
-def test_a_mistake_of_the_tap_shows_a_traceback_without_key_and_values(
+def test_a_bug_of_the_tap_shows_a_traceback_without_key_and_values(
     tap: Callable[..., Run], config: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send = requests.Session.send
@@ -100,7 +100,7 @@ def ending(base_url: str, *not_tried: str) -> str:
 
 
 @pytest.mark.parametrize("arguments", [[], ["--discover"]], ids=["sync", "discovery"])
-def test_an_api_that_is_down_is_given_up_once(
+def test_an_api_that_is_down_costs_the_retries_of_one_request(
     tap: Callable[..., Run], arguments: list[str]
 ) -> None:
     # No test machine serves port 9 (discard).
@@ -134,7 +134,7 @@ def test_two_streams_that_fail_alike_end_the_run(  # noqa: PLR0913, PLR0917 - fi
     assert sent == {FIRST: tries, SECOND: 1}
 
 
-def test_once_a_page_has_come_each_stream_has_its_retries_and_its_chance(
+def test_after_a_page_each_stream_is_tried_with_all_retries(
     tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
 ) -> None:
     """The second stream has one try for its first page, and more for its second."""

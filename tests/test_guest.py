@@ -93,7 +93,7 @@ def test_ctrl_c_ends_the_reading_threads(
     assert len(sandbox.requests()) < 400
 
 
-def test_the_key_is_in_no_line_of_the_tap(
+def test_no_line_of_the_tap_has_the_key(
     config: Json, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The formatters are the host's; so the tap's loggers take it out."""

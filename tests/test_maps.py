@@ -75,7 +75,7 @@ MASKS: dict[str, Json] = {
 
 @pytest.mark.parametrize("flat", [{}, FLAT], ids=["nested", "flat"])
 @pytest.mark.parametrize("sets", MASKS.values(), ids=MASKS)
-def test_what_a_map_sets_comes_back_nowhere(
+def test_the_field_that_a_map_sets_is_in_no_other_column(
     load: Callable[..., Any], sets: Json, flat: Json
 ) -> None:
     """Also without a column, and where it contradicts the type of its column."""
@@ -102,7 +102,7 @@ def test_each_map_of_a_stream_hides_what_it_sets_itself(
     assert tables["copies"]["plain"]["full_name"] == SECRET
 
 
-def test_a_flat_name_that_a_map_sets_comes_back_nowhere(
+def test_the_flat_name_that_a_map_sets_is_in_no_other_column(
     load: Callable[..., Any], sandbox: Sandbox
 ) -> None:
     maps = {"leads": {"company__name": None, "company__industry": None}}
@@ -158,7 +158,7 @@ def test_an_expression_fails_at_the_first_record_without_its_values(  # noqa: PL
     assert SECRET not in done.stdout + done.stderr
 
 
-def test_flattening_that_makes_one_column_of_two(tap: RunTap, config: Json) -> None:
+def test_flattening_that_gives_two_columns_one_name(tap: RunTap, config: Json) -> None:
     catalog = only("leads")
     text = {"type": ["string", "null"]}
     entries(catalog)["leads"]["schema"]["properties"]["company__name"] = text

@@ -34,7 +34,7 @@ def test_every_field_is_described(schema: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("stream", STREAMS)
-def test_what_is_not_documented_is_marked(stream: str) -> None:
+def test_undocumented_streams_are_marked(stream: str) -> None:
     schema = resolve(RECORDS[stream])
     is_marked = schema.get("x-undocumented", False)
     assert is_marked is (stream not in {"signal_agents", "leads"})

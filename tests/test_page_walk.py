@@ -41,7 +41,7 @@ def is_ours(frame: FrameType) -> bool:
 
 
 @pytest.mark.usefixtures("capsys")
-def test_the_way_of_a_page_changes_the_file_no_more_often() -> None:
+def test_the_format_of_pages_adds_no_files() -> None:
     tap = TapLeadIntent(config={**VALID, **PERIOD, "concurrency": 1})
     for stream in tap.streams.values():
         stream.selected = stream.name == "leads"

@@ -33,7 +33,7 @@ def test_a_line_comes_every_15_seconds_and_no_sooner(
     ]
 
 
-def test_a_line_says_up_to_when_a_range_is_read(
+def test_a_progress_line_says_up_to_when_a_range_is_complete(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)

@@ -36,7 +36,9 @@ SPELL: dict[str, Callable[[str], str]] = {
 @example(key="0000000.", spell=SPELL["unicode"])
 @example(key="0000000%", spell=SPELL["url"])
 @given(key=KEYS, spell=st.sampled_from([*SPELL.values()]))
-def test_what_is_hidden_everywhere(key: str, spell: Callable[[str], str]) -> None:
+def test_each_spelling_of_the_key_is_hidden(
+    key: str, spell: Callable[[str], str]
+) -> None:
     text = f"A {spell(key)} B {spell(key)}"
     assert Secret(key).redact(text) == "A *** B ***"
 
@@ -54,7 +56,7 @@ ENCODE: dict[str, Callable[[bytes], str]] = {
 
 
 @pytest.mark.parametrize("encode", ENCODE.values(), ids=ENCODE)
-def test_of_what_a_server_says_long_runs_are_hidden(
+def test_long_tokens_in_a_response_are_hidden(
     encode: Callable[[bytes], str],
 ) -> None:
     key = "9f1c2e7a-5b1f-4c7e-a1d2-0c7e5b1f9f1c"
@@ -83,7 +85,7 @@ def test_a_long_key_is_not_cut_in_half(before: int) -> None:
         assert not any(f"{number:04d}" in message for number in range(1_000))
 
 
-def test_both_ends_of_a_long_text_are_shown_but_of_a_server_the_first_alone() -> None:
+def test_a_long_text_shows_both_ends_and_a_quoted_response_its_first() -> None:
     text = "begin " + "x " * 1000 + "end"
     message = Secret("").summarize(text, 100)
     assert (message[:7], message[-5:], len(message)) == ("begin x", "x end", 101)
@@ -101,7 +103,7 @@ UNSEEN = {
 
 
 @pytest.mark.parametrize(("text", "printed"), UNSEEN.items(), ids=ascii)
-def test_what_a_terminal_would_obey_is_escaped(text: str, printed: str) -> None:
+def test_control_characters_are_escaped(text: str, printed: str) -> None:
     assert Secret(KEY).summarize(text) == printed
 
 

@@ -56,7 +56,7 @@ def test_discovery_has_no_column_for_them(tap: RunTap, config: Json) -> None:
     assert not {"full_name", "email"} & inferred.keys()
 
 
-def test_a_key_is_made_of_what_is_left(
+def test_a_content_key_leaves_out_excluded_fields(
     tap: RunTap, sandbox: Sandbox, config: Json
 ) -> None:
     sandbox.configure(api_key=config["api_key"], sizes={"monitored_leads": 0})
@@ -69,7 +69,7 @@ def test_a_key_is_made_of_what_is_left(
     assert row["additional_properties"] == {"n": 1}
 
 
-def test_the_time_that_a_range_promises_may_be_excluded() -> None:
+def test_the_field_of_a_time_range_may_be_excluded() -> None:
     """The guard against servers that ignore ranges looks at it all the same."""
     leads = [Lead(f"{n}", n, s.versions) for n, s in enumerate(steady(30))]
     config = {"exclude_fields": {"leads": ["signal"]}, "start_date": "2026-03-01"}

@@ -34,7 +34,7 @@ def test_a_date_or_date_time_is_read_as_utc_and_rounded_down(
 
 
 @given(st.integers(EARLIEST, LATEST))
-def test_what_is_written_is_read_back(seconds: int) -> None:
+def test_a_bookmark_is_read_back_as_written(seconds: int) -> None:
     text = format_instant(seconds)
     assert parse_instant(text) == seconds
     assert len(text) == len("2026-01-01T00:00:00Z")

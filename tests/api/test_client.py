@@ -76,7 +76,7 @@ def waits(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 @pytest.mark.parametrize("answer", PASSING.values(), ids=PASSING)
-def test_what_passes_is_tried_again(
+def test_temporary_failures_are_retried(
     requests_mock: requests_mock.Mocker,
     caplog: pytest.LogCaptureFixture,
     clock: Clock,
@@ -93,7 +93,7 @@ def test_what_passes_is_tried_again(
 
 
 @pytest.mark.parametrize("answer", REFUSED.values(), ids=REFUSED)
-def test_what_would_be_refused_again_is_not_tried_again(
+def test_lasting_failures_are_not_retried(
     requests_mock: requests_mock.Mocker, clock: Clock, answer: Answer
 ) -> None:
     requests_mock.post(AGENTS, [answer, {"json": PAGE}])
@@ -104,7 +104,7 @@ def test_what_would_be_refused_again_is_not_tried_again(
 
 
 @pytest.mark.parametrize("retries", [0, 3])
-def test_tries_are_counted_for_each_request(
+def test_retries_are_counted_for_each_request(
     requests_mock: requests_mock.Mocker, caplog: pytest.LogCaptureFixture, retries: int
 ) -> None:
     down: Answer = {"status_code": 500, "text": "out of order"}
@@ -140,7 +140,7 @@ def test_retry_after_counts_where_the_server_wants_a_pause(  # noqa: PLR0913, PL
     assert line.endswith(f"; try 2 of 9 in {seconds:.1f} s")
 
 
-def test_a_cool_down_begins_before_the_refused_request_leaves_its_place(
+def test_a_cool_down_begins_before_another_request_is_sent(
     requests_mock: requests_mock.Mocker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     requests_mock.post(AGENTS, [{"status_code": 429}, {"json": PAGE}])
@@ -157,7 +157,7 @@ def test_a_cool_down_begins_before_the_refused_request_leaves_its_place(
     assert len(pauses) == 1
 
 
-def test_a_ceiling_is_kept_across_streams_and_tries(
+def test_the_rate_limit_holds_across_streams_and_retries(
     requests_mock: requests_mock.Mocker, clock: Clock
 ) -> None:
     times: list[float] = []
@@ -176,7 +176,7 @@ def test_a_ceiling_is_kept_across_streams_and_tries(
     assert all(2 <= gap < 2.1 for gap in gaps)
 
 
-def test_what_a_stream_came_to(
+def test_the_figures_of_a_stream(
     requests_mock: requests_mock.Mocker, clock: Clock
 ) -> None:
     busy: Answer = {"status_code": 429, "headers": {"Retry-After": "20"}}

@@ -48,7 +48,7 @@ def test_no_response_is_complete_for_longer_than_the_first_one() -> None:
         (70, []),
     ],
 )
-def test_clocks_that_differ_are_worth_one_line(
+def test_clocks_that_differ_give_one_warning(
     caplog: pytest.LogCaptureFixture, ahead: int, parts: list[str]
 ) -> None:
     """The ten seconds that an answer takes are no difference."""

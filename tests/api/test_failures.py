@@ -76,7 +76,7 @@ ANSWERS: dict[str, tuple[Handle, str]] = {
 
 
 @pytest.mark.parametrize(("handle", "text"), ANSWERS.values(), ids=ANSWERS)
-def test_an_answer_that_does_not_arrive(
+def test_a_response_that_does_not_arrive(
     session: requests.Session, handle: Handle, text: str
 ) -> None:
     with listening(handle) as (host, port):
@@ -86,7 +86,7 @@ def test_an_answer_that_does_not_arrive(
     assert error.is_retryable
 
 
-def test_a_certificate_that_nobody_trusts(
+def test_an_untrusted_certificate(
     session: requests.Session, certificate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"):
@@ -111,7 +111,7 @@ def test_the_host_cannot_show_the_key() -> None:
     assert str(error).startswith("the response of ***.example.com was not complete")
 
 
-def test_a_connection_that_is_not_taken(session: requests.Session) -> None:
+def test_a_refused_connection(session: requests.Session) -> None:
     with unanswered() as host:
         error = fail(session, f"https://{host}/")
     assert str(error) == UNREACHABLE.replace("HOST", host)
@@ -122,7 +122,7 @@ def test_a_connection_that_is_not_taken(session: requests.Session) -> None:
 API = "https://api.example.com/v1"
 
 
-def test_an_address_that_cannot_be(session: requests.Session) -> None:
+def test_an_impossible_port(session: requests.Session) -> None:
     error = fail(session, "https://127.0.0.1:65536")
     assert str(error).startswith("there is no such address; check base_url")
     assert error.reason is Reason.NO_CONNECTION
@@ -133,7 +133,7 @@ def test_an_address_that_cannot_be(session: requests.Session) -> None:
     "url",
     ["http://[::1", "http://user:pass", "http://a..b:1", "ftp://a:1", "socks5://a:1"],
 )
-def test_an_address_of_no_proxy(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+def test_an_invalid_proxy_address(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     monkeypatch.delenv("NO_PROXY")
     monkeypatch.setenv("HTTPS_PROXY", url)
     with new_session(API, 1) as session:

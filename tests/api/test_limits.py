@@ -53,13 +53,13 @@ def test_retry_after(text: str, seconds: float | None) -> None:
     assert retry_after(headers) == seconds
 
 
-def test_without_a_date_ours_counts(clock: Clock) -> None:
+def test_without_a_date_header_our_clock_counts(clock: Clock) -> None:
     then = format_datetime(datetime.fromtimestamp(clock.time() + 90, UTC))
     assert retry_after({"Retry-After": then}) == 90
 
 
 @given(st.text() | st.from_regex(r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}"))
-def test_no_header_breaks_a_run(text: str) -> None:
+def test_any_retry_after_gives_none_or_valid_seconds(text: str) -> None:
     seconds = retry_after({"Retry-After": text, "Date": text})
     assert seconds is None or 0 < seconds < float("inf")
 
@@ -72,7 +72,7 @@ def test_backoff_is_jittered_over_its_whole_range_and_bounded(attempt: int) -> N
     assert uniform.call_args == mock.call(0, longest)
 
 
-def test_a_cool_down_holds_everyone(clock: Clock) -> None:
+def test_a_cool_down_delays_all_requests(clock: Clock) -> None:
     limiter = RateLimiter(at_once=1)
     limiter.pause_all(30)
     clock.now += 1
@@ -83,7 +83,7 @@ def test_a_cool_down_holds_everyone(clock: Clock) -> None:
 
 @pytest.mark.usefixtures("clock")
 @pytest.mark.parametrize("wait", ["pause", "cool-down", "ceiling"])
-def test_what_nobody_wants_any_more_ends_its_wait(wait: str) -> None:
+def test_a_stopped_request_ends_its_wait(wait: str) -> None:
     limiter = RateLimiter(1, requests_per_minute=1 if wait == "ceiling" else None)
     send(limiter)
     if wait == "cool-down":
@@ -108,7 +108,7 @@ def places(limiter: RateLimiter) -> int:
     return number
 
 
-def test_a_request_that_fails_leaves_its_place(clock: Clock) -> None:
+def test_a_failed_request_makes_room_for_the_next(clock: Clock) -> None:
     del clock
     limiter, waiter = RateLimiter(at_once=1), Waiter()
     with pytest.raises(LookupError), limiter.turn(waiter, StreamStats()):  # type: ignore[arg-type]
@@ -117,7 +117,7 @@ def test_a_request_that_fails_leaves_its_place(clock: Clock) -> None:
 
 
 @pytest.mark.usefixtures("clock")
-def test_a_request_that_hangs_and_is_not_wanted_any_more_takes_no_place() -> None:
+def test_a_stopped_request_that_hangs_is_not_counted() -> None:
     limiter, stopped = RateLimiter(at_once=1), Waiter()
     of_failed_stream: Any = stopped
     with limiter.turn(of_failed_stream, StreamStats()):
@@ -144,7 +144,7 @@ def test_refusals_of_requests_sent_before_a_cool_down_are_one(clock: Clock) -> N
     assert places(limiter) == 4
 
 
-def test_answers_raise_the_requests_in_flight_slowly_and_only_so_far(
+def test_pages_raise_the_requests_in_flight_slowly_up_to_the_limit(
     clock: Clock,
 ) -> None:
     limiter = RateLimiter(at_once=8)

@@ -36,7 +36,7 @@ def decode(text: str | bytes) -> tuple[Any, bool]:
     ],
     ids=lambda value: str(value)[:20] if isinstance(value, str) else "",
 )
-def test_what_is_left_alone(text: str, value: object) -> None:
+def test_valid_text_is_unchanged(text: str, value: object) -> None:
     found, is_repaired = decode(text)
     assert (found, str(found)[:9000]) == (value, str(value)[:9000])
     assert not is_repaired
@@ -57,7 +57,7 @@ def test_what_is_left_alone(text: str, value: object) -> None:
     ],
     ids=lambda value: repr(value)[:20],
 )
-def test_what_is_replaced(text: str | bytes, value: object) -> None:
+def test_invalid_characters_are_replaced(text: str | bytes, value: object) -> None:
     found, is_repaired = decode(text)
     assert (found, str(found)) == (value, str(value))
     assert is_repaired
@@ -90,7 +90,7 @@ NO_PAGES = {
 
 
 @pytest.mark.parametrize("content", NO_PAGES.values(), ids=NO_PAGES)
-def test_what_is_not_a_page_is_an_error(content: Any) -> None:
+def test_a_body_that_is_not_a_page_is_an_error(content: Any) -> None:
     text = content if isinstance(content, str) else json.dumps(content)
     with pytest.raises((ValueError, StreamError), match=r"."):
         Page.of(text.encode()).decode()
@@ -98,7 +98,9 @@ def test_what_is_not_a_page_is_an_error(content: Any) -> None:
 
 @pytest.mark.parametrize("start", ["", "[NaN],"], ids=["valid", "invalid"])
 @pytest.mark.parametrize("many", ["{},", "[[]],"], ids=["objects", "lists"])
-def test_too_many_values_take_no_memory(start: str, many: str) -> None:
+def test_a_page_of_too_many_values_is_refused_within_little_memory(
+    start: str, many: str
+) -> None:
     content = f'{{"data": [{{"x": [{start}{many * 600_000}1]}}], "cursor": {{}}}}'
     tracemalloc.start()
     try:
@@ -139,7 +141,7 @@ def test_the_json_of_a_record_stays_as_the_api_spelled_it() -> None:
 
 
 @given(json_values)
-def test_whatever_is_decoded_can_be_encoded(value: Any) -> None:
+def test_any_decoded_text_can_be_encoded(value: Any) -> None:
     """Python's own encoder writes what is hard: NaN, infinities, lone surrogates."""
     found, _ = decode(json.dumps(value))
     json.dumps(found, ensure_ascii=False, allow_nan=False, default=float).encode()

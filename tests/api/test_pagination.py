@@ -138,7 +138,7 @@ def test_a_record_that_cannot_be_decoded_is_an_error() -> None:
         read_answers(first, second)
 
 
-def test_empty_pages_are_followed_but_not_for_ever() -> None:
+def test_empty_pages_are_followed_up_to_a_limit() -> None:
     chain = Chain({}, logging.getLogger())
 
     def take(count: int, *records: int) -> None:

@@ -44,7 +44,7 @@ def post(
     ],
     ids=["plain", "chunked", "gzip"],
 )
-def test_sound_answers_arrive_over_one_connection(
+def test_valid_responses_share_one_connection(
     monkeypatch: pytest.MonkeyPatch, answer: bytes
 ) -> None:
     """Each request has its own time, however old the connection is."""
@@ -123,7 +123,7 @@ def test_the_timeout_bounds_every_part_of_a_response(
     ],
     ids=["long", "bomb", "tiny chunks"],
 )
-def test_what_is_too_large_takes_no_more_memory(
+def test_a_body_that_is_too_large_takes_no_more_memory(
     session: requests.Session, monkeypatch: pytest.MonkeyPatch, answer: bytes
 ) -> None:
     monkeypatch.setattr("tap_leadintent.api.session.LARGEST_BODY", 10**5)

@@ -23,7 +23,7 @@ def _no_trust(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("content", ["DER", "", "-----BEGIN CERTIFICATE-----\nMIIB"])
-def test_what_holds_no_certificates_is_one_line_before_the_first_request(
+def test_a_file_without_certificates_is_an_error_before_the_first_request(
     monkeypatch: pytest.MonkeyPatch,
     certificate: Path,
     tmp_path: Path,
@@ -72,7 +72,9 @@ def proxied(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         yield seen
 
 
-def test_http_goes_past_the_proxy(tap: Callable[..., Run], proxied: list[str]) -> None:
+def test_http_does_not_use_the_proxy(
+    tap: Callable[..., Run], proxied: list[str]
+) -> None:
     """A proxy would read the key, and this machine needs none to reach itself."""
     with listening(answering(response())) as (host, port):
         config = {"api_key": API_KEY, "base_url": f"HTTP://{host}:{port}"}
@@ -88,7 +90,7 @@ def test_a_redirect_is_not_even_read(tap: Callable[..., Run]) -> None:
         assert "HTTP 307 Elsewhere: this is not a page" in tap(config).failed()
 
 
-def test_what_a_server_writes_into_headers_is_neither_logged_nor_kept(
+def test_response_headers_are_neither_logged_nor_kept(
     tap: Callable[..., Run],
 ) -> None:
     encoded = b64encode(API_KEY.encode()).decode()
@@ -105,7 +107,7 @@ def test_what_a_server_writes_into_headers_is_neither_logged_nor_kept(
 
 
 @pytest.mark.parametrize("past", ["", "127.0.0.1"])
-def test_https_goes_through_the_proxy_unless_no_proxy_names_the_host(
+def test_https_uses_the_proxy_unless_no_proxy_names_the_host(
     tap: Callable[..., Run],
     proxied: list[str],
     certificate: Path,

@@ -70,15 +70,13 @@ def test_a_column_whose_schema_is_invalid(tap: RunTap) -> None:
 
 
 @pytest.mark.parametrize("catalog", [only(), {"streams": []}], ids=["none", "empty"])
-def test_nothing_selected_cannot_be_meant(tap: RunTap, catalog: Json) -> None:
+def test_an_empty_selection_is_an_error(tap: RunTap, catalog: Json) -> None:
     line = tap(VALID, catalog=catalog).failed()
     assert line.startswith("no stream is selected; in Meltano add rules such as ")
 
 
 @pytest.mark.parametrize("selected", [True, False])
-def test_a_stream_that_there_is_not(
-    tap: RunTap, config: Json, *, selected: bool
-) -> None:
+def test_an_unknown_stream(tap: RunTap, config: Json, *, selected: bool) -> None:
     """The SDK would ignore it, and leave out the stream that was meant.
 
     Deselected, the catalog may be older than the release that dropped the stream.

@@ -78,7 +78,7 @@ def test_a_mistake_is_one_line_and_no_request(
     assert not requests_mock.called
 
 
-def test_without_being_asked_to_it_reads_no_environment(
+def test_the_environment_is_read_only_on_request(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Meltano sets the variables too, beside the file that it made of them."""

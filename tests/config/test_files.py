@@ -47,7 +47,7 @@ def test_a_file_that_is_not_a_config(tmp_path: Path, text: str) -> None:
 
 @each_entry
 @pytest.mark.parametrize("text", [TEXT, f'{{"api_key": "{API_KEY}\0"}}', "."])
-def test_what_is_in_the_place_of_a_config_is_not_shown(
+def test_a_value_given_as_config_path_is_not_shown(
     text: str, arguments: list[str]
 ) -> None:
     assert run("--config", text, *arguments).endswith(NO_CONFIG)

@@ -137,7 +137,7 @@ def test_a_start_after_the_end_or_in_the_future(
     assert messages == ["start_date: comes after end_date, or lies in the future"]
 
 
-def test_all_mistakes_at_once_a_line_each(cli: Callable[..., Result]) -> None:
+def test_all_mistakes_are_listed_one_per_line(cli: Callable[..., Result]) -> None:
     wrong = {
         "base_url": "x",
         "page_size": 0,
@@ -206,7 +206,7 @@ def test_a_map_that_cannot_work(
     assert message.startswith(f"stream_maps{line}")
 
 
-def test_what_a_tap_raises_in_python_does_not_hold_the_key() -> None:
+def test_errors_raised_in_python_do_not_hold_the_key() -> None:
     maps = {"leads": {"x": f"'{API_KEY}' + ((("}}
     with pytest.raises(ConfigError, match=r"stream_maps: .*\*\*\*") as refusal:
         TapLeadIntent(config={**VALID, "stream_maps": maps})

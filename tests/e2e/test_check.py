@@ -19,7 +19,7 @@ def logged(run: Run) -> list[str]:
     ]
 
 
-def test_all_is_well(
+def test_all_streams_can_be_read(
     tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
 ) -> None:
     sandbox.configure(api_key=API_KEY, sizes={"leads": 0})
@@ -29,7 +29,7 @@ def test_all_is_well(
     assert logged(run) == [f"INFO {stream}: ok" for stream in sorted(STREAMS)]
 
 
-def test_a_stream_that_may_not_be_read_costs_no_other(
+def test_a_forbidden_stream_does_not_affect_the_others(
     tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
 ) -> None:
     """Not even if all streams before it may not be read either."""

@@ -35,7 +35,7 @@ LEADS = only("leads")
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-def test_a_signal_does_not_wait_for_an_answer(
+def test_a_signal_does_not_wait_for_a_response(
     tmp_path: Path, number: signal.Signals
 ) -> None:
     asked = Event()
@@ -72,7 +72,7 @@ socket.getaddrinfo = hang
 
 
 @pytest.mark.parametrize("argument", ["--discover", "--test"])
-def test_a_signal_does_not_wait_for_a_look_up(
+def test_a_signal_does_not_wait_for_a_name_lookup(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, argument: str
 ) -> None:
     (tmp_path / "sitecustomize.py").write_text(_HANGING_LOOK_UP, encoding="utf-8")
@@ -83,7 +83,7 @@ def test_a_signal_does_not_wait_for_a_look_up(
     assert process.end(signal.SIGINT).code == 128 + signal.SIGINT
 
 
-def test_a_run_that_failed_does_not_wait_for_other_answers(tmp_path: Path) -> None:
+def test_a_failed_run_does_not_wait_for_other_responses(tmp_path: Path) -> None:
     others_wait = Event()
 
     def refuse_the_oldest(connection: socket.socket) -> None:
@@ -101,7 +101,7 @@ def test_a_run_that_failed_does_not_wait_for_other_answers(tmp_path: Path) -> No
     assert "leads: HTTP 403" in run.failed()
 
 
-def test_a_signal_does_not_wait_for_a_target_that_reads_no_more(
+def test_a_signal_does_not_wait_for_a_target_that_stopped_reading(
     sandbox: Sandbox, config: dict[str, Any], tmp_path: Path
 ) -> None:
     fill(sandbox, leads=2000)
@@ -127,7 +127,7 @@ def test_a_target_that_stops_reading(config: dict[str, Any], tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("given", ["catalog", "state"])
-def test_what_is_nested_too_deeply_ends_in_one_line(
+def test_a_file_that_is_nested_too_deeply_ends_in_one_line(
     config: dict[str, Any], tmp_path: Path, given: str
 ) -> None:
     value: dict[str, Any] = {}
@@ -160,7 +160,7 @@ def test_the_files_of_batches_are_the_users_own(
     ],
 )
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
-def test_what_cannot_be_printed_ends_in_one_line(command: str, message: str) -> None:
+def test_an_unprintable_error_ends_in_one_line(command: str, message: str) -> None:
     # Whether a buffer is in between is not the same everywhere.
     unbuffered = {"PYTHONUNBUFFERED": "1" if "--version" in command else ""}
     done = subprocess.run(  # noqa: S602 - fixed commands

@@ -121,7 +121,7 @@ def in_pairs(rules: Iterable[str]) -> pytest.MarkDecorator:
 
 
 @in_pairs(TRIED_AGAIN | EMPTY | RESTARTED)
-def test_a_fault_that_passes(  # noqa: PLR0913, PLR0917 - fixtures
+def test_a_temporary_fault(  # noqa: PLR0913, PLR0917 - fixtures
     sandbox: Sandbox, read: Read, expected: set[str], plan: str, pages: str, name: str
 ) -> None:
     rule = (TRIED_AGAIN | EMPTY | RESTARTED)[name]
@@ -138,7 +138,7 @@ def test_a_fault_that_passes(  # noqa: PLR0913, PLR0917 - fixtures
 
 
 @in_pairs(TRIED_AGAIN | REFUSED)
-def test_a_fault_that_does_not_pass(  # noqa: PLR0913, PLR0917 - fixtures
+def test_a_lasting_fault(  # noqa: PLR0913, PLR0917 - fixtures
     sandbox: Sandbox, read: Read, expected: set[str], plan: str, pages: str, name: str
 ) -> None:
     sandbox.faults({**(TRIED_AGAIN | REFUSED)[name], "pages": pages})
@@ -204,7 +204,7 @@ def test_a_server_that_repeats_the_key(read: Read, echo: bytes) -> None:
 
 
 @pytest.mark.long
-def test_a_server_that_limits_its_requests_refuses_few(
+def test_a_rate_limited_server_refuses_few_requests(
     server: Sandbox, read: Read
 ) -> None:
     sizes = {"leads": 300}

@@ -90,7 +90,7 @@ def waits_of(process: TapProcess) -> int:
     [("", signal.SIGTERM), ("1", signal.SIGINT)],
     ids=["buffered", "unbuffered"],
 )
-def test_a_signal_into_a_full_pipe_leaves_whole_lines_and_true_states(  # noqa: PLR0913, PLR0917
+def test_a_signal_with_a_full_pipe_leaves_complete_lines_and_valid_states(  # noqa: PLR0913, PLR0917
     sandbox: Sandbox,
     load: dict[str, Any],
     tmp_path: Path,

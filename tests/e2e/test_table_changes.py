@@ -182,7 +182,7 @@ def test_flattening_needs_new_tables(
     assert not {"company", "signal"} & flat[min(flat)].keys()
 
 
-def test_what_is_excluded_stays_in_the_table_until_the_pages_statements_remove_it(
+def test_excluded_values_stay_in_the_table_until_the_pages_statements_remove_them(
     table: Callable[[str], Table], sandbox: Sandbox
 ) -> None:
     text = section(OF_COLUMNS, "## Keeping names and personal data out")
@@ -275,7 +275,7 @@ def test_leads_that_the_api_no_longer_returns_have_an_older_time(
 
 
 @pytest.mark.parametrize("hard", [False, True], ids=["marked", "deleted"])
-def test_accounts_that_left_the_queue_are_retired_by_a_whole_read_only(
+def test_accounts_that_left_the_queue_are_retired_by_a_full_read_only(
     table: Callable[[str], Table], sandbox: Sandbox, *, hard: bool
 ) -> None:
     fill(sandbox, monitored_accounts=250)

@@ -115,7 +115,7 @@ BEYOND: dict[str, tuple[str, Any]] = {
 }
 
 
-def test_values_that_kill_pipelines(
+def test_values_that_often_break_pipelines(
     tap: RunTap, load: Callable[[Run], dict[str, Rows]], sandbox: Sandbox, config: Json
 ) -> None:
     catalog = only("custom_signals")

@@ -31,7 +31,9 @@ FITTING: list[tuple[Any, Any, Any]] = [
 
 
 @pytest.mark.parametrize(("schema", "value", "column"), FITTING, ids=repr)
-def test_a_value_that_fits(schema: Any, value: object, column: object) -> None:
+def test_a_value_of_the_type_of_its_column(
+    schema: Any, value: object, column: object
+) -> None:
     shaped = shape("leads", {"id": "1", "x": value}, columns={"x": schema})
     assert (type(shaped["x"]), shaped["x"]) == (type(column), column)
     assert shaped["additional_properties"] is None

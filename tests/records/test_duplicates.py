@@ -10,7 +10,7 @@ def page(*records: tuple[int, str]) -> Records:
     return Page.of(body.encode()).decode()
 
 
-def test_it_remembers_the_first_130_000_and_keeps_up_with_their_changes() -> None:
+def test_the_first_130_000_records_are_remembered_with_their_changes() -> None:
     duplicates = Duplicates(["id"], [])
 
     def new(*records: tuple[int, str]) -> list[str]:

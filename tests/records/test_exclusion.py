@@ -20,7 +20,7 @@ def test_the_schema_of_a_list_of_objects() -> None:
     assert schema == before
 
 
-def test_a_name_of_many_levels() -> None:
+def test_a_name_of_many_levels_is_found_quickly() -> None:
     """Each dot may be a part of a name: all ways to read forty are too many."""
     levels = 40
     value: dict[str, Any] = {"x": 1, "kept": 2}
@@ -59,7 +59,9 @@ def schema_of(value: object) -> dict[str, Any]:
 
 
 @given(st.dictionaries(names, values, max_size=4), st.sets(names | st.just("a.b.c")))
-def test_nothing_else_is_taken(record: dict[str, Any], excluded: set[str]) -> None:
+def test_only_the_excluded_fields_are_removed(
+    record: dict[str, Any], excluded: set[str]
+) -> None:
     exclusion, before = Exclusion(excluded), deepcopy(record)
     remaining = exclusion.apply(record)
     kept = {

@@ -63,7 +63,7 @@ def test_a_nested_field_without_a_column_is_kept_under_its_flat_name(
     assert json.dumps(RECORD) == before
 
 
-def test_of_an_object_that_contradicts_its_column_only_that_value_is_kept() -> None:
+def test_only_the_contradicting_value_of_an_object_is_extra() -> None:
     company = {"name": 5, "hq": HQ, "new": 1}
     record = {"company": None, "additional_properties": {"company": company, "x": 1}}
     assert flat(COMPANY, record, 2) == {
@@ -80,19 +80,19 @@ def test_of_an_object_that_contradicts_its_column_only_that_value_is_kept() -> N
 
 
 @pytest.mark.parametrize("company", [None, {}, {"name": None}], ids=str)
-def test_an_object_that_is_null_leaves_nothing(company: object) -> None:
+def test_a_null_object_adds_no_extra_fields(company: object) -> None:
     record = {"company": company, "emptied": {}}
     found = flat({**COMPANY, "emptied": opened()}, record)
     assert found == dict.fromkeys(("id", "company__name", "company__hq", "extra"))
 
 
 @pytest.mark.parametrize("value", ["Acme", "", 0, []], ids=repr)
-def test_what_is_no_object_where_the_schema_has_one_is_kept(value: object) -> None:
+def test_a_value_in_the_place_of_an_object_is_kept(value: object) -> None:
     found = flat({"company": opened(name=TEXT)}, {"company": value})
     assert found == {"company__name": None, "extra": {"company": value}}
 
 
-def test_a_nested_field_is_held_to_its_column_like_others_and_told(
+def test_a_nested_field_that_contradicts_its_column_is_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Within an object, which a warehouse stores as JSON, its type did not matter."""

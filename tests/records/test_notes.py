@@ -9,7 +9,7 @@ from tap_leadintent.records.notes import RecordNotes
 from tests.support.helpers import API_KEY
 
 
-def test_a_line_is_bounded_and_safe_whatever_a_server_invents(
+def test_a_line_is_bounded_and_printable_whatever_a_server_returns(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     notes = RecordNotes(logging.getLogger("notes"))

@@ -56,7 +56,9 @@ def test_a_field_named_like_a_column_of_the_tap(name: str, field: str) -> None:
     ],
     ids=repr,
 )
-def test_when_a_leads_signal_was_observed(signal: object, column: str | None) -> None:
+def test_the_observation_time_of_a_leads_signal(
+    signal: object, column: str | None
+) -> None:
     assert shape("leads", {"id": "1", "signal": signal})["signal_observed_at"] == column
 
 
@@ -101,7 +103,7 @@ def lines(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [r.getMessage() for r in caplog.records if r.name == "records"]
 
 
-def test_what_a_column_cannot_hold_is_told_and_what_is_deselected_stays_away(
+def test_a_value_that_a_column_cannot_hold_is_logged_unless_deselected(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     hidden = (("title",), ("company", "domain"), ("unknown",))

@@ -61,7 +61,7 @@ def test_a_state_is_one_short_list_that_people_can_read() -> None:
     assert len(json.dumps(state)) < 512
 
 
-def test_coming_and_going_loses_nothing_and_forgets_the_oldest() -> None:
+def test_changing_sources_keeps_all_but_the_oldest_coverage() -> None:
     sources = [Source(f"https://{n}.example.com", "") for n in range(MAX_OTHERS + 2)]
     state: list[dict[str, Any]] = []
     for source in sources:
@@ -90,7 +90,7 @@ def test_a_malformed_state_covers_nothing(entries: object, why: str) -> None:
     assert bookmark.former is None
 
 
-def test_what_is_wrong_with_ours_costs_the_others_nothing() -> None:
+def test_a_malformed_entry_leaves_those_of_other_sources() -> None:
     foreign = entry(source=THERE.address)
     assert read([foreign, {"range": "a"}]).to_state() == [foreign]
 

@@ -32,7 +32,9 @@ def test_a_union_covers_what_any_covers(drawn: list[Interval]) -> None:
 
 
 @given(lists, interval)
-def test_subtracting_leaves_the_rest(covered: list[Interval], gone: Interval) -> None:
+def test_subtracting_leaves_the_remaining_intervals(
+    covered: list[Interval], gone: Interval
+) -> None:
     result = intervals.subtract(covered, gone)
     assert open_points(result) == open_points(covered) - open_points([gone])
     assert all(a < b for a, b in result)

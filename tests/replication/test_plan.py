@@ -61,7 +61,7 @@ def reads(planned: Plan) -> list[tuple[str, list[Interval]]]:
         ),
     ],
 )
-def test_a_run_reads_what_is_missing_and_looks_back(
+def test_a_run_reads_missing_intervals_and_the_lookback(
     covered: list[Interval], start: int, lookback: int, expected: list[Interval] | None
 ) -> None:
     planned = plan(*both(*covered), start=start, lookback=lookback)
@@ -86,7 +86,7 @@ def test_a_run_reads_what_is_missing_and_looks_back(
         pytest.param(NOW + 1, None, [(0, 40)], id="of a start yet to come"),
     ],
 )
-def test_what_a_later_start_leaves_of_the_lookback_is_covered_no_longer(
+def test_a_lookback_that_a_later_start_cuts_loses_its_coverage(
     start: int, end: int | None, missing: list[Interval]
 ) -> None:
     planned = plan(*both((0, 40)), start=start, end=end, lookback=5)
@@ -95,7 +95,7 @@ def test_what_a_later_start_leaves_of_the_lookback_is_covered_no_longer(
 
 
 @pytest.mark.parametrize("end", [80, NOW + 5])
-def test_a_run_with_an_end_is_a_part_of_a_load(end: int) -> None:
+def test_a_run_with_an_end_date_is_a_part_of_a_load(end: int) -> None:
     assert reads(plan(end=end)) == [("date_found", [(0, min(end, NOW))])]
     half = plan(("date_found", (0, 80)))
     assert reads(half) == [("date_found", [(80, NOW)]), ("latest_signal", [(0, NOW)])]
@@ -127,7 +127,7 @@ def test_without_a_start_one_chain_reads_everything_and_covers_all_ranges() -> N
     ]
 
 
-def test_without_a_start_what_other_runs_left_is_read_from_1970_on() -> None:
+def test_without_a_start_date_missing_intervals_are_read_from_1970_on() -> None:
     assert reads(plan(start=None, end=50)) == [("date_found", [(BEGINNING, 50)])]
     assert reads(plan(("date_found", (60, 90)), start=None)) == [
         ("date_found", [(BEGINNING, 60), (90, NOW)]),

@@ -65,7 +65,7 @@ def test_a_window_whose_last_page_is_written_counts_in_spite_of_a_signal(
     assert stream.newest_covered > second(199 * HOUR)
 
 
-def test_a_page_is_written_before_the_next_is_waited_for(
+def test_a_page_is_written_before_the_next_one_arrives(
     stream: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     written: list[str] = []
@@ -82,7 +82,7 @@ def test_a_page_is_written_before_the_next_is_waited_for(
 
 
 @pytest.mark.parametrize("most", [0, 1, 3])
-def test_a_system_that_allows_too_few_threads_fails_the_stream(
+def test_too_few_threads_fail_the_stream(
     monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     start, allowed = Thread.start, ["coordinator", "reader 1", "reader 2"][:most]

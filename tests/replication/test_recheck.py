@@ -37,7 +37,7 @@ def again(planned: Plan) -> list[Interval]:
         pytest.param(None, 1050, [], id="new"),
     ],
 )
-def test_a_run_reads_again_what_the_period_has_passed(
+def test_a_run_rechecks_up_to_the_period_before_now(
     mark: int | None, now: int, expected: list[Interval]
 ) -> None:
     planned = plan(mark, now)

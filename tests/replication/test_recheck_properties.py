@@ -103,7 +103,7 @@ def steps(draw: st.DrawFn) -> tuple[int, int | None, dict[str, Any]]:
     course=st.lists(steps(), min_size=4, max_size=14),
     seconds=st.sampled_from([0, 0, 20]),
 )
-def test_what_is_shown_for_so_many_days_and_two_runs_has_been_loaded(
+def test_a_record_visible_for_some_days_and_two_runs_has_been_loaded(
     history: list[Lead],
     days: int,
     course: list[tuple[int, int | None, dict[str, Any]]],

@@ -54,7 +54,7 @@ def test_a_first_load_reads_what_was_found_or_had_a_signal_since_the_start_date(
     assert covered(store) == up_to(2 * DAY)
 
 
-def test_a_later_run_asks_once_for_each_range_one_after_the_other() -> None:
+def test_a_later_run_makes_one_request_per_range_in_turn() -> None:
     api, store = Api(now=2 * DAY, leads=[lead(0, HOUR, HOUR, 3 * DAY)]), Store()
     run(api, store, CONFIG)
     asked(api)
@@ -95,7 +95,7 @@ def test_without_a_start_date_everything_is_read_in_one_unfiltered_chain() -> No
     assert [name for name, *_ in covered(store)] == [*BOTH]
 
 
-def test_before_the_start_date_comes_nothing_is_read() -> None:
+def test_a_start_date_in_the_future_reads_nothing() -> None:
     api, store = Api(now=2 * DAY, leads=steady(20)), Store()
     config = {**CONFIG, "start_date": second(2 * DAY + 20 * HOUR)}
     run(api, store, config, selected=("leads", "observations", "signal_agents"))
@@ -124,7 +124,7 @@ def test_the_newest_of_several_signals_is_emitted_last() -> None:
     assert versions == [4, 0, 1, 2, 3, 4]
 
 
-def test_where_a_later_range_is_read_again_nothing_counts_that_comes_after() -> None:
+def test_an_interval_that_is_read_again_ends_the_complete_time() -> None:
     """A run that fails midway may have emitted an older signal last."""
     api, store = Api(now=9 * DAY, forbidden_at=4), Store()
     pieces = [(BOTH[0], 0, 9), (BOTH[1], 0, 2), (BOTH[1], 3, 9)]
@@ -171,7 +171,7 @@ def test_window_days_do_not_cut_the_time_since_1970() -> None:
 
 @pytest.mark.parametrize("refuses", [False, True])
 @pytest.mark.parametrize("ahead", [3 * HOUR, -3 * HOUR])
-def test_what_appears_while_answers_are_on_their_way_is_read_by_the_next_run(
+def test_records_that_appear_during_a_request_are_read_by_the_next_run(
     ahead: int, *, refuses: bool
 ) -> None:
     # Their signals are too old for the second range to find them.
@@ -199,7 +199,7 @@ def test_the_lookback_reaches_what_a_long_run_has_read_first() -> None:
 
 
 @pytest.mark.parametrize("ahead", [0, 3 * HOUR])
-def test_a_server_that_refuses_what_it_calls_the_future_is_asked_up_to_its_present(
+def test_a_server_that_refuses_the_future_is_read_up_to_its_own_time(
     ahead: int,
 ) -> None:
     api = Api(now=2 * DAY, leads=steady(100), refuses_the_future=True)
@@ -212,7 +212,7 @@ def test_a_server_that_refuses_what_it_calls_the_future_is_asked_up_to_its_prese
     assert len(store.rows) == 73
 
 
-def test_an_answer_from_a_clock_that_is_behind_takes_no_coverage_back() -> None:
+def test_a_response_from_a_slow_clock_removes_no_coverage() -> None:
     api, store = Api(now=2 * DAY, leads=steady(300, 500)), Store()
     run(api, store, STRICT)
     api.now, api.odd_clocks = 3 * DAY, dict.fromkeys(range(9), -700 * DAY)
@@ -242,7 +242,7 @@ def test_a_server_that_ignores_a_range_is_noticed(leads: int) -> None:
     assert covered(store)[-1][2] < second(3 * DAY)
 
 
-def test_records_that_recur_in_all_windows_are_no_sign_of_that() -> None:
+def test_records_that_recur_in_all_windows_are_accepted() -> None:
     api, store = Api(now=9 * DAY, leads=steady(35)), Store()
     api.shows_all_after = 0
     run(api, store, DAILY, selected=("observations",))
@@ -252,7 +252,7 @@ def test_records_that_recur_in_all_windows_are_no_sign_of_that() -> None:
     assert len(starts) >= 9 * 4
 
 
-def test_two_windows_that_begin_alike_are_no_sign_of_that() -> None:
+def test_equal_first_pages_of_two_windows_are_accepted() -> None:
     requested: list[dict[str, Any]] = []
     alike = Records([{"id": "a"}], [msgspec.Raw(b'{"id": "a"}')])
 
@@ -270,7 +270,7 @@ def test_two_windows_that_begin_alike_are_no_sign_of_that() -> None:
     ("widest", "status", "days"),
     [(7 * DAY, 409, 99), (HOUR, 413, 11), (HOUR, 416, 11), (HOUR, 422, 11)],
 )
-def test_a_range_that_is_refused_is_requested_in_narrower_windows(
+def test_a_refused_range_is_requested_in_shorter_windows(
     widest: float, status: int, days: int
 ) -> None:
     api, store = Api(now=days * DAY, widest=widest, too_wide=status), Store()
@@ -283,7 +283,7 @@ def test_a_range_that_is_refused_is_requested_in_narrower_windows(
 
 
 @pytest.mark.parametrize("ahead", [0, 3 * HOUR])
-def test_a_server_that_refuses_every_range_is_soon_asked_no_more(ahead: int) -> None:
+def test_a_server_that_refuses_every_range_gets_few_requests(ahead: int) -> None:
     """Also where its clock is behind, so that the range lies in its future."""
     api, store = Api(now=99 * DAY, leads=steady(60), widest=0), Store()
     with pytest.raises(RunError, match=r"HTTP 422: .*refused"):

@@ -180,7 +180,7 @@ def test_each_record_is_emitted_once_in_order_within_the_memory(
 @pytest.mark.parametrize("readers", [1, 4, 32])
 @pytest.mark.parametrize("quiet", [True, False])
 @pytest.mark.parametrize("size", [ROOM // 20, ROOM // 2, 3 * ROOM])
-def test_what_waits_is_bounded_wherever_it_lies(
+def test_waiting_records_are_bounded_wherever_they_lie(
     readers: int, size: int, *, quiet: bool
 ) -> None:
     """All records lie in one second, in a probe that older windows come before."""
@@ -224,7 +224,7 @@ def test_an_abandoned_window_leaves_its_room_to_others() -> None:
         assert len([*schedule.requests_to_send()]) == 3
 
 
-def test_large_pages_are_requested_one_at_a_time_once_their_size_is_known() -> None:
+def test_large_pages_are_requested_one_at_a_time() -> None:
     memory, pages = Memory(), 0
 
     def respond(_: Window, number: int) -> Page:
@@ -298,7 +298,7 @@ def test_room_for_pages_comes_back_when_they_are_taken() -> None:
         assert len([*read(respond, check)]) == 9 * 20
 
 
-def test_a_signal_ends_the_wait_for_a_page_and_a_request_is_not_waited_for() -> None:
+def test_a_signal_ends_the_wait_for_a_page_at_once() -> None:
     is_over = Event()
 
     def respond(_: Window, number: int) -> Page:

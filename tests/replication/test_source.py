@@ -19,7 +19,7 @@ def test_an_address_has_one_normal_form(address: str, normal: str) -> None:
     assert normalised(normal) == normal
 
 
-def test_filters_are_told_apart_and_the_order_of_fields_does_not_matter() -> None:
+def test_filters_are_distinguished_whatever_the_order_of_their_fields() -> None:
     filters = {"signals": ["x", "y"], "sheet_ids": ["1"]}
     same = {"sheet_ids": ["1"], "signals": ["x", "y"]}
     assert filters_hash(filters) == filters_hash(same)
@@ -27,7 +27,7 @@ def test_filters_are_told_apart_and_the_order_of_fields_does_not_matter() -> Non
     assert filters_hash({}) == ""
 
 
-def test_a_mark_tells_keys_apart_but_not_what_they_are() -> None:
+def test_a_key_mark_distinguishes_keys_and_does_not_reveal_them() -> None:
     mark = key_mark("key-one")
     assert len(bytes.fromhex(mark)) == 4
     assert key_mark("key-two") != mark

@@ -26,7 +26,7 @@ def starts(api: Api) -> set[str]:
     return {start for _, start, _ in asked(api)}
 
 
-def test_another_source_is_read_whole_and_coming_back_reads_what_is_new(
+def test_another_source_is_fully_read_and_the_first_one_keeps_its_coverage(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     api, store = Api(now=2 * DAY, leads=steady(20)), Store()
@@ -56,7 +56,7 @@ def test_another_source_is_read_whole_and_coming_back_reads_what_is_new(
     assert {entry["source"] for entry in entries(store)} == {HERE, THERE}
 
 
-def test_another_key_is_warned_of_once_and_reads_nothing_again(
+def test_another_key_gives_one_warning_and_no_reread(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     api, store = Api(now=2 * DAY, leads=steady(20)), Store()
@@ -84,7 +84,7 @@ def test_an_address_that_is_renamed_in_the_state_gives_no_warning(
     assert warnings(caplog) == []
 
 
-def test_the_future_leaves_the_state_before_anything_is_read() -> None:
+def test_future_coverage_is_removed_before_anything_is_read() -> None:
     api, store = Api(now=2 * DAY, leads=steady(60)), Store()
     covered = {"range": "date_found", "from": second(DAY), "to": second(400 * DAY)}
     store.state = {"bookmarks": {"leads": {"coverage": [covered]}}}
@@ -92,7 +92,7 @@ def test_the_future_leaves_the_state_before_anything_is_read() -> None:
     assert [entry["to"] for entry in entries(store)] == [second(2 * DAY)]
 
 
-def test_a_state_of_the_future_is_cut_also_one_without_a_source(
+def test_future_coverage_is_removed_with_and_without_a_source(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     api, store = Api(now=2 * DAY, leads=steady(60)), Store()

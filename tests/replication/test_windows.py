@@ -58,7 +58,7 @@ def test_histories_are_read_quickly_and_in_few_requests(readers: int) -> None:
 
 @pytest.mark.parametrize("readers", [1, 4, 8, 16, 32])
 @pytest.mark.parametrize("server", [PLAIN, HALF, UNEVEN, ENDS_EMPTY])
-def test_no_chain_is_long_and_no_server_makes_it_dear(
+def test_no_chain_is_long_and_no_server_costs_many_requests(
     server: Server, readers: int
 ) -> None:
     for shape in SHAPES:
@@ -77,7 +77,7 @@ def test_pages_that_hold_nothing_do_not_look_like_records() -> None:
 
 
 @pytest.mark.parametrize("readers", [1, 2, 8, 32])
-def test_ten_years_of_nothing_cost_a_probe_of_each_part(readers: int) -> None:
+def test_ten_empty_years_need_few_requests(readers: int) -> None:
     assert read(History([]), 0, 10 * YEAR, readers).requests <= 16
 
 
@@ -87,7 +87,7 @@ def test_a_crowded_second_is_one_chain() -> None:
     assert one.requests <= 3 * 200
 
 
-def test_a_crowded_minute_is_shared() -> None:
+def test_a_crowded_minute_is_read_in_several_windows() -> None:
     """Only a window of ten seconds may hold any number of pages."""
     one = read(History([YEAR // 2 + n % 60 for n in range(20_000)]), 0, YEAR, 8)
     windows = zip(one.windows, one.records, strict=True)
@@ -112,7 +112,7 @@ def test_empty_pages_do_not_abandon_a_probe() -> None:
 @pytest.mark.parametrize("readers", [1, 4, 8, 32])
 @pytest.mark.parametrize("server", [PLAIN, ENDS_EMPTY])
 @pytest.mark.parametrize("batches", BATCHES)
-def test_an_increment_costs_little_more_than_a_plain_chain(
+def test_an_increment_needs_few_more_requests_than_one_chain(
     batches: str, server: Server, readers: int
 ) -> None:
     """What lies in the very second of an edge counts twice: it has to be read twice."""

@@ -58,7 +58,7 @@ PRIVATE = "PRIVATEMARK"
 
 
 @pytest.mark.parametrize("error", [OSError, TypeError, KeyError])
-def test_whatever_keeps_a_file_from_being_written_names_the_setting(
+def test_any_error_of_a_batch_file_names_the_setting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
     """The message of a library may quote a record, as that of pyarrow does."""
@@ -72,7 +72,7 @@ def test_whatever_keeps_a_file_from_being_written_names_the_setting(
         written(tmp_path, ("leads", {"id": "a"}))
 
 
-def test_a_package_that_is_not_there_is_named(
+def test_a_missing_package_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)

@@ -84,7 +84,7 @@ def test_every_record_is_valid_as_a_target_checks_it(
 
 
 @pytest.mark.parametrize("value", ["5", '"soon"', '"2026-02-30T00:00:00Z"'])
-def test_the_target_refuses_what_contradicts(value: str) -> None:
+def test_the_target_refuses_a_value_that_contradicts_its_column(value: str) -> None:
     lines = written('[{"id": "a"}]', {}, only("signal_agents"))
     wrong = lines.replace('"next_check_at":null', f'"next_check_at":{value}')
     assert wrong != lines

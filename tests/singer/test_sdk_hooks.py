@@ -45,7 +45,7 @@ def parameters(method: Callable[..., object]) -> list[str]:
 
 
 @pytest.mark.parametrize(("ours", "theirs", "name"), OVERRIDDEN)
-def test_an_overridden_method_takes_what_the_sdk_gives(
+def test_an_overridden_method_accepts_the_arguments_of_the_sdk(
     ours: type, theirs: type, name: str
 ) -> None:
     assert parameters(getattr(ours, name)) == parameters(getattr(theirs, name))
@@ -53,7 +53,7 @@ def test_an_overridden_method_takes_what_the_sdk_gives(
 
 
 @pytest.mark.parametrize(("owner", "name", "expected"), USED)
-def test_a_private_method_in_use_takes_what_it_is_given(
+def test_a_private_method_in_use_accepts_the_arguments_passed(
     owner: Any, name: str, expected: str
 ) -> None:
     assert parameters(getattr(owner, name)) == expected.split()
@@ -64,7 +64,7 @@ def test_the_command_line_has_the_options_that_the_tap_changes() -> None:
     assert names >= {"config", "state", "catalog", "discover", "test"}
 
 
-def test_what_the_sdk_logs_of_its_start_is_what_the_command_line_hides(
+def test_the_command_line_hides_the_sdks_lines_about_its_start(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO)

@@ -65,7 +65,7 @@ def test_a_stream_that_fails_leaves_no_state_ahead_of_its_batches(
     assert store.state["bookmarks"]["leads"]["coverage"] == []
 
 
-def test_what_came_before_a_failure_is_written(
+def test_records_before_a_failure_are_written(
     tap: RunTap, sandbox: Sandbox, config: Json
 ) -> None:
     sandbox.faults(

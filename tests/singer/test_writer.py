@@ -93,7 +93,7 @@ def test_records_wait_for_no_more_than_a_block(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("buffered", [False, True])
-def test_a_target_that_takes_a_part_gets_the_remaining_parts(
+def test_a_target_that_reads_slowly_gets_all_parts(
     monkeypatch: pytest.MonkeyPatch, *, buffered: bool
 ) -> None:
     target, writer = Target(most=7), Writer()
@@ -106,7 +106,7 @@ def test_a_target_that_takes_a_part_gets_the_remaining_parts(
     assert writer.taken == len(target.taken)
 
 
-def test_a_pipe_that_does_not_block_is_waited_for(
+def test_a_full_pipe_that_does_not_block_is_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     receiver, sender = os.pipe()

@@ -53,7 +53,7 @@ CONTROLS = "\x1b]0;x\x07\x9b2J\u202e\nobservations: covered"
 """A terminal would change its title, erase lines, or begin a new line."""
 
 
-def test_a_terminal_obeys_nothing_that_a_state_contains() -> None:
+def test_control_characters_of_a_state_are_escaped() -> None:
     other = found("01-01", "02-01", source=f"https://{CONTROLS.lower()}")
     state = state_of(leads=[found("02-01", "03-01"), other])
     forget = ("forget", "--stream", "leads")
@@ -74,6 +74,8 @@ def test_a_terminal_obeys_nothing_that_a_state_contains() -> None:
     ],
     ids=str,
 )
-def test_what_is_not_a_state_is_refused_in_a_line(text: object, reason: str) -> None:
+def test_a_file_that_is_not_a_state_is_refused_in_one_line(
+    text: object, reason: str
+) -> None:
     line = error_of("show", "-", stdin=text)
     assert line.startswith(f"standard input: {reason}")
