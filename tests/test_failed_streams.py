@@ -107,21 +107,22 @@ def test_an_api_that_is_down_costs_the_retries_of_one_request(
     config: dict[str, Any] = {"base_url": "http://127.0.0.1:9", "api_key": API_KEY}
     config |= {"max_retries": 4, "infer_columns": bool(arguments)}
     run = tap(config, *arguments)
-    assert "gave up after 5 tries: " in run.failed()
-    assert run.stderr.count("; try ") == 4
+    assert "gave up after 5 attempts: " in run.failed()
+    assert run.stderr.count("; attempt ") == 4
     if not arguments:
         assert run.failed().endswith(ending(config["base_url"], SECOND, *OTHERS))
 
 
 @pytest.mark.parametrize(
-    ("code", "tries", "arguments"), [(503, 3, []), (404, 1, []), (503, 3, ["--test"])]
+    ("code", "attempts", "arguments"),
+    [(503, 3, []), (404, 1, []), (503, 3, ["--test"])],
 )
 def test_two_streams_that_fail_alike_end_the_run(  # noqa: PLR0913, PLR0917 - fixtures
     tap: Callable[..., Run],
     sandbox: Sandbox,
     config: dict[str, Any],
     code: int,
-    tries: int,
+    attempts: int,
     arguments: list[str],
 ) -> None:
     sandbox.faults(status(code))
@@ -131,13 +132,13 @@ def test_two_streams_that_fail_alike_end_the_run(  # noqa: PLR0913, PLR0917 - fi
     assert line.startswith(f"2 of {len(STREAMS)} streams failed: {FIRST}")
     assert line.endswith(ending(sandbox.url, *OTHERS))
     sent = Counter(request["stream"] for request in sandbox.requests())
-    assert sent == {FIRST: tries, SECOND: 1}
+    assert sent == {FIRST: attempts, SECOND: 1}
 
 
 def test_after_a_page_each_stream_is_tried_with_all_retries(
     tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
 ) -> None:
-    """The second stream has one try for its first page, and more for its second."""
+    """The second stream has one attempt for its first page, and more for its second."""
     later = OTHERS[:2]
     sandbox.faults(
         {**status(503), "stream": FIRST},

@@ -157,15 +157,15 @@ class Client:
         if not error.is_retryable:
             raise error
         limiter = self.run_context.limiter
-        max_tries = 1 if self.run_context.health.is_on_trial else 1 + self.retries
-        if attempt >= max_tries:
-            tries = counted(attempt, "try", "tries")
-            raise replace(error, message=f"gave up after {tries}: {error}") from None
+        max_attempts = 1 if self.run_context.health.is_on_trial else 1 + self.retries
+        if attempt >= max_attempts:
+            attempts = counted(attempt, "attempt")
+            raise replace(error, message=f"gave up after {attempts}: {error}") from None
         pause = backoff(attempt)
         if error.status in _PAUSE_ALL:
             pause = error.retry_after or pause
             limiter.pause_all(pause)
         self.logger.warning(
-            "%s; try %d of %d in %.1f s", error, attempt + 1, max_tries, pause
+            "%s; attempt %d of %d in %.1f s", error, attempt + 1, max_attempts, pause
         )
         return pause

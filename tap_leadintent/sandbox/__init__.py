@@ -1,4 +1,4 @@
-"""An offline stand-in for the buying-intent API, for tests, demos and first tries.
+"""An offline stand-in for the buying-intent API, for tests, demos and first steps.
 
 It serves the seven list endpoints by the rules of the API's description, with
 deterministic data, and refuses everything that the description does not allow. Where

@@ -1,4 +1,4 @@
-"""One request and its repetitions, on a clock that the tests set."""
+"""One request and its retries, on a clock that the tests set."""
 
 import ssl
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ REFUSED: dict[str, Answer] = {
 
 @pytest.fixture(autouse=True)
 def _backoff(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait three seconds for each try that failed."""
+    """Wait three seconds for each attempt that failed."""
     del clock
     monkeypatch.setattr(
         "tap_leadintent.api.http.backoff", lambda attempt: 3.0 * attempt
@@ -71,8 +71,8 @@ def pages(tap: TapLeadIntent, stream: str = "signal_agents") -> Iterator[Any]:
 
 
 def waits(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """Return the lines that tell of another try."""
-    return [message for message in caplog.messages if "; try " in message]
+    """Return the lines that announce a retry."""
+    return [message for message in caplog.messages if "; attempt " in message]
 
 
 @pytest.mark.parametrize("answer", PASSING.values(), ids=PASSING)
@@ -88,8 +88,8 @@ def test_temporary_failures_are_retried(
     assert clock.now == pytest.approx(1000 + 3 + 6)
     first, second = waits(caplog)
     assert first.startswith("signal_agents: ")
-    assert first.endswith("; try 2 of 9 in 3.0 s")
-    assert second.endswith("; try 3 of 9 in 6.0 s")
+    assert first.endswith("; attempt 2 of 9 in 3.0 s")
+    assert second.endswith("; attempt 3 of 9 in 6.0 s")
 
 
 @pytest.mark.parametrize("answer", REFUSED.values(), ids=REFUSED)
@@ -111,8 +111,8 @@ def test_retries_are_counted_for_each_request(
     requests_mock.post(AGENTS, [*[down] * retries, {"json": MORE}, down])
     read = pages(tap(max_retries=retries))
     assert next(read).decode().data == [{"id": "a"}]
-    tries = f"{retries + 1} tries" if retries else "1 try"
-    problem = f"page 2: gave up after {tries}: HTTP 500: out of order; the API, or"
+    attempts = f"{retries + 1} attempts" if retries else "1 attempt"
+    problem = f"page 2: gave up after {attempts}: HTTP 500: out of order; the API, or"
     with pytest.raises(StreamError, match=problem):
         next(read)
     assert requests_mock.call_count == 2 * (retries + 1)
@@ -137,7 +137,7 @@ def test_retry_after_counts_where_the_server_wants_a_pause(  # noqa: PLR0913, PL
     assert clock.now == pytest.approx(1000 + seconds)
     (line,) = waits(caplog)
     assert line.startswith(f"signal_agents: HTTP {status}: ")
-    assert line.endswith(f"; try 2 of 9 in {seconds:.1f} s")
+    assert line.endswith(f"; attempt 2 of 9 in {seconds:.1f} s")
 
 
 def test_a_cool_down_begins_before_another_request_is_sent(

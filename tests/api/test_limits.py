@@ -1,4 +1,4 @@
-"""Waits: what a server asks for, how tries are spread, what all share."""
+"""Waits: what the server asks for, the backoff of retries, and the rate limit."""
 
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime

@@ -41,7 +41,7 @@ def test_a_file_without_certificates_is_an_error_before_the_first_request(
     run = tap(config, catalog=CATALOG)
     line = f"SSL_CERT_FILE names {path}, which cannot be loaded; it must be "
     assert line in run.failed()
-    assert "; try " not in run.stderr
+    assert "; attempt " not in run.stderr
 
 
 @pytest.mark.parametrize("name", TRUST)

@@ -44,7 +44,7 @@ PASSING: dict[str, Rule] = {
     "html": status(200, body="<html>Checking your browser</html>"),
     "no data": status(200, body={"cursor": {"next": "", "has_more": False}}),
 }
-"""What another try may mend."""
+"""Faults after which a retry may succeed."""
 
 LEADS = 120
 POSITIONS = ("first", "middle", "last")
@@ -129,11 +129,11 @@ def test_a_temporary_fault(  # noqa: PLR0913, PLR0917 - fixtures
     timeout = {"request_timeout_seconds": 0.4 if name == "hang" else 5}
     run = read(PLANS[plan] | timeout).succeeded()
     assert ({*ids(run)}, len(ids(run))) == (expected, LEADS)
-    retried, restarted = "; try " in run.stderr, "refused a cursor" in run.stderr
+    retried, restarted = "; attempt " in run.stderr, "refused a cursor" in run.stderr
     assert retried == (name in TRIED_AGAIN)
     if retried:
         assert len(struck(sandbox)) == 2
-        assert f"{run.stderr.count('; try ')} retries" in run.stderr
+        assert f"{run.stderr.count('; attempt ')} retries" in run.stderr
     assert restarted == (name in RESTARTED and bool(struck(sandbox)))
 
 
@@ -145,8 +145,8 @@ def test_a_lasting_fault(  # noqa: PLR0913, PLR0917 - fixtures
     timeout = {"request_timeout_seconds": 0.4 if name == "hang" else 5}
     first = read({**PLANS[plan], **timeout, "max_retries": 1})
     assert first.failed().startswith("1 of 1 streams failed: leads: ")
-    assert PROBLEMS.get(name, "gave up after 2 tries: ") in first.failed()
-    assert ("; try " in first.stderr) == (name in TRIED_AGAIN)
+    assert PROBLEMS.get(name, "gave up after 2 attempts: ") in first.failed()
+    assert ("; attempt " in first.stderr) == (name in TRIED_AGAIN)
     sandbox.faults()
     second = read(PLANS[plan], first.state).succeeded()
     assert {*ids(first, second)} == expected
@@ -171,7 +171,7 @@ def test_any_mixture_of_faults(
     plan = [*PLANS.values()][seed % len(PLANS)]
     sandbox.faults(*rules)
     runs: list[Run] = []
-    # Each run ends a fault of the kind that no try mends; so many there are at most.
+    # Each run uses up one fault that no retry helps against; there are at most so many.
     while not runs or runs[-1].code:
         assert len(runs) <= 6 * len(rules), "it never came to its end"
         runs.append(read(plan, runs[-1].state if runs else None))

@@ -189,7 +189,7 @@ CASES = {
     **OF_THE_STATE,
     **OF_ALL_STREAMS,
     **{f"{FAILED}{text}": case for text, case in OF_LEADS.items()},
-    **{f"{FAILED}…gave up after 1 try: {t}": case for t, case in GAVE_UP.items()},
+    **{f"{FAILED}…gave up after 1 attempt: {t}": case for t, case in GAVE_UP.items()},
     **OF_A_RUN,
 }
 
@@ -208,7 +208,7 @@ def test_a_message_is_logged(
     config["base_url"] = config["base_url"].replace(
         "HOST", urlsplit(sandbox.url).netloc
     )
-    if "gave up after 1 try" in text:
+    if "gave up after 1 attempt" in text:
         config["max_retries"] = 0
     files = options(tmp_path, config=config, catalog=case.catalog, state=case.state)
     result = enter(*case.arguments, *files, env={**case.environment})

@@ -38,7 +38,7 @@ def test_the_commands_of_the_page_work(tmp_path: Path) -> None:
         lines = "\n".join((*others[1:], others[0]))
         printed = typed(lines.replace("http://127.0.0.1:8000", url), tmp_path)
         assert '"error": {' not in printed, "the sandbox refused"
-        assert "try 2 of" in printed
+        assert "attempt 2 of" in printed
         process.send_signal(signal.SIGINT)
         assert process.communicate(timeout=TIMEOUT) == (b"", b"")
         assert process.returncode == 0

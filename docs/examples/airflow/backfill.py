@@ -47,7 +47,7 @@ class Backfill:
         return [{"start_date": since, "end_date": until} for since, until in bounds]
 
     def load(self, shard: dict[str, str]) -> None:
-        """Load a shard. A second try continues where the first one ended."""
+        """Load a shard. A second attempt continues where the first one ended."""
         self._run(shard)
 
     def join(self, shards: list[dict[str, str]]) -> None:

@@ -25,7 +25,7 @@ def _backfill(params: dict[str, Any]) -> Backfill:
         "end_date": Param("2025-01-01T00:00:00Z", type="string"),
         "shards": Param(3, type="integer", minimum=1),
     },
-    # A second try costs little, because it continues where the first one ended.
+    # A second attempt costs little, because it continues where the first one ended.
     default_args={"retries": 3, "retry_delay": timedelta(seconds=10)},
 )
 def leadintent_backfill() -> None:
@@ -43,7 +43,7 @@ def leadintent_backfill() -> None:
     def load(shard: dict[str, str], params: dict[str, Any]) -> None:
         _backfill(params).load(shard)
 
-    # A second try cannot find a missing shard either.
+    # A second attempt cannot find a missing shard either.
     @task(retries=0)
     def join(shards: list[dict[str, str]], params: dict[str, Any]) -> None:
         _backfill(params).join(shards)

@@ -77,7 +77,7 @@ class Airflow:
         ((state,),) = self._asked(ended)
         return str(state)
 
-    def tries(self, task: str) -> list[int]:
+    def attempts(self, task: str) -> list[int]:
         """Return how often each instance of a task was tried."""
         query = f"SELECT try_number FROM task_instance WHERE task_id = '{task}'"  # noqa: S608
         return [number for (number,) in self._asked(query)]
@@ -116,12 +116,12 @@ def test_three_shards_of_which_one_fails_at_first_load_every_row(
     airflow: Airflow, sandbox: Sandbox, warehouse: PostgresWarehouse
 ) -> None:
     fill(sandbox, **SIZES)
-    # The first request of a shard is refused, which ends its first try.
+    # The first request of a shard is refused, which ends its first attempt.
     sandbox.faults({"kind": "status", "status": 403, "times": 1})
     ended = airflow.run(start_date=SINCE, end_date=CLOCK, shards=3)
     assert ended == "success", airflow.log.read_text(encoding="utf-8")[-3000:]
-    assert sorted(airflow.tries("load")) == [1, 1, 2]
-    assert airflow.tries("join") == airflow.tries("catch_up") == [1]
+    assert sorted(airflow.attempts("load")) == [1, 1, 2]
+    assert airflow.attempts("join") == airflow.attempts("catch_up") == [1]
     for stream in STREAMS:
         held = rows_by_id(warehouse.postgres, "shards", stream)
         assert held == expected_rows(sandbox, stream)
