@@ -157,6 +157,30 @@ def test_a_cool_down_begins_before_another_request_is_sent(
     assert len(pauses) == 1
 
 
+def test_pages_raise_the_number_of_requests_in_flight_again(
+    requests_mock: requests_mock.Mocker,
+) -> None:
+    one_tap = tap(concurrency=2)
+    client = one_tap.streams["signal_agents"].client
+    has_room: list[bool] = []
+
+    def note(_request: Any, context: Any) -> Json:
+        context.status_code = 200 if has_room else 429
+        stopped: Any = Waiter(seconds=1)
+        try:
+            with client.run_context.limiter.turn(stopped, StreamStats()):
+                has_room.append(True)
+        except StoppedError:
+            has_room.append(False)
+        return PAGE
+
+    requests_mock.post(AGENTS, json=note)
+    for _ in range(30):
+        list(pages(one_tap))
+    assert has_room[:11] == [True, *[False] * 10]
+    assert has_room[-1]
+
+
 def test_the_rate_limit_holds_across_streams_and_retries(
     requests_mock: requests_mock.Mocker, clock: Clock
 ) -> None:

@@ -152,3 +152,11 @@ def test_empty_pages_are_followed_up_to_a_limit() -> None:
     take(999)
     with pytest.raises(StreamError, match=r"^the API has sent 1,000 empty pages in a"):
         take(1)
+
+
+def test_a_page_is_complete_up_to_the_earliest_time_of_its_chain() -> None:
+    chain, times = Chain({}, logging.getLogger()), []
+    for as_of in (7, 5, 9):
+        body = json.dumps(envelope([], has_more=True, after=str(as_of)))
+        times.append(chain.take(Page.of(body.encode(), as_of)).as_of)
+    assert times == [7, 5, 5]
