@@ -1,4 +1,4 @@
-"""The way of a page, from its answer to its RECORDs, leads through few files."""
+"""The way of a page, from its response to its RECORDs, leads through few files."""
 
 import sys
 import threading

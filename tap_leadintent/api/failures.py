@@ -92,8 +92,7 @@ def explain_no_response(
     host = secret.summarize(urlsplit(url).netloc)
     # The words of a server or a proxy may hold the key in another encoding.
     message = text.format(host=host, seconds=seconds, why=secret.quote(_reason(causes)))
-    is_connected = not kinds & _NO_CONNECTION
-    reason = Reason.NO_RESPONSE if is_connected else Reason.NO_CONNECTION
+    reason = Reason.NO_CONNECTION if kinds & _NO_CONNECTION else Reason.NO_RESPONSE
     is_retryable = bool(kinds & _PASSING) and "SSLCertVerificationError" not in kinds
     return StreamError(message, reason=reason, is_retryable=is_retryable)
 
@@ -140,7 +139,10 @@ def explain_no_page(
     else:
         what = f"HTTP {status} {secret.quote(response.reason or '')}".rstrip()
         advice = _ADVICE.get(status) or _ADVICE.get(min(status // 100, 5), _NOT_A_PAGE)
-    words = secret.quote(response.content[:_MAX_BYTES].decode(errors="replace"))
+    body = response.content[:_MAX_BYTES].decode(errors="replace")
+    # JSON that is not about an error may hold records.
+    is_data = status < requests.codes.multiple_choices and body.lstrip()[:1] in "{["
+    words = "" if is_data else secret.quote(body)
     return StreamError(
         f"{what}: {words and f'{words}; '}{advice}",
         status=status,

@@ -144,11 +144,8 @@ def catalog_problems(catalog: Catalog, streams: Mapping[str, Stream]) -> Iterato
     for problem in find_unknown_names(selected, streams, "stream"):
         yield f"catalog: {problem}"
     for stream in (streams[name] for name in selected if name in streams):
-        method, what = (
-            stream.replication_method,
-            f"method, only {' and '.join(_METHODS)}",
-        )
-        for problem in find_unknown_names([method], _METHODS, what):
+        what = f"method, only {' and '.join(_METHODS)}"
+        for problem in find_unknown_names([stream.replication_method], _METHODS, what):
             yield f"catalog: {stream.name}: the replication method {problem}"
         columns = stream.effective_schema.get("properties", {})
         keys = filter(None, [stream.replication_key, *stream.primary_keys])

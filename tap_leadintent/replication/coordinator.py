@@ -32,7 +32,7 @@ class Coordinator:
     """Threads that read a schedule for the thread that iterates over it.
 
     They share queues. A reader thread also looks into the chain of the window that it
-    was given; the coordinating thread leaves that chain alone until the answer has
+    was given; the coordinating thread leaves that chain alone until the result has
     arrived. At the end, no thread is waited for: its request may hang for as long as
     the timeout.
     """
@@ -137,9 +137,9 @@ class Coordinator:
 
     def _read(self) -> None:
         while (active := self.to_send.get()) is not None:
-            self.calls.put(partial(self.schedule.take, active, self._answer(active)))
+            self.calls.put(partial(self.schedule.take, active, self._fetch(active)))
 
-    def _answer(self, active: ActiveWindow) -> Page | BaseException:
+    def _fetch(self, active: ActiveWindow) -> Page | BaseException:
         chain = active.chain
         try:
             return self.fetch(chain.fields, chain.current_value, self.stopped)

@@ -89,7 +89,7 @@ class Schedule:
         """Begin windows, and choose those whose next request is to be sent now.
 
         Yields:
-            Each of these windows; `take` is to be called when the answer has arrived.
+            Each of these windows; `take` is to be called with its result.
         """
         max_requests = self._max_under_way()
         unfinished = sum(not each.has_ended for each in self._active)
@@ -107,19 +107,19 @@ class Schedule:
                 active.is_asking = True
                 yield active
 
-    def take(self, active: ActiveWindow, answer: Page | BaseException) -> None:
-        """Take the answer to a request.
+    def take(self, active: ActiveWindow, result: Page | BaseException) -> None:
+        """Take the result of a request.
 
         Args:
             active: The window that the request was sent for.
-            answer: The page, or why the request failed.
+            result: The page, or why the request failed.
         """
         active.is_asking = False
         try:
-            if isinstance(answer, BaseException):
-                active.chain.recover(answer)
+            if isinstance(result, BaseException):
+                active.chain.recover(result)
             else:
-                self._add(active, active.chain.take(answer))
+                self._add(active, active.chain.take(result))
         except TooWideError:
             self._windows.narrow(active.window)
             self._remove(active)

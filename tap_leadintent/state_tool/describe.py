@@ -89,8 +89,8 @@ def describe_plan(
         reasons = _explain(plan, name, scope.lookback, first)
         limits = _describe_scope(scope, name, now)
         if at is not None:
-            answer = _answer(at, plan.coverage[name], reasons, limits)
-            yield f"{stream}: {name} at {format_instant(at)}: {answer}"
+            text = _status_at(at, plan.coverage[name], reasons, limits)
+            yield f"{stream}: {name} at {format_instant(at)}: {text}"
             continue
         for interval, reason in reasons:
             yield f"  {name} {format_interval(interval)}: {reason}"
@@ -98,7 +98,7 @@ def describe_plan(
             yield f"  {name}: nothing, because {limits}"
 
 
-def _answer(at: int, covered: list[Interval], reasons: Reasons, limits: str) -> str:
+def _status_at(at: int, covered: list[Interval], reasons: Reasons, limits: str) -> str:
     """Return whether an instant has been read, and whether the next run reads it."""
     around = [(start, end) for start, end in covered if start <= at <= end]
     status = f"read, with all {format_interval(around[0])}" if around else _MISSING

@@ -17,7 +17,7 @@ from tap_leadintent.progress import StreamStats
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import API_KEY, VALID, Clock, Json, Waiter
 
-Answer = Json
+Response = Json
 
 AGENTS = f"{VALID['base_url']}/v1/signals/agents"
 SIGNALS = f"{VALID['base_url']}/v1/monitor/custom-signals"
@@ -26,7 +26,7 @@ MORE = {"data": [{"id": "a"}], "cursor": {"next": "c", "has_more": True}}
 LOST = requests.exceptions
 
 
-PASSING: dict[str, Answer] = {
+TEMPORARY: dict[str, Response] = {
     **{str(status): {"status_code": status} for status in (408, 429, 500, 599)},
     "html": {"text": "<html>Checking your browser</html>"},
     "too deep": {"text": f'{{"data": [{"[" * 99_999}'},
@@ -34,7 +34,7 @@ PASSING: dict[str, Answer] = {
     "read timeout": {"exc": LOST.ReadTimeout("too slow")},
 }
 
-REFUSED: dict[str, Answer] = {
+REFUSED: dict[str, Response] = {
     **{str(status): {"status_code": status} for status in (204, 403, 404, 501, 505)},
     "redirect": {"status_code": 307, "headers": {"Location": AGENTS}},
     "certificate": {"exc": LOST.SSLError(ssl.SSLCertVerificationError(1, "no"))},
@@ -75,14 +75,14 @@ def waits(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [message for message in caplog.messages if "; attempt " in message]
 
 
-@pytest.mark.parametrize("answer", PASSING.values(), ids=PASSING)
+@pytest.mark.parametrize("failure", TEMPORARY.values(), ids=TEMPORARY)
 def test_temporary_failures_are_retried(
     requests_mock: requests_mock.Mocker,
     caplog: pytest.LogCaptureFixture,
     clock: Clock,
-    answer: Answer,
+    failure: Response,
 ) -> None:
-    requests_mock.post(AGENTS, [answer, answer, {"json": PAGE}])
+    requests_mock.post(AGENTS, [failure, failure, {"json": PAGE}])
     (page,) = pages(tap())
     assert page.decode().data == [{"id": "a"}]
     assert clock.now == pytest.approx(1000 + 3 + 6)
@@ -92,11 +92,11 @@ def test_temporary_failures_are_retried(
     assert second.endswith("; attempt 3 of 9 in 6.0 s")
 
 
-@pytest.mark.parametrize("answer", REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize("failure", REFUSED.values(), ids=REFUSED)
 def test_lasting_failures_are_not_retried(
-    requests_mock: requests_mock.Mocker, clock: Clock, answer: Answer
+    requests_mock: requests_mock.Mocker, clock: Clock, failure: Response
 ) -> None:
-    requests_mock.post(AGENTS, [answer, {"json": PAGE}])
+    requests_mock.post(AGENTS, [failure, {"json": PAGE}])
     with pytest.raises(StreamError):
         list(pages(tap()))
     assert requests_mock.call_count == 1
@@ -107,7 +107,7 @@ def test_lasting_failures_are_not_retried(
 def test_retries_are_counted_for_each_request(
     requests_mock: requests_mock.Mocker, caplog: pytest.LogCaptureFixture, retries: int
 ) -> None:
-    down: Answer = {"status_code": 500, "text": "out of order"}
+    down: Response = {"status_code": 500, "text": "out of order"}
     requests_mock.post(AGENTS, [*[down] * retries, {"json": MORE}, down])
     read = pages(tap(max_retries=retries))
     assert next(read).decode().data == [{"id": "a"}]
@@ -131,7 +131,7 @@ def test_retry_after_counts_where_the_server_wants_a_pause(  # noqa: PLR0913, PL
     header: str,
     seconds: float,
 ) -> None:
-    busy: Answer = {"status_code": status, "headers": {"Retry-After": header}}
+    busy: Response = {"status_code": status, "headers": {"Retry-After": header}}
     requests_mock.post(AGENTS, [busy, {"json": PAGE}])
     list(pages(tap()))
     assert clock.now == pytest.approx(1000 + seconds)
@@ -177,8 +177,7 @@ def test_pages_raise_the_number_of_requests_in_flight_again(
     requests_mock.post(AGENTS, json=note)
     for _ in range(30):
         list(pages(one_tap))
-    assert has_room[:11] == [True, *[False] * 10]
-    assert has_room[-1]
+    assert (has_room[:11], has_room[-1]) == ([True, *[False] * 10], True)
 
 
 def test_the_rate_limit_holds_across_streams_and_retries(
@@ -203,7 +202,7 @@ def test_the_rate_limit_holds_across_streams_and_retries(
 def test_the_figures_of_a_stream(
     requests_mock: requests_mock.Mocker, clock: Clock
 ) -> None:
-    busy: Answer = {"status_code": 429, "headers": {"Retry-After": "20"}}
+    busy: Response = {"status_code": 429, "headers": {"Retry-After": "20"}}
     requests_mock.post(AGENTS, [busy, {"status_code": 500}, {"json": PAGE}])
     stream: Any = tap().streams["signal_agents"]
     assert [record["id"] for record in stream.get_records(None)] == ["a"]

@@ -1,4 +1,4 @@
-"""Up to which time an answer is complete, by the server's clock and by ours."""
+"""Up to which time a response is complete, by the server's clock and by ours."""
 
 import logging
 
@@ -51,7 +51,7 @@ def test_no_response_is_complete_for_longer_than_the_first_one() -> None:
 def test_clocks_that_differ_give_one_warning(
     caplog: pytest.LogCaptureFixture, ahead: int, parts: list[str]
 ) -> None:
-    """The ten seconds that an answer takes are no difference."""
+    """The ten seconds that a response takes are no difference."""
     one = clock()
     for date in (NOW + ahead, NOW + ahead):
         one.as_of(date, NOW, 10.0)

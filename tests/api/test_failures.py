@@ -16,7 +16,7 @@ from tap_leadintent.api.session import new_session
 from tap_leadintent.errors import Reason, StreamError
 from tap_leadintent.log import Secret
 from tests.support.helpers import API_KEY
-from tests.support.servers import listening, read_request, response, unanswered
+from tests.support.servers import listening, read_request, response, silent_server
 
 Handle = Callable[[socket.socket], None]
 
@@ -65,7 +65,7 @@ LATE = (
 )
 CUT = f"HOST ended its response early; {SUPPORT}, or lower page_size"
 
-ANSWERS: dict[str, tuple[Handle, str]] = {
+FAILURES: dict[str, tuple[Handle, str]] = {
     "half a body": (stalling(response()[:-1]), LATE),
     "cut": (saying(response()[:-5]), CUT),
     "the key, and no HTTP": (
@@ -75,7 +75,7 @@ ANSWERS: dict[str, tuple[Handle, str]] = {
 }
 
 
-@pytest.mark.parametrize(("handle", "text"), ANSWERS.values(), ids=ANSWERS)
+@pytest.mark.parametrize(("handle", "text"), FAILURES.values(), ids=FAILURES)
 def test_a_response_that_does_not_arrive(
     session: requests.Session, handle: Handle, text: str
 ) -> None:
@@ -112,7 +112,7 @@ def test_the_host_cannot_show_the_key() -> None:
 
 
 def test_a_refused_connection(session: requests.Session) -> None:
-    with unanswered() as host:
+    with silent_server() as host:
         error = fail(session, f"https://{host}/")
     assert str(error) == UNREACHABLE.replace("HOST", host)
     assert error.reason is Reason.NO_CONNECTION
@@ -164,3 +164,10 @@ def test_a_message_shows_the_servers_own_words_and_then_says_what_to_do(
     response._content = body  # noqa: SLF001 - as requests-mock does
     message = str(explain_no_page(response, 0, Secret(API_KEY)))
     assert message.startswith(f'HTTP {status} Nope: {{"error": "no"}}; {advice}')
+
+
+def test_a_message_does_not_show_a_body_that_may_hold_records() -> None:
+    response = requests.Response()
+    response.status_code, response._content = 200, b' [{"id": "a"}]'  # noqa: SLF001
+    message = str(explain_no_page(response, 0, Secret(None), ValueError("no data")))
+    assert message.startswith("the response is not a page of records (no data): if th")

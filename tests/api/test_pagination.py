@@ -24,7 +24,7 @@ cursors = st.text(min_size=1)
 
 
 def envelope(ids: list[int], *, has_more: bool, after: object = "") -> dict[str, Any]:
-    """Build a page as the API answers it."""
+    """Build a page as the API returns it."""
     cursor: dict[str, Any] = {"has_more": has_more}
     if after is not ABSENT:
         cursor["next"] = after
@@ -38,10 +38,10 @@ def read(**config: Any) -> list[str]:
     return [record["id"] for record in records]
 
 
-def read_answers(*answers: Any) -> tuple[list[str], list[Any]]:
-    """Read a chain of answers; give ids and request bodies."""
+def read_responses(*responses: Any) -> tuple[list[str], list[Any]]:
+    """Read a chain of responses; give ids and request bodies."""
     with requests_mock.Mocker() as api:
-        api.post(URL, [{"json": answer} for answer in answers])
+        api.post(URL, [{"json": response} for response in responses])
         ids = read()
         return ids, [request.json() for request in api.request_history]
 
@@ -59,38 +59,38 @@ def test_reads_every_page_once_and_in_order(
         st.lists(cursors, unique=True, min_size=count, max_size=count), "cursors"
     )
     last = data.draw(st.none() | st.just(ABSENT) | st.text(), "next of the last page")
-    answers = [
+    responses = [
         envelope(ids, has_more=True, after=after)
         for ids, after in zip(pages, issued, strict=False)
     ]
-    answers.append(envelope(pages[-1], has_more=False, after=last))
+    responses.append(envelope(pages[-1], has_more=False, after=last))
     # `None` stands for the first page, which is asked for without a cursor.
-    by_cursor = dict(zip([None, *issued], answers, strict=True))
+    by_cursor = dict(zip([None, *issued], responses, strict=True))
 
-    def answer(request: requests.PreparedRequest, _context: object) -> Any:
+    def respond(request: requests.PreparedRequest, _context: object) -> Any:
         body = json.loads(request.body or "")
         return by_cursor.pop(body["cursor"].get("after"))
 
     with requests_mock.Mocker() as api:
-        api.post(URL, json=answer)
+        api.post(URL, json=respond)
         ids = read()
     assert ids == [str(number) for page in pages for number in page]
     assert not by_cursor, "not every page was asked for"
 
 
 def test_bodies_differ_in_the_cursor_alone() -> None:
-    answers = [
+    responses = [
         envelope([1], has_more=True, after="é+/=%2B \u0000\u2028'\""),
         envelope([2], has_more=False),
     ]
     config = {"page_size": 7, "filters": {STREAM: {"x": ["1"], "sort": {"by": 1}}}}
     with requests_mock.Mocker() as api:
-        api.post(URL, [{"json": answer} for answer in 2 * answers])
+        api.post(URL, [{"json": response} for response in 2 * responses])
         assert read(**config) == read(**config) == ["1", "2"]
     first, second, *again = (request.json() for request in api.request_history)
     assert again == [first, second], "a new read begins a new chain"
     assert first == {"x": ["1"], "sort": {"by": 1}, "cursor": {"limit": 7}}
-    after = answers[0]["cursor"]["next"]
+    after = responses[0]["cursor"]["next"]
     assert second == {**first, "cursor": {"limit": 7, "after": after}}
 
 
@@ -100,31 +100,31 @@ def test_more_without_a_cursor_is_an_error(after: object) -> None:
     second = envelope([2], has_more=True, after=after)
     message = r"^page 2 .*has_more.*no next cursor"
     with pytest.raises(StreamError, match=message):
-        read_answers(first, second)
+        read_responses(first, second)
 
 
 @pytest.mark.parametrize("lead_in", [0, 3])
 @pytest.mark.parametrize("period", [1, 2, 5])
 def test_a_cursor_seen_before_is_an_error(lead_in: int, period: int) -> None:
     steps = [*range(lead_in + period), lead_in]
-    answers = [envelope([step], has_more=True, after=str(step)) for step in steps]
+    responses = [envelope([step], has_more=True, after=str(step)) for step in steps]
     message = rf"^page {len(steps)} repeats a cursor"
     with pytest.raises(StreamError, match=message):
-        read_answers(*answers)
+        read_responses(*responses)
 
 
 @pytest.mark.parametrize("status", [400, 404, 409, 410, 422])
 def test_a_refused_cursor_begins_the_chain_again(status: int) -> None:
     first = envelope([1], has_more=True, after="a")
     last = envelope([2], has_more=False)
-    answers: list[Any] = [{"json": first}, {"status_code": status}, {"json": last}]
+    responses: list[Any] = [{"json": first}, {"status_code": status}, {"json": last}]
     with requests_mock.Mocker() as api:
-        api.post(URL, answers)
+        api.post(URL, responses)
         assert read() == ["1", "2"]
     cursors = [request.json()["cursor"].get("after") for request in api.request_history]
     assert cursors == [None, "a", None]
     with requests_mock.Mocker() as api:
-        api.post(URL, answers[:2] * 5)
+        api.post(URL, responses[:2] * 5)
         with pytest.raises(StreamError, match=f"^page 2: HTTP {status}"):
             read()
     assert api.call_count == 2 * (1 + 3), "it begins again three times"
@@ -135,7 +135,7 @@ def test_a_record_that_cannot_be_decoded_is_an_error() -> None:
     second = {"data": ["2"], "cursor": {"has_more": False}}
     message = "^a page has records that cannot be read"
     with pytest.raises(StreamError, match=message):
-        read_answers(first, second)
+        read_responses(first, second)
 
 
 def test_empty_pages_are_followed_up_to_a_limit() -> None:

@@ -18,10 +18,10 @@ from tests.support.helpers import TIMEOUT, Clock
 from tests.support.servers import (
     CHUNKED,
     PAGE,
-    answering,
     listening,
     read_request,
     response,
+    serving,
 )
 
 LONG = PAGE * 3000
@@ -36,7 +36,7 @@ def post(
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "content",
     [
         response(LONG),
         CHUNKED + b"%x\r\n%s\r\n0\r\n\r\n" % (len(LONG), LONG),
@@ -45,7 +45,7 @@ def post(
     ids=["plain", "chunked", "gzip"],
 )
 def test_valid_responses_share_one_connection(
-    monkeypatch: pytest.MonkeyPatch, answer: bytes
+    monkeypatch: pytest.MonkeyPatch, content: bytes
 ) -> None:
     """Each request has its own time, however old the connection is."""
     clock = Clock()
@@ -54,7 +54,7 @@ def test_valid_responses_share_one_connection(
 
     def serve(connection: socket.socket) -> None:
         connections.append(connection)
-        answering(answer[:7], answer[7:])(connection)
+        serving(content[:7], content[7:])(connection)
 
     with listening(serve) as address, new_session("", 1) as session:
         for _ in range(3):
@@ -115,7 +115,7 @@ def test_the_timeout_bounds_every_part_of_a_response(
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "content",
     [
         response(b"x" * 10**6),
         response(gzip.compress(b"x" * 3 * 10**6), "Content-Encoding: gzip"),
@@ -124,14 +124,14 @@ def test_the_timeout_bounds_every_part_of_a_response(
     ids=["long", "bomb", "tiny chunks"],
 )
 def test_a_body_that_is_too_large_takes_no_more_memory(
-    session: requests.Session, monkeypatch: pytest.MonkeyPatch, answer: bytes
+    session: requests.Session, monkeypatch: pytest.MonkeyPatch, content: bytes
 ) -> None:
     monkeypatch.setattr("tap_leadintent.api.session.LARGEST_BODY", 10**5)
     is_closed = Event()
 
     def serve(connection: socket.socket) -> None:
         with suppress(OSError):
-            answering(answer)(connection)
+            serving(content)(connection)
         is_closed.set()
 
     with listening(serve) as address:
@@ -140,7 +140,7 @@ def test_a_body_that_is_too_large_takes_no_more_memory(
             with pytest.raises(StreamError, match="lower page_size") as caught:
                 post(session, address)
             # What has arrived completely leaves the connection open.
-            assert b"gzip" in answer or is_closed.wait(TIMEOUT)
+            assert b"gzip" in content or is_closed.wait(TIMEOUT)
             assert caught.value.reason is Reason.TOO_LARGE
             _, peak = tracemalloc.get_traced_memory()
         finally:

@@ -10,7 +10,7 @@ import pytest
 
 from tap_leadintent.api.session import new_session
 from tests.support.helpers import API_KEY, Run, only
-from tests.support.servers import PAGE, answering, listening, read_request, response
+from tests.support.servers import PAGE, listening, read_request, response, serving
 
 CATALOG = only("custom_signals")
 TRUST = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
@@ -76,7 +76,7 @@ def test_http_does_not_use_the_proxy(
     tap: Callable[..., Run], proxied: list[str]
 ) -> None:
     """A proxy would read the key, and this machine needs none to reach itself."""
-    with listening(answering(response())) as (host, port):
+    with listening(serving(response())) as (host, port):
         config = {"api_key": API_KEY, "base_url": f"HTTP://{host}:{port}"}
         run = tap(config, catalog=CATALOG).succeeded()
     assert len(run.records("custom_signals")) == 1
@@ -84,8 +84,8 @@ def test_http_does_not_use_the_proxy(
 
 
 def test_a_redirect_is_not_even_read(tap: Callable[..., Run]) -> None:
-    answer = response(b"", "Location: http://[", status="307 Elsewhere")
-    with listening(answering(answer)) as (host, port):
+    redirect = response(b"", "Location: http://[", status="307 Elsewhere")
+    with listening(serving(redirect)) as (host, port):
         config = {"api_key": API_KEY, "base_url": f"http://{host}:{port}"}
         assert "HTTP 307 Elsewhere: this is not a page" in tap(config).failed()
 
@@ -94,8 +94,8 @@ def test_response_headers_are_neither_logged_nor_kept(
     tap: Callable[..., Run],
 ) -> None:
     encoded = b64encode(API_KEY.encode()).decode()
-    answer = response(PAGE, "Set-Cookie: a=b", f"no {encoded}")
-    with listening(answering(answer)) as (host, port):
+    content = response(PAGE, "Set-Cookie: a=b", f"no {encoded}")
+    with listening(serving(content)) as (host, port):
         config = {"api_key": API_KEY, "base_url": f"http://{host}:{port}"}
         run = tap(config, catalog=CATALOG).succeeded()
         with new_session("", 1) as session:
@@ -116,7 +116,7 @@ def test_https_uses_the_proxy_unless_no_proxy_names_the_host(
 ) -> None:
     monkeypatch.setenv("NO_PROXY", past)
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    with listening(answering(response()), certificate) as (host, port):
+    with listening(serving(response()), certificate) as (host, port):
         url = f"https://{host}:{port}"
         config = {"api_key": API_KEY, "base_url": url, "max_retries": 0}
         run = tap(config, catalog=CATALOG)

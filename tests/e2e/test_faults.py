@@ -18,7 +18,7 @@ from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import API_KEY, Run, entries, only, status
 from tests.support.in_process import run_in_process
 from tests.support.runs import CLOCK, after_since
-from tests.support.servers import answering, listening, response
+from tests.support.servers import listening, response, serving
 
 Read = Callable[..., Run]
 Rule = dict[str, Any]
@@ -192,12 +192,12 @@ ECHOES: dict[str, bytes] = {
         json.dumps({"data": [], "cursor": {"next": API_KEY, "has_more": True}}).encode()
     ),
 }
-"""Answers that repeat the key, wherever there is room; `read` looks for it."""
+"""Responses that repeat the key, wherever there is room; `read` looks for it."""
 
 
 @pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
 def test_a_server_that_repeats_the_key(read: Read, echo: bytes) -> None:
-    with listening(answering(echo)) as (host, port):
+    with listening(serving(echo)) as (host, port):
         config = {"max_retries": 1, "request_timeout_seconds": 0.3}
         run = read({"base_url": f"http://{host}:{port}", **config})
     assert run.failed().startswith("1 of 1 streams failed: leads: ")

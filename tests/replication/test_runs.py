@@ -183,7 +183,7 @@ def test_records_that_appear_during_a_request_are_read_by_the_next_run(
         found = {one.id for one in api.leads if second(one.found_at) < end}
         assert found <= set(store.rows)
         api.now += HOUR / 2
-        api.seconds_to_query = api.seconds_to_answer = 65
+        api.seconds_to_query = api.seconds_to_respond = 65
     # It is up to the earlier of the two clocks.
     assert end >= second(DAY + HOUR / 2 + min(ahead, 0))
 

@@ -86,13 +86,13 @@ def apis(draw: st.DrawFn, stream: str, lookback: int) -> Api:
         # What comes after the signal that a lead was found by comes after it was found.
         drawn = [_in_order(lead) for lead in drawn]
     # What a machine that is behind calls its future, the run does not read. The windows
-    # that it answers are read again later, and an older signal would come last.
+    # that it responds to are read again later, and an older signal would come last.
     most = 0 if refuses or shows == "first" else 4
     return Api(
         leads=drawn,
         seconds_per_request=draw(st.sampled_from([0, 7, 300])),
         seconds_to_query=draw(st.sampled_from([0, 0, 3, 100])),
-        seconds_to_answer=draw(st.sampled_from([0, 0, 3, 100])),
+        seconds_to_respond=draw(st.sampled_from([0, 0, 3, 100])),
         refuses_the_future=refuses,
         odd_clocks=draw(st.dictionaries(st.integers(0, 20), odd, max_size=most)),
         at_each_signal=shows == "each",
@@ -186,7 +186,7 @@ def test_every_record_of_the_requested_range_arrives_as_new_as_it_was(
         until: float = int(begun) + min(0, ahead)
         if api.refuses_the_future:
             until -= (
-                api.seconds_to_query + api.seconds_to_answer + api.seconds_per_request
+                api.seconds_to_query + api.seconds_to_respond + api.seconds_per_request
             )
         moved = moved_away(api, visible, stream, config)
         for lead in api.leads:

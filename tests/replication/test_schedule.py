@@ -84,7 +84,7 @@ class Memory:
 def play(
     windows: Windows, respond: Respond, seed: int, memory: Memory | None = None
 ) -> Iterator[tuple[Window, Page]]:
-    """Read in one thread. A seed decides what happens next: an answer, or a release."""
+    """Read in one thread. A seed decides what happens next: a result, or a release."""
     random, memory = Random(seed), memory or Memory()  # noqa: S311
     never: Any = None
     schedule = schedule_of(windows)
@@ -107,7 +107,7 @@ def play(
         while not coordinator.to_send.empty():
             active = coordinator.to_send.get()
             assert active
-            under_way.append(_answer(active, respond))
+            under_way.append(_result(active, respond))
             if isinstance(one := under_way[-1][1], Page):
                 memory.hold(one)
             del one
@@ -116,13 +116,13 @@ def play(
         if emitted and (not under_way or random.random() < 0.5):
             event = partial(schedule.release, emitted.pop(0).size)
         else:
-            # Some answers stay behind for long.
+            # Some results stay behind for long.
             is_any = random.random() < 0.3
             place = random.randrange(len(under_way)) if is_any else -1
             event = partial(schedule.take, *under_way.pop(place))
 
 
-def _answer(
+def _result(
     active: ActiveWindow, respond: Respond
 ) -> tuple[ActiveWindow, Page | BaseException]:
     window = active.chain.fields["window"]

@@ -52,7 +52,7 @@ def test_each_interval_has_its_reason(settings: Settings) -> None:
 
 def test_an_instant_has_been_read_or_will_be(settings: Settings) -> None:
     interval = "from 2026-03-03T00:00:00Z to 2026-06-01T00:00:00Z"
-    for instant, answer in {
+    for instant, text in {
         "2026-03-02": "not read yet; the next run reads it",
         "2025-12-31": "not read yet; the next run does not read it, because the "
         f"settings ask for the time from 2026-01-01T00:00:00Z to {NOW}",
@@ -61,7 +61,7 @@ def test_an_instant_has_been_read_or_will_be(settings: Settings) -> None:
         " as some records appear late (lookback_minutes)",
     }.items():
         line, _ = plan(settings(), "--at", instant).splitlines()
-        assert line == f"leads: date_found at {instant}T00:00:00Z: {answer}"
+        assert line == f"leads: date_found at {instant}T00:00:00Z: {text}"
 
 
 def test_the_environment_gives_the_same_plan_as_a_file(

@@ -75,8 +75,8 @@ def declared_stream(name: str) -> LeadIntentStream:
 def raw_records(sandbox: Sandbox, stream: str) -> list[dict[str, Any]]:
     """Return what the sandbox holds, numbers as exact as they are served."""
     url = f"{sandbox.url}/_sandbox/records?stream={stream}"
-    answer = exact_json(requests.get(url, timeout=TIMEOUT).text)
-    return list(answer["records"])
+    content = exact_json(requests.get(url, timeout=TIMEOUT).text)
+    return list(content["records"])
 
 
 def entries(catalog: dict[str, Any]) -> dict[str, dict[str, Any]]:

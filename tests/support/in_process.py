@@ -41,7 +41,7 @@ def sandbox_in_process(settings: Options, name: str) -> Iterator[Sandbox]:
         if not (request.url or "").startswith(f"{sandbox.url}/"):
             return elsewhere(adapter, request, *args, **kwargs)
         with lock:
-            response = _answer(app, request)
+            response = _respond(app, request)
         built: Response = adapter.build_response(request, response)
         return built
 
@@ -49,7 +49,7 @@ def sandbox_in_process(settings: Options, name: str) -> Iterator[Sandbox]:
         yield sandbox
 
 
-def _answer(app: ASGIApp, request: PreparedRequest) -> urllib3.HTTPResponse:
+def _respond(app: ASGIApp, request: PreparedRequest) -> urllib3.HTTPResponse:
     url = urlsplit(request.url or "")
     body = request.body or b""
     scope = {

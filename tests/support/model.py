@@ -64,12 +64,12 @@ class Api:
     leads: list[Lead] = field(default_factory=list)
     seconds_to_query: float = 0
     """From when a request is sent until its query runs."""
-    seconds_to_answer: float = 0
-    """From the query until the answer is ready, which is its `Date`."""
+    seconds_to_respond: float = 0
+    """From the query until the response is ready, which is its `Date`."""
     seconds_per_request: float = 0
-    """From then until the answer arrives."""
+    """From then until the response arrives."""
     odd_clocks: dict[int, float] = field(default_factory=dict)
-    """Seconds by which a machine's clock is ahead, by the number of a run's answer."""
+    """Seconds by which a machine's clock is ahead, by the number of the response."""
     holds_start: bool = True
     holds_end: bool = True
     newest_first: bool = True
@@ -105,7 +105,7 @@ class Api:
         return {name: n for name, n in versions.items() if n is not None}
 
     def respond(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        """Return the status and the content of an answer to a request, as of now."""
+        """Return the status and the content of a response to a request, as of now."""
         name = next((name for name in RANGES if name in body), "")
         asked = body.get(name, {})
         start, end = map(seconds_of, asked.values()) if name else EVER

@@ -37,23 +37,23 @@ class Adapter(BaseAdapter):
     def __init__(self, api: Api) -> None:
         super().__init__()
         self.api = api
-        self._answers = 0
+        self._responses = 0
         self._lock = Lock()
 
     def send(
         self, request: requests.PreparedRequest, *_args: Any, **_kwargs: Any
     ) -> requests.Response:
-        """Answer one request after the other, however many threads ask."""
+        """Respond to one request after the other, however many threads ask."""
         api, response = self.api, requests.Response()
         response.request, response.url = request, request.url or ""
         with self._lock:
             api.now += api.seconds_to_query
             response.status_code, page = api.respond(json.loads(request.body or ""))
-            api.now += api.seconds_to_answer
-            seconds = EPOCH + api.now + api.odd_clocks.get(self._answers, 0)
+            api.now += api.seconds_to_respond
+            seconds = EPOCH + api.now + api.odd_clocks.get(self._responses, 0)
             clock = datetime.fromtimestamp(seconds, tz=UTC)
             api.now += api.seconds_per_request
-            self._answers += 1
+            self._responses += 1
         response.headers["Date"] = format_datetime(clock, usegmt=True)
         response._content = json.dumps(page).encode()  # noqa: SLF001
         return response

@@ -75,7 +75,7 @@ def response(body: bytes = PAGE, *headers: str, status: str = "200 OK") -> bytes
     return "\r\n".join(head).encode("latin-1") + body
 
 
-def answering(*parts: bytes) -> Handle:
+def serving(*parts: bytes) -> Handle:
     """Answer each request of a connection with these parts, one after the other."""
 
     def handle(connection: socket.socket) -> None:
@@ -87,7 +87,7 @@ def answering(*parts: bytes) -> Handle:
 
 
 @contextmanager
-def unanswered() -> Iterator[str]:
+def silent_server() -> Iterator[str]:
     """Yield the host and port of what accepts no more connections, and refuses none."""
     with ExitStack() as stack:
         server = stack.enter_context(socket.socket())
