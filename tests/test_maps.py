@@ -92,7 +92,8 @@ def test_each_map_of_a_stream_hides_what_it_sets_itself(
     load: Callable[..., Any],
 ) -> None:
     everything = {"full_name": None, "title": None, "email": None}
-    copies = {"__source__": "leads", "title": "title", "titles": "id", "email": None}
+    same = {"title": "title", "full_name": "self"}
+    copies = {"__source__": "leads", **same, "titles": "id", "email": None}
     # Of a stream that is not selected, maps do not matter.
     others = {"custom_signals": {"x": "id"}, "__else__": None}
     tables = load({"lead*": everything, "copies": copies, **others})

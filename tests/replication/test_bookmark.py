@@ -33,10 +33,10 @@ def read(entries: object, source: Source = HERE) -> Bookmark:
     st.sampled_from([HERE, FILTERED]),
 )
 def test_a_state_is_read_back_as_it_was_written(
-    pieces: list[tuple[str, int, int]], rechecked: int | None, source: Source
+    parts: list[tuple[str, int, int]], rechecked: int | None, source: Source
 ) -> None:
     coverage: Coverage = {}
-    for name, start, n in pieces:
+    for name, start, n in parts:
         coverage[name] = union([*coverage.get(name, []), (start, start + n)])
     state = json.loads(json.dumps(Bookmark(source, coverage, rechecked).to_state()))
     again = read(state, source)

@@ -32,8 +32,8 @@ def plan(*covered: Covered, now: int = NOW, **asked: Any) -> Plan:
     return planned
 
 
-def both(*pieces: Interval) -> list[Covered]:
-    return [(name, piece) for name in LEADS for piece in pieces]
+def both(*covered: Interval) -> list[Covered]:
+    return [(name, interval) for name in LEADS for interval in covered]
 
 
 def range_reads(planned: Plan) -> list[RangeRead]:

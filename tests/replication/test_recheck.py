@@ -111,13 +111,13 @@ def test_each_instant_is_read_again_within_the_period_and_the_longest_gap(
         asked = Scope(ranges=[NAME], start=start, lookback=3600, recheck=period)
         planned = make_plan(asked, coverage, mark, now)
         coverage, mark = planned.coverage, planned.rechecked_before
-        pieces = [piece for step in planned.steps for piece in step.intervals]
+        parts = [part for step in planned.steps for part in step.intervals]
         if killed_after is None:
             longest, last_complete = max(longest, now - last_complete), now
             most = longest + DAY
             assert all(now - read[x] <= waits[x] + most for x in read if start <= x)
             mark = planned.rechecked_after
-        coverage[NAME] = union([*coverage[NAME], *pieces[:killed_after]])
+        coverage[NAME] = union([*coverage[NAME], *parts[:killed_after]])
         for each in read:
-            if each < start or any(a <= each < b for a, b in pieces[:killed_after]):
+            if each < start or any(a <= each < b for a, b in parts[:killed_after]):
                 read[each], waits[each] = now, period

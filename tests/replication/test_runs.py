@@ -127,10 +127,10 @@ def test_the_newest_of_several_signals_is_emitted_last() -> None:
 def test_an_interval_that_is_read_again_ends_the_complete_time() -> None:
     """A run that fails midway may have emitted an older signal last."""
     api, store = Api(now=9 * DAY, forbidden_at=4), Store()
-    pieces = [(BOTH[0], 0, 9), (BOTH[1], 0, 2), (BOTH[1], 3, 9)]
+    parts = [(BOTH[0], 0, 9), (BOTH[1], 0, 2), (BOTH[1], 3, 9)]
     coverage = [
         {"range": name, "from": second(start * DAY), "to": second(end * DAY)}
-        for name, start, end in pieces
+        for name, start, end in parts
     ]
     store.state = {"bookmarks": {"leads": {"coverage": coverage}}}
     with pytest.raises(RunError, match="403"):

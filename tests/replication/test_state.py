@@ -43,9 +43,7 @@ def test_another_source_is_fully_read_and_the_first_one_keeps_its_coverage(
     run(api, store, {**there, "filters": FILTERS})
     assert second(-1) in starts(api)
     (line,) = warnings(caplog)
-    assert line.startswith(
-        "leads: The stream is read from scratch: its state was made for"
-    )
+    assert line.startswith("leads: The stream is read from scratch: its state was")
 
     api.now = 3 * DAY
     again = {**STRICT, "base_url": "HTTPS://API.example.com/"}
@@ -97,8 +95,7 @@ def test_future_coverage_is_removed_with_and_without_a_source(
 ) -> None:
     api, store = Api(now=2 * DAY, leads=steady(60)), Store()
     ends = {"from": second(0), "to": second(400 * DAY)}
-    ranges = ("date_found", "latest_signal")
-    coverage = [{"range": name, **ends} for name in ranges]
+    coverage = [{"range": name, **ends} for name in ("date_found", "latest_signal")]
     store.state = {"bookmarks": {"leads": {"coverage": coverage}}}
     for days in (2, 3):
         api.now = days * DAY

@@ -39,17 +39,17 @@ def test_no_state_is_ahead_of_its_records(*, in_batches: bool, tmp_path: Path) -
             seen |= {row["id"] for row in next(batches)}
         elif message["type"] == "STATE":
             covered.append(message["value"]["bookmarks"]["leads"]["coverage"])
-            for piece in covered[-1]:
+            for entry in covered[-1]:
                 within = {
                     lead.id
                     for lead in api.leads
-                    if piece["from"] <= second(lead.found_at) < piece["to"]
+                    if entry["from"] <= second(lead.found_at) < entry["to"]
                 }
                 assert within <= seen
     # Without it, older coverage would survive a full refresh that is interrupted.
     assert covered[0] == []
     assert len(covered) > 4
-    assert {piece["to"] for piece in covered[-1]} == {second(9 * DAY)}
+    assert {entry["to"] for entry in covered[-1]} == {second(9 * DAY)}
     assert seen == {lead.id for lead in api.leads}
 
 
