@@ -152,9 +152,9 @@ def test_each_table_of_a_full_table_gets_its_version_after_its_rows(
 ) -> None:
     store = Store()
     config = {**CONFIG, "stream_maps": maps, "emit_activate_version_messages": True}
-    run(Api(now=DAY), store, config, selected=("custom_signals",))
+    run(Api(now=DAY, leads=steady(3)), store, config, selected=("custom_signals",))
     versions = store.of_type("ACTIVATE_VERSION")
     assert [message["stream"] for message in versions] == streams
     kinds = [message["type"] for message in store.messages]
-    versions_begin = kinds.index("ACTIVATE_VERSION") if streams else len(kinds)
-    assert "RECORD" not in kinds[versions_begin:]
+    assert kinds.count("RECORD") == 3 * len(streams)
+    assert "RECORD" not in kinds[kinds.index("ACTIVATE_VERSION") if streams else 0 :]
