@@ -6,7 +6,6 @@ import os
 import sys
 from datetime import UTC, datetime
 from decimal import Decimal
-from threading import Thread
 from typing import Any
 from unittest import mock
 
@@ -15,7 +14,6 @@ from singer_sdk.singerlib import RecordMessage, SchemaMessage, StateMessage
 
 from tap_leadintent.errors import OutputError
 from tap_leadintent.singer.writer import Writer
-from tests.support.helpers import TIMEOUT
 
 BLOCK = 256 * 1024
 
@@ -112,14 +110,17 @@ def test_a_full_pipe_that_does_not_block_is_waited_for(
     receiver, sender = os.pipe()
     os.set_blocking(sender, False)
     with os.fdopen(receiver, "rb") as pipe, os.fdopen(sender, "w") as text:
+        received = []
+
+        def read_when_it_waits(_: object, waits_for: list[Any], __: object) -> None:
+            assert waits_for == [text.buffer.raw]  # type: ignore[attr-defined]
+            received.append(pipe.read1(BLOCK))
+
+        monkeypatch.setattr("select.select", read_when_it_waits)
         monkeypatch.setattr("sys.stdout", text)
-        writing = Thread(
-            target=Writer().write_message, args=[record(1, text="x" * BLOCK)]
-        )
-        writing.start()
-        line = pipe.readline()
-        writing.join(TIMEOUT)
+        Writer().write_message(record(1, text="x" * BLOCK))
         monkeypatch.undo()
+        line = b"".join([*received, pipe.read1(BLOCK)])
     assert json.loads(line)["record"]["id"] == 1
 
 
