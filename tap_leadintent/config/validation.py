@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from jsonschema import ValidationError
+from singer_sdk.batch import Batcher
 from singer_sdk.helpers._batch import BatchConfig
 from singer_sdk.plugin_base import JSONSchemaValidator
 
@@ -82,7 +83,9 @@ def _sdk_problems(config: Mapping[str, Any]) -> Iterator[str]:
         yield f"stream_maps: `fake` needs another package: {package}"
     if batch := config.get("batch_config"):
         try:
-            size: object = BatchConfig.from_dict(batch).batch_size
+            batches = BatchConfig.from_dict(batch)
+            Batcher.get_batcher(batches.encoding.format)
+            size: object = batches.batch_size
         except (AttributeError, TypeError, ValueError) as error:
             yield f"batch_config: {error}"
             return

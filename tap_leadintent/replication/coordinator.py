@@ -111,11 +111,10 @@ class Coordinator:
 
     def _start_threads(self) -> None:
         """Start threads that do not keep the process alive."""
-        readers = [f"reader {number + 1}" for number in range(self.schedule.readers)]
         try:
             Thread(target=self._decide, name="coordinator", daemon=True).start()
-            for name in readers:
-                Thread(target=self._read, name=name, daemon=True).start()
+            for number in range(1, self.schedule.readers + 1):
+                Thread(target=self._read, name=f"reader {number}", daemon=True).start()
         except (RuntimeError, MemoryError):
             raise StreamError(
                 "the operating system allows no further thread; lower concurrency, or "
