@@ -130,7 +130,7 @@ def explain_no_page(
 
     Returns:
         The error to raise. Its message says what happened, then what the server says
-        about it, shortened, and then what to do.
+        about it, shortened, unless that may hold records, and then what to do.
     """
     status = response.status_code
     if problem:
@@ -140,8 +140,8 @@ def explain_no_page(
         what = f"HTTP {status} {secret.quote(response.reason or '')}".rstrip()
         advice = _ADVICE.get(status) or _ADVICE.get(min(status // 100, 5), _NOT_A_PAGE)
     body = response.content[:_MAX_BYTES].decode(errors="replace")
-    # JSON that is not about an error may hold records.
-    is_data = status < requests.codes.multiple_choices and body.lstrip()[:1] in "{["
+    # What is neither about an error nor HTML may hold records.
+    is_data = status < requests.codes.multiple_choices and body.lstrip()[:1] != "<"
     words = "" if is_data else secret.quote(body)
     return StreamError(
         f"{what}: {words and f'{words}; '}{advice}",
