@@ -19,20 +19,26 @@ from typing_extensions import override
 
 from tap_leadintent import openapi
 from tap_leadintent.api.http import Client, RunContext
-from tap_leadintent.api.page import Records
 from tap_leadintent.progress import StreamStats
 from tap_leadintent.records.duplicates import Duplicates
 from tap_leadintent.records.exclusion import Exclusion
 from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
 from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
-from tap_leadintent.replication.plan import BEGINNING, FullRead, Plan, Scope, make_plan
-from tap_leadintent.replication.plan_reader import PlanReader
+from tap_leadintent.replication.plan import (
+    BEGINNING,
+    FullRead,
+    Plan,
+    RangeRead,
+    Scope,
+    make_plan,
+)
+from tap_leadintent.replication.plan_reader import PlanReader, WindowPage
 from tap_leadintent.replication.source import Source, key_mark
 from tap_leadintent.replication.windows import OVERLAP_SECONDS
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.singer.writer import flush
-from tap_leadintent.times import format_instant
+from tap_leadintent.times import format_instant, utc_timestamp
 
 Record = dict[str, Any]
 
@@ -116,16 +122,13 @@ class LeadIntentStream(SingerStream):
     @cached_property
     def reader(self) -> PlanReader:
         """Reads the stream's pages."""
-        # Without `start_date`, the first range begins in 1970, which would be too many
-        # windows.
-        days = self.config.get("window_days") if "start_date" in self.config else None
         # A request asks for the window and the overlap.
-        widest = max(1, int(days * 86400) - OVERLAP_SECONDS) if days else None
+        seconds = int(self.config["window_days"] * 86_400) - OVERLAP_SECONDS
         return PlanReader(
+            stream=self.name,
             client=self.client,
-            window_done=lambda: self.checkpoint(self._state()),
             concurrency=self.config["concurrency"],
-            widest=widest,
+            widest=max(1, seconds),
         )
 
     @cached_property
@@ -175,15 +178,16 @@ class LeadIntentStream(SingerStream):
             self.logger.warning(text, name)
         try:
             with closing(self._pages()) as pages:
-                for records, window_end in pages:
-                    if records.is_repaired:
-                        self.notes.warn_once(_REPAIRED)
-                    rows = self._shaper.shape(records.data, window_end)
+                for page in pages:
+                    rows = self._shape(page)
                     yield from rows
                     self.stats.records += len(rows)
                     # The next page may take long, and the target need not wait for it.
                     flush(self._tap.message_writer)
                     self.stats.log_progress(self.logger.info)
+                    if page.is_last:
+                        self._commit(page)
+            self.reader.raise_for_holes()
         finally:
             with http_request_counter(self.name, openapi.PATHS[self.name]) as counter:
                 counter.increment(self.stats.requests)
@@ -202,23 +206,44 @@ class LeadIntentStream(SingerStream):
             list(self._generate_record_messages(row))
         self.logger.info("ok")
 
-    def _state(self) -> dict[str, Any]:
-        return {COVERAGE: self.bookmark.to_state()}
+    @override
+    def current_state(self) -> dict[str, Any]:
+        return {COVERAGE: self.bookmark.to_state()} if self.is_incremental else {}
 
-    def _pages(self) -> Generator[tuple[Records, str | None]]:
+    def _shape(self, page: WindowPage) -> list[Record]:
+        """Shape the records of a page, and note what it says about the API."""
+        if page.records.is_repaired:
+            self.notes.warn_once(_REPAIRED)
+        end = (
+            utc_timestamp(format_instant(page.window[1])) if page.step.covers else None
+        )
+        return self._shaper.shape(page.records.data, end)
+
+    def _commit(self, page: WindowPage) -> None:
+        """Cover a window, as all of its rows have been written."""
+        step = page.step
+        if step.covers:
+            self.bookmark.cover(
+                step.covers,
+                page.window,
+                until=self.run_context.clock.earliest,
+                drops_later=isinstance(step, RangeRead) and step.drops_later,
+            )
+            self.checkpoint()
+
+    def _pages(self) -> Generator[WindowPage]:
         """Read what the run has to read of the stream, page by page."""
+        duplicates = Duplicates(self.primary_keys, self.computed_columns)
         if not self.is_incremental:
-            everything = FullRead([(BEGINNING, self._run_began)])
-            yield from self.reader.read([everything], {})
+            yield from self.reader.read([FullRead([(BEGINNING, self._run_began)])])
             return
         self._warn_of_the_state()
         plan = self._plan()
-        duplicates = Duplicates(self.primary_keys, self.computed_columns)
-        coverage = self.bookmark.coverage
-        for records, window_end in self.reader.read(plan.steps, coverage):
-            yield duplicates.leave_out(records), window_end
+        for page in self.reader.read(plan.steps):
+            self.bookmark.key_mark = key_mark(self.config["api_key"])
+            yield page._replace(records=duplicates.leave_out(page.records))
         self.bookmark.rechecked = plan.rechecked_after
-        self.checkpoint(self._state())
+        self.checkpoint()
 
     def _warn_of_the_state(self) -> None:
         """Warn of parts of the state that are ignored, and of another key."""
@@ -228,8 +253,10 @@ class LeadIntentStream(SingerStream):
             self.logger.warning("The stream is read from scratch: %s", problem)
         if bookmark.key_mark not in {"", key_mark(self.config["api_key"])}:
             self.logger.warning(
-                "api_key is not the one that the state was made with; if it belongs to "
-                "another organization, use a separate state for it"
+                "api_key is not the one that the state was made with; if it may read "
+                "more, such as other sheets, forget the coverage "
+                "(tap-leadintent-state forget), as covered time is not read again; if "
+                "it belongs to another organization, use a separate state for it"
             )
         newest = self.newest_covered
         if newest and newest > format_instant(self._run_began):
@@ -241,7 +268,5 @@ class LeadIntentStream(SingerStream):
         bookmark, scope = self.bookmark, Scope.of(self.config, self.ranges)
         plan = make_plan(scope, bookmark.coverage, bookmark.rechecked, self._run_began)
         bookmark.coverage, bookmark.rechecked = plan.coverage, plan.rechecked_before
-        bookmark.key_mark = key_mark(self.config["api_key"])
-        self.checkpoint(self._state())
         self.write_state()
         return plan

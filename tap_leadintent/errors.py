@@ -5,7 +5,6 @@
   + RunError: after streams have failed
     - OutputError: at once, because nothing can be written
   + StreamError: ends a stream; the others are still read
-* TooWideError: ends a window, which is then read in narrower ones
 * StoppedError: ends a reader thread
 
 A `LoggedError` is an exception of `click`, as the SDK does not handle the errors of a
@@ -94,19 +93,19 @@ class StreamError(LoggedError):
     reason: Reason | None = None
     """Why the request failed, if the status does not say it."""
 
+    may_be_cursor: bool = False
+    may_be_range: bool = False
+    may_be_split: bool = False
     is_retryable: bool = False
     """Whether another attempt of the request may succeed."""
 
     retry_after: float | None = None
     """How many seconds the server asks to wait; used after the statuses 429 and 503."""
 
-    as_of: int | None = None
-    """Up to which time a page would have been complete, see `ServerClock`."""
+    server_time: int | None = None
+    """When the request arrived by the server's clock, in UTC seconds since 1970, if the
+    response says so."""
 
     def __post_init__(self) -> None:
         """Set the message of the base class."""
         super().__init__(self.message)
-
-
-class TooWideError(Exception):
-    """The API refused the first page of a window that can be narrowed."""

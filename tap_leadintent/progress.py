@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tap_leadintent.times import format_instant
+from tap_leadintent.times import format_interval
 
 _SECONDS_BETWEEN_LINES = 15
 """With fewer, lines about progress would fill the log. With more, a reader of the log
@@ -38,11 +38,9 @@ def describe_steps(steps: Iterable[tuple[str, Sequence[tuple[int, int]]]]) -> st
         2026-06-01T00:00:00Z, then latest_signal from …".
     """
     parts = [
-        f"{name} from {format_instant(start)} to {format_instant(end)}"
-        if name
-        else "all records"
+        f"{name} {format_interval(interval)}" if name else "all records"
         for name, intervals in steps
-        for start, end in intervals
+        for interval in intervals
     ]
     if not parts:
         return "nothing to read: earlier runs have read what the settings ask for"

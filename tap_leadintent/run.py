@@ -50,6 +50,7 @@ def _sync(stream: LeadIntentStream) -> None:
         stream.sync()
         is_complete = True
     finally:
+        stream.note_state()
         figures = _log_fields(stream)
         text = describe_figures(figures)
         if is_complete and (newest := figures["covered_to"]):

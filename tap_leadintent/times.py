@@ -53,6 +53,19 @@ def format_instant(seconds: int) -> str:
     return f"{(_EPOCH + timedelta(seconds=seconds)).replace(tzinfo=None).isoformat()}Z"
 
 
+def format_interval(interval: tuple[int, int]) -> str:
+    """Format an interval for a message.
+
+    Args:
+        interval: Its two ends, in UTC seconds since 1970.
+
+    Returns:
+        Text such as "from 2026-01-01T00:00:00Z to 2026-06-01T00:00:00Z".
+    """
+    start, end = map(format_instant, interval)
+    return f"from {start} to {end}"
+
+
 def parse_http_date(text: str) -> int | None:
     """Parse a date of an HTTP header.
 

@@ -94,7 +94,12 @@ def explain_no_response(
     message = text.format(host=host, seconds=seconds, why=secret.quote(_reason(causes)))
     reason = Reason.NO_CONNECTION if kinds & _NO_CONNECTION else Reason.NO_RESPONSE
     is_retryable = bool(kinds & _PASSING) and "SSLCertVerificationError" not in kinds
-    return StreamError(message, reason=reason, is_retryable=is_retryable)
+    return StreamError(
+        message,
+        reason=reason,
+        is_retryable=is_retryable,
+        may_be_split=reason is Reason.NO_RESPONSE,
+    )
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -116,7 +121,7 @@ def _reason(causes: list[BaseException]) -> str:
 
 def explain_no_page(
     response: requests.Response,
-    as_of: int,
+    server_time: int | None,
     secret: Secret,
     problem: Exception | None = None,
 ) -> StreamError:
@@ -124,7 +129,7 @@ def explain_no_page(
 
     Args:
         response: The response, with its complete body.
-        as_of: Up to which time a page would have been complete, see `ServerClock`.
+        server_time: When the request arrived, see `ServerClock.note`.
         secret: Hides the key.
         problem: What `Page` raised, if the status is 200.
 
@@ -148,6 +153,9 @@ def explain_no_page(
         status=status,
         reason=Reason.NOT_A_PAGE if problem else None,
         is_retryable=bool(problem) or status in _RETRIED,
+        may_be_cursor=status in {400, 404, 409, 410, 422},
+        may_be_range=status in {400, 403, 409, 410, 413, 416, 422},
+        may_be_split=bool(problem) or status >= 500,
         retry_after=retry_after(response.headers),
-        as_of=as_of,
+        server_time=server_time,
     )

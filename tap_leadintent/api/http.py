@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import inf
 from threading import Event
 from typing import Any
 
@@ -87,13 +88,20 @@ class Client:
     stats: StreamStats
     """Counts requests, retries and waits."""
 
-    def fetch(self, fields: Fields, after: str | None, stopped: Event) -> Page:
+    def fetch(
+        self,
+        fields: Fields,
+        after: str | None,
+        stopped: Event,
+        max_retries: float = inf,
+    ) -> Page:
         """Send a request, with retries, until its response is a page.
 
         Args:
             fields: The request fields of a window, empty for all records.
             after: The cursor, None for the first page.
             stopped: Set when the page is not wanted any more.
+            max_retries: It is not retried more often, whatever the setting says.
 
         Returns:
             The page.
@@ -111,7 +119,7 @@ class Client:
                 except StreamError as error:
                     # Still inside the turn: a cool-down begins before another request
                     # can be sent.
-                    pause = self._plan_retry(error, attempt)
+                    pause = self._plan_retry(error, attempt, max_retries)
                 else:
                     limiter.note_page()
                     self.run_context.health.note_page()
@@ -141,15 +149,17 @@ class Client:
                 error, self.url, self.timeout, run.secret
             ) from None
         date = parse_http_date(response.headers.get("Date", ""))
-        as_of = run.clock.as_of(date, sent_at, time.monotonic() - began)
+        server_time = run.clock.note(date, sent_at, time.monotonic() - began)
         if response.status_code != requests.codes.ok:
-            raise explain_no_page(response, as_of, run.secret)
+            raise explain_no_page(response, server_time, run.secret)
         try:
-            return Page.of(response.content, as_of)
+            return Page.of(response.content)
         except (ValueError, RecursionError) as problem:
-            raise explain_no_page(response, as_of, run.secret, problem) from None
+            raise explain_no_page(response, server_time, run.secret, problem) from None
 
-    def _plan_retry(self, error: StreamError, attempt: int) -> float:
+    def _plan_retry(
+        self, error: StreamError, attempt: int, max_retries: float
+    ) -> float:
         """Return the seconds to wait before a retry, or raise the error.
 
         Before a retry after the statuses 429 and 503, all requests wait.
@@ -157,7 +167,9 @@ class Client:
         if not error.is_retryable:
             raise error
         limiter = self.run_context.limiter
-        max_attempts = 1 if self.run_context.health.is_on_trial else 1 + self.retries
+        max_attempts = 1 + min(self.retries, max_retries)
+        if self.run_context.health.is_on_trial:
+            max_attempts = 1
         if attempt >= max_attempts:
             attempts = counted(attempt, "attempt")
             raise replace(error, message=f"gave up after {attempts}: {error}") from None

@@ -74,19 +74,15 @@ class Page:
     size: int
     """About how many bytes of memory it takes."""
 
-    as_of: int
-    """Up to which time it is complete, in UTC seconds since 1970; see `ServerClock`."""
-
     is_repaired: bool
     """Whether a value was replaced before the envelope could be decoded."""
 
     @classmethod
-    def of(cls, content: bytes, as_of: int = 0) -> Self:
+    def of(cls, content: bytes) -> Self:
         """Decode a response's envelope.
 
         Args:
             content: The body of a successful response of a list endpoint.
-            as_of: See the attribute.
 
         Returns:
             Its page.
@@ -107,7 +103,7 @@ class Page:
         if is_repaired and _REPLACEMENT in (cursor.next or ""):
             raise ValueError("its cursor is no valid text")
         size = len(content) + _PAGE_OVERHEAD
-        return cls(raw, cursor, size, as_of, is_repaired)
+        return cls(raw, cursor, size, is_repaired)
 
     def decode(self) -> Records:
         """Decode the records.

@@ -10,72 +10,29 @@ from typing import Any
 from singer_sdk.pagination import BaseAPIPaginator
 from typing_extensions import override
 
-from tap_leadintent.api.page import Cursor, Page
+from tap_leadintent.api.page import Page
 from tap_leadintent.errors import StreamError
-from tap_leadintent.times import LATEST
-
-_CURSOR_REFUSALS = frozenset({400, 404, 409, 410, 422})
-"""Statuses with which a server may refuse a cursor that has expired."""
 
 _RESTARTS = 3
-"""How often a chain begins again. A lower value would fail if cursors expire now and
-then. With a higher one, a window is read more often in vain if the API accepts no
-cursor at all."""
+"""How often a chain begins again."""
 
 _TOO_MANY_EMPTY = 1_000
-"""Empty pages in a row after which the stream fails. A lower value might fail although
-the next page has records. With a higher one, more requests are sent to a server that
-never returns any."""
+"""Empty pages in a row after which the stream fails."""
 
 
-class Chain(BaseAPIPaginator[str | None]):
-    """Follows `cursor.next` until `cursor.has_more` is false. It sends nothing.
+class CursorPaginator(BaseAPIPaginator[str | None]):
+    """Follows `cursor.next` until `cursor.has_more` is false.
 
-    Its `current_value` is the `cursor.after` to send, None for the first page; its
-    `count` is the number of pages. An empty page does not end the chain. A missing
-    cursor, and one that was followed before, are errors.
+    An empty page does not end the chain. A missing cursor, and a cursor or a page that
+    the chain has seen before, are errors.
     """
 
-    def __init__(self, fields: dict[str, Any], logger: logging.Logger) -> None:
-        """Start before the first page.
-
-        Args:
-            fields: The request fields of a window, empty for all records.
-            logger: Gets a line for a restart.
-        """
+    def __init__(self) -> None:
+        """Begin without a cursor, which requests the first page."""
         super().__init__(None)
-        self.fields = fields
-        """The request fields, without the cursor."""
-        self._complete_until = LATEST
-        self._logger = logger
-        self._seen: set[int] = set()
-        self._restarts = 0
-        self._empty = 0
-
-    def take(self, page: Page) -> Page:
-        """Take the page that was requested.
-
-        Args:
-            page: The page.
-
-        Returns:
-            The page. It counts as complete up to the earliest time of all pages of the
-            chain so far, because records may have moved between the pages.
-
-        Raises:
-            StreamError: It has no next cursor, or one that was followed before; or it
-                is one of too many empty pages.
-        """
-        self._empty = 0 if page.raw else self._empty + 1
-        if self._empty == _TOO_MANY_EMPTY:
-            raise StreamError(
-                f"the API has sent {self._empty:,} empty pages in a row, each with the "
-                "promise of another; report it to the API's support"
-            )
-        # The SDK only passes it on to the two methods below.
-        self.advance(page)  # type: ignore[arg-type]
-        self._complete_until = min(self._complete_until, page.as_of)
-        return replace(page, as_of=self._complete_until)
+        # Hashes take less memory: cursors can be long, and chains have many pages.
+        self._cursors: set[int] = set()
+        self._pages: set[int] = set()
 
     @override
     def has_more(self, response: Page) -> bool:  # type: ignore[override]
@@ -84,17 +41,86 @@ class Chain(BaseAPIPaginator[str | None]):
     @override
     def get_next(self, response: Page) -> str:  # type: ignore[override]
         after = response.cursor.next
-        # Hashes take less memory: cursors can be long, and chains have many pages.
-        if after and hash(after) not in self._seen:
-            self._seen.add(hash(after))
-            return after
-        problem = "says has_more but carries no next cursor"
-        if after:
+        content = hash(tuple(map(bytes, response.raw)))
+        if not after:
+            problem = "says has_more but carries no next cursor"
+        elif hash(after) in self._cursors:
             problem = "repeats a cursor that this chain has followed before"
+        elif response.raw and content in self._pages:
+            problem = "repeats all records of an earlier page of this chain"
+        else:
+            self._cursors.add(hash(after))
+            self._pages.add(content)
+            return after
         raise StreamError(
             f"page {self.count} {problem}; the stream stops rather than miss records. "
             "Report it to the API's support."
         )
+
+
+class Chain:
+    """The requests of one cursor chain. It sends nothing."""
+
+    def __init__(self, fields: dict[str, Any], logger: logging.Logger) -> None:
+        """Start before the first page.
+
+        Args:
+            fields: The request fields of a window, empty for all records.
+            logger: Gets a line for a restart.
+        """
+        self.fields = fields
+        """The request fields, without the cursor."""
+        self.records = 0
+        """How many records have arrived since the last restart."""
+        self._logger = logger
+        self._paginator = CursorPaginator()
+        self._restarts = 0
+        self._refused_after: int | None = None
+        self._empty = 0
+
+    @property
+    def after(self) -> str | None:
+        """The `cursor.after` to send next, None for the first page."""
+        return self._paginator.current_value
+
+    @property
+    def count(self) -> int:
+        """How many pages have arrived since the last restart."""
+        return self._paginator.count
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the last page has arrived."""
+        return self._paginator.finished
+
+    def take(self, page: Page) -> None:
+        """Take the page that was requested.
+
+        Args:
+            page: The page.
+
+        Raises:
+            StreamError: Another page is to come, but its cursor is missing, or the
+                cursor or the records were seen before; or too many pages were empty.
+        """
+        self._empty = 0 if page.raw else self._empty + 1
+        if self._empty == _TOO_MANY_EMPTY:
+            raise StreamError(
+                f"the API has sent {self._empty:,} empty pages in a row, each with the "
+                "promise of another; report it to the API's support"
+            )
+        self.records += len(page.raw)
+        # The SDK only passes it on to the methods of the paginator.
+        self._paginator.advance(page)  # type: ignore[arg-type]
+
+    def narrowest(self, _: BaseException) -> int | None:
+        """Return how far the window may be divided after an error that ends the chain.
+
+        Returns:
+            The length in seconds from which on it is not divided any more; None if
+            shorter windows would not help.
+        """
+        return None
 
     def recover(self, error: BaseException) -> None:
         """Begin again if the request failed because its cursor may have expired.
@@ -110,11 +136,14 @@ class Chain(BaseAPIPaginator[str | None]):
         """
         if not (self.count and isinstance(error, StreamError)):
             raise error
-        if error.status not in _CURSOR_REFUSALS or self._restarts == _RESTARTS:
+        # A cursor that is refused at the same page again has not expired: the API may
+        # have a limit of records in one query.
+        is_final = self._restarts == _RESTARTS or self._refused_after == self.count
+        if not error.may_be_cursor or is_final:
             raise replace(error, message=f"page {self.count + 1}: {error}")
         self._restarts += 1
-        super().__init__(None)
-        self._seen.clear()
+        self._refused_after = self.count
+        self._paginator, self.records = CursorPaginator(), 0
         self._logger.warning(
             "The API refused a cursor; the window is read again: %s", error
         )
@@ -123,6 +152,7 @@ class Chain(BaseAPIPaginator[str | None]):
 class FirstPage(Chain):
     """A chain that ends with its first page."""
 
+    @property
     @override
-    def take(self, page: Page) -> Page:
-        return replace(page, cursor=Cursor(has_more=False))
+    def has_ended(self) -> bool:
+        return self.count > 0

@@ -42,7 +42,7 @@ SCHEMA = th.PropertiesList(
     th.Property(
         "lookback_minutes",
         th.IntegerType(minimum=0, maximum=_MAX_DAYS * 1440),
-        default=1440,
+        default=2880,
         description="Minutes before the newest covered instant that a run reads again",
     ),
     th.Property(
@@ -53,7 +53,8 @@ SCHEMA = th.PropertiesList(
     th.Property(
         "window_days",
         th.NumberType(exclusive_minimum=0, maximum=_MAX_DAYS),
-        description="Most days of a window, if the API has a limit; needs `start_date`",
+        default=30,
+        description="Most days of a time window that one query asks for",
     ),
     th.Property(
         "concurrency",

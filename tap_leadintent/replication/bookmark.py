@@ -17,9 +17,15 @@ from typing import Any, Self
 
 import msgspec
 
-from tap_leadintent.replication.intervals import Coverage, Interval, union
+from tap_leadintent.replication.intervals import (
+    Coverage,
+    Interval,
+    add,
+    cut_off,
+    union,
+)
 from tap_leadintent.replication.source import Source, normalised
-from tap_leadintent.times import format_instant, parse_instant
+from tap_leadintent.times import LATEST, format_instant, parse_instant
 
 RawEntry = dict[str, Any]
 
@@ -104,6 +110,32 @@ class Bookmark:
             )
         others = [*chain(*[*by_source.values()][:MAX_OTHERS])]
         return cls(source, coverage, rechecked, others, key_mark, former, problem)
+
+    def cover(
+        self,
+        names: Sequence[str],
+        interval: Interval,
+        *,
+        until: int = LATEST,
+        drops_later: bool = False,
+    ) -> None:
+        """Extend the coverage by an interval whose rows have been written.
+
+        Args:
+            names: The time ranges that the interval is covered of.
+            interval: The interval.
+            until: What lies after this instant is not covered, in UTC seconds.
+            drops_later: Whether everything after the interval is taken out of the
+                coverage.
+        """
+        start, end = interval
+        if start >= min(end, until):
+            return
+        for name in names:
+            covered = self.coverage.setdefault(name, [])
+            if drops_later:
+                cut_off(covered, end)
+            add(covered, (start, min(end, until)))
 
     def to_state(self) -> list[RawEntry]:
         """Write the list for a state.

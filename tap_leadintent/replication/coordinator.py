@@ -18,13 +18,12 @@ from tap_leadintent.errors import StreamError
 from tap_leadintent.replication.schedule import ActiveWindow, Schedule
 from tap_leadintent.replication.windows import Window
 
-Fetch = Callable[[dict[str, Any], str | None, Event], Page]
+Fetch = Callable[[dict[str, Any], str | None, Event, float], Page]
 Call = Callable[[], None]
 """A call of the schedule that says what has happened."""
 
 _WAIT_SECONDS = 0.5
-"""The longest uninterrupted wait for a page. With a higher value, a run ends later
-after a signal; with a lower one, the thread wakes up more often."""
+"""The longest uninterrupted wait for a page, after which a signal is noticed."""
 
 
 @dataclass(eq=False)
@@ -141,6 +140,7 @@ class Coordinator:
     def _fetch(self, active: ActiveWindow) -> Page | BaseException:
         chain = active.chain
         try:
-            return self.fetch(chain.fields, chain.current_value, self.stopped)
+            max_retries = active.window.max_retries
+            return self.fetch(chain.fields, chain.after, self.stopped, max_retries)
         except BaseException as error:  # noqa: BLE001 - raised in its place
             return error

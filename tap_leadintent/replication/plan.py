@@ -15,9 +15,7 @@ _DAY = 86_400
 
 _QUIET_SECONDS = 30 * _DAY
 """If a range has coverage, an interval of fewer seconds is what came since the last
-run, and likely holds little. With a higher value, what came during a long pause would
-be read in few windows. With a lower one, what came since the last run would be cut into
-more windows than it needs."""
+run, and likely holds little."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,23 +83,33 @@ class RangeRead(NamedTuple):
     intervals: list[Interval]
     """In UTC seconds since 1970."""
 
-    is_quiet: bool = False
-    """Whether each interval is likely to hold very little."""
+    has_coverage: bool = False
+    """Whether earlier runs have read a part of the range."""
 
-    drops_later: bool = False
-    """Whether reading a window takes everything after it out of the coverage. The API
-    may return one record in several windows, and its newest version in the last one. So
-    after an interruption, all later windows are read again, and the newest version is
-    written last."""
+    newest_last: Sequence[Interval] = ()
+    """If the newest version of a record must come last, the parts of `intervals` that
+    earlier runs have not read, and the lookback. The API may return one record in
+    several windows, and its newest version in the last one. So as soon as one of these
+    parts has been read, everything after it is read again."""
 
     is_recheck: bool = False
-    """Whether it is read because of `recheck_days`. The command `tap-leadintent-state`
-    uses it."""
+    """Whether it is read because of `recheck_days`."""
 
     @property
     def covers(self) -> Sequence[str]:
         """The ranges of which each window counts as covered when it has been read."""
         return [self.name]
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether each interval is likely to hold very little."""
+        is_short = all(end - start < _QUIET_SECONDS for start, end in self.intervals)
+        return self.has_coverage and is_short
+
+    @property
+    def drops_later(self) -> bool:
+        """Whether reading a window takes everything after it out of the coverage."""
+        return bool(self.newest_last)
 
 
 Step = FullRead | RangeRead
@@ -141,14 +149,17 @@ def make_plan(scope: Scope, covered: Coverage, rechecked: int | None, now: int) 
         name: intervals.overlap(covered.get(name, []), (EARLIEST, now))
         for name in scope.ranges
     }
-    if scope.start is None and scope.end is None and not any(known.values()):
-        everything = FullRead([(BEGINNING, now)], scope.ranges)
-        return Plan({}, [everything], None, None)
     kept = {**known}
+    has_beginning = all(each and each[0][0] <= BEGINNING for each in known.values())
+    if scope.start is None and scope.end is None and not has_beginning:
+        # Nobody knows where the history begins, and windows from 1970 on would take
+        # many requests.
+        everything = FullRead([(BEGINNING, now)], scope.ranges)
+        return Plan(kept, [everything], None, None)
     until = now if scope.end is None else min(now, scope.end)
     requested = (scope.since, until)
     kept[first], to_read = _to_read(known[first], requested, scope.lookback)
-    steps = [_range_read(first, to_read, known)]
+    steps = [RangeRead(first, to_read, bool(known[first]))]
     before = after = rechecked if scope.recheck else None
     if scope.end is None:
         for name in others:
@@ -156,21 +167,14 @@ def make_plan(scope: Scope, covered: Coverage, rechecked: int | None, now: int) 
             # The API may return a record in the window of each of its signals, and the
             # newest must come last: all is read from where the oldest interval begins.
             again = [(start, now) for start, _ in to_read[:1]]
-            steps.append(_range_read(name, again, known)._replace(drops_later=True))
+            steps.append(RangeRead(name, again, bool(known[name]), to_read))
         if scope.recheck:
             before, after = (now if before is None else min(before, now)), now
             to_read = _to_recheck(scope.since, before, now, scope.recheck)
-            steps.append(_range_read(first, to_read, known)._replace(is_recheck=True))
+            has_coverage = bool(known[first])
+            steps.append(RangeRead(first, to_read, has_coverage, is_recheck=True))
     needed: list[Step] = [step for step in steps if step.intervals]
     return Plan(kept, needed, before, after)
-
-
-def _range_read(
-    name: str, to_read: list[Interval], known: Mapping[str, list[Interval]]
-) -> RangeRead:
-    """Return the step that reads intervals of a range."""
-    is_short = all(end - start < _QUIET_SECONDS for start, end in to_read)
-    return RangeRead(name, to_read, is_quiet=bool(known[name]) and is_short)
 
 
 def _to_read(

@@ -2,22 +2,55 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from threading import Event
-from typing import Any
+from typing import Any, NamedTuple
 
 from tap_leadintent.api.http import Client
 from tap_leadintent.api.page import Records
 from tap_leadintent.api.pagination import Chain, FirstPage
-from tap_leadintent.progress import describe_steps
+from tap_leadintent.errors import StreamError
+from tap_leadintent.progress import counted, describe_steps
 from tap_leadintent.replication.coordinator import Coordinator
-from tap_leadintent.replication.intervals import Coverage, overlap, union
+from tap_leadintent.replication.intervals import Interval, overlap
 from tap_leadintent.replication.plan import FullRead, RangeRead, Step
-from tap_leadintent.replication.ranges import RangeChain, RangeGuard
+from tap_leadintent.replication.ranges import RangeChain, RangeGuard, find_accepted
 from tap_leadintent.replication.schedule import Schedule
 from tap_leadintent.replication.windows import Window, Windows
-from tap_leadintent.times import EARLIEST, format_instant, utc_timestamp
+from tap_leadintent.times import format_instant, format_interval
+
+_YEAR = 365 * 86_400
+
+_MAX_NAMED = 3
+"""Intervals that the error of a stream names."""
+
+
+class WindowPage(NamedTuple):
+    """A page, with the window that it belongs to."""
+
+    records: Records
+
+    step: Step
+    """The step of the plan."""
+
+    window: Interval
+    """The interval that was read, in UTC seconds since 1970."""
+
+    is_last: bool
+    """Whether all records of the window have been read."""
+
+
+class Hole(NamedTuple):
+    """An interval that could not be read."""
+
+    name: str
+    """The time range."""
+
+    interval: Interval
+    """In UTC seconds since 1970."""
+
+    reason: str
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -27,18 +60,42 @@ class PlanReader:
     The threads of a `Coordinator` send the requests.
     """
 
+    stream: str
+    """The name of the stream."""
+
     client: Client
     """Sends the requests."""
-
-    window_done: Callable[[], None]
-    """Called when a window is complete and emitted."""
 
     concurrency: int
     """Number of windows that are read at once."""
 
-    widest: int | None
-    """The most seconds of a window, if there is a limit; less once the API has refused
-    windows as too wide."""
+    widest: int
+    """The most seconds of a window; less once the API has refused windows as too wide.
+    """
+
+    holes: list[Hole] = field(default_factory=list)
+    """What could not be read, except for rechecks."""
+
+    _may_be_capped: bool = False
+
+    def raise_for_holes(self) -> None:
+        """Say which intervals could not be read.
+
+        Raises:
+            StreamError: There are some.
+        """
+        if not self.holes:
+            return
+        texts = [
+            f"{hole.name} {format_interval(hole.interval)} ({hole.reason})"
+            for hole in self.holes[:_MAX_NAMED]
+        ]
+        if more := len(self.holes) - len(texts):
+            texts.append(f"{counted(more, 'interval')} more")
+        raise StreamError(
+            f"could not read {', '.join(texts)}; everything else was read, and each "
+            "run tries this again"
+        )
 
     def first_page(self, fields: Mapping[str, Any] | None = None) -> Records:
         """Read the first page of a request.
@@ -62,18 +119,14 @@ class PlanReader:
             _, page = next(pages)
         return page.decode()
 
-    def read(
-        self, steps: Sequence[Step], coverage: Coverage
-    ) -> Iterator[tuple[Records, str | None]]:
+    def read(self, steps: Sequence[Step]) -> Iterator[WindowPage]:
         """Read the steps of a plan.
 
         Args:
             steps: The steps.
-            coverage: Notes each window that has been read completely.
 
         Yields:
-            The records of each page, oldest window first; and the end of their time
-            window as `utc_timestamp` writes it, None where nothing counts as covered.
+            Each page, oldest window first.
 
         Raises:
             StreamError: A range cannot be read.
@@ -84,35 +137,87 @@ class PlanReader:
         text = self.client.run_context.secret.summarize(describe_steps(parts))
         self.client.logger.info("%s", text)
         for step in steps:
-            windows, begin, check_first_page = self._prepare(step)
-            coordinator = self._coordinate(Schedule(windows, begin))
-            window = end = None
-            with closing(iter(coordinator)) as pages:
-                for its_window, page in pages:
-                    records = page.decode()
-                    if its_window != window:
-                        window = its_window
-                        check_first_page(records)
-                        if step.covers:
-                            end = utc_timestamp(format_instant(window.end))
-                    yield records, end
-                    # The caller goes on when all rows of the page have been written.
-                    if not page.cursor.has_more:
-                        self._note(step, window, page.as_of, coverage)
-            if isinstance(step, RangeRead):
-                self.widest = windows.widest
+            if isinstance(step, RangeRead) and step.newest_last:
+                yield from self._read_newest_last(step)
+            else:
+                yield from self._read_step(step)
 
-    def _prepare(
-        self, step: Step
-    ) -> tuple[Windows, Callable[[Window], Chain], Callable[[Records], None]]:
-        """Return the windows of a step, and two functions.
+    def _read_newest_last(self, step: RangeRead) -> Iterator[WindowPage]:
+        """Read the parts of a step; once one was read, read everything after it."""
+        end = step.intervals[-1][1]
+        for part in step.newest_last:
+            has_read = False
+            for page in self._read_step(step._replace(intervals=[part])):
+                has_read = has_read or page.is_last
+                yield page
+            if has_read and part[1] < end:
+                yield from self._read_step(step._replace(intervals=[(part[1], end)]))
+                return
 
-        One begins the chain of a window, the other checks the window's first page.
+    def _read_step(self, step: Step) -> Iterator[WindowPage]:
+        """Read a step, without its oldest time if the API refuses that."""
+        has_begun = False
+        try:
+            for page in self._read_windows(step):
+                has_begun = True
+                yield page
+        except StreamError as error:
+            if has_begun or isinstance(step, FullRead) or not error.may_be_range:
+                raise
+            refusal = error
+        else:
+            return
+        accepted = find_accepted(step.name, step.intervals, self.first_page)
+        if accepted is None and not step.is_recheck:
+            raise refusal
+        start, end = step.intervals[0][0], step.intervals[-1][1]
+        until = end if accepted is None else accepted
+        if start < until:
+            advice = f"set start_date to {format_instant(until)}"
+            reason = f"{refusal}; if the API keeps no older records, {advice}"
+            self._note_hole(step, (start, until), reason)
+        if later := overlap(step.intervals, (until, end)):
+            yield from self._read_windows(step._replace(intervals=later), until)
+
+    def _read_windows(
+        self, step: Step, earliest: int | None = None
+    ) -> Iterator[WindowPage]:
+        """Read a step.
+
+        Args:
+            step: The step.
+            earliest: The earliest instant that the API accepts, if it is known.
         """
+        windows, begin = self._windows_of(step, earliest)
+        schedule, window, has_records = Schedule(windows, begin), None, False
+        guard = RangeGuard(_range_name(step), self.stream, self.first_page)
+        with closing(iter(self._coordinate(schedule))) as pages:
+            for its_window, page in pages:
+                records = page.decode()
+                if its_window != window:
+                    window = its_window
+                    if isinstance(step, RangeRead):
+                        # Its request has threads of its own, beside the others.
+                        guard.check_first_page(records)
+                if records.data and not has_records:
+                    has_records = True
+                    self._note_first(step, window)
+                is_last = not page.cursor.has_more
+                if is_last:
+                    self._note_reached(step, window)
+                yield WindowPage(records, step, window[:2], is_last)
+        self._note_problems(step, schedule)
+        if isinstance(step, RangeRead):
+            self.widest = windows.widest
+
+    def _windows_of(
+        self, step: Step, earliest: int | None
+    ) -> tuple[Windows, Callable[[Window], Chain]]:
+        """Return the windows of a step, and a function that begins their chains."""
         size, logger = self.client.page_size, self.client.logger
         if isinstance(step, FullRead):
             windows = Windows(step.intervals, page_size=size, one_chain=True)
-            return windows, lambda _: Chain({}, logger), lambda _: None
+            return windows, lambda _: Chain({}, logger)
         windows = Windows(
             step.intervals,
             page_size=size,
@@ -120,9 +225,7 @@ class PlanReader:
             widest=self.widest,
             quiet=step.is_quiet,
         )
-        # Its request has threads of its own, beside those that read the windows.
-        guard = RangeGuard(step.name, self.first_page)
-        return windows, partial(RangeChain, step.name, logger), guard.check_first_page
+        return windows, partial(RangeChain, step.name, logger, earliest)
 
     def _coordinate(self, schedule: Schedule) -> Coordinator:
         interruption = self.client.run_context.interruption
@@ -130,21 +233,48 @@ class PlanReader:
             schedule, self.client.fetch, interruption.raise_if_interrupted, Event()
         )
 
-    def _note(self, step: Step, window: Window, as_of: int, coverage: Coverage) -> None:
-        """Note that a window has been read completely and emitted."""
+    def _note_first(self, step: Step, window: Window) -> None:
+        """Note where the first records of a first load are."""
+        if isinstance(step, FullRead) or step.has_coverage or step.newest_last:
+            return
+        if window.start - step.intervals[0][0] > _YEAR:
+            day = format_instant(window.start)[:10]
+            text = (
+                "No record of %s is older than %s; with start_date %s, no request is "
+            )
+            text += "made for the time before"
+            self.client.logger.info(text, step.name, day, day)
+
+    def _note_reached(self, step: Step, window: Window) -> None:
         name = _range_name(step) or "everything"
         reached = f"{name} is read up to {format_instant(window.end)}"
         self.client.stats.reached = reached
         self.client.logger.debug("%s", reached)
-        complete = (window.start, min(window.end, as_of))
-        if complete[0] < complete[1]:
-            for covers in step.covers:
-                covered = coverage.get(covers, [])
-                if isinstance(step, RangeRead) and step.drops_later:
-                    covered = overlap(covered, (EARLIEST, window.end))
-                coverage[covers] = union([*covered, complete])
-        if step.covers:
-            self.window_done()
+
+    def _note_problems(self, step: Step, schedule: Schedule) -> None:
+        """Note what could not be read of a step, or not completely."""
+        for window, error in schedule.failed:
+            self._note_hole(step, window[:2], str(error))
+        if schedule.capped and not self._may_be_capped:
+            self._may_be_capped = True
+            hint = "if there are more, ask the API's support"
+            if isinstance(step, FullRead) and step.covers:
+                hint = "set start_date, so that it is read in several queries"
+            self.client.logger.warning(
+                "A query ended after %s with a page as full as the others, so the API "
+                "may have left out further ones; %s",
+                counted(max(schedule.capped), "record"),
+                hint,
+            )
+
+    def _note_hole(self, step: Step, interval: Interval, reason: str) -> None:
+        name = _range_name(step)
+        if isinstance(step, RangeRead) and step.is_recheck:
+            # It was read before.
+            text = "%s %s could not be read again: %s"
+            self.client.logger.info(text, name, format_interval(interval), reason)
+        else:
+            self.holes.append(Hole(name, interval, reason))
 
 
 def _range_name(step: Step) -> str:

@@ -4,7 +4,7 @@ API description: "POST /v1/signals/leads", "POST /v1/monitor/signals".
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,21 +12,19 @@ from typing_extensions import override
 
 from tap_leadintent.api.page import Records
 from tap_leadintent.api.pagination import Chain
-from tap_leadintent.errors import StreamError, TooWideError
+from tap_leadintent.errors import StreamError
+from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.windows import NARROWEST, OVERLAP_SECONDS, Window
 from tap_leadintent.times import EARLIEST, format_instant
 
-_REFUSALS = frozenset({400, 409, 413, 416, 422})
-"""Statuses with which a server may refuse a range: it ends in the server's future, or
-is too wide for it."""
-
 _MAX_ALIKE = 3
 """After so many windows in a row that begin with the same records, a time without
-records is requested. A higher value would read more in vain if the server ignores the
-range. A lower value would send this request more often although nothing is wrong."""
+records is requested."""
 
 
-def range_fields(name: str, start: int, end: int) -> dict[str, Any]:
+def range_fields(
+    name: str, start: int, end: int, earliest: int | None = None
+) -> dict[str, Any]:
     """Return the request fields for an interval of a range, and a second before it.
 
     The API description does not show whether a range includes its ends.
@@ -35,12 +33,15 @@ def range_fields(name: str, start: int, end: int) -> dict[str, Any]:
         name: The time range.
         start: Where the interval begins, in UTC seconds since 1970.
         end: Where it ends.
+        earliest: The earliest instant that the API accepts, if it is known.
 
     Returns:
         The fields of the request's body.
     """
-    # A server may refuse times before 1970, so none is requested without need.
-    start = max(0 if start >= 0 else EARLIEST, start - OVERLAP_SECONDS)
+    if earliest is None:
+        # A server may refuse times before 1970, so none is requested without need.
+        earliest = 0 if start >= 0 else EARLIEST
+    start = max(earliest, start - OVERLAP_SECONDS)
     times = {"start_time": format_instant(start), "end_time": format_instant(end)}
     return {name: times}
 
@@ -49,40 +50,98 @@ class RangeChain(Chain):
     """The cursor chain of a window.
 
     A server may refuse a range that ends in its future; the window is then requested
-    again, up to the server's own time. It may also refuse a range that is too wide,
-    which is then to be read in narrower windows.
+    again, up to the server's own time.
     """
 
-    def __init__(self, name: str, logger: logging.Logger, window: Window) -> None:
+    def __init__(
+        self,
+        name: str,
+        logger: logging.Logger,
+        earliest: int | None,
+        window: Window,
+    ) -> None:
         """Start before the first page.
 
         Args:
             name: The time range.
             logger: As for `Chain`.
+            earliest: As for `range_fields`.
             window: The window; what lies in the server's future may be left out.
         """
-        super().__init__(range_fields(name, window.start, window.end), logger)
+        fields = range_fields(name, window.start, window.end, earliest)
+        super().__init__(fields, logger)
         self._name = name
         self._start, self._end = window.start, window.end
 
     @override
     def recover(self, error: BaseException) -> None:
         # Only a request without a cursor says something about the range.
-        refusals = frozenset() if self.count else _REFUSALS
-        if not isinstance(error, StreamError) or error.status not in refusals:
+        is_refused = isinstance(error, StreamError) and error.may_be_range
+        now = error.server_time if isinstance(error, StreamError) else None
+        if self.count or not is_refused or now is None or now >= self._end:
             super().recover(error)
             return
-        now = error.as_of
-        if now is not None and now < self._end:
-            # If several machines answer in turn, the clock of the next one may be
-            # behind this one.
-            self._end = self._complete_until = now
-            # All of the window may lie in the future.
-            self.fields = range_fields(self._name, min(self._start, now - 1), now)
-        elif self._end - self._start > NARROWEST:
-            raise TooWideError from error
+        # If several machines answer in turn, the clock of the next one may be behind
+        # this one.
+        self._end = now
+        # All of the window may lie in the future.
+        self.fields = range_fields(self._name, min(self._start, now - 1), now)
+
+    @override
+    def narrowest(self, error: BaseException) -> int | None:
+        if not isinstance(error, StreamError):
+            return None
+        # A refused cursor may show a limit of records in one query.
+        if error.may_be_split or (self.count and error.may_be_cursor):
+            return 1
+        return NARROWEST if error.may_be_range and not self.count else None
+
+
+def find_accepted(
+    name: str,
+    intervals: Sequence[Interval],
+    first_page: Callable[[dict[str, Any]], Records],
+) -> int | None:
+    """Find the earliest instant for which the API answers.
+
+    An API may keep records for some time only, and refuse to be asked for older ones.
+
+    Args:
+        name: The time range.
+        intervals: The intervals that are to be read; the API refuses the oldest time.
+        first_page: Reads the first page of a request with these fields.
+
+    Returns:
+        The instant, in UTC seconds since 1970; None if the API refuses even the newest
+        hour.
+
+    Raises:
+        StreamError: A request fails for another reason.
+    """
+    (start, _), (_, end) = intervals[0], intervals[-1]
+
+    def is_accepted(instant: int) -> bool:
+        until = min(instant + NARROWEST, end)
+        try:
+            first_page(range_fields(name, instant, until, instant))
+        except StreamError as error:
+            if not error.may_be_range:
+                raise
+            return False
+        return True
+
+    accepted = max(start, end - NARROWEST)
+    if not is_accepted(accepted):
+        return None
+    if is_accepted(start):
+        return start
+    while accepted - start > 1:
+        middle = (start + accepted) // 2
+        if is_accepted(middle):
+            accepted = middle
         else:
-            raise error
+            start = middle
+    return accepted
 
 
 @dataclass(eq=False)
@@ -96,6 +155,9 @@ class RangeGuard:
 
     name: str
     """The time range."""
+
+    stream: str
+    """The name of the stream."""
 
     first_page: Callable[[dict[str, Any]], Records]
     """Reads the first page of a request with these fields."""
@@ -125,6 +187,8 @@ class RangeGuard:
         # No record can be as old as the first second of 1970.
         if self.first_page(range_fields(self.name, 0, 1)).data:
             raise StreamError(
-                f"the API returns the same records for different times of {self.name}; "
-                "it seems to ignore the range; report that to the API's support"
+                f"the API returns the same records for different times of {self.name}, "
+                "so it seems to ignore the range; load the stream completely in each "
+                "run: meltano config set tap-leadintent _metadata "
+                f'\'{{"{self.stream}": {{"replication-method": "FULL_TABLE"}}}}\''
             )

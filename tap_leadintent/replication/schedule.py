@@ -8,18 +8,17 @@ from math import inf
 
 from tap_leadintent.api.page import Page
 from tap_leadintent.api.pagination import Chain
-from tap_leadintent.errors import TooWideError
+from tap_leadintent.errors import StreamError
 from tap_leadintent.replication.windows import Window, Windows
 
 MAX_BYTES = 16 * 2**20
-"""Bytes of undecoded pages that wait or are being received, of all windows together. A
-higher value takes more memory. With a lower one, more readers are idle while the oldest
-window is read."""
+"""Bytes of undecoded pages that wait or are being received, of all windows together."""
 
 _FIRST_SIZE = MAX_BYTES // 8
-"""The expected size of a page in bytes, while none has arrived. With a lower value,
-more large pages are received at once than fit. With a higher one, a first load begins
-with fewer than its eight probes."""
+"""The expected size of a page in bytes, while none has arrived."""
+
+_MAX_FAILED = 3
+"""So many windows in a row that cannot be read end the stream."""
 
 
 @dataclass(eq=False)
@@ -51,8 +50,9 @@ class ActiveWindow:
 class Schedule:
     """Divides work into single requests; one thread alone uses it.
 
-    Pages are emitted in the order of their windows. An error is raised in its place:
-    after all pages of older windows.
+    Pages are emitted in the order of their windows. A window that cannot be read is
+    left out, unless its error is about all windows, or the two windows before it failed,
+    too. Then the error is raised in its place: after all pages of older windows.
 
     The pages that wait and those that are being received take at most `MAX_BYTES`, as
     far as their size can be expected. When there is no room for another page, and
@@ -79,6 +79,11 @@ class Schedule:
         """What the emitted pages take that have not been released yet."""
         self._largest = 0
         """The size of the largest page so far, which is expected of the next ones."""
+        self.failed: list[tuple[Window, StreamError]] = []
+        """The windows that were left out, and why."""
+        self._failed_in_a_row = 0
+        self.capped: list[int] = []
+        """The numbers of records of chains that may have been capped by the API."""
 
     @property
     def is_finished(self) -> bool:
@@ -119,11 +124,13 @@ class Schedule:
             if isinstance(result, BaseException):
                 active.chain.recover(result)
             else:
-                self._add(active, active.chain.take(result))
-        except TooWideError:
-            self._windows.narrow(active.window)
-            self._remove(active)
+                active.chain.take(result)
+                self._add(active, result)
         except BaseException as error:  # noqa: BLE001 - raised in its place
+            narrowest = active.chain.narrowest(error)
+            if narrowest and self._windows.divide(active.window, narrowest=narrowest):
+                self._remove(active)
+                return
             active.has_ended, active.error = True, error
             self._windows.done(active.window, records=0)
 
@@ -145,10 +152,9 @@ class Schedule:
                 self._bytes_waiting -= page.size
                 self._bytes_emitted += page.size
                 yield oldest.window, page
-            if oldest.error:
-                raise oldest.error
             if not oldest.has_ended:
                 return
+            self._note_end(oldest)
             self._remove(oldest)
 
     def release(self, size: int) -> None:
@@ -193,14 +199,32 @@ class Schedule:
         active.pages.append(page)
         self._largest = max(self._largest, page.size)
         self._bytes_waiting += page.size
-        if not page.cursor.has_more:
-            active.has_ended = True
-            self._windows.done(active.window, records=len(page.raw))
-        elif not self._windows.note_page(
-            active.window, records=len(page.raw), may_abandon=not active.emits_early
-        ):
-            # Its records are read again in other windows.
-            self._remove(active)
+        windows, window, records = self._windows, active.window, len(page.raw)
+        if not active.chain.has_ended:
+            may_abandon = not active.emits_early
+            if not windows.note_page(window, records=records, may_abandon=may_abandon):
+                # Its records are read again in other windows.
+                self._remove(active)
+            return
+        if windows.may_be_capped(records=records):
+            if windows.divide(window):
+                self._remove(active)
+                return
+            self.capped.append(active.chain.records)
+        active.has_ended = True
+        windows.done(window, records=records)
+
+    def _note_end(self, active: ActiveWindow) -> None:
+        """Note that a window has been emitted, or raise its error."""
+        error = active.error
+        self._failed_in_a_row = self._failed_in_a_row + 1 if error else 0
+        if not error:
+            return
+        if not isinstance(error, StreamError) or not active.chain.narrowest(error):
+            raise error
+        if self._failed_in_a_row == _MAX_FAILED:
+            raise error
+        self.failed.append((active.window, error))
 
     def _remove(self, active: ActiveWindow) -> None:
         self._active.remove(active)

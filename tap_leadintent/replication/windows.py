@@ -12,11 +12,12 @@ it is read. There are five kinds of probes:
 * one window that tries a shorter length, after the API has refused a longer one.
 
 A window that turns out to hold more pages than it may is abandoned, and its interval is
-read in other windows. All instants are in UTC seconds since 1970.
+read in other windows. A window that cannot be read, or perhaps not completely, is
+divided: its parts are read instead. All instants are in UTC seconds since 1970.
 """
 
 import sys
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Sequence
 from itertools import pairwise
 from math import ceil, inf
@@ -30,56 +31,49 @@ does not show whether a range includes its ends. The records of this second are 
 twice."""
 
 NARROWEST = 3600 - OVERLAP_SECONDS
-"""Seconds of a window that is not narrowed any more when the API refuses it. A lower
-value would repeat more requests that the API refuses for other reasons. A higher value
-would fail with an API that allows an hour at most."""
+"""Seconds of a window that is not narrowed any more when the API refuses its length. A
+few APIs allow an hour at most; the setting `window_days` helps with others."""
 
 _PAGES = 8
-"""Pages that a window should hold, and over which the density is measured. With more,
-fewer requests get a last page that is not full. With fewer, a change of the density is
-noticed sooner, and all readers finish at about the same time."""
+"""Pages that a window should hold, and over which the density is measured."""
 
 _PROBE_PAGES = 2
-"""Pages after which a probe is abandoned, unless it is a part of a quiet interval. With
-more, more pages are wasted where records are dense. With fewer, more probes are
-abandoned shortly before their end."""
+"""Pages after which a probe is abandoned, unless it is a part of a quiet interval."""
 
 _LONGEST_CHAIN = 28
-"""Pages after which an ordinary window is abandoned. With more, one reader reads alone
-for longer, and more is read again after an interruption. With fewer, more windows are
-abandoned shortly before their end."""
+"""Pages after which an ordinary window is abandoned."""
 
 _LONGEST_QUIET_CHAIN = 64
-"""Pages after which a part of a quiet interval is abandoned. With more, one reader
-reads alone for longer. With fewer, imports whose records all have the same time would
-be abandoned, although shorter windows cannot divide them."""
+"""Pages after which a part of a quiet interval is abandoned. With fewer, imports whose
+records all have the same time would be abandoned, although shorter windows cannot
+divide them."""
 
 _PROBES = 8
-"""Samples of a history. More cost requests where the history is empty; with fewer,
-readers are idle at first."""
+"""Samples of a history."""
 
 _PROBE_SHARE = 365
-"""Each sample covers this part of the history: a 365th, such as a day of a year. Longer
-samples are abandoned more often; shorter ones would see only a day or only a night."""
+"""Each sample covers this part of the history: a 365th, such as a day of a year.
+Shorter samples would see only a day or only a night."""
 
 _PARTS = 5
-"""Parts that an abandoned window is cut into, if it was much denser than expected. More
-parts cost more requests, as some are empty. With fewer, it takes longer to find where
-the records are."""
+"""Parts that an abandoned window is cut into, if it was much denser than expected."""
 
 _MUCH_DENSER = 2
 """How many times denser than expected an abandoned window must be, so that it is cut
-into probes. With a higher value, more windows are abandoned once more. With a lower
-value, more probes are sent that were not needed."""
+into probes."""
 
-_QUIET_PARTS = 3
-"""Parts that an abandoned quiet interval is cut into. More parts are read in less time.
-Fewer cost fewer requests, because each part may end with a page that is not full."""
+_FEW_RECORDS = 20
+"""A last page with fewer records is no sign of a full one: by chance, too many small
+pages are as full as others."""
 
-_INDIVISIBLE_SECONDS = 10
+_FEW_PARTS = 3
+"""Parts that a window is divided into, or an abandoned quiet interval is cut into. As
+each may end with a page that is not full, few parts cost few requests."""
+
+_SHORT_SECONDS = 10
 """No ordinary window is shorter than so many seconds, and a window of that length is
 never abandoned. A lower value would read more seconds twice, because windows overlap by
-one. A higher value makes longer cursor chains where many records share a second."""
+one."""
 
 
 class Window(NamedTuple):
@@ -93,6 +87,9 @@ class Window(NamedTuple):
 
     is_probe: bool = False
     """Whether no ordinary window begins while it is read."""
+
+    max_retries: float = inf
+    """How often its requests are retried at most, whatever the settings say."""
 
 
 class _Unread(NamedTuple):
@@ -141,21 +138,26 @@ class Windows:
         self.widest = sys.maxsize if one_chain or not widest else widest
         """The most seconds of a window; less once the API has refused a wider one."""
         self._is_quiet = quiet
-        self._indivisible = sys.maxsize if one_chain else _INDIVISIBLE_SECONDS
-        """The length in seconds up to which a window is never abandoned."""
+        self._is_one_chain = one_chain
+        self._last_may_hold = page_size if quiet or one_chain else page_size / 2
+        """A last page with so many records may be a full one."""
         self._full_page = page_size / 2
         """Records that count as a full page: the most that one page has held so far, as
         the API may return fewer than it is asked for. It begins with half of that."""
+        self._most_before_another = 0
+        """The most records of a page that was not the last one."""
+        self._longest_read = 0
+        """The longest window, in seconds, of which a page has arrived."""
         self._unread = [_Unread(start, end, 0.0) for start, end in requested]
         self._in_flight: dict[Window, float] = {}
         """The windows that are being read, with the pages that have arrived of each."""
         self._done: list[_Done] = []
-        self._probes: list[Window] = []
-        """What is probed next."""
+        self._next: list[Window] = []
+        """Windows that begin before any other."""
         if quiet:
-            self._probes = [p for each in requested for p in self._cut(*each, 1)]
+            self._next = [p for each in requested for p in self._cut(*each, 1)]
         elif not one_chain:
-            self._probes = [p for each in requested[:1] for p in _spread_probes(*each)]
+            self._next = [p for each in requested[:1] for p in _spread_probes(*each)]
 
     @property
     def oldest_unread(self) -> int | None:
@@ -174,9 +176,9 @@ class Windows:
             window, or something in flight has to come back first.
         """
         if only_oldest:
-            self._probes = []
-        elif self._probes:
-            return self._begin(self._probes.pop(0))
+            self._next = []
+        elif self._next:
+            return self._begin(self._next.pop(0))
         elif any(window.is_probe for window in self._in_flight):
             return None
         if not self._unread:
@@ -185,16 +187,16 @@ class Windows:
         density = self._density(start)
         # An abandoned window has shown that it is denser than what was read before.
         if least_density and least_density >= _MUCH_DENSER * density:
-            self._probes = self._cut(start, end, _PARTS)
+            self._next = self._cut(start, end, _PARTS)
         elif not density:
             # Nothing was found before these intervals, so each is probed completely.
             empty = [(a, b) for a, b, _ in self._unread if not self._density(a)]
-            self._probes = [probe for each in empty for probe in self._cut(*each, 1)]
-        if self._probes:
-            return self._begin(self._probes.pop(0))
+            self._next = [probe for each in empty for probe in self._cut(*each, 1)]
+        if self._next:
+            return self._begin(self._next.pop(0))
         pages = density * sum(end - start for start, end, _ in self._unread)
         wanted = min(_PAGES, max(1, pages / self.readers))
-        seconds = max(_INDIVISIBLE_SECONDS, int(wanted / density) + 1)
+        seconds = max(_SHORT_SECONDS, int(wanted / density) + 1)
         return self._begin(Window(start, min(end, start + seconds), _LONGEST_CHAIN))
 
     def note_page(
@@ -212,6 +214,8 @@ class Windows:
             again.
         """
         self._full_page = max(self._full_page, records)
+        self._most_before_another = max(self._most_before_another, records)
+        self._note_length(window)
         # A page before another one counts at least half. An empty page says nothing
         # about how dense records are.
         page = max(0.5, records / self._full_page) if records else 0.0
@@ -222,12 +226,24 @@ class Windows:
         if window.is_probe:
             # The intervals of the other probes are still unread. They are cut into
             # ordinary windows, now that a density is known.
-            self._probes = []
+            self._next = []
             if self._is_quiet:
                 start, end, *_ = window
-                self._probes = self._cut(start, end, _QUIET_PARTS, _LONGEST_QUIET_CHAIN)
+                self._next = self._cut(start, end, _FEW_PARTS, _LONGEST_QUIET_CHAIN)
                 self._is_quiet = False
         return False
+
+    def may_be_capped(self, *, records: int) -> bool:
+        """Return whether a last page may hide that more records follow.
+
+        Some APIs end every query after a number of records. Then the last page is as
+        full as the others.
+
+        Args:
+            records: How many records the last page held.
+        """
+        full = self._most_before_another or self._last_may_hold
+        return records >= max(full, _FEW_RECORDS)
 
     def done(self, window: Window, *, records: int) -> None:
         """Note that a window has been read completely, or cannot be read.
@@ -236,27 +252,48 @@ class Windows:
             window: The window.
             records: How many records its last page held.
         """
+        self._note_length(window)
         pages = self._in_flight.pop(window) + records / self._full_page
         insort(self._done, _Done(window.start, window.end, pages))
 
-    def narrow(self, window: Window) -> None:
-        """Note that the API refused a window, which may be too wide for it.
+    def divide(self, window: Window, *, narrowest: int = 1) -> bool:
+        """Divide a window that cannot be read, or not completely.
 
-        Its interval is unread again, and no window is longer than half of it from now
-        on.
+        Its interval is unread again, and its parts are read next. If no window of its
+        length could be read so far, the API may refuse the length. Then shorter lengths
+        are tried, and no later window is longer than the longest that works.
 
         Args:
-            window: The window, of more than `NARROWEST`.
+            window: The window.
+            narrowest: The length in seconds from which on it is not divided any more.
+
+        Returns:
+            Whether it was divided; if not, nothing has changed.
         """
-        half = (window.end - window.start) // 2
-        self.widest = min(self.widest, max(NARROWEST, half))
+        start, end, *_ = window
+        seconds = end - start
+        if seconds <= narrowest or self._is_one_chain:
+            return False
         self._put_back(window, 0.0)
-        seconds = [end - start for start, end, *_ in self._in_flight]
-        is_tried = any(self.widest // 2 < each <= self.widest for each in seconds)
-        if not is_tried:
+        if seconds <= max(self._longest_read, NARROWEST):
+            parts = seconds if seconds <= _SHORT_SECONDS else _FEW_PARTS
+            wanted = self._cut(start, end, parts, _LONGEST_CHAIN)
+            self._next[:0] = [
+                part._replace(is_probe=False, max_retries=1) for part in wanted
+            ]
+            return True
+        part = seconds // _FEW_PARTS
+        self.widest = min(self.widest, max(part, self._longest_read, NARROWEST))
+        under_way = [each.end - each.start for each in self._in_flight]
+        if not any(self.widest // 2 < each <= self.widest for each in under_way):
             # One alone tries whether the API accepts this length.
             start, end, _ = self._unread[0]
-            self._probes = [Window(start, end, _PROBE_PAGES, is_probe=True)]
+            tried = Window(start, end, _PROBE_PAGES, is_probe=True, max_retries=1)
+            self._next = [tried]
+        return True
+
+    def _note_length(self, window: Window) -> None:
+        self._longest_read = max(self._longest_read, window.end - window.start)
 
     def _cut(
         self, start: int, end: int, count: int, max_pages: int = _PROBE_PAGES
@@ -289,20 +326,17 @@ class Windows:
         end = min(wanted.end, start + self.widest)
         self._take_out(start, end)
         window = wanted._replace(end=end)
-        if end - start <= self._indivisible:
+        if end - start <= _SHORT_SECONDS or self._is_one_chain:
             window = window._replace(max_pages=inf)
         self._in_flight[window] = 0.0
         return window
 
     def _take_out(self, start: int, end: int) -> None:
-        """Take an interval out of what is unread."""
-        unread = self._unread
-        self._unread = [
-            x._replace(end=min(x.end, start)) for x in unread if x.start < start
-        ]
-        self._unread += [
-            x._replace(start=max(x.start, end)) for x in unread if x.end > end
-        ]
+        """Take a part of one of the unread intervals out of what is unread."""
+        place = bisect_right(self._unread, start, key=lambda each: each.start) - 1
+        around = self._unread[place]
+        parts = around._replace(end=start), around._replace(start=end)
+        self._unread[place : place + 1] = [p for p in parts if p.start < p.end]
 
     def _put_back(self, window: Window, pages: float) -> None:
         """Note that a window is unread again, and the least pages that it holds."""

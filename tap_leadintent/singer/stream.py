@@ -44,8 +44,6 @@ class SingerStream(Stream):
         super().__init__(tap)
         batches = tap.config.get("batch_config")
         self._batch = Batches(tap.name, batches, tap.write_message) if batches else None
-        self._next_state: dict[str, Any] = {}
-        """The stream's state once everything that has been emitted is written."""
         self._since_state = 0
         """How many records and windows were emitted since the last STATE."""
 
@@ -60,26 +58,30 @@ class SingerStream(Stream):
         # The SDK logs the start and the failure of a stream; the tap does so itself.
         super().log(message, *args, **{**options, "level": logging.DEBUG})
 
-    def checkpoint(self, state: dict[str, Any]) -> None:
-        """Note the stream's new state, and write a STATE if one is due.
+    def current_state(self) -> dict[str, Any]:
+        """Return the stream's state; all records that it covers have been emitted."""
+        return {}
 
-        Args:
-            state: The new state. All records that it covers have been emitted.
-        """
-        self._next_state = state
+    def checkpoint(self) -> None:
+        """Note that the stream's state has changed, and write a STATE if one is due."""
         self._since_state += 1
-        # If the run ends early, the last STATE is made from `stream_state`. With
-        # batches, rows that the new state covers may still wait for their batch.
-        if self._batch is None:
-            self.stream_state.update(state)
         if self._since_state >= _MIN_BETWEEN_STATES:
             self.write_state()
+
+    def note_state(self) -> None:
+        """Take the stream's state into the run's, for a STATE of a run that ends early.
+
+        With batches, rows that the state covers may still wait for their batch, so
+        nothing changes.
+        """
+        if self._batch is None:
+            self.stream_state.update(self.current_state())
 
     def write_state(self) -> None:
         """Write a STATE, after all records that have been emitted."""
         if self._batch is not None:
             self._batch.write()
-        self.stream_state.update(self._next_state)
+        self.stream_state.update(self.current_state())
         self._since_state = 0
         self._tap.state_writer.write_state(self.tap_state)
 

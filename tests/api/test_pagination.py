@@ -47,7 +47,12 @@ def read_responses(*responses: Any) -> tuple[list[str], list[Any]]:
 
 
 @given(
-    pages=st.lists(st.lists(st.integers(), max_size=3), min_size=1, max_size=8),
+    pages=st.lists(
+        st.lists(st.integers(), max_size=3),
+        min_size=1,
+        max_size=8,
+        unique_by=lambda page: tuple(page) or object(),
+    ),
     data=st.data(),
 )
 def test_reads_every_page_once_and_in_order(
@@ -113,6 +118,15 @@ def test_a_cursor_seen_before_is_an_error(lead_in: int, period: int) -> None:
         read_responses(*responses)
 
 
+@pytest.mark.parametrize("lead_in", [0, 3])
+def test_a_page_seen_before_is_an_error(lead_in: int) -> None:
+    """A chain that turns in a circle may have a new cursor on each page."""
+    ids = [*range(lead_in + 2), lead_in]
+    responses = [envelope([n], has_more=True, after=str(x)) for x, n in enumerate(ids)]
+    with pytest.raises(StreamError, match=rf"^page {len(ids)} repeats all records of"):
+        read_responses(*responses)
+
+
 @pytest.mark.parametrize("status", [400, 404, 409, 410, 422])
 def test_a_refused_cursor_begins_the_chain_again(status: int) -> None:
     first = envelope([1], has_more=True, after="a")
@@ -127,7 +141,17 @@ def test_a_refused_cursor_begins_the_chain_again(status: int) -> None:
         api.post(URL, responses[:2] * 5)
         with pytest.raises(StreamError, match=f"^page 2: HTTP {status}"):
             read()
-    assert api.call_count == 2 * (1 + 3), "it begins again three times"
+    assert api.call_count == 4, "the same page again, so it has not expired"
+
+
+def test_a_chain_begins_again_three_times() -> None:
+    pages = [envelope([n], has_more=True, after=str(n)) for n in range(5)]
+    chains = [[{"json": page} for page in pages[:n]] for n in range(1, 6)]
+    responses: list[Any] = [r for each in chains for r in [*each, {"status_code": 410}]]
+    with requests_mock.Mocker() as api:
+        api.post(URL, responses)
+        with pytest.raises(StreamError, match="^page 5: HTTP 410"):
+            read()
 
 
 def test_a_record_that_cannot_be_decoded_is_an_error() -> None:
@@ -152,11 +176,3 @@ def test_empty_pages_are_followed_up_to_a_limit() -> None:
     take(999)
     with pytest.raises(StreamError, match=r"^the API has sent 1,000 empty pages in a"):
         take(1)
-
-
-def test_a_page_is_complete_up_to_the_earliest_time_of_its_chain() -> None:
-    chain, times = Chain({}, logging.getLogger()), []
-    for as_of in (7, 5, 9):
-        body = json.dumps(envelope([], has_more=True, after=str(as_of)))
-        times.append(chain.take(Page.of(body.encode(), as_of)).as_of)
-    assert times == [7, 5, 5]

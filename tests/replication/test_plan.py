@@ -127,9 +127,14 @@ def test_without_a_start_one_chain_reads_everything_and_covers_all_ranges() -> N
     ]
 
 
-def test_without_a_start_date_missing_intervals_are_read_from_1970_on() -> None:
+def test_with_an_end_date_alone_all_is_read_from_1970_on() -> None:
     assert reads(plan(start=None, end=50)) == [("date_found", [(BEGINNING, 50)])]
-    assert reads(plan(("date_found", (60, 90)), start=None)) == [
-        ("date_found", [(BEGINNING, 60), (90, NOW)]),
-        ("latest_signal", [(BEGINNING, NOW)]),
-    ]
+
+
+@pytest.mark.parametrize(
+    "covered", [[("date_found", (BEGINNING, 90))], both((60, 90))], ids=["part", "late"]
+)
+def test_a_start_date_taken_back_reads_all_records_once(covered: list[Covered]) -> None:
+    planned = plan(*covered, start=None)
+    assert planned.steps == [FullRead([(BEGINNING, NOW)], LEADS)]
+    assert planned.coverage["date_found"] == [covered[0][1]], "until it has been read"

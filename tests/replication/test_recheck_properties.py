@@ -46,7 +46,7 @@ def test_a_run_that_is_interrupted_keeps_the_mark_for_the_next(failing: int) -> 
     run(api, store, config)
     api.now += DAY
     api.forbidden_at = len(api.requests) + failing
-    with pytest.raises(RunError, match="403"):
+    with pytest.raises(RunError, match="401"):
         run(api, store, config)
     assert marks() == [second(30 * DAY)]
     asked = len(api.requests)

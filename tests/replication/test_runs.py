@@ -133,7 +133,7 @@ def test_an_interval_that_is_read_again_ends_the_complete_time() -> None:
         for name, start, end in parts
     ]
     store.state = {"bookmarks": {"leads": {"coverage": coverage}}}
-    with pytest.raises(RunError, match="403"):
+    with pytest.raises(RunError, match="401"):
         run(api, store, {**DAILY, "lookback_minutes": 0})
     found, signal = covered(store)
     assert found[2] == second(9 * DAY)
@@ -158,12 +158,6 @@ def test_no_row_depends_on_the_key_that_a_catalog_declares(key: list[str]) -> No
     api, store = Api(now=2 * DAY, leads=leads), Store()
     run(api, store, CONFIG, catalog=leads_with(key_properties=key))
     assert store.rows.keys() == {one.id for one in leads}
-
-
-def test_window_days_do_not_cut_the_time_since_1970() -> None:
-    api = Api(now=3 * DAY, leads=steady(20))
-    run(api, Store(), {"window_days": 1, "end_date": iso(2 * DAY), "page_size": 10})
-    assert len(api.requests) < 50
 
 
 # Clocks
@@ -227,10 +221,10 @@ def test_a_response_from_a_slow_clock_removes_no_coverage() -> None:
 def test_a_refused_cursor_starts_its_window_again(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    api, store = Api(now=400, leads=steady(350, 1), refuses_cursors=3), Store()
+    api, store = Api(now=400, leads=steady(350, 1), refuses_cursors=1), Store()
     run(api, store, CONFIG)
     assert len(store.rows) == len(store.of_type("RECORD")) == 350
-    assert caplog.text.count("refused a cursor") == 3
+    assert caplog.text.count("refused a cursor") == 1
 
 
 @pytest.mark.parametrize("leads", [60, 5], ids=["pages", "one page"])
@@ -260,7 +254,7 @@ def test_equal_first_pages_of_two_windows_are_accepted() -> None:
         requested.append(fields)
         return Records([], [])
 
-    guard = RangeGuard("date_found", first_page)
+    guard = RangeGuard("date_found", "leads", first_page)
     for number in range(1, 5):
         guard.check_first_page(alike)
         assert len(requested) == (number >= 3)

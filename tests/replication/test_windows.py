@@ -199,8 +199,8 @@ def test_one_window_alone_tries_a_width_while_a_short_one_is_read() -> None:
     windows = Windows(asked, page_size=PAGE, readers=8, quiet=True)
     wide, _short = windows.next(), windows.next()
     assert wide
-    windows.narrow(wide)
+    assert windows.divide(wide)
     tried = windows.next()
     assert tried
-    assert (tried.start, tried.end) == (0, 50 * hour)
+    assert (tried.start, tried.end) == (0, 100 * hour // 3)
     assert windows.next() is None

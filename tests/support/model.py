@@ -140,7 +140,7 @@ class Api:
             return 400
         if len(self.requests) == self.forbidden_at:
             self.forbidden_at = None
-            return 403
+            return 401
         return None
 
     def _rows(

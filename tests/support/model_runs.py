@@ -22,7 +22,11 @@ DEFAULTS: dict[str, Any] = {
 }
 """Settings of every run that does not say otherwise."""
 
-CONFIG: dict[str, Any] = {"start_date": iso(0), "page_size": 10}
+CONFIG: dict[str, Any] = {
+    "start_date": iso(0),
+    "page_size": 10,
+    "lookback_minutes": 1440,
+}
 """Settings of a run in windows, from the model's first second on."""
 
 STRICT = {**CONFIG, "lookback_minutes": 0}
