@@ -4,8 +4,10 @@ import logging
 import os
 import re
 from collections.abc import Iterable
-from functools import partial
+from dataclasses import dataclass
+from typing import Any
 
+from singer_sdk import plugin_base
 from singer_sdk.metrics import METRICS_LOGGER_NAME
 
 from tap_leadintent.errors import TAP_NAME
@@ -16,6 +18,9 @@ SHORTEST_SECRET = 8
 _MAX_CHARACTERS = 300
 """Characters of a text in a message. With fewer, explanations of a server would be cut.
 With more, lines would be hard to read."""
+
+_HIDDEN: list[re.Pattern[str]] = []
+"""How the keys of all taps that this process has had are spelled."""
 
 _LONG_WORD = re.compile(
     r"(?<![A-Za-z0-9+/=_.%-])(?![a-z_.]+(?![A-Za-z0-9+/=_.%-]))[A-Za-z0-9+/=_.%-]{20,}"
@@ -44,7 +49,8 @@ class Secret:
         text = secret if isinstance(secret, str) else ""
         is_long = len(text) >= SHORTEST_SECRET
         pattern = "".join(map(_spellings, text)) if is_long else "(?!)"
-        self._spelling = re.compile(pattern, re.IGNORECASE)
+        self.spelling = re.compile(pattern, re.IGNORECASE)
+        """Matches the secret in each of its spellings."""
 
     def redact(self, text: str) -> str:
         """Take the secret out of a text.
@@ -55,7 +61,7 @@ class Secret:
         Returns:
             The text, with asterisks in place of the secret.
         """
-        return self._spelling.sub("***", text)
+        return self.spelling.sub("***", text)
 
     def summarize(self, text: object, most: int = _MAX_CHARACTERS) -> str:
         """Make a text safe and short enough for a message.
@@ -134,10 +140,11 @@ def redact_whole_log(secret: Secret) -> None:
     """
     # It logs headers of a response that are malformed with a traceback of its own.
     logging.getLogger("urllib3").setLevel(logging.ERROR)
+    _remember(secret)
     root = logging.getLogger()
     for logger in (root, *map(logging.getLogger, [*root.manager.loggerDict])):
         for handler in logger.handlers:
-            handler.addFilter(partial(_make_safe, "", secret))
+            handler.addFilter(_Redaction())
             handler.addFilter(_is_for_users)
 
 
@@ -151,31 +158,69 @@ def redact_tap_log(streams: Iterable[str], secret: Secret) -> None:
         streams: The names of the streams.
         secret: What must not be logged.
     """
+    _remember(secret)
     tap = logging.getLogger(TAP_NAME)
-    # Loggers outlive a tap: they may have the filter from an earlier one.
-    tap.filters[:] = [partial(_make_safe, "", secret)]
+    tap.addFilter(_Redaction())
     for name in streams:
-        tap.getChild(name).filters[:] = [partial(_make_safe, f"{name}: ", secret)]
+        tap.getChild(name).addFilter(_Redaction(name))
 
 
-def _make_safe(prefix: str, secret: Secret, record: logging.LogRecord) -> bool:
-    def safe(text: str) -> str:
-        return printable(secret.redact(text))
+def _remember(secret: Secret) -> None:
+    if secret.spelling not in _HIDDEN:
+        _HIDDEN.append(secret.spelling)
 
-    message = original = record.getMessage()
-    if record.exc_info:
-        trace = logging.Formatter().formatException(record.exc_info)
+
+def _redact(text: str) -> str:
+    for spelling in _HIDDEN:
+        text = spelling.sub("***", text)
+    return text
+
+
+@dataclass(frozen=True)
+class _Redaction:
+    """A filter that makes a line safe, and names the stream that it is about.
+
+    Loggers outlive a tap, and add a filter only if they have no equal one.
+    """
+
+    stream: str = ""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Change the line. Nothing that it contains may raise an error here."""
+        try:
+            text = original = record.getMessage()
+            trace = ""
+            if record.exc_info:
+                trace = logging.Formatter().formatException(record.exc_info)
+        except Exception as error:  # noqa: BLE001 - arguments can raise anything
+            # A handler would print the line with its arguments.
+            template = record.msg if isinstance(record.msg, str) else "a line"
+            text = f"{template} (cannot be formatted: {type(error).__name__})"
+            original, trace, record.exc_info = "", "", None
         # Formatters make their own text of an exception, which nothing could redact.
-        if safe(trace) != trace:
-            message, record.exc_info = f"{message}\n{trace}", None
-    message = safe(message if message.startswith(prefix) else f"{prefix}{message}")
-    # Metrics are read from the arguments.
-    if message != original:
-        record.msg, record.args = message, ()
-    for name, value in vars(record).items():
-        if isinstance(value, str) and name != "msg":
-            setattr(record, name, secret.redact(value))
-    return True
+        if trace and printable(_redact(trace)) != trace:
+            text, record.exc_info = f"{text}\n{trace}", None
+        if self.stream:
+            record.stream_name = self.stream
+            text = f"{self.stream}: {text.removeprefix(f'{self.stream}: ')}"
+        text = printable(_redact(text))
+        # Metrics are read from the arguments.
+        if text != original:
+            record.msg, record.args = text, ()
+        for name, value in vars(record).items():
+            if name not in {"msg", "args", "exc_info"}:
+                setattr(record, name, _without_secret(value))
+        return True
+
+
+def _without_secret(value: Any) -> Any:  # noqa: ANN401 - any field of a log record
+    """Return a value, or its text without the secret if that contains one."""
+    try:
+        text = str(value)
+    except Exception as error:  # noqa: BLE001 - it can raise anything
+        return type(error).__name__
+    redacted = _redact(text)
+    return value if redacted == text else redacted
 
 
 def _is_for_users(record: logging.LogRecord) -> bool:
@@ -190,5 +235,5 @@ def _is_for_users(record: logging.LogRecord) -> bool:
     if record.name == METRICS_LOGGER_NAME:
         is_hidden = not os.environ.get("SINGER_SDK_LOG_CONFIG")
     else:
-        is_hidden = record.msg == "Skipping parse of env var settings..."
+        is_hidden = record.pathname == plugin_base.__file__
     return logging.getLogger().isEnabledFor(logging.DEBUG) or not is_hidden

@@ -93,21 +93,35 @@ def test_ctrl_c_ends_the_reading_threads(
     assert len(sandbox.requests()) < 400
 
 
-def test_no_line_of_the_tap_has_the_key(
+def test_no_line_of_a_tap_has_a_key(
     config: Json, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The formatters are the host's; so the tap's loggers take it out."""
+    other_key, seen = "another-key-9d2e", list[str]()
+
+    def count(record: logging.LogRecord) -> bool:
+        seen.append(record.name)
+        return True
+
+    loggers = [logging.getLogger(f"tap-leadintent{name}") for name in ("", ".leads")]
+    for logger in loggers:
+        monkeypatch.setattr(logger, "filters", [count])
 
     def explode(*_: object, **__: object) -> None:
         raise ZeroDivisionError(f"cannot cope with Bearer {API_KEY}")
 
     monkeypatch.setattr("requests.Session.send", explode)
     tap = TapLeadIntent(config=config)
+    for _ in range(2):
+        TapLeadIntent(config={**config, "api_key": other_key})
+    assert [len(logger.filters) for logger in loggers] == [2, 2]
     with pytest.raises(Exception, match="a bug of the tap") as failed:
         tap.sync_all()
-    tap.logger.warning("about %s\x1b[2J", API_KEY)
+    for logger in loggers:
+        logger.warning("about %s and %s\x1b[2J", API_KEY, other_key)
+    assert {*seen} == {logger.name for logger in loggers}
     assert "a bug of the tap" in caplog.text
-    assert "about ***\\x1b[2J" in caplog.text
+    assert caplog.text.count("about *** and ***\\x1b[2J") == len(loggers)
     for text in (caplog.text, *caplog.messages, str(failed.value)):
         assert API_KEY not in text
 

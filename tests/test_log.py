@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import STREAMS, TIMEOUT, Run, only
+from tests.support.helpers import API_KEY, STREAMS, TIMEOUT, Run, only
 from tests.support.model import DAY, HOUR, Api, steady
 from tests.support.model_runs import CONFIG, DAILY, run
 from tests.support.runs import CLOCK
@@ -33,6 +34,34 @@ def test_each_line_about_a_stream_begins_with_its_name(
     )
     assert {stream for stream, _, _ in lines} == set(STREAMS)
     assert {level for _, level, _ in lines} == {"DEBUG", "INFO", "WARNING"}
+
+
+class Unprintable:
+    """An argument that fails when a handler formats it."""
+
+    def __str__(self) -> str:
+        raise ZeroDivisionError(API_KEY)
+
+
+@pytest.mark.parametrize(
+    "arguments", [(API_KEY,), (API_KEY, 2, 3), (Unprintable(), 2)], ids=["1", "3", "2"]
+)
+def test_a_malformed_log_call_of_a_library_ends_nothing(
+    tap: Callable[..., Run],
+    config: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[object, ...],
+) -> None:
+    send = requests.Session.send
+
+    def log_and_send(*args: Any, **options: Any) -> requests.Response:
+        logging.getLogger("library").warning("one %s, two %s", *arguments)
+        return send(*args, **options)
+
+    monkeypatch.setattr("requests.Session.send", log_and_send)
+    log = tap(config).succeeded().stderr
+    assert log.count("one %s, two %s") == log.count("cannot be formatted")
+    assert "Logging error" not in log
 
 
 def test_debug_logs_each_window(caplog: pytest.LogCaptureFixture) -> None:
@@ -87,6 +116,8 @@ def test_a_log_configuration_gets_metrics_and_figures_as_fields(
     streams = ("custom_signals", "leads", "observations")
     log = tap(config, catalog=only(*streams)).stderr.splitlines()
     lines = [json.loads(line) for line in log]
+    named = [line["stream_name"] for line in lines if line["stream_name"]]
+    assert [*dict.fromkeys(named)] == [*streams]
     figures = [line["extra"] for line in lines if line["extra"]]
     for each in figures:
         assert each.pop("seconds") >= each.pop("waited_seconds")

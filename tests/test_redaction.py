@@ -134,7 +134,7 @@ def test_logs(handler: Lines, formatter: logging.Formatter | None) -> None:
     logger.warning("message %s \x1b[2J", KEY)
     error = ValueError(KEY)
     error.__cause__ = KeyError(f"Bearer {KEY}\u202e")
-    logger.warning("failed", exc_info=error, extra={"key": KEY})
+    logger.warning("failed", exc_info=error, extra={"key": KEY, "sent": {"key": KEY}})
     assert not [spell(KEY) for spell in SPELL.values() if spell(KEY) in handler.text]
     assert "message ***" in handler.text
     assert "KeyError" in handler.text
