@@ -3,7 +3,7 @@
 The file is named as in the SDK's template; the client itself is in `api/http.py`.
 """
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
 from functools import cached_property
 from typing import Any
@@ -12,7 +12,7 @@ from singer_sdk import Tap
 from singer_sdk.helpers.conform import TypeConformanceLevel
 from singer_sdk.helpers.types import Context
 from singer_sdk.metrics import Tag, http_request_counter
-from singer_sdk.singerlib import Catalog
+from singer_sdk.singerlib import Catalog, SelectionMask
 from singer_sdk.singerlib.catalog import REPLICATION_INCREMENTAL
 from singer_sdk.singerlib.schema import Schema
 from typing_extensions import override
@@ -58,6 +58,7 @@ class LeadIntentStream(SingerStream):
     """
 
     TYPE_CONFORMANCE_LEVEL = TypeConformanceLevel.NONE  # `RecordShaper` does it once
+    extra_column = openapi.ADDITIONAL_PROPERTIES
 
     schema: dict[str, Any]
     """The stream's schema, before a catalog changes it."""
@@ -141,6 +142,11 @@ class LeadIntentStream(SingerStream):
             notes=self.notes,
             exclusion=self.exclusion,
         )
+
+    @override
+    def shaper_for(self, columns: Record) -> Callable[[list[Record]], list[Record]]:
+        mask = SelectionMask()
+        return RecordShaper(columns=columns, mask=mask, notes=self.notes).shape
 
     @property
     def is_incremental(self) -> bool:

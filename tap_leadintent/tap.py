@@ -64,9 +64,9 @@ class TapLeadIntent(Tap):
     def setup_mapper(self) -> None:
         # `self.streams` creates the streams, which remove excluded fields from the
         # catalog. The mapper must not see those.
-        notes = {stream.name: stream.notes for stream in self.streams.values()}
+        streams = self.streams
         try:
-            self.mapper = build_mapper(self.config, self.catalog, notes, self.logger)
+            self.mapper = build_mapper(self.config, self.catalog, streams, self.logger)
         except ConfigError as error:
             # A message about an expression may quote the key, and be of any length.
             self._raise_if_any(error.errors)

@@ -1,4 +1,4 @@
-"""Flattens records; fields without a flat column go to `additional_properties`.
+"""Flattens records; fields without a flat column go to the column of extra fields.
 
 The SDK flattens the schema and names the columns. It does not flatten the records,
 because it would lose data: a nested field that is not in SCHEMA becomes a column that
@@ -11,20 +11,18 @@ from collections.abc import Set as AbstractSet
 from functools import lru_cache, partial
 from typing import Any
 
-# Private, as there is no public module.
-from singer_sdk.helpers import _flattening as sdk
-from singer_sdk.singerlib import SelectionMask
+# Private, as no public function returns the flat name of a single field.
+from singer_sdk.helpers._flattening import flatten_key
+from singer_sdk.mapper import StreamMap
 from singer_sdk.singerlib.json import serialize_json
 
-from tap_leadintent.openapi import ADDITIONAL_PROPERTIES
-from tap_leadintent.records.notes import RecordNotes
-from tap_leadintent.records.shaper import RecordShaper
+from tap_leadintent.singer.stream import SingerStream
 
 Record = dict[str, Any]
 
 _MAX_NAMES = 1_000
-"""Flat names that are remembered. With fewer, more names are computed again for each
-record. With more, a server that invents names of fields could fill the memory."""
+"""Flat names that are remembered, as a server that invents names of fields could fill
+the memory."""
 
 
 class Flattening:
@@ -32,42 +30,42 @@ class Flattening:
 
     def __init__(
         self,
-        schema: dict[str, Any],
-        options: sdk.FlatteningOptions,
-        notes: RecordNotes,
+        stream_map: StreamMap,
+        stream: SingerStream,
         hidden: AbstractSet[str] = frozenset(),
     ) -> None:
         """Flatten the schema.
 
         Args:
-            schema: The JSON schema of the nested records.
-            options: How deep to flatten, and how to name columns.
-            notes: Collects what to log about the records.
+            stream_map: The map with the options for flattening; its schema is nested.
+            stream: The stream, which knows how to fit values to columns.
             hidden: The columns that the stream map sets. Nested fields with these flat
                 names are left out.
 
         Raises:
             ValueError: Two fields would have the same column.
         """
-        self._depth = options.max_level
+        options: Any = stream_map.flattening_options
+        self._depth: int = options.max_level
         self._hidden = hidden
-        naming: dict[str, Any] = {
+        naming = {
             "separator": options.separator,
             "max_key_length": options.max_key_length,
         }
-        self._name = lru_cache(_MAX_NAMES)(partial(sdk.flatten_key, **naming))
+        self._name = lru_cache(_MAX_NAMES)(partial(flatten_key, **naming))
+        self._extra = stream.extra_column
+        schema = stream_map.transformed_schema
         fields = dict(schema["properties"])
-        extra_fields = fields.pop(ADDITIONAL_PROPERTIES, None)
-        nested = {**schema, "properties": fields}
-        self.schema: dict[str, Any] = sdk.flatten_schema(nested, self._depth, **naming)
+        extra_fields = fields.pop(self._extra, None)
+        self.schema = stream_map.flatten_schema({**schema, "properties": fields})
         """The JSON schema of the flat records."""
         columns = self._columns = self.schema["properties"]
         for name in columns.keys() & (hidden - fields.keys()):
             del columns[name]
         self._objects = [name for name in fields if self._name(name, ()) not in columns]
         if extra_fields is not None:
-            columns[ADDITIONAL_PROPERTIES] = {"type": ["string", "null"]}
-        self._shaper = RecordShaper(columns=columns, mask=SelectionMask(), notes=notes)
+            columns[self._extra] = {"type": ["string", "null"]}
+        self._shape = stream.shaper_for(columns)
 
     def record(self, record: Record) -> Record:
         """Flatten a record.
@@ -80,7 +78,7 @@ class Flattening:
             does not allow null.
         """
         fields, flat = {**record}, dict[str, Any]()
-        extra_value = fields.pop(ADDITIONAL_PROPERTIES, None)
+        extra_value = fields.pop(self._extra, None)
         extra_fields: Record = {**extra_value} if isinstance(extra_value, dict) else {}
         for name in [*extra_fields]:
             hides = self._holds_any(name, (), self._hidden)
@@ -92,13 +90,13 @@ class Flattening:
                 # It may contain what the map hides, in another form.
                 del extra_fields[name]
         self._flatten(fields, (), flat)
-        (shaped,) = self._shaper.shape([flat])
-        if ADDITIONAL_PROPERTIES in shaped:
-            for column, value in (shaped[ADDITIONAL_PROPERTIES] or {}).items():
+        (shaped,) = self._shape([flat])
+        if self._extra in shaped:
+            for column, value in (shaped[self._extra] or {}).items():
                 _add(extra_fields, column, value)
             if extra_value is None or isinstance(extra_value, dict):
                 extra_value = serialize_json(extra_fields) if extra_fields else None
-            shaped[ADDITIONAL_PROPERTIES] = extra_value
+            shaped[self._extra] = extra_value
         return shaped
 
     def _flatten(self, fields: Record, above: tuple[str, ...], flat: Record) -> None:

@@ -1,19 +1,18 @@
-"""Builds stream maps that remove what they set from `additional_properties`."""
+"""Builds stream maps that remove what they set from the column of extra fields."""
 
 import logging
 from collections.abc import Mapping
-from inspect import getclosurevars
+from copy import deepcopy
+from dataclasses import replace
+from fnmatch import fnmatch
 from typing import Any
 
 from singer_sdk import mapper as sdk
-from singer_sdk.helpers._catalog import get_selected_schema
-from singer_sdk.helpers._flattening import get_flattening_options
-from singer_sdk.singerlib import Catalog, CatalogEntry
+from singer_sdk.singerlib import Catalog
 
 from tap_leadintent.errors import ConfigError, StreamError
-from tap_leadintent.openapi import ADDITIONAL_PROPERTIES
 from tap_leadintent.records.flattening import Flattening
-from tap_leadintent.records.notes import RecordNotes
+from tap_leadintent.singer.stream import SingerStream
 
 Record = dict[str, Any]
 
@@ -21,7 +20,7 @@ Record = dict[str, Any]
 def build_mapper(
     config: Mapping[str, Any],
     catalog: Catalog,
-    notes: Mapping[str, RecordNotes],
+    streams: Mapping[str, SingerStream],
     logger: logging.Logger,
 ) -> sdk.PluginMapper:
     """Build the mapper that maps and flattens records.
@@ -29,7 +28,7 @@ def build_mapper(
     Args:
         config: The settings.
         catalog: The catalog of the run.
-        notes: Collects what to log about the records, for each stream there is.
+        streams: The streams that there are.
         logger: The logger of the SDK's mapper.
 
     Returns:
@@ -38,62 +37,80 @@ def build_mapper(
     Raises:
         ConfigError: A map or the flattening cannot work.
     """
-    options = get_flattening_options(config)  # type: ignore[arg-type]
-    # `Flattening` does it after the map, as the SDK would lose what has no column.
-    unflattened = {**config, "flattening_enabled": False}
     try:
-        mapper = sdk.PluginMapper(plugin_config=unflattened, logger=logger)
-        for stream, entry in catalog.items():
-            if stream in notes:
-                _register(mapper, entry)
+        # The SDK removes `__else__` from the maps that it is given.
+        mapper = sdk.PluginMapper(plugin_config=deepcopy({**config}), logger=logger)
+        options = mapper.flattening_options
+        # `Flattening` does it after the map, as the SDK would lose what has no column.
+        mapper.flattening_options = replace(options, enabled=False)
+        for name, entry in catalog.items():
+            if name not in streams:
+                continue
+            if entry.metadata.resolve_selection()[()]:
+                known = Catalog({name: replace(entry, stream=name)})
+                mapper.register_raw_streams_from_catalog(known)
+            else:
+                # Until 0.55, the SDK removes all columns of a deselected stream.
+                schema = entry.schema.to_dict()
+                mapper.register_raw_stream_schema(name, schema, entry.key_properties)
     except Exception as error:  # noqa: BLE001 - its errors have no common class
         raise ConfigError([f"stream_maps: {error}"]) from None
-    for stream, maps in mapper.stream_maps.items():
-        for stream_map in maps:
+    for name, maps in mapper.stream_maps.items():
+        stream = streams[name]
+        definitions = _definitions(name, mapper.stream_maps_dict)
+        for stream_map, definition in zip(maps, definitions, strict=True):
             hidden: set[str] = set()
             if isinstance(stream_map, sdk.CustomStreamMap):
-                hidden = _fields_set_by(stream_map)
-                _guard(stream_map, hidden)
+                hidden = _fields_set_by(stream_map, definition)
+                _guard(stream_map, hidden, stream.extra_column)
             stream_map.flattening_options = options
             if not stream_map.flattening_enabled:
                 continue
             try:
-                schema = stream_map.transformed_schema
-                flattening = Flattening(schema, options, notes[stream], hidden)
+                flattening = Flattening(stream_map, stream, hidden)
             except ValueError as error:
-                raise ConfigError([f"flattening_enabled: {stream}: {error}"]) from None
+                raise ConfigError([f"flattening_enabled: {name}: {error}"]) from None
             stream_map.transformed_schema = flattening.schema
             stream_map.flatten_record = flattening.record  # type: ignore[method-assign]
     return mapper
 
 
-def _register(mapper: sdk.PluginMapper, entry: CatalogEntry) -> None:
-    schema, selection = entry.schema.to_dict(), entry.metadata.resolve_selection()
-    if selection[()]:
-        # Of a deselected stream, the SDK would leave no column, not even the key.
-        schema = get_selected_schema(entry.tap_stream_id, schema, selection)
-    mapper.register_raw_stream_schema(entry.tap_stream_id, schema, entry.key_properties)
+def _definitions(stream: str, maps: sdk.StreamMapsDict) -> list[dict[str, Any]]:
+    """Return what the setting says about each map of a stream, in the SDK's order.
+
+    The first map is that of the stream itself, and the others make copies. A map of the
+    SDK does not say what it sets.
+    """
+    own: dict[str, Any] = {}
+    copies: list[dict[str, Any]] = []
+    for name, definition in maps.items():
+        sets = definition if isinstance(definition, dict) else {}
+        if fnmatch(stream, sets.get(sdk.MAPPER_SOURCE_OPTION, name)):
+            if sdk.MAPPER_SOURCE_OPTION in sets:
+                copies.append(sets)
+            else:
+                own = sets
+    return [own, *copies]
 
 
-def _fields_set_by(stream_map: sdk.CustomStreamMap) -> set[str]:
-    # Private, as a map says nowhere else what it sets. Each entry has a name, its
-    # expression, and the expression's compiled form.
-    sets = getclosurevars(stream_map._transform_fn).nonlocals["stream_map_parsed"]  # noqa: SLF001
-    changed = {name for name, expression, _ in sets if expression not in {name, "self"}}
+def _fields_set_by(
+    stream_map: sdk.CustomStreamMap, definition: dict[str, Any]
+) -> set[str]:
+    changed = {name for name, sets in definition.items() if sets not in (name, "self")}
     # `__else__` takes out columns that it does not name.
     remaining = stream_map.transformed_schema["properties"].keys()
     return changed.union(stream_map.raw_schema["properties"].keys() - remaining)
 
 
-def _guard(stream_map: sdk.CustomStreamMap, hidden: set[str]) -> None:
+def _guard(stream_map: sdk.CustomStreamMap, hidden: set[str], extra: str) -> None:
     """Make a map hide the fields that it sets, and explain its errors."""
     transform = stream_map.transform
 
     def transform_safely(record: Record) -> Record | None:
         # A field is there if it has no column, or contradicts its column's type.
-        if extra_fields := record.get(ADDITIONAL_PROPERTIES):
+        if extra_fields := record.get(extra):
             kept = {n: value for n, value in extra_fields.items() if n not in hidden}
-            record = {**record, ADDITIONAL_PROPERTIES: kept or None}
+            record = {**record, extra: kept or None}
         try:
             return transform(record)
         except Exception as error:  # noqa: BLE001 - expressions can raise anything

@@ -8,7 +8,7 @@ over the records is overridden here.
 """
 
 import logging
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from datetime import UTC, datetime
 from functools import cached_property
@@ -34,6 +34,20 @@ higher one, more would be read again after an interruption."""
 
 class SingerStream(Stream):
     """A stream whose STATE says only what has been written before it."""
+
+    extra_column: str
+    """The column of the fields that have no column of their own."""
+
+    def shaper_for(self, columns: Record) -> Callable[[list[Record]], list[Record]]:
+        """Return a function that fits flat records to columns.
+
+        Args:
+            columns: The schema of each column, by the column's name.
+
+        Returns:
+            A function from records to records that have these columns and no others.
+        """
+        raise NotImplementedError
 
     def __init__(self, tap: Tap) -> None:
         """Create the stream for a run.

@@ -1,30 +1,33 @@
 """Flat records have the columns of their SCHEMA, and what has none is kept."""
 
 import json
-import logging
 from collections import Counter
 from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from singer_sdk.helpers._flattening import FlatteningOptions
+from singer_sdk.mapper import PluginMapper, SameRecordTransform
 
 from tap_leadintent.records.flattening import Flattening
 from tap_leadintent.records.notes import RecordNotes
 from tests.support.columns import ARRAY, OBJECT, TEXT, TIME, opened
-from tests.support.helpers import Json
+from tests.support.helpers import Json, declared_stream
 
-TAP_NAME = logging.getLogger("records")
+STREAM = declared_stream("leads")
 
 
 def flattening(
     fields: Json, depth: int = 1, notes: RecordNotes | None = None, **options: Any
 ) -> Flattening:
     """Return what flattens records with these fields."""
-    schema = opened(**fields, additional_properties=OBJECT)
-    options_ = FlatteningOptions(enabled=True, max_level=depth, **options)
-    return Flattening(schema, options_, notes or RecordNotes(TAP_NAME))
+    options = {"enabled": True, "max_depth": depth, **options}
+    config: Any = {f"flattening_{name}": value for name, value in options.items()}
+    flat = PluginMapper(plugin_config=config, logger=STREAM.logger).flattening_options
+    stream_map = SameRecordTransform("leads", {}, None, flat)
+    stream_map.transformed_schema = opened(**fields, additional_properties=OBJECT)
+    STREAM.notes = notes or RecordNotes(STREAM.logger)
+    return Flattening(stream_map, STREAM)
 
 
 def flat(fields: Json, record: Json, depth: int = 1) -> Json:
@@ -96,7 +99,7 @@ def test_a_nested_field_that_contradicts_its_column_is_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Within an object, which a warehouse stores as JSON, its type did not matter."""
-    notes = RecordNotes(TAP_NAME)
+    notes = RecordNotes(STREAM.logger)
     flatten = flattening({"signal": opened(at=TIME, by=TIME, refs=ARRAY)}, notes=notes)
     signal = {"at": "2026-03-01T12:00:00+05:45", "by": "soon", "refs": ["ü"], "new": 1}
     assert flatten.record({"signal": signal}) == {
