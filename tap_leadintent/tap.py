@@ -15,20 +15,20 @@ from singer_sdk import Tap
 from singer_sdk.tap_base import CliTestOptionValue
 from typing_extensions import override
 
-from tap_leadintent import log
 from tap_leadintent.api.clock import ServerClock
 from tap_leadintent.api.health import RunHealth
 from tap_leadintent.api.http import RunContext
 from tap_leadintent.api.limits import RateLimiter
 from tap_leadintent.api.session import new_session
 from tap_leadintent.client import LeadIntentStream
-from tap_leadintent.config import files, names, settings, validation
+from tap_leadintent.config import names, settings, validation
 from tap_leadintent.discovery import infer_columns
 from tap_leadintent.errors import TAP_NAME, ConfigError, OutputError, RunError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.openapi import is_documented
-from tap_leadintent.records.maps import build_mapper
 from tap_leadintent.run import read_each, sync_streams
+from tap_leadintent.singer import files, log
+from tap_leadintent.singer.mapper import build_mapper
 from tap_leadintent.singer.writer import Writer, flush
 from tap_leadintent.streams import STREAMS
 

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from singer_sdk.logging import ConsoleFormatter, StructuredFormatter
 
-from tap_leadintent.log import Secret, redact_whole_log
+from tap_leadintent.singer.log import Secret, redact_whole_log
 
 KEY = 'sk-"4&7\\c/+e'
 KEYS = st.text(

@@ -10,10 +10,11 @@ LAYERS = (
         independent=False,
     ),
     Layer("client"),
-    Layer("records", "replication", "singer"),
+    Layer("records", "replication"),
     Layer("api", "config"),
+    Layer("singer"),
     Layer(
-        *("errors", "interruption", "log", "openapi", "progress", "times"),
+        *("errors", "interruption", "openapi", "progress", "times"),
         "definitions",
         independent=False,
     ),

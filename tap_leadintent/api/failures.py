@@ -13,7 +13,7 @@ import requests
 
 from tap_leadintent.api.limits import retry_after
 from tap_leadintent.errors import SUPPORT, Reason, StreamError
-from tap_leadintent.log import Secret
+from tap_leadintent.singer.log import Secret
 
 _RETRIED = frozenset({408, 429, *range(500, 1000)} - {501, 505})
 

@@ -25,8 +25,8 @@ from tap_leadintent.api.limits import RateLimiter, backoff
 from tap_leadintent.api.page import Page
 from tap_leadintent.errors import StreamError
 from tap_leadintent.interruption import Interruption
-from tap_leadintent.log import Secret
 from tap_leadintent.progress import StreamStats, counted
+from tap_leadintent.singer.log import Secret
 from tap_leadintent.times import parse_http_date
 
 Fields = Mapping[str, Any]

@@ -2,7 +2,7 @@
 
 from singer_sdk import typing as th
 
-from tap_leadintent.log import SHORTEST_SECRET
+from tap_leadintent.singer.log import SHORTEST_SECRET
 
 _MAX_DAYS = 36_525
 """A hundred years. More is a mistake, and dates could not hold it."""

@@ -10,8 +10,9 @@ from singer_sdk.batch import Batcher
 from singer_sdk.helpers._batch import BatchConfig
 from singer_sdk.plugin_base import JSONSchemaValidator
 
-from tap_leadintent.config.names import find_unknown_names, name_problems
+from tap_leadintent.config.names import name_problems
 from tap_leadintent.config.settings import SCHEMA
+from tap_leadintent.singer.settings import find_unknown_names
 from tap_leadintent.times import EARLIEST, LATEST, parse_instant
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from tap_leadintent.config.files import read_config, read_environment
 from tap_leadintent.config.settings import SCHEMA
 from tap_leadintent.config.validation import validate
 from tap_leadintent.errors import ConfigError
-from tap_leadintent.log import printable
+from tap_leadintent.singer.files import read_config, read_environment
+from tap_leadintent.singer.log import printable
 from tap_leadintent.state_tool import changes, describe
 from tap_leadintent.state_tool.bookmarks import RANGES
 from tap_leadintent.state_tool.document import StateError, read_document

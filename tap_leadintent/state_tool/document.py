@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import click
 import msgspec
 
-from tap_leadintent.config.files import StateFile, read_json
-from tap_leadintent.log import Secret
+from tap_leadintent.singer.files import StateFile, read_json
+from tap_leadintent.singer.log import Secret
 
 _MELTANO_KEY = "singer_state"
 """The key of the state in what `meltano state get` prints."""

@@ -13,7 +13,7 @@ import requests
 from tap_leadintent.api.failures import explain_no_response
 from tap_leadintent.api.session import new_session
 from tap_leadintent.errors import Reason, StreamError
-from tap_leadintent.log import Secret
+from tap_leadintent.singer.log import Secret
 from tests.support.helpers import TIMEOUT, Clock
 from tests.support.servers import (
     CHUNKED,

@@ -9,7 +9,7 @@ from unittest import mock
 import pytest
 import requests_mock
 
-from tap_leadintent.config.files import read_environment
+from tap_leadintent.singer.files import read_environment
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import (
     API_KEY,

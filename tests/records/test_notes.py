@@ -4,8 +4,8 @@ import logging
 
 import pytest
 
-from tap_leadintent.log import Secret
 from tap_leadintent.records.notes import RecordNotes
+from tap_leadintent.singer.log import Secret
 from tests.support.helpers import API_KEY
 
 

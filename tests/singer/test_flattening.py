@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from singer_sdk.mapper import PluginMapper, SameRecordTransform
 
-from tap_leadintent.records.flattening import Flattening
 from tap_leadintent.records.notes import RecordNotes
+from tap_leadintent.singer.flattening import Flattening
 from tests.support.columns import ARRAY, OBJECT, TEXT, TIME, opened
 from tests.support.helpers import Json, declared_stream
 

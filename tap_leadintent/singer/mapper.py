@@ -11,7 +11,7 @@ from singer_sdk import mapper as sdk
 from singer_sdk.singerlib import Catalog
 
 from tap_leadintent.errors import ConfigError, StreamError
-from tap_leadintent.records.flattening import Flattening
+from tap_leadintent.singer.flattening import Flattening
 from tap_leadintent.singer.stream import SingerStream
 
 Record = dict[str, Any]
