@@ -10,7 +10,7 @@ from singer_sdk.singerlib import Catalog
 from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL
 
 from tap_leadintent import openapi
-from tap_leadintent.singer.settings import did_you_mean, find_unknown_names
+from tap_leadintent.singer.checks import did_you_mean, find_unknown_names
 
 _METHODS = (REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL)
 _OPTIONS = ("__alias__", "__else__", "__filter__", "__key_properties__", "__source__")

@@ -17,8 +17,8 @@ from dotenv import find_dotenv, load_dotenv
 from jsonschema import Draft202012Validator, SchemaError
 
 from tap_leadintent.errors import TAP_NAME, ConfigError
+from tap_leadintent.singer.checks import did_you_mean
 from tap_leadintent.singer.log import Secret
-from tap_leadintent.singer.settings import did_you_mean
 
 _BOOLEANS = ConfigParser.BOOLEAN_STATES
 _PREFIX = "TAP_LEADINTENT_"

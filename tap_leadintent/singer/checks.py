@@ -1,0 +1,119 @@
+"""Checks settings, and suggests names for misspelled ones."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from importlib.util import find_spec
+from typing import Any
+
+from jsonschema import Draft202012Validator, ValidationError
+from singer_sdk.batch import Batcher
+
+# Private, as the SDK checks the setting `batch_config` only when it writes a batch.
+from singer_sdk.helpers._batch import BatchConfig
+
+from tap_leadintent.errors import TAP_NAME
+
+
+def did_you_mean(name: str, known: Iterable[str], inside: str = "") -> str:
+    """Suggest a known name, as the end of a message about an unknown one.
+
+    Args:
+        name: The unknown name.
+        known: The known names.
+        inside: What to put before the suggestion, such as the object with a dot.
+
+    Returns:
+        A clause with the nearest known name, empty if none is near.
+    """
+    # Some warehouses show names in upper case, so people copy them like that.
+    near = get_close_matches(name.lower(), [*known], n=1, cutoff=0.75)
+    return f"; did you mean {inside}{near[0]}?" if near else ""
+
+
+def find_unknown_names(
+    names: Iterable[str], known: Collection[str], what: str
+) -> Iterator[str]:
+    """Find the names that are not known.
+
+    Args:
+        names: Names, as given.
+        known: All names that there are.
+        what: What they are names of.
+
+    Yields:
+        A line for each unknown name, which begins with it.
+    """
+    for name in names:
+        if name not in known:
+            yield f"{name}: there is no such {what}{did_you_mean(name, known)}"
+
+
+def validate(
+    config: dict[str, Any],
+    schema: Mapping[str, Any],
+    *checks: Callable[[Mapping[str, Any]], Iterable[str]],
+    complete: bool,
+) -> list[str]:
+    """Check a configuration and fill in the defaults.
+
+    Args:
+        config: The settings as given; defaults are added to it, nulls are removed, and
+            whole numbers become integers.
+        schema: JSON schema of all settings, the SDK's own among them.
+        checks: Find problems that the schema cannot, in the settings that it allows.
+        complete: Whether the required settings must be set.
+
+    Returns:
+        A text for each problem, beginning with the setting's name. It may quote the
+        value of any setting, at any length, unless that is secret.
+    """
+    for name, value in [*config.items()]:
+        if value is None:
+            del config[name]
+        elif isinstance(value, float) and value.is_integer():
+            config[name] = int(value)
+    # The SDK's own schema of `stream_maps` is not valid.
+    known = {**schema["properties"], "stream_maps": {"type": "object"}}
+    for name, setting in known.items():
+        if "default" in setting:
+            config.setdefault(name, setting["default"])
+    errors = Draft202012Validator({"properties": known}).iter_errors(config)
+    required = schema["required"] if complete else []
+    problems = [
+        *find_unknown_names(config, known, "setting"),
+        *(f"{name}: is required" for name in required if name not in config),
+        *map(_described, errors),
+    ]
+    wrong = {problem.partition(":")[0].partition(".")[0] for problem in problems}
+    right = {name: value for name, value in config.items() if name not in wrong}
+    for check in (*checks, _sdk_problems):
+        problems += check(right)
+    return problems
+
+
+def _described(error: ValidationError) -> str:
+    name = ".".join(map(str, error.absolute_path))
+    setting: Any = error.schema
+    # The message of the library would quote the value.
+    if error.validator == "pattern" or setting.get("secret"):
+        return f"{name}: must be: {setting['description']}"
+    return f"{name}: {error.message}"
+
+
+def _sdk_problems(config: Mapping[str, Any]) -> Iterator[str]:
+    if config.get("flattening_enabled") and "flattening_max_depth" not in config:
+        yield "flattening_max_depth: is required with flattening_enabled"
+    if "fake." in str(config.get("stream_maps")) and not find_spec("faker"):
+        package = f"pip install '{TAP_NAME}[faker]'"
+        yield f"stream_maps: `fake` needs another package: {package}"
+    if batch := config.get("batch_config"):
+        try:
+            batches = BatchConfig.from_dict(batch)
+            Batcher.get_batcher(batches.encoding.format)
+            size: object = batches.batch_size
+        except (AttributeError, TypeError, ValueError) as error:
+            yield f"batch_config: {error}"
+            return
+        # The SDK's schema lacks it. In batches of 0 rows it would write none.
+        if not isinstance(size, int) or size < 1:
+            yield "batch_config.batch_size: must be an integer, 1 or more"
