@@ -8,7 +8,6 @@ from contextlib import closing
 from functools import cached_property
 from typing import Any
 
-from singer_sdk import Tap
 from singer_sdk.helpers.conform import TypeConformanceLevel
 from singer_sdk.helpers.types import Context
 from singer_sdk.metrics import Tag, http_request_counter
@@ -37,7 +36,7 @@ from tap_leadintent.replication.plan_reader import PlanReader, WindowPage
 from tap_leadintent.replication.source import Source, key_mark
 from tap_leadintent.replication.windows import OVERLAP_SECONDS
 from tap_leadintent.singer.stream import SingerStream
-from tap_leadintent.singer.writer import flush
+from tap_leadintent.singer.tap import SingerTap
 from tap_leadintent.times import format_instant, utc_timestamp
 
 Record = dict[str, Any]
@@ -73,7 +72,9 @@ class LeadIntentStream(SingerStream):
     """The time ranges of the endpoint, by which an incremental stream is read; the
     replication key is only a label. Runs with `end_date` read only the first range."""
 
-    def __init__(self, tap: Tap, run_context: RunContext) -> None:
+    def __init__(
+        self, tap: "SingerTap[LeadIntentStream]", run_context: RunContext
+    ) -> None:
         """Create the stream for a run.
 
         Args:
@@ -167,6 +168,7 @@ class LeadIntentStream(SingerStream):
         covered = self.bookmark.coverage.get(self.ranges[0])
         return format_instant(covered[-1][1]) if covered else None
 
+    @override
     def begin_state(self) -> None:
         """Begin with an empty coverage if there is no state.
 
@@ -189,7 +191,7 @@ class LeadIntentStream(SingerStream):
                     yield from rows
                     self.stats.records += len(rows)
                     # The next page may take long, and the target need not wait for it.
-                    flush(self._tap.message_writer)
+                    self.flush()
                     self.stats.log_progress(self.logger.info)
                     if page.is_last:
                         self._commit(page)
@@ -209,7 +211,7 @@ class LeadIntentStream(SingerStream):
         """
         rows = self._shaper.shape(self.reader.first_page().data)
         for row in rows[:1]:
-            list(self._generate_record_messages(row))
+            self.map(row)
         self.logger.info("ok")
 
     @override

@@ -5,14 +5,10 @@ from fnmatch import filter as matching
 from typing import Any
 
 from jsonschema import Draft202012Validator
-from singer_sdk import Stream
-from singer_sdk.singerlib import Catalog
-from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL
 
 from tap_leadintent import openapi
 from tap_leadintent.singer.checks import did_you_mean, find_unknown_names
 
-_METHODS = (REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL)
 _OPTIONS = ("__alias__", "__else__", "__filter__", "__key_properties__", "__source__")
 """What a stream map may set beside fields."""
 
@@ -89,31 +85,3 @@ def _map_problems(entry: str, definition: Any) -> Iterator[str]:  # noqa: ANN401
         is_column = value not in (None, "__NULL__") and not name.startswith("__")
         if name not in known and not is_column and (hint := did_you_mean(name, known)):
             yield f".{name}: there is no such field{hint}"
-
-
-def catalog_problems(catalog: Catalog, streams: Mapping[str, Stream]) -> Iterator[str]:
-    """Check what a catalog says about what is selected; the SDK accepts anything.
-
-    Args:
-        catalog: The catalog of the run.
-        streams: All streams, to which the catalog has been applied.
-
-    Yields:
-        A line for each problem.
-    """
-    selected = [n for n in catalog if catalog[n].metadata.resolve_selection()[()]]
-    if not selected:
-        yield (
-            "no stream is selected; in Meltano add rules such as leads.* to select, "
-            'elsewhere put "selected": true into the metadata of a stream'
-        )
-    for problem in find_unknown_names(selected, streams, "stream"):
-        yield f"catalog: {problem}"
-    for stream in (streams[name] for name in selected if name in streams):
-        what = f"method, only {' and '.join(_METHODS)}"
-        for problem in find_unknown_names([stream.replication_method], _METHODS, what):
-            yield f"catalog: {stream.name}: the replication method {problem}"
-        columns = stream.effective_schema.get("properties", {})
-        keys = filter(None, [stream.replication_key, *stream.primary_keys])
-        for problem in find_unknown_names(dict.fromkeys(keys), columns, "column"):
-            yield f"catalog: {stream.name}: the key {problem}"

@@ -2,20 +2,12 @@
 
 import time
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from tap_leadintent.config.names import name_problems
 from tap_leadintent.singer import checks
 from tap_leadintent.times import EARLIEST, LATEST, parse_instant
-
-
-def validate(
-    config: dict[str, Any], schema: Mapping[str, Any], *, complete: bool
-) -> list[str]:
-    """Check a configuration and fill in the defaults; see `checks.validate`."""
-    return checks.validate(
-        config, schema, _date_problems, name_problems, complete=complete
-    )
 
 
 def _date_problems(config: Mapping[str, Any]) -> Iterator[str]:
@@ -32,3 +24,7 @@ def _date_problems(config: Mapping[str, Any]) -> Iterator[str]:
         yield "start_date: comes after end_date, or lies in the future"
     if "recheck_days" in config and "start_date" not in config:
         yield "recheck_days: needs start_date; without it no part can be read again"
+
+
+validate = partial(checks.validate, checks=(_date_problems, name_problems))
+"""Checks a configuration and fills in the defaults; see `checks.validate`."""

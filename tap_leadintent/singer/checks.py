@@ -1,4 +1,4 @@
-"""Checks settings, and suggests names for misspelled ones."""
+"""Checks settings and catalogs, and suggests names for misspelled ones."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
@@ -6,12 +6,17 @@ from importlib.util import find_spec
 from typing import Any
 
 from jsonschema import Draft202012Validator, ValidationError
+from singer_sdk import Stream
 from singer_sdk.batch import Batcher
 
 # Private, as the SDK checks the setting `batch_config` only when it writes a batch.
 from singer_sdk.helpers._batch import BatchConfig
+from singer_sdk.singerlib import Catalog
+from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL
 
 from tap_leadintent.errors import TAP_NAME
+
+_METHODS = (REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL)
 
 
 def did_you_mean(name: str, known: Iterable[str], inside: str = "") -> str:
@@ -51,8 +56,9 @@ def find_unknown_names(
 def validate(
     config: dict[str, Any],
     schema: Mapping[str, Any],
-    *checks: Callable[[Mapping[str, Any]], Iterable[str]],
+    *,
     complete: bool,
+    checks: Iterable[Callable[[Mapping[str, Any]], Iterable[str]]] = (),
 ) -> list[str]:
     """Check a configuration and fill in the defaults.
 
@@ -60,8 +66,8 @@ def validate(
         config: The settings as given; defaults are added to it, nulls are removed, and
             whole numbers become integers.
         schema: JSON schema of all settings, the SDK's own among them.
-        checks: Find problems that the schema cannot, in the settings that it allows.
         complete: Whether the required settings must be set.
+        checks: Find problems that the schema cannot, in the settings that it allows.
 
     Returns:
         A text for each problem, beginning with the setting's name. It may quote the
@@ -117,3 +123,32 @@ def _sdk_problems(config: Mapping[str, Any]) -> Iterator[str]:
         # The SDK's schema lacks it. In batches of 0 rows it would write none.
         if not isinstance(size, int) or size < 1:
             yield "batch_config.batch_size: must be an integer, 1 or more"
+
+
+def catalog_problems(catalog: Catalog, streams: Mapping[str, Stream]) -> Iterator[str]:
+    """Check what a catalog says about what is selected; the SDK accepts anything.
+
+    Args:
+        catalog: The catalog of the run.
+        streams: All streams, to which the catalog has been applied.
+
+    Yields:
+        A line for each problem.
+    """
+    selected = [n for n in catalog if catalog[n].metadata.resolve_selection()[()]]
+    if not selected:
+        yield (
+            "no stream is selected; in Meltano add rules such as "
+            f"{next(iter(streams), '*')}.* to select, "
+            'elsewhere put "selected": true into the metadata of a stream'
+        )
+    for problem in find_unknown_names(selected, streams, "stream"):
+        yield f"catalog: {problem}"
+    for stream in (streams[name] for name in selected if name in streams):
+        what = f"method, only {' and '.join(_METHODS)}"
+        for problem in find_unknown_names([stream.replication_method], _METHODS, what):
+            yield f"catalog: {stream.name}: the replication method {problem}"
+        columns = stream.effective_schema.get("properties", {})
+        keys = filter(None, [stream.replication_key, *stream.primary_keys])
+        for problem in find_unknown_names(dict.fromkeys(keys), columns, "column"):
+            yield f"catalog: {stream.name}: the key {problem}"

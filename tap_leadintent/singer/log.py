@@ -3,14 +3,11 @@
 import logging
 import os
 import re
-from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 from singer_sdk import plugin_base
 from singer_sdk.metrics import METRICS_LOGGER_NAME
-
-from tap_leadintent.errors import TAP_NAME
 
 SHORTEST_SECRET = 8
 """Characters. A shorter secret would also be found in ordinary words."""
@@ -39,17 +36,20 @@ class Secret:
     JSON, and in the `repr` of Python.
     """
 
-    def __init__(self, secret: object) -> None:
+    def __init__(self, *secrets: object) -> None:
         """Remember the secret.
 
         Args:
-            secret: What must not be shown. Nothing is redacted if it is not a text or
-                has fewer than SHORTEST_SECRET characters.
+            secrets: What must not be shown. What is not a text or has fewer than
+                SHORTEST_SECRET characters is not redacted.
         """
-        text = secret if isinstance(secret, str) else ""
-        is_long = len(text) >= SHORTEST_SECRET
-        pattern = "".join(map(_spellings, text)) if is_long else "(?!)"
-        self.spelling = re.compile(pattern, re.IGNORECASE)
+        texts = [each for each in secrets if isinstance(each, str)]
+        pattern = "|".join(
+            "".join(map(_spellings, text))
+            for text in texts
+            if len(text) >= SHORTEST_SECRET
+        )
+        self.spelling = re.compile(pattern or "(?!)", re.IGNORECASE)
         """Matches the secret in each of its spellings."""
 
     def redact(self, text: str) -> str:
@@ -140,32 +140,20 @@ def redact_whole_log(secret: Secret) -> None:
     """
     # It logs headers of a response that are malformed with a traceback of its own.
     logging.getLogger("urllib3").setLevel(logging.ERROR)
-    _remember(secret)
+    hide(secret)
     root = logging.getLogger()
     for logger in (root, *map(logging.getLogger, [*root.manager.loggerDict])):
         for handler in logger.handlers:
-            handler.addFilter(_Redaction())
+            handler.addFilter(Redaction())
             handler.addFilter(_is_for_users)
 
 
-def redact_tap_log(streams: Iterable[str], secret: Secret) -> None:
-    """Redact the tap's own lines, and begin those about a stream with its name.
-
-    The handlers may belong to another program, so each line is made safe before it
-    reaches one. Meltano shows only the text of a line, so it holds the stream's name.
+def hide(secret: Secret) -> None:
+    """Hide a secret from now on in each line that a `Redaction` makes safe.
 
     Args:
-        streams: The names of the streams.
         secret: What must not be logged.
     """
-    _remember(secret)
-    tap = logging.getLogger(TAP_NAME)
-    tap.addFilter(_Redaction())
-    for name in streams:
-        tap.getChild(name).addFilter(_Redaction(name))
-
-
-def _remember(secret: Secret) -> None:
     if secret.spelling not in _HIDDEN:
         _HIDDEN.append(secret.spelling)
 
@@ -177,13 +165,16 @@ def _redact(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Redaction:
+class Redaction:
     """A filter that makes a line safe, and names the stream that it is about.
 
-    Loggers outlive a tap, and add a filter only if they have no equal one.
+    The handlers may belong to another program, so the lines of a tap are made safe
+    before they reach one. Loggers outlive a tap, and add a filter only if they have no
+    equal one.
     """
 
     stream: str = ""
+    """Meltano shows only the text of a line, so it begins with this name."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Change the line. Nothing that it contains may raise an error here."""
@@ -209,18 +200,10 @@ class _Redaction:
             record.msg, record.args = text, ()
         for name, value in vars(record).items():
             if name not in {"msg", "args", "exc_info"}:
-                setattr(record, name, _without_secret(value))
+                with suppress(Exception):  # a value may have no text
+                    if (text := str(value)) != (redacted := _redact(text)):
+                        setattr(record, name, redacted)
         return True
-
-
-def _without_secret(value: Any) -> Any:  # noqa: ANN401 - any field of a log record
-    """Return a value, or its text without the secret if that contains one."""
-    try:
-        text = str(value)
-    except Exception as error:  # noqa: BLE001 - it can raise anything
-        return type(error).__name__
-    redacted = _redact(text)
-    return value if redacted == text else redacted
 
 
 def _is_for_users(record: logging.LogRecord) -> bool:

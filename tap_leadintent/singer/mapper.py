@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 from typing import Any
 
 from singer_sdk import mapper as sdk
-from singer_sdk.singerlib import Catalog
+from singer_sdk.singerlib import Catalog, MetadataMapping
 
 from tap_leadintent.errors import ConfigError, StreamError
 from tap_leadintent.singer.flattening import Flattening
@@ -44,15 +44,12 @@ def build_mapper(
         # `Flattening` does it after the map, as the SDK would lose what has no column.
         mapper.flattening_options = replace(options, enabled=False)
         for name, entry in catalog.items():
-            if name not in streams:
-                continue
-            if entry.metadata.resolve_selection()[()]:
-                known = Catalog({name: replace(entry, stream=name)})
-                mapper.register_raw_streams_from_catalog(known)
-            else:
+            if name in streams:
+                is_selected = entry.metadata.resolve_selection()[()]
                 # Until 0.55, the SDK removes all columns of a deselected stream.
-                schema = entry.schema.to_dict()
-                mapper.register_raw_stream_schema(name, schema, entry.key_properties)
+                metadata = entry.metadata if is_selected else MetadataMapping()
+                known = replace(entry, stream=name, metadata=metadata)
+                mapper.register_raw_streams_from_catalog(Catalog({name: known}))
     except Exception as error:  # noqa: BLE001 - its errors have no common class
         raise ConfigError([f"stream_maps: {error}"]) from None
     for name, maps in mapper.stream_maps.items():

@@ -12,16 +12,19 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from singer_sdk import Stream, Tap
+from singer_sdk import Stream
 from singer_sdk.helpers.types import Context
 from singer_sdk.mapper import RemoveRecordTransform, SameRecordTransform
 from singer_sdk.singerlib import ActivateVersionMessage, RecordMessage
 from typing_extensions import override
 
-from tap_leadintent.errors import TAP_NAME
+from tap_leadintent.singer import log
 from tap_leadintent.singer.batch import Batches
+
+if TYPE_CHECKING:
+    from tap_leadintent.singer.tap import SingerTap
 
 Record = dict[str, Any]
 
@@ -49,13 +52,16 @@ class SingerStream(Stream):
         """
         raise NotImplementedError
 
-    def __init__(self, tap: Tap) -> None:
+    _tap: "SingerTap[Any]"
+
+    def __init__(self, tap: "SingerTap[Any]") -> None:
         """Create the stream for a run.
 
         Args:
             tap: The tap, with its settings and state.
         """
         super().__init__(tap)
+        self.logger.addFilter(log.Redaction(self.name))
         batches = tap.config.get("batch_config")
         self._batch = Batches(tap.name, batches, tap.write_message) if batches else None
         self._since_state = 0
@@ -65,7 +71,8 @@ class SingerStream(Stream):
     @override
     def logger(self) -> logging.Logger:
         # From version 0.55 on, the SDK's is an adapter that replaces `extra` of a line.
-        return logging.getLogger(f"{TAP_NAME}.{self.name}")
+        tap_logger: logging.Logger = self._tap.logger
+        return tap_logger.getChild(self.name)
 
     @override
     def log(self, message: str, *args: Any, **options: Any) -> None:
@@ -75,6 +82,25 @@ class SingerStream(Stream):
     def current_state(self) -> dict[str, Any]:
         """Return the stream's state; all records that it covers have been emitted."""
         return {}
+
+    def begin_state(self) -> None:
+        """Prepare the state before the first STATE of the run."""
+
+    def flush(self) -> None:
+        """Let the target have all records that have been emitted.
+
+        Raises:
+            OutputError: Standard output cannot be written.
+        """
+        self._tap.flush()
+
+    def map(self, record: Record) -> list[RecordMessage]:
+        """Return the messages that stream maps make of a record.
+
+        Args:
+            record: A record of the stream, which may be changed.
+        """
+        return [*self._generate_record_messages(record)]
 
     def checkpoint(self) -> None:
         """Note that the stream's state has changed, and write a STATE if one is due."""
@@ -116,7 +142,7 @@ class SingerStream(Stream):
             # Set later, as the constructor would convert it to UTC once more.
             messages[0].time_extracted = datetime.now(UTC)
         else:
-            messages = [*self._generate_record_messages(record)]
+            messages = self.map(record)
         for message in messages:
             if self._batch is None:
                 self._since_state += 1

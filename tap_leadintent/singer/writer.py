@@ -25,7 +25,7 @@ class Writer(MsgSpecWriter):
     """
 
     def __init__(self) -> None:
-        """Start with an empty block."""
+        """Create the writer."""
         self._block = bytearray()
         self.taken = 0
         """How many bytes the target has taken; text is not counted."""
@@ -72,16 +72,3 @@ class Writer(MsgSpecWriter):
                 continue
             del self._block[:written]
             self.taken += written
-
-
-def flush(writer: object) -> None:
-    """Write the block of the tap's writer.
-
-    Args:
-        writer: Any message writer; only those of the class `Writer` have a block.
-
-    Raises:
-        OutputError: Standard output cannot be written.
-    """
-    if isinstance(writer, Writer):
-        writer.flush()

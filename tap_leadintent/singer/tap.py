@@ -1,0 +1,208 @@
+"""A base for taps, and their command line.
+
+It differs from the SDK in five ways. Settings are validated in each command, and no
+secret is quoted. A program that uses the class keeps its signal handlers. What a run
+does with a stream that fails is left to the tap. The last STATE of a run is written
+also when the run fails. Each error on the command line is one line.
+
+Creating a tap calls `_validate_config` and then `setup_mapper`, which needs the streams
+and so calls `discover_streams`. After that, `sync_all` syncs the selected streams. The
+command line creates a tap in `invoke`.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+import click
+from singer_sdk import Tap
+from singer_sdk.tap_base import CliTestOptionValue
+from typing_extensions import override
+
+from tap_leadintent.errors import ConfigError, OutputError, RunError
+from tap_leadintent.interruption import Interruption
+from tap_leadintent.singer import checks, files, log
+from tap_leadintent.singer.mapper import build_mapper
+from tap_leadintent.singer.stream import SingerStream
+from tap_leadintent.singer.writer import Writer
+
+StreamT = TypeVar("StreamT", bound=SingerStream)
+
+
+class SingerTap(Tap, Generic[StreamT]):
+    """A tap whose streams are of one class."""
+
+    message_writer_class = Writer
+    streams: dict[str, StreamT]  # type: ignore[assignment]
+    validate = staticmethod(checks.validate)
+    """Checks the settings; a tap may put a function with more checks here."""
+
+    sync_streams: Callable[[Sequence[StreamT]], None]
+    """Syncs the selected streams. It raises a `RunError` if some failed, after the
+    others have been synced, or if the target stopped reading."""
+
+    check_streams: Callable[[Sequence[StreamT]], None]
+    """Checks for `--test` that the selected streams can be read, or raises a
+    `RunError`."""
+
+    @cached_property
+    def secret(self) -> log.Secret:
+        """What no message may show: the values of settings that are secret."""
+        return self._secret_in(self.config)
+
+    @cached_property
+    def interruption(self) -> Interruption:
+        """Ends the run after a signal, if the process is the tap's own."""
+        return Interruption(lambda: getattr(self.message_writer, "taken", 0))
+
+    @override
+    def _validate_config(self, *, raise_errors: bool = True) -> list[str]:
+        # A private method, as there is no public hook. The SDK does not validate for
+        # `--discover`, has no rules about several settings, and quotes values, even
+        # secret ones.
+        log.hide(self.secret)
+        self.logger.addFilter(log.Redaction())
+        # The call adds the SDK's own settings, such as `stream_maps`, to the schema.
+        self.append_builtin_config(schema := self.config_jsonschema)
+        problems = self.validate(self._config, schema, complete=raise_errors)
+        self._raise_if_any(problems)
+        return []
+
+    @override
+    def _setup_signal_handlers(self) -> None:
+        # A private method, as there is no public hook. Signals belong to the program
+        # that uses the class. The command line installs handlers of its own: those of
+        # the SDK would write a STATE into a line that may be half written, and exit
+        # with code 0.
+        pass
+
+    @override
+    def setup_mapper(self) -> None:
+        # `self.streams` creates the streams, which may change the catalog.
+        streams = self.streams
+        try:
+            self.mapper = build_mapper(self.config, self.catalog, streams, self.logger)
+        except ConfigError as error:
+            # A message about an expression may quote the key, and be of any length.
+            self._raise_if_any(error.errors)
+
+    @override  # type: ignore[misc]
+    def sync_all(self) -> None:
+        """Sync the selected streams; when one fails, the others are still synced.
+
+        The SDK marks this method as final, but has no hook around a run.
+
+        Raises:
+            ConfigError: The catalog cannot work.
+            RunError: Streams failed, after the others have been synced; or the
+                target stopped reading.
+            SystemExit: A signal came; a last STATE has been written if there was
+                anything new to say.
+        """
+        selected = self._selected_streams()
+        for stream in selected:
+            stream.begin_state()
+        try:
+            self._write_state()
+            self.sync_streams(selected)
+        except (RunError, SystemExit):
+            # A stream that ended early has noted its last windows, so a last STATE is
+            # written. If the target has ended, too, that is not possible. After a
+            # KeyboardInterrupt nothing is written, because the output may end with a
+            # part of a line.
+            with suppress(OutputError):
+                self._write_state()
+            raise
+
+    def flush(self) -> None:
+        """Let the target have all messages.
+
+        Raises:
+            OutputError: Standard output cannot be written.
+        """
+        # A program that uses the class may give another writer, without a buffer.
+        if isinstance(self.message_writer, Writer):
+            self.message_writer.flush()
+
+    def _selected_streams(self) -> list[StreamT]:
+        """Return the selected streams in the order of the catalog.
+
+        It is alphabetical if discovery has made the catalog.
+
+        Raises:
+            ConfigError: The catalog cannot work.
+        """
+        self._raise_if_any(checks.catalog_problems(self.catalog, self.streams))
+        known = [self.streams[name] for name in self.catalog if name in self.streams]
+        return [stream for stream in known if stream.selected]
+
+    def _write_state(self) -> None:
+        if self.state:
+            self.state_writer.write_state(self.state)
+        self.flush()
+
+    def _raise_if_any(self, problems: Iterable[str]) -> None:
+        """Raise a `ConfigError` if there are problems, without secrets in its lines."""
+        if lines := [self.secret.summarize(problem) for problem in problems]:
+            raise ConfigError(lines)
+
+    @classmethod
+    def _secret_in(cls, config: Mapping[str, Any]) -> log.Secret:
+        known = cls.config_jsonschema["properties"]
+        return log.Secret(*(config.get(n) for n in known if known[n].get("secret")))
+
+    @classmethod
+    @override
+    def invoke(  # type: ignore[override]
+        cls,
+        *,
+        config: tuple[str, ...] = (),
+        discover: bool = False,
+        test: str = CliTestOptionValue.Disabled.value,
+        state: str | None = None,
+        catalog: str | None = None,
+        **options: Any,
+    ) -> None:
+        # `PluginBase.invoke` does `--about`. `Tap.invoke` is left out, as it would then
+        # read the files in its own way.
+        super(Tap, cls).invoke(**options)
+        # Later files override earlier ones, and the environment overrides all files.
+        values: dict[str, Any] = {}
+        for path in config:
+            if path != "ENV":
+                values |= files.read_config(path)
+        cls.append_builtin_config(schema := cls.config_jsonschema)
+        if "ENV" in config:
+            values |= files.read_environment(schema)
+        files.warn_of_misspelled_variables(schema)
+        log.redact_whole_log(cls._secret_in(values))
+        tap = cls(
+            config=values,
+            state=files.read_state(state) if state else None,
+            catalog=files.read_catalog(catalog) if catalog and not discover else None,
+            validate_config=not discover,
+            setup_mapper=not discover,
+        )
+        if discover:
+            tap.run_discovery()
+        elif test == CliTestOptionValue.Schema.value:
+            tap.write_schemas()
+        elif test == CliTestOptionValue.All.value:
+            tap.check_streams(tap._selected_streams())
+        else:
+            tap.interruption.install()
+            tap.sync_all()
+
+    @classmethod
+    @override
+    def get_singer_command(cls) -> click.Command:
+        command = super().get_singer_command()
+        for option in command.params:
+            # The SDK's callbacks would open files, and discover or test, before all
+            # options are read, and where its handling of errors does not reach.
+            if option.name in {"state", "catalog"}:
+                option.type = click.STRING
+            if option.name in {"config", "discover", "test"}:
+                option.callback, option.expose_value = None, True
+        return command
