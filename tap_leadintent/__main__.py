@@ -1,17 +1,12 @@
 """Runs the tap: the command `tap-leadintent`, and `python -m tap_leadintent`."""
 
-import ctypes
 import errno
 import logging
 import os
 import signal
 import sys
 import traceback
-from contextlib import suppress
 from typing import Any, NoReturn
-
-_M_ARENA_MAX = -8
-"""The number that glibc's `malloc.h` gives the setting."""
 
 _OUTPUT_ERRORS = {errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EPIPE}
 """The errors of writing to standard output. The errors of requests and files, which may
@@ -24,11 +19,6 @@ def main() -> NoReturn:
     The process does not wait for its threads: they may hang in a DNS look-up or in a
     request.
     """
-    # Let all threads allocate from one heap, if the C library has this setting.
-    # Otherwise glibc keeps the most that each reader has needed at any time: 20 MB more
-    # with 8 readers.
-    with suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
     # No other user of this machine may read the files of batches.
     os.umask(0o077)
     # A run installs handlers of its own later. Without any, the first process of a
