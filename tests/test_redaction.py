@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from singer_sdk.logging import ConsoleFormatter, StructuredFormatter
 
-from tap_leadintent.singer.log import Secret, redact_whole_log
+from tap_leadintent.singer.log import Secret, hide, redact_whole_log
 
 KEY = 'sk-"4&7\\c/+e'
 KEYS = st.text(
@@ -129,7 +129,8 @@ def handler() -> Iterator[Lines]:
 )
 def test_logs(handler: Lines, formatter: logging.Formatter | None) -> None:
     handler.setFormatter(formatter)
-    redact_whole_log(Secret(KEY))
+    hide(Secret(KEY))
+    redact_whole_log()
     logger = logging.getLogger("tests.secret")
     logger.warning("message %s \x1b[2J", KEY)
     error = ValueError(KEY)

@@ -130,17 +130,13 @@ def printable(text: str) -> str:
     )
 
 
-def redact_whole_log(secret: Secret) -> None:
-    """Redact a secret in all that the process logs, and hide what is not for users.
+def redact_whole_log() -> None:
+    """Redact secrets in all that the process logs, and hide what is not for users.
 
     Call it only in a process that is the tap's own.
-
-    Args:
-        secret: What must not be logged.
     """
     # It logs headers of a response that are malformed with a traceback of its own.
     logging.getLogger("urllib3").setLevel(logging.ERROR)
-    hide(secret)
     root = logging.getLogger()
     for logger in (root, *map(logging.getLogger, [*root.manager.loggerDict])):
         for handler in logger.handlers:

@@ -1,16 +1,16 @@
 """A base for taps, and their command line.
 
 It differs from the SDK in five ways. Settings are validated in each command, and no
-secret is quoted. A program that uses the class keeps its signal handlers. What a run
-does with a stream that fails is left to the tap. The last STATE of a run is written
-also when the run fails. Each error on the command line is one line.
+secret is quoted. A program that uses the class keeps its signal handlers. A tap may
+sync the other streams when one fails. The last STATE of a run is written also when the
+run fails. Each problem is one line on the command line.
 
 Creating a tap calls `_validate_config` and then `setup_mapper`, which needs the streams
 and so calls `discover_streams`. After that, `sync_all` syncs the selected streams. The
 command line creates a tap in `invoke`.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -49,7 +49,9 @@ class SingerTap(Tap, Generic[StreamT]):
     @cached_property
     def secret(self) -> log.Secret:
         """What no message may show: the values of settings that are secret."""
-        return self._secret_in(self.config)
+        known = self.config_jsonschema["properties"]
+        names = [name for name, setting in known.items() if setting.get("secret")]
+        return log.Secret(*map(self.config.get, names))
 
     @cached_property
     def interruption(self) -> Interruption:
@@ -148,11 +150,6 @@ class SingerTap(Tap, Generic[StreamT]):
             raise ConfigError(lines)
 
     @classmethod
-    def _secret_in(cls, config: Mapping[str, Any]) -> log.Secret:
-        known = cls.config_jsonschema["properties"]
-        return log.Secret(*(config.get(n) for n in known if known[n].get("secret")))
-
-    @classmethod
     @override
     def invoke(  # type: ignore[override]
         cls,
@@ -176,7 +173,7 @@ class SingerTap(Tap, Generic[StreamT]):
         if "ENV" in config:
             values |= files.read_environment(schema)
         files.warn_of_misspelled_variables(schema)
-        log.redact_whole_log(cls._secret_in(values))
+        log.redact_whole_log()
         tap = cls(
             config=values,
             state=files.read_state(state) if state else None,
