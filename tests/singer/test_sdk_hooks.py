@@ -1,8 +1,11 @@
 """The private methods of the SDK that the tap uses are there, and called."""
 
+import ast
 import inspect
 import logging
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +14,11 @@ from singer_sdk.batch import Batcher
 from singer_sdk.helpers import _batch, _flattening
 from singer_sdk.singerlib import RecordMessage
 
+import tap_leadintent
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.tap import TapLeadIntent
 
+PACKAGE = Path(tap_leadintent.__file__).parent
 CONFIG = {"base_url": "https://api.example.com", "api_key": "some-key"}
 
 OVERRIDDEN: list[tuple[type, type, str]] = [
@@ -78,3 +83,38 @@ def test_the_attributes_in_use_are_there() -> None:
     assert RecordMessage("leads", {}).time_extracted is None
     # In 0.54 a logger, in 0.55 an adapter: the tap's own streams have a logger.
     assert isinstance(stream.logger, logging.Logger)
+
+
+PUBLIC = {"_exit", "_replace"}
+"""Names that `os` and named tuples document."""
+
+
+def private_names(module: ast.Module) -> set[str]:
+    """Return the private names that a module uses and does not define, or overrides.
+
+    Ruff sees neither inherited attributes nor overridden methods.
+    """
+    used, own, overridden = set(), {*PUBLIC}, set()
+    for node in ast.walk(module):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                own.add(name)
+                if "override" in map(ast.unparse, node.decorator_list):
+                    overridden.add(name)
+            case ast.Attribute(ast.Name("self"), attr=name, ctx=ast.Store()):
+                own.add(name)
+            case ast.Name(id=name, ctx=ast.Store()):
+                own.add(name)
+            case ast.Attribute(attr=name):
+                used.add(name)
+    return {name for name in used - own | overridden if re.match("_[^_]", name)}
+
+
+def test_private_parts_of_other_packages_are_used_in_singer_alone() -> None:
+    found = {
+        str(path.relative_to(PACKAGE)): names
+        for path in PACKAGE.rglob("*.py")
+        if (names := private_names(ast.parse(path.read_text("utf-8"))))
+    }
+    found.pop("api/session.py", None)  # until it reads the raw response
+    assert {path.partition("/")[0] for path in found} == {"singer"}
