@@ -1,13 +1,20 @@
-"""Checks the settings before the first request."""
+"""Checks the settings that only this tap has, before the first request."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import filter as matching
 from functools import partial
 from typing import Any
 
-from tap_leadintent.config.names import name_problems
+from jsonschema import Draft202012Validator
+
+from tap_leadintent import openapi
 from tap_leadintent.singer import checks
+from tap_leadintent.singer.checks import did_you_mean, find_unknown_names
 from tap_leadintent.times import EARLIEST, LATEST, parse_instant
+
+_OPTIONS = ("__alias__", "__else__", "__filter__", "__key_properties__", "__source__")
+"""What a stream map may set beside fields."""
 
 
 def _date_problems(config: Mapping[str, Any]) -> Iterator[str]:
@@ -26,5 +33,79 @@ def _date_problems(config: Mapping[str, Any]) -> Iterator[str]:
         yield "recheck_days: needs start_date; without it no part can be read again"
 
 
-validate = partial(checks.validate, checks=(_date_problems, name_problems))
+def _name_problems(config: Mapping[str, Any]) -> Iterator[str]:
+    """Check the names in `filters`, `exclude_fields` and `stream_maps`.
+
+    A misspelled name would let through the field that it was meant to keep out. A name
+    that resembles no documented one may be a field that the API description does not
+    show, so it is accepted.
+
+    Args:
+        config: The settings, valid by their schema.
+
+    Yields:
+        A line for each problem, beginning with the setting's name.
+    """
+    named = {"filters": _filter_problems, "exclude_fields": _exclusion_problems}
+    for setting, check in named.items():
+        given = config.get(setting, {})
+        for problem in find_unknown_names(given, openapi.STREAM_NAMES, "stream"):
+            yield f"{setting}.{problem}"
+        for stream in openapi.STREAM_NAMES:
+            for problem in check(stream, given.get(stream, {})):
+                yield f"{setting}.{stream}.{problem}"
+    for entry, definition in config.get("stream_maps", {}).items():
+        for problem in _map_problems(entry, definition):
+            yield f"stream_maps.{entry}{problem}"
+
+
+def _filter_problems(stream: str, fields: Mapping[str, Any]) -> Iterator[str]:
+    documented = openapi.request_fields(stream)
+    for field, value in fields.items():
+        is_range = "start_time" in documented.get(field, {}).get("properties", {})
+        if is_range or field == "cursor":
+            yield f"{field}: is set by the tap and cannot be a filter"
+        elif field in documented:
+            for error in Draft202012Validator(documented[field]).iter_errors(value):
+                yield f"{field}: {error.message}"
+        elif hint := did_you_mean(field, documented):
+            yield f"{field}: there is no such request field{hint}"
+
+
+def _exclusion_problems(stream: str, names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        if name == "id":
+            yield "id: cannot be removed, as the stream's key needs it"
+        is_odd = "*" in name or "__" in name or "" in name.split(".")
+        fields = {**openapi.record_fields(stream), openapi.ADDITIONAL_PROPERTIES: {}}
+        above = ""
+        for part in name.split("."):
+            if part not in fields:
+                hint = did_you_mean(part, fields, above)
+                if is_odd or above == f"{openapi.ADDITIONAL_PROPERTIES}.":
+                    hint = "; name it as the API does, such as company.name"
+                if hint:
+                    yield f"{name}: there is no such field{hint}"
+                break
+            above += f"{part}."
+            fields = fields[part].get("items", fields[part]).get("properties", {})
+
+
+def _map_problems(entry: str, definition: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
+    sets = definition if isinstance(definition, dict) else {}
+    source = str(sets.get("__source__", entry))
+    named = matching(openapi.STREAM_NAMES, source)
+    if not named and entry != "__else__":
+        hint = did_you_mean(source, openapi.STREAM_NAMES)
+        yield f": there is no stream {source}{hint}"
+    known = {field for stream in named for field in openapi.record_fields(stream)}
+    known.update(_OPTIONS)
+    for name, value in sets.items():
+        # Another name that has an expression is a new column.
+        is_column = value not in (None, "__NULL__") and not name.startswith("__")
+        if name not in known and not is_column and (hint := did_you_mean(name, known)):
+            yield f".{name}: there is no such field{hint}"
+
+
+validate = partial(checks.validate, checks=(_date_problems, _name_problems))
 """Checks a configuration and fills in the defaults; see `checks.validate`."""
