@@ -12,12 +12,10 @@ from collections.abc import Callable
 
 CHECKS = 7
 """How many checks in a row must find that the target has taken nothing, before the
-process ends. With fewer, there may be too little time to write a last STATE. With more,
-the sender of the signal may lose patience and send a SIGKILL."""
+process ends."""
 
 _SECONDS = 0.2
-"""The time between two checks. Each check interrupts a write, so a shorter time would
-slow down the last writes. A longer one would delay the end of the process."""
+"""The time between two checks. Each check interrupts a write."""
 
 
 class Interruption:
@@ -27,7 +25,7 @@ class Interruption:
     """
 
     def __init__(self, taken: Callable[[], int] = lambda: 0) -> None:
-        """Start without a signal.
+        """Create it; it does nothing before `install`.
 
         Args:
             taken: Returns how much the target has taken so far, in any unit.

@@ -97,4 +97,4 @@ def test_the_tap_says_what_troubleshooting_quotes() -> None:
 
 def test_the_pages_are_short() -> None:
     counted = [page for page in PAGES if re.fullmatch(r"README.md|docs/[^/]+", page)]
-    assert sum(len(PAGES[page].split()) for page in counted) <= 13_000
+    assert sum(len(PAGES[page].split()) for page in counted) <= 15_000

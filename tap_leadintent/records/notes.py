@@ -7,19 +7,17 @@ from collections.abc import Callable, Collection
 from tap_leadintent.progress import counted
 
 _MAX_REMEMBERED = 1_000
-"""Names that are remembered. With more, a server that invents names could fill the
-memory. With fewer, the count in the log would be wrong sooner."""
+"""Names that are remembered, as a server that invents names could fill the memory."""
 
 _MAX_SHOWN = 1_000
-"""Characters of the names in a line. With more, the line would be too long to read.
-With fewer, it would not show all names of an ordinary stream."""
+"""Characters of the names in a line."""
 
 
 class RecordNotes:
     """The notes on the records of one stream."""
 
     def __init__(self, logger: logging.Logger) -> None:
-        """Start without a note.
+        """Create the notes of a stream.
 
         Args:
             logger: Gets the lines.

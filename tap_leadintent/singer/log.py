@@ -13,8 +13,7 @@ SHORTEST_SECRET = 8
 """Characters. A shorter secret would also be found in ordinary words."""
 
 _MAX_CHARACTERS = 300
-"""Characters of a text in a message. With fewer, explanations of a server would be cut.
-With more, lines would be hard to read."""
+"""Characters of a text in a message, enough for most explanations of a server."""
 
 _HIDDEN: list[re.Pattern[str]] = []
 """How the keys of all taps that this process has had are spelled."""

@@ -31,8 +31,7 @@ Record = dict[str, Any]
 _MIN_BETWEEN_STATES = 300
 """A STATE is written at the end of a window when so many records and windows have been
 emitted since the last one. Windows count, so that a long time without records is saved,
-too; records in batches do not. A lower value would cost the target more flushes. With a
-higher one, more would be read again after an interruption."""
+too; records in batches do not. A target writes what it has at each STATE."""
 
 
 class SingerStream(Stream):

@@ -11,9 +11,8 @@ from typing_extensions import override
 from tap_leadintent.errors import OutputError
 
 _BLOCK = 256 * 1024
-"""The bytes of a block, about a page of records. Smaller blocks cost more switches
-between threads, one for each write. Larger ones take more memory, and reach the target
-later."""
+"""The bytes of a block, about a page of records. Records are not written one by one, as
+each write is a switch between threads."""
 
 
 class Writer(MsgSpecWriter):

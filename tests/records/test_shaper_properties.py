@@ -17,8 +17,8 @@ from tests.support.arbitrary import MADE_BY_THE_TAP, catalogs, records
 from tests.support.helpers import STREAMS, declared_stream
 from tests.support.shaping import shape
 
-TAP_NAME = logging.getLogger("records.quiet")
-TAP_NAME.disabled = True
+LOGGER = logging.getLogger("records.quiet")
+LOGGER.disabled = True
 
 
 def in_column(value: Any, column: Any, schema: dict[str, Any]) -> bool:
@@ -42,7 +42,7 @@ def test_nothing_is_dropped_and_nothing_contradicts_the_schema(
     name: str, catalog: dict[str, Any], record: dict[str, Any]
 ) -> None:
     columns = {**declared_stream(name).schema["properties"], **catalog}
-    shaped = shape(name, record, columns=catalog, notes=RecordNotes(TAP_NAME))
+    shaped = shape(name, record, columns=catalog, notes=RecordNotes(LOGGER))
     emitted = json.loads(bytes(serialize_jsonl(shaped)))
 
     Draft202012Validator({"properties": columns}).validate(emitted)

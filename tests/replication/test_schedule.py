@@ -28,7 +28,7 @@ from tests.support.rounds import CLUSTERS, YEAR, clustered
 
 pytestmark = pytest.mark.usefixtures("no_thread_is_left_behind")
 
-TAP_NAME = logging.getLogger()
+LOGGER = logging.getLogger()
 PATIENCE = 60
 ROOM = 100_000
 """The memory of these tests, in bytes."""
@@ -42,7 +42,7 @@ class TroubleError(Exception):
 
 
 def schedule_of(windows: Windows) -> Schedule:
-    return Schedule(windows, lambda window: Chain({"window": window}, TAP_NAME))
+    return Schedule(windows, lambda window: Chain({"window": window}, LOGGER))
 
 
 def seconds(count: int) -> Windows:
