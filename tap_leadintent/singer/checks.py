@@ -84,7 +84,7 @@ def validate(
         if "default" in setting:
             config.setdefault(name, setting["default"])
     errors = Draft202012Validator({"properties": known}).iter_errors(config)
-    required = schema["required"] if complete else []
+    required = schema.get("required", []) if complete else []
     problems = [
         *find_unknown_names(config, known, "setting"),
         *(f"{name}: is required" for name in required if name not in config),

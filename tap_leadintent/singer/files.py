@@ -21,7 +21,7 @@ from tap_leadintent.singer.checks import did_you_mean
 from tap_leadintent.singer.log import Secret
 
 _BOOLEANS = ConfigParser.BOOLEAN_STATES
-_PREFIX = "TAP_LEADINTENT_"
+_PREFIX = f"{TAP_NAME.upper().replace('-', '_')}_"
 """What the names of the settings' environment variables begin with."""
 
 

@@ -1,0 +1,54 @@
+"""The base serves another tap, which knows nothing of this one."""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+import pytest
+from singer_sdk import typing as th
+from typing_extensions import override
+
+from tap_leadintent.singer.stream import SingerStream
+from tap_leadintent.singer.tap import SingerTap
+from tests.support.helpers import Json
+
+
+class Users(SingerStream):
+    """Two users."""
+
+    name = "users"
+    schema: ClassVar[Json] = {"properties": {"id": {"type": "integer"}}}
+    primary_keys = ("id",)
+
+    @override
+    def get_records(self, context: object) -> Iterable[Json]:
+        self.logger.warning("it begins with %s", self.config["token"])
+        yield from ({"id": 1}, {"id": 2})
+
+
+def sync(streams: Sequence[Users]) -> None:
+    for stream in streams:
+        stream.sync()
+
+
+class Other(SingerTap[Users]):
+    """Another tap."""
+
+    name = "tap-other"
+    config_jsonschema = th.PropertiesList(
+        th.Property("token", th.StringType, required=True, secret=True)
+    ).to_dict()
+    sync_streams = check_streams = staticmethod(sync)
+
+    @override
+    def discover_streams(self) -> list[Users]:
+        return [Users(self)]
+
+
+def test_another_tap_syncs(
+    capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    Other(config={"token": "another-secret"}).sync_all()
+    messages = map(json.loads, capsys.readouterr().out.splitlines())
+    assert [each["type"][0] for each in messages] == [*"SRRS"]
+    assert "users: it begins with ***" in caplog.messages
