@@ -8,7 +8,6 @@ with mixed types, with nulls only, or with a name that warehouses may confuse st
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from http import HTTPStatus
 from typing import Any
 
 from tap_leadintent.client import LeadIntentStream
@@ -27,7 +26,7 @@ _INFERRED = "Not shown in the API description; type inferred from data."
 def infer_columns(stream: LeadIntentStream) -> None:
     """Add typed columns for the fields on the first page of a stream.
 
-    A stream that the key may not read (HTTP 403) keeps its columns and is deselected.
+    A stream that the key may not read keeps its columns and is deselected.
 
     Args:
         stream: A stream whose fields the API description does not show.
@@ -38,7 +37,7 @@ def infer_columns(stream: LeadIntentStream) -> None:
     try:
         page = stream.reader.first_page()
     except StreamError as error:
-        if error.status != HTTPStatus.FORBIDDEN:
+        if not error.may_be_access:
             raise RunError(f"{stream.name}: {error}") from None
         stream.selected_by_default = False
         message = "%s; the stream is deselected, and its columns are not inferred"

@@ -78,10 +78,45 @@ class Reason(StrEnum):
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class StreamError(LoggedError):
+class Consequences:
+    """What may follow from an error, as the table in `api/failures.py` says it.
+
+    The modules that handle an error ask these questions, and know no status codes.
+    """
+
+    is_retryable: bool = False
+    """Whether another attempt of the request may succeed."""
+
+    pauses_all: bool = False
+    """Whether all requests of the run wait before another attempt."""
+
+    may_be_cursor: bool = False
+    """Whether the API may have refused the cursor, so that a new chain may succeed."""
+
+    may_be_range: bool = False
+    """Whether the API may have refused the time range, so that another one may succeed.
+    """
+
+    may_be_split: bool = False
+    """Whether a part of the time range may succeed. For a retryable error, this counts
+    after its retries."""
+
+    may_be_access: bool = False
+    """Whether the key may lack access to this endpoint alone."""
+
+    may_end_run: bool = False
+    """Whether the run ends if the next stream fails in the same way and no request of
+    the run has succeeded."""
+
+    ends_run: bool = False
+    """Whether no other stream can be read either."""
+
+
+@dataclass(eq=False, kw_only=True, repr=False)
+class StreamError(LoggedError, Consequences):
     """A stream cannot be read, mapped or written.
 
-    It ends the stream, unless a retry or a narrower window helps.
+    It ends the stream, unless a retry, another cursor or another window helps.
     """
 
     message: str = field(kw_only=False)  # type: ignore[misc]
@@ -93,14 +128,8 @@ class StreamError(LoggedError):
     reason: Reason | None = None
     """Why the request failed, if the status does not say it."""
 
-    may_be_cursor: bool = False
-    may_be_range: bool = False
-    may_be_split: bool = False
-    is_retryable: bool = False
-    """Whether another attempt of the request may succeed."""
-
     retry_after: float | None = None
-    """How many seconds the server asks to wait; used after the statuses 429 and 503."""
+    """How many seconds the server asks to wait before another attempt."""
 
     server_time: int | None = None
     """When the request arrived by the server's clock, in UTC seconds since 1970, if the

@@ -1,7 +1,5 @@
 """Decides after a stream's failure whether the run can still read other streams."""
 
-from http import HTTPStatus
-
 from tap_leadintent.errors import Reason, StreamError
 
 
@@ -33,21 +31,11 @@ class RunHealth:
     def note_failure(self, error: StreamError) -> bool:
         """Note why a stream failed, and return whether that ends the run.
 
-        The run ends if no connection can be made. If no request of the run has
-        succeeded, it also ends if the key is refused, or if the stream before failed in
-        the same way.
-
-        A failure without a request says nothing about the other streams. Neither does
-        the status 403, which is about one endpoint.
-
         Args:
             error: The error that ended the stream.
         """
+        if not error.may_end_run:
+            return error.ends_run
         failure = (error.status, error.reason)
-        if failure == (None, None) or error.status == HTTPStatus.FORBIDDEN:
-            return False
         last, self._last_failure = self._last_failure, failure
-        if error.reason is Reason.NO_CONNECTION:
-            return True
-        is_alike = error.status == HTTPStatus.UNAUTHORIZED or failure == last
-        return is_alike and not self._has_succeeded
+        return error.ends_run or (failure == last and not self._has_succeeded)

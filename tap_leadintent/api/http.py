@@ -31,8 +31,6 @@ from tap_leadintent.times import parse_http_date
 
 Fields = Mapping[str, Any]
 
-_PAUSE_ALL = frozenset({429, 503})
-
 
 @dataclass(frozen=True, kw_only=True)
 class RunContext:
@@ -162,7 +160,7 @@ class Client:
     ) -> float:
         """Return the seconds to wait before a retry, or raise the error.
 
-        Before a retry after the statuses 429 and 503, all requests wait.
+        Before some retries, all requests wait.
         """
         if not error.is_retryable:
             raise error
@@ -174,7 +172,7 @@ class Client:
             attempts = counted(attempt, "attempt")
             raise replace(error, message=f"gave up after {attempts}: {error}") from None
         pause = backoff(attempt)
-        if error.status in _PAUSE_ALL:
+        if error.pauses_all:
             pause = error.retry_after or pause
             limiter.pause_all(pause)
         self.logger.warning(

@@ -67,6 +67,8 @@ def _read_body(raw: BaseHTTPResponse) -> bytes:
                     f"the response is larger than {LARGEST_BODY >> 20} MiB; "
                     "lower page_size",
                     reason=Reason.TOO_LARGE,
+                    may_be_split=True,
+                    may_end_run=True,
                 )
     finally:
         raw.close()

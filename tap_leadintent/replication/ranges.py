@@ -92,9 +92,9 @@ class RangeChain(Chain):
         if not isinstance(error, StreamError):
             return None
         # A refused cursor may show a limit of records in one query.
-        if error.may_be_split or (self.count and error.may_be_cursor):
-            return 1
-        return NARROWEST if error.may_be_range and not self.count else None
+        if not (error.may_be_split or (self.count and error.may_be_cursor)):
+            return None
+        return NARROWEST if error.may_be_range and not self.count else 1
 
 
 def find_accepted(

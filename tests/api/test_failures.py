@@ -6,6 +6,7 @@ What the sandbox or a command line can bring about is in `test_messages.py`.
 import re
 import socket
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ import requests
 
 from tap_leadintent.api.failures import explain_no_page, explain_no_response
 from tap_leadintent.api.session import new_session
-from tap_leadintent.errors import Reason, StreamError
+from tap_leadintent.errors import Consequences, Reason, StreamError
 from tap_leadintent.singer.log import Secret
 from tests.support.helpers import API_KEY
 from tests.support.servers import listening, read_request, response, silent_server
@@ -144,6 +145,41 @@ def test_an_invalid_proxy_address(monkeypatch: pytest.MonkeyPatch, url: str) -> 
     assert not error.is_retryable
 
 
+CURSOR, RANGE, SPLIT = "may_be_cursor", "may_be_range", "may_be_split"
+RETRY, PAUSE, END = "is_retryable", "pauses_all", "may_end_run"
+
+CONSEQUENCES: dict[tuple[int, ...], set[str]] = {
+    (204, 307, 401, 405, 418, 501, 505): {END},
+    (400, 409, 422): {END, CURSOR, RANGE, SPLIT},
+    (403,): {"may_be_access", RANGE},
+    (404,): {END, CURSOR},
+    (410,): {END, CURSOR, RANGE},
+    (413, 416): {END, RANGE, SPLIT},
+    (429,): {END, RETRY, PAUSE},
+    (408, 500, 502, 504, 599, 999): {END, RETRY, SPLIT},
+    (503,): {END, RETRY, PAUSE, SPLIT},
+}
+
+
+def refuse(status: int, body: bytes = b"") -> requests.Response:
+    """Return a response as `requests` makes it."""
+    response = requests.Response()
+    response.status_code, response.reason = status, "Nope"
+    response._content = body  # noqa: SLF001 - as requests-mock does
+    return response
+
+
+@pytest.mark.parametrize(("statuses", "expected"), CONSEQUENCES.items())
+def test_what_follows_from_a_status(
+    statuses: tuple[int, ...], expected: set[str]
+) -> None:
+    for status in statuses:
+        error = explain_no_page(refuse(status), 0, Secret(API_KEY))
+        assert {
+            e.name for e in fields(Consequences) if getattr(error, e.name)
+        } == expected
+
+
 @pytest.mark.parametrize(
     ("status", "advice"),
     [
@@ -156,19 +192,14 @@ def test_an_invalid_proxy_address(monkeypatch: pytest.MonkeyPatch, url: str) -> 
 def test_a_message_shows_the_servers_own_words_and_then_says_what_to_do(
     status: int, advice: str
 ) -> None:
-    response = requests.Response()
-    response.status_code, response.reason = status, "Nope"
-    body = b'{"error":\n "no"}'
     # A long body is not searched to its end.
-    body += b" " * 2**20 + b"late"
-    response._content = body  # noqa: SLF001 - as requests-mock does
-    message = str(explain_no_page(response, 0, Secret(API_KEY)))
+    body = b'{"error":\n "no"}' + b" " * 2**20 + b"late"
+    message = str(explain_no_page(refuse(status, body), 0, Secret(API_KEY)))
     assert message.startswith(f'HTTP {status} Nope: {{"error": "no"}}; {advice}')
 
 
 def test_a_message_does_not_show_a_body_that_may_hold_records() -> None:
-    response = requests.Response()
     # A byte order mark, as some servers send it.
-    response.status_code, response._content = 200, b"\xef\xbb\xbf[7]"  # noqa: SLF001
+    response = refuse(200, b"\xef\xbb\xbf[7]")
     message = str(explain_no_page(response, 0, Secret(None), ValueError("no data")))
     assert message.startswith("the response is not a page of records (no data): if th")

@@ -7,18 +7,20 @@ from tap_leadintent.errors import Reason, StreamError
 
 
 def failed(status: int | None = None, reason: Reason | None = None) -> StreamError:
-    return StreamError("failed", status=status, reason=reason)
+    return StreamError("failed", status=status, reason=reason, may_end_run=True)
 
 
-NO_REQUEST, NO_CONNECTION = failed(), failed(reason=Reason.NO_CONNECTION)
-LATE, NO_KEY, NOT_ALLOWED = failed(reason=Reason.NO_RESPONSE), failed(401), failed(403)
+NO_CONNECTION = StreamError("failed", ends_run=True)
+LATE, NO_KEY = failed(reason=Reason.NO_RESPONSE), failed(401)
+NO_REQUEST, NOT_ALLOWED = StreamError("failed"), StreamError("failed", status=403)
 
 
 @pytest.mark.parametrize(
     ("failures", "ends", "ends_after_a_page"),
     [
         ([NO_CONNECTION], True, True),
-        ([NO_KEY], True, False),
+        ([NO_KEY], False, False),
+        ([NO_KEY, NO_KEY], True, False),
         ([LATE, LATE], True, False),
         ([failed(503), NO_REQUEST, failed(503)], True, False),
         ([failed(503), failed(404), failed(503)], False, False),
@@ -38,7 +40,5 @@ def test_what_ends_a_run(
         *first, last = map(health.note_failure, failures)
         assert not any(first)
         assert last == expected
-        says_something = any(
-            error not in (NO_REQUEST, NOT_ALLOWED) for error in failures
-        )
-        assert health.is_on_trial == (says_something and not has_page)
+        is_on_trial = any(error.may_end_run for error in failures) and not has_page
+        assert health.is_on_trial == is_on_trial

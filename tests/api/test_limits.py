@@ -162,7 +162,7 @@ def test_after_a_failed_stream_one_request_is_sent_until_one_succeeds(
     del clock
     health = RunHealth()
     limiter = RateLimiter(8, health=health)
-    health.note_failure(StreamError("failed", status=503))
+    health.note_failure(StreamError("failed", may_end_run=True))
     assert places(limiter) == 1
     health.note_page()
     assert places(limiter) == 8

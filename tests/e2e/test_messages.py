@@ -108,8 +108,9 @@ OF_ALL_STREAMS = {
         config={"filters": {"signal_agents": {"state": ["active"]}}},
         catalog=only("signal_agents"),
     ),
-    "1 of 2 streams failed: leads: HTTP 401 …: …; the API refused the key; set api_key to a valid key, created in the dashboard under Developer -> API Keys; not tried after this: signal_agents; base_url is http://…": Case(
-        config={"api_key": "wrong-7c2e-9d41"}, catalog=only("leads", "signal_agents")
+    "2 of 3 streams failed: leads: HTTP 401 …: …; the API refused the key; set api_key to a valid key, created in the dashboard under Developer -> API Keys; observations: …; not tried after this: signal_agents; base_url is http://…": Case(
+        config={"api_key": "wrong-7c2e-9d41"},
+        catalog=only("leads", "observations", "signal_agents"),
     ),
 }
 
