@@ -101,6 +101,10 @@ class Consequences:
     """Whether a part of the time range may succeed. For a retryable error, this counts
     after its retries."""
 
+    may_be_empty: bool = False
+    """Whether the response means that there are no records, if a first page was asked
+    for."""
+
     may_be_access: bool = False
     """Whether the key may lack access to this endpoint alone."""
 

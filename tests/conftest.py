@@ -106,7 +106,7 @@ def concurrency(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """A clock for all waits, on which no time passes but by waiting."""
     clock = Clock()
-    for name in ("api.limits.time", "api.http.time"):
+    for name in ("api.failures.time", "api.limits.time", "api.http.time"):
         monkeypatch.setattr(f"tap_leadintent.{name}", clock)
     for name in ("api.limits.Condition", "replication.plan_reader.Event"):
         monkeypatch.setattr(f"tap_leadintent.{name}", Waiter)

@@ -10,38 +10,58 @@ they name connection pools and Python objects.
 
 import re
 import ssl
+import time
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from typing import Any
 from urllib.parse import urlsplit
 
 import requests
 from requests import exceptions
+from requests.utils import DEFAULT_ACCEPT_ENCODING
 from urllib3 import exceptions as urllib3
 
-from tap_leadintent.api.limits import retry_after
+from tap_leadintent.api.limits import LONGEST_WAIT, seconds_to_wait
+from tap_leadintent.api.session import TooLargeError
 from tap_leadintent.errors import SUPPORT, Consequences, Reason, StreamError
 from tap_leadintent.singer.log import Secret
+from tap_leadintent.times import LATEST, format_instant
 
 _MAX_BYTES = 2**20
 """Bytes of a body that are decoded for a message."""
 
+_GZIP = "\x1f"
+"""The first byte of a body that is compressed with gzip."""
+
 _ROOT = "check base_url, which is the root of the API without /v1"
+_ACCESS = "deselect the stream, or ask for access"
+_IF_ALONE = f"if other streams can be read, {_ACCESS}"
 _KEY = (
     "the API refused the key; set api_key to a valid key, created in the dashboard "
-    "under Developer -> API Keys"
+    f"under Developer -> API Keys; {_IF_ALONE}"
 )
-_ACCESS = "this key may not read this endpoint; deselect the stream, or ask for access"
-_NO_API = f"the API was not found at this address; {_ROOT}"
+_NO_API = f"the API was not found at this address; {_ROOT}; {_IF_ALONE}"
+_NO_ACCESS = f"this key may not read this endpoint; {_ACCESS}"
 _NO_PAGE = f"this is not a page of records, and redirects are not followed; {_ROOT}"
+_NOT_YET = f"the API has not answered the request yet; try later; {SUPPORT}"
+_FIREWALL = (
+    "a firewall or gateway before the API refuses the request; ask who runs it to let "
+    "this machine through; user_agent sets what the tap calls itself"
+)
 _FILTERS = "the API does not accept the request; check filters, if they are set"
 _TOO_LARGE = "the request or its time range is too large for the API; lower window_days"
 _REFUSED = f"the API refused the request; {SUPPORT}"
+_PARALLEL = f"the API may refuse parallel requests; lower concurrency; {SUPPORT}"
 _FEWER = "the API wants fewer requests; set max_requests_per_minute, or lower it"
+_LATER = "the API wants no request until {until}; the next run after that continues"
 _OVERLOADED = (
     "the API, or a gateway before it, is down or overloaded; lower concurrency, or try "
     f"later; {SUPPORT}"
 )
-
+_ENCODING = (
+    "it has an encoding that the tap did not ask for, or that no header names, perhaps "
+    f"from a gateway or proxy on the way; {SUPPORT}"
+)
 _SOCKS = (
     "a SOCKS proxy is set, which needs another package: pip install 'requests[socks]'"
 )
@@ -54,7 +74,7 @@ _CERTIFICATE = (
     "the server's certificate is not trusted ({host}: {why}); check base_url, or set "
     "REQUESTS_CA_BUNDLE if the certificate is your own"
 )
-_UNREACHABLE = (
+_NO_ONE = (
     "{host} cannot be reached ({why}); check base_url, this machine's network, and the "
     "firewalls on the way"
 )
@@ -63,6 +83,7 @@ _LATE = (
     "request_timeout_seconds, or lower page_size or concurrency"
 )
 _CUT = f"{{host}} ended its response early; {SUPPORT}, or lower page_size"
+_LARGE_BODY = "the response is larger than {why}; lower page_size"
 _NO_TLS = (
     "{host} does not speak TLS ({why}); check the port in base_url, and whether it "
     "should begin with http:// (for this machine only)"
@@ -70,58 +91,81 @@ _NO_TLS = (
 _FAILED = f"the request to {{host}} failed ({{why}}); {SUPPORT}"
 
 LASTING = Consequences(may_end_run=True)
+EMPTY = replace(LASTING, may_be_empty=True)
 TEMPORARY = replace(LASTING, is_retryable=True)
 BUSY = replace(TEMPORARY, pauses_all=True)
 SLOW = replace(TEMPORARY, may_be_split=True)
 DOWN = replace(SLOW, pauses_all=True)
-LARGE = replace(LASTING, may_be_range=True, may_be_split=True)
+SPLIT = replace(LASTING, may_be_split=True)
+LARGE = replace(SPLIT, may_be_range=True)
 CURSOR = replace(LASTING, may_be_cursor=True)
 GONE = replace(CURSOR, may_be_range=True)
 REFUSED = replace(GONE, may_be_split=True)
-NO_ACCESS = Consequences(may_be_access=True, may_be_range=True)
-NO_CONNECTION = Consequences(ends_run=True, is_retryable=True)
-WRONG_SETUP = Consequences(ends_run=True)
+CONFLICT = replace(REFUSED, is_retryable=True)
+FORBIDDEN = Consequences(may_be_access=True, may_be_range=True)
+UNREACHABLE = Consequences(ends_run=True, is_retryable=True)
+FINAL = Consequences(ends_run=True)
 
-_RESPONSES: tuple[tuple[Collection[int], Consequences, str], ...] = (
-    ({400, 422}, REFUSED, _FILTERS),
-    ({401}, LASTING, _KEY),
-    ({403}, NO_ACCESS, _ACCESS),
-    ({404}, CURSOR, _NO_API),
-    ({405}, LASTING, _NO_API),
-    ({408}, SLOW, _REFUSED),
-    ({409}, REFUSED, _REFUSED),
-    ({410}, GONE, _REFUSED),
-    ({413, 416}, LARGE, _TOO_LARGE),
-    ({429}, BUSY, _FEWER),
-    (range(400, 500), LASTING, _REFUSED),
-    ({501, 505}, LASTING, _OVERLOADED),
-    ({503}, DOWN, _OVERLOADED),
-    (range(500, 1000), SLOW, _OVERLOADED),
-    (range(400), LASTING, _NO_PAGE),
+
+_PAGE = range(200, 300)
+
+_RESPONSES: tuple[tuple[Collection[int], str, Consequences, str], ...] = (
+    (_PAGE, "encoded", SLOW, _ENCODING),
+    ({202}, "", DOWN, _NOT_YET),
+    ({204}, "", EMPTY, _NO_PAGE),
+    (_PAGE, "", SLOW, f"{SUPPORT}, or {_ROOT}"),
+    ({400, 422}, "", REFUSED, _FILTERS),
+    ({401}, "after a page", LASTING, _NO_ACCESS),
+    ({401}, "", LASTING, _KEY),
+    ({403}, "wait", BUSY, _FEWER),
+    ({403}, "html", LASTING, _FIREWALL),
+    ({403}, "", FORBIDDEN, _NO_ACCESS),
+    ({404}, "after a page", CURSOR, _NO_ACCESS),
+    ({404, 405}, "", CURSOR, _NO_API),
+    ({409}, "", CONFLICT, _PARALLEL),
+    ({410}, "", GONE, _REFUSED),
+    ({413, 416}, "", LARGE, _TOO_LARGE),
+    ({420}, "", TEMPORARY, _FEWER),
+    ({423, 425}, "", TEMPORARY, _PARALLEL),
+    ({429}, "", BUSY, _FEWER),
+    ({501, 505}, "", LASTING, _OVERLOADED),
+    ({503}, "", DOWN, _OVERLOADED),
+    ({408, 499, *range(500, 1000)}, "", SLOW, _OVERLOADED),
+    (range(400, 500), "", LASTING, _REFUSED),
+    (range(400), "", LASTING, _NO_PAGE),
 )
-"""What follows from a status, and what to do. The first row with the status counts."""
+"""What follows from a response without a page, and what to do: by its status, and by
+what else is true of it ("wait": a header says for how long the server wants no request;
+"after a page": address and key have worked in this run). The first row that applies
+counts."""
 
-_EXCEPTIONS: tuple[tuple[tuple[type[Exception], ...], Consequences, str], ...] = (
-    ((exceptions.InvalidSchema,), WRONG_SETUP, _SOCKS),
-    ((exceptions.InvalidURL, urllib3.LocationValueError), WRONG_SETUP, _ADDRESS),
-    ((exceptions.ProxyError, urllib3.ProxyError), NO_CONNECTION, _PROXY),
-    ((ssl.SSLCertVerificationError,), WRONG_SETUP, _CERTIFICATE),
-    (
-        (urllib3.NewConnectionError, urllib3.ConnectTimeoutError),
-        NO_CONNECTION,
-        _UNREACHABLE,
-    ),
-    ((TimeoutError, urllib3.TimeoutError, exceptions.Timeout), SLOW, _LATE),
+_EXCEPTIONS: tuple[tuple[Any, Consequences, str], ...] = (
+    (TooLargeError, SPLIT, _LARGE_BODY),
+    (exceptions.InvalidSchema, FINAL, _SOCKS),
+    ((exceptions.InvalidURL, urllib3.LocationValueError), FINAL, _ADDRESS),
+    (exceptions.ProxyError, UNREACHABLE, _PROXY),
+    (ssl.SSLCertVerificationError, FINAL, _CERTIFICATE),
+    ((exceptions.ConnectTimeout, urllib3.NewConnectionError), UNREACHABLE, _NO_ONE),
+    ((exceptions.Timeout, urllib3.TimeoutError), SLOW, _LATE),
     ((ConnectionResetError, urllib3.IncompleteRead, ssl.SSLEOFError), SLOW, _CUT),
-    ((ssl.SSLError, urllib3.SSLError), NO_CONNECTION, _NO_TLS),
-    ((Exception,), SLOW, _FAILED),
+    (ssl.SSLError, UNREACHABLE, _NO_TLS),
+    (Exception, SLOW, _FAILED),
 )
 """What follows from an exception, and what to do. The first row counts that holds for
 the exception or for one that it wraps."""
 
 
+def is_success(response: requests.Response) -> bool:
+    """Return whether a response should be a page.
+
+    Args:
+        response: The response.
+    """
+    return response.status_code in _PAGE
+
+
 def explain_no_response(
-    error: requests.RequestException, url: str, seconds: float, secret: Secret
+    error: Exception, url: str, seconds: float, secret: Secret
 ) -> StreamError:
     """Explain why there is no response.
 
@@ -137,13 +181,15 @@ def explain_no_response(
     causes = [*_causes(error)]
     consequences, text = next(
         (consequences, text)
-        for classes, consequences, text in _EXCEPTIONS
-        if any(isinstance(cause, classes) for cause in causes)
+        for kind, consequences, text in _EXCEPTIONS
+        if any(isinstance(cause, kind) for cause in causes)
     )
     host = secret.summarize(urlsplit(url).netloc)
     # The words of a server or a proxy may hold the key in another encoding.
     message = text.format(host=host, seconds=seconds, why=secret.quote(_reason(causes)))
     reason = Reason.NO_CONNECTION if consequences.ends_run else Reason.NO_RESPONSE
+    if text is _LARGE_BODY:
+        reason = Reason.TOO_LARGE
     return StreamError(message, reason=reason, **vars(consequences))
 
 
@@ -158,50 +204,65 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 def _reason(causes: list[BaseException]) -> str:
     """Return the reason that Python or the system gives."""
     for cause in causes:
-        if not isinstance(cause, (requests.RequestException, urllib3.HTTPError)):
+        if not isinstance(cause, (exceptions.RequestException, urllib3.HTTPError)):
             reason = getattr(cause, "strerror", None) or str(cause)
-            return re.sub(r"^\[.*?\] | \(_ssl.*", "", reason)
+            return re.sub(r"^\[.*?\] |^_ssl\.c:\d+: | \(_ssl.*", "", reason)
     return "no reason was given"
 
 
-def explain_no_page(
+def explain_no_page(  # noqa: PLR0913 - it needs all that is known
     response: requests.Response,
+    body: bytes,
     server_time: int | None,
     secret: Secret,
+    *,
     problem: Exception | None = None,
+    has_succeeded: bool = False,
 ) -> StreamError:
     """Explain a response that is not a page of records.
 
     Args:
-        response: The response, with its complete body.
+        response: The response.
+        body: Its complete body.
         server_time: When the request arrived, see `ServerClock.note`.
         secret: Hides the key.
-        problem: What `Page` raised, if the status is 200.
+        problem: Why the body of a successful response is not a page.
+        has_succeeded: Whether another request of the run has got a page.
 
     Returns:
         The error to raise. Its message says what happened, then what the server says
         about it, shortened, unless that may hold records, and then what to do.
     """
-    status = response.status_code
+    text = body[:_MAX_BYTES].decode(errors="replace").lstrip("\ufeff \r\n\t")
+    encoding = response.headers.get("Content-Encoding", "identity").lower()
+    is_encoded = encoding not in f"identity, {DEFAULT_ACCEPT_ENCODING}"
+    wait = seconds_to_wait(response.headers)
+    is_true = {
+        "": True,
+        "after a page": has_succeeded,
+        "encoded": is_encoded or text.startswith(_GZIP),
+        "html": text.startswith("<"),
+        "wait": wait is not None,
+    }
+    consequences, advice = next(
+        (consequences, advice)
+        for statuses, case, consequences, advice in _RESPONSES
+        if response.status_code in statuses and is_true[case]
+    )
+    if consequences.is_retryable and (wait or 0) > LONGEST_WAIT:
+        until = format_instant(int(min(time.time() + (wait or 0), LATEST)))
+        consequences, advice = FINAL, _LATER.format(until=until)
+    what = f"HTTP {response.status_code} {secret.quote(response.reason or '')}".rstrip()
     if problem:
         what = f"the response is not a page of records ({secret.quote(problem)})"
-        consequences, advice = SLOW, f"{SUPPORT}, or {_ROOT}"
-    else:
-        what = f"HTTP {status} {secret.quote(response.reason or '')}".rstrip()
-        consequences, advice = next(
-            (consequences, advice)
-            for statuses, consequences, advice in _RESPONSES
-            if status in statuses
-        )
-    body = response.content[:_MAX_BYTES].decode(errors="replace")
     # What is neither about an error nor HTML may hold records.
-    is_data = status < requests.codes.multiple_choices and body.lstrip()[:1] != "<"
-    words = "" if is_data else secret.quote(body)
+    is_data = problem and not is_true["html"]
+    words = "" if is_data else secret.quote(text)
     return StreamError(
         f"{what}: {words and f'{words}; '}{advice}",
-        status=status,
+        status=response.status_code,
         reason=Reason.NOT_A_PAGE if problem else None,
-        retry_after=retry_after(response.headers),
+        retry_after=wait,
         server_time=server_time,
         **vars(consequences),
     )

@@ -12,7 +12,8 @@ class RunHealth:
 
     def __init__(self) -> None:
         """Start without any request."""
-        self._has_succeeded = False
+        self.has_succeeded = False
+        """Whether a request has got a page."""
         self._last_failure: tuple[int | None, Reason | None] | None = None
 
     @property
@@ -22,11 +23,11 @@ class RunHealth:
         Then one request is sent at a time, and none is retried: if the address or the
         key is wrong, the run soon ends.
         """
-        return self._last_failure is not None and not self._has_succeeded
+        return self._last_failure is not None and not self.has_succeeded
 
     def note_page(self) -> None:
         """Note that a request has got a page."""
-        self._has_succeeded = True
+        self.has_succeeded = True
 
     def note_failure(self, error: StreamError) -> bool:
         """Note why a stream failed, and return whether that ends the run.
@@ -38,4 +39,4 @@ class RunHealth:
             return error.ends_run
         failure = (error.status, error.reason)
         last, self._last_failure = self._last_failure, failure
-        return error.ends_run or (failure == last and not self._has_succeeded)
+        return error.ends_run or (failure == last and not self.has_succeeded)

@@ -17,12 +17,18 @@ from typing import Any
 
 import requests
 from singer_sdk import metrics
+from urllib3.exceptions import HTTPError
 
 from tap_leadintent.api.clock import ServerClock
-from tap_leadintent.api.failures import explain_no_page, explain_no_response
+from tap_leadintent.api.failures import (
+    explain_no_page,
+    explain_no_response,
+    is_success,
+)
 from tap_leadintent.api.health import RunHealth
 from tap_leadintent.api.limits import RateLimiter, backoff
-from tap_leadintent.api.page import Page
+from tap_leadintent.api.page import NO_RECORDS, Page, as_utf8
+from tap_leadintent.api.session import TooLargeError, exchange
 from tap_leadintent.errors import StreamError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.progress import StreamStats, counted
@@ -129,31 +135,36 @@ class Client:
             cursor["after"] = after
         body = {**self.filters, **fields, "cursor": cursor}
         run = self.run_context
-        # The session does not prepare it: that is not safe for several threads.
-        headers = run.session.headers
-        request = requests.Request("POST", self.url, headers=headers, json=body)
+        request = requests.Request("POST", self.url, json=body)
         sent_at, began = time.time(), time.monotonic()
         timer = metrics.Timer(metrics.Metric.HTTP_REQUEST_DURATION, {**self.tags})
         try:
             with timer:
-                response = run.session.send(
-                    request.prepare(), timeout=self.timeout, allow_redirects=False
-                )
+                response, content = exchange(run.session, request, self.timeout)
                 timer.tags[metrics.Tag.HTTP_STATUS_CODE] = response.status_code
                 if not response.ok:
                     timer.tags[metrics.Tag.STATUS] = metrics.Status.FAILED
-        except requests.RequestException as error:
+        except (requests.RequestException, HTTPError, TooLargeError) as error:
             raise explain_no_response(
                 error, self.url, self.timeout, run.secret
             ) from None
         date = parse_http_date(response.headers.get("Date", ""))
         server_time = run.clock.note(date, sent_at, time.monotonic() - began)
-        if response.status_code != requests.codes.ok:
-            raise explain_no_page(response, server_time, run.secret)
+        problem: Exception | None = None
         try:
-            return Page.of(response.content)
-        except (ValueError, RecursionError) as problem:
-            raise explain_no_page(response, server_time, run.secret, problem) from None
+            if is_success(response):
+                content_type = response.headers.get("Content-Type", "")
+                return Page.of(as_utf8(content, content_type))
+        except (ValueError, RecursionError) as refusal:
+            problem = refusal
+        failure = explain_no_page(
+            *(response, content, server_time, run.secret),
+            problem=problem,
+            has_succeeded=run.health.has_succeeded,
+        )
+        if failure.may_be_empty and after is None:
+            return Page.of(NO_RECORDS)
+        raise failure
 
     def _plan_retry(
         self, error: StreamError, attempt: int, max_retries: float
@@ -171,9 +182,8 @@ class Client:
         if attempt >= max_attempts:
             attempts = counted(attempt, "attempt")
             raise replace(error, message=f"gave up after {attempts}: {error}") from None
-        pause = backoff(attempt)
+        pause = error.retry_after or backoff(attempt)
         if error.pauses_all:
-            pause = error.retry_after or pause
             limiter.pause_all(pause)
         self.logger.warning(
             "%s; attempt %d of %d in %.1f s", error, attempt + 1, max_attempts, pause

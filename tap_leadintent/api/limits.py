@@ -16,10 +16,12 @@ LONGEST_BACKOFF = 60.0
 that the API is back. With a lower one, the retries are used up sooner while it is down.
 """
 
-LONGEST_RETRY_AFTER = 600.0
-"""Seconds to which a longer `Retry-After` is shortened. With a higher value, a wrong
-header could stop the run for hours. With a lower one, more requests are sent sooner
-than the server wants."""
+LONGEST_WAIT = 900.0
+"""Seconds of the longest wait that a server may ask for; a longer one ends the run.
+Many rate limits count the requests of 15 minutes."""
+
+_YEARS = 1e9
+"""Seconds that are no waiting time, but a time since 1970."""
 
 _RISE = 0.05
 """How much each page raises the number of requests in flight. With a higher value, the
@@ -40,24 +42,30 @@ def backoff(attempt: int) -> float:
     return random.uniform(0, longest)  # noqa: S311
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the parsed `Retry-After` header in seconds.
+def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
+    """Return for how long a server wants no request, in seconds.
 
     Args:
         headers: The headers of a response.
 
     Returns:
-        Seconds from now, at most `LONGEST_RETRY_AFTER`; None without the header, or
-        when it is malformed or in the past.
+        The seconds of `Retry-After`, or else of `RateLimit-Reset` where no request
+        remains; None without such a header, or when it is malformed or in the past.
     """
-    text = headers.get("Retry-After", "")
+    text = headers.get("Retry-After")
+    # Some servers send the other headers with every response.
+    if text is None and headers.get("RateLimit-Remaining", "0").strip() == "0":
+        text = headers.get("RateLimit-Reset")
+    # The server's clock decides, if its response has a date: ours may differ.
+    now = parse_http_date(headers.get("Date", "")) or time.time()
     try:
-        seconds = float(text)
+        seconds = float(text or "")
     except ValueError:
-        then, now = (parse_http_date(each) for each in (text, headers.get("Date", "")))
-        # The server's clock decides, if its response has a date: ours may differ.
-        seconds = 0.0 if then is None else then - (now or time.time())
-    return min(seconds, LONGEST_RETRY_AFTER) if 0 < seconds < float("inf") else None
+        then = parse_http_date(text or "")
+        seconds = 0.0 if then is None else then - now
+    # Some servers give a time in seconds since 1970.
+    seconds -= now if seconds > _YEARS else 0
+    return seconds if 0 < seconds < float("inf") else None
 
 
 class RateLimiter:

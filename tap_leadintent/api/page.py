@@ -7,7 +7,10 @@ PostgreSQL or a JSON encoder would refuse are replaced, and the page says if any
 import json
 import math
 import re
+from codecs import BOM_UTF8
+from contextlib import suppress
 from dataclasses import dataclass
+from email.message import Message
 from typing import Any, NamedTuple, Self, TypeVar
 
 import msgspec
@@ -35,6 +38,10 @@ higher value, fewer small pages may wait. With a lower one, they take more memor
 is counted."""
 
 
+NO_RECORDS = b'{"data": [], "cursor": {"has_more": false}}'
+"""The body of a page without records."""
+
+
 class Cursor(msgspec.Struct):
     """The envelope's `cursor` object."""
 
@@ -53,7 +60,7 @@ class Records(NamedTuple):
 
 
 class _Envelope(msgspec.Struct):
-    data: list[msgspec.Raw]
+    data: list[msgspec.Raw] | None
     cursor: Cursor
 
 
@@ -97,7 +104,9 @@ class Page:
         ):
             raise ValueError(f"it has more than {_MAX_VALUES:,} values")
         envelope, is_repaired = _decode(_envelope_decoder, content)
-        raw, cursor = envelope.data, envelope.cursor
+        raw, cursor = envelope.data or [], envelope.cursor
+        if envelope.data is None and cursor.has_more:
+            raise ValueError("its data is null, though there is more")
         if len(raw) > MAX_RECORDS:
             raise ValueError(f"it has {len(raw):,} records")
         if is_repaired and _REPLACEMENT in (cursor.next or ""):
@@ -126,9 +135,31 @@ class Page:
                 data.append(record)
         except (ValueError, RecursionError) as error:
             raise StreamError(
-                f"a page has records that cannot be read ({error}); {SUPPORT}"
+                f"a page has records that cannot be read ({error}); {SUPPORT}",
+                may_be_split=True,
             ) from None
         return Records(data, self.raw, is_repaired)
+
+
+def as_utf8(content: bytes, content_type: str) -> bytes:
+    """Convert a body to UTF-8 without a byte order mark, where its header helps.
+
+    Args:
+        content: The body.
+        content_type: The header `Content-Type`, empty if there is none.
+
+    Returns:
+        The body. It keeps its encoding if that is UTF-8, or not what the header says.
+    """
+    header = Message()
+    header["Content-Type"] = content_type
+    if charset := header.get_content_charset():
+        try:
+            content.decode()
+        except UnicodeDecodeError:
+            with suppress(LookupError, ValueError):
+                content = content.decode(charset).encode()
+    return content.removeprefix(BOM_UTF8)
 
 
 def _decode(decoder: msgspec.json.Decoder[T], content: bytes) -> tuple[T, bool]:
@@ -136,20 +167,34 @@ def _decode(decoder: msgspec.json.Decoder[T], content: bytes) -> tuple[T, bool]:
     try:
         return decoder.decode(content), False
     except ValueError as refusal:
-        return decoder.decode(_repair(content, refusal)), True
+        repaired, has_changed = _repair(content, refusal)
+        return decoder.decode(repaired), has_changed
 
 
-def _repair(content: bytes, refusal: ValueError) -> bytes:
-    """Replace single values that are invalid; raise the refusal if others are."""
+def _repair(content: bytes, refusal: ValueError) -> tuple[bytes, bool]:
+    """Replace single values that are invalid; raise the refusal if others are.
+
+    Control characters within strings need no replacement, only an escape.
+    """
+    replaced: list[str] = []
+
+    def parse_float(text: str) -> float | str:
+        if math.isinf(number := float(text)):
+            replaced.append(text)
+            return text
+        return number
+
     try:
         decoded = json.loads(
             bytes(content).decode("utf-8", "surrogatepass"),
-            parse_float=lambda text: text if math.isinf(float(text)) else float(text),
-            parse_constant=lambda _: None,
+            parse_float=parse_float,
+            parse_constant=replaced.append,
+            strict=False,
         )
     except ValueError:
         raise refusal from None
-    return msgspec.json.encode(_repair_texts(decoded))
+    repaired = _repair_texts(decoded)
+    return msgspec.json.encode(repaired), bool(replaced) or repaired != decoded
 
 
 def _repair_texts(value: Any) -> Any:  # noqa: ANN401 - any JSON

@@ -2,105 +2,106 @@
 
 import io
 import os
-import socket
 import time
-from http.client import HTTPResponse
-from http.cookiejar import DefaultCookiePolicy
+from http.cookiejar import Cookie, CookieJar, DefaultCookiePolicy
 from pathlib import Path
 from ssl import PROTOCOL_TLS_CLIENT, SSLContext
-from typing import Any
+from urllib.request import Request
 
 import requests
 from requests.adapters import HTTPAdapter
 from requests.utils import get_environ_proxies
 from typing_extensions import override
-from urllib3 import BaseHTTPResponse
-from urllib3.exceptions import HTTPError, LocationValueError
 
-from tap_leadintent.errors import ConfigError, Reason, StreamError
+from tap_leadintent.errors import ConfigError
 
 LARGEST_BODY = 64 * 1024 * 1024
-"""Bytes of a body, after decompression. With a higher value, a bad response could fill
-the memory. A lower one might refuse pages of 100 large records."""
+"""Bytes of a body, after decompression."""
+
+LONGEST_CONNECT = 10.0
+"""Seconds to connect, and for each step of a TLS handshake."""
 
 _CHUNK = 2**16
-"""Bytes that are read at once. A higher value takes more memory beside the body; a
-lower one takes more time."""
+"""Bytes that are read at once."""
+
+_MAX_COOKIES = 20
+_LARGEST_COOKIE = 4096
+"""Characters of a cookie's name and value, as RFC 6265 wants at least."""
 
 
-class BoundedAdapter(HTTPAdapter):
-    """Reads complete responses, and fails where they are too slow or too large."""
+class TooLargeError(Exception):
+    """The body is larger than `LARGEST_BODY`, which the text shows."""
+
+
+class _Session(requests.Session):
+    @override
+    def get_redirect_target(self, resp: requests.Response) -> None:
+        """Return None: no redirect is followed, and an invalid one is no error."""
+
+
+class _BoundedCookies(DefaultCookiePolicy):
+    """Keeps what load balancers need, as cursors may be known to one machine only.
+
+    The session talks to one host, so no other gets its cookies.
+    """
+
+    def __init__(self, jar: CookieJar) -> None:
+        super().__init__()
+        self._jar = jar
 
     @override
-    def get_connection_with_tls_context(self, *args: Any, **options: Any) -> Any:
-        pool: Any = super().get_connection_with_tls_context(*args, **options)
-        # Which class connects depends on the proxy, and is first known here.
-        connection = pool.ConnectionCls
-        if not issubclass(connection, _Deadline):
-            pool.ConnectionCls = type("TimedConnection", (_Deadline, connection), {})
-        return pool
-
-    @override
-    def send(self, request: requests.PreparedRequest, *_: Any, **options: Any) -> Any:
-        try:
-            response = super().send(request, **{**options, "stream": True})
-            # `requests` would read the body in chunks, and copy them.
-            response._content = _read_body(response.raw)  # noqa: SLF001
-        except LocationValueError as error:
-            raise requests.exceptions.InvalidURL(error) from error
-        except HTTPError as error:
-            raise requests.ConnectionError(error) from error
-        # `requests` would read this header, though it does not follow it, and fail if
-        # it is invalid.
-        response.headers.pop("Location", None)
-        return response
+    def set_ok(self, cookie: Cookie, request: Request) -> bool:
+        if len(self._jar) >= _MAX_COOKIES:
+            self._jar.clear()
+        size = len(cookie.name) + len(cookie.value or "")
+        return size <= _LARGEST_COOKIE and super().set_ok(cookie, request)
 
 
-def _read_body(raw: BaseHTTPResponse) -> bytes:
+def exchange(
+    session: requests.Session, request: requests.Request, seconds: float
+) -> tuple[requests.Response, bytes]:
+    """Send a request and read the complete response.
+
+    Args:
+        session: The session; threads may share it.
+        request: The request; the session's headers and cookies are added.
+        seconds: How long the response may take.
+
+    Returns:
+        The response, and its body.
+
+    Raises:
+        requests.RequestException: There is no complete response.
+        urllib3.exceptions.HTTPError: The same.
+        TooLargeError: The body is too large.
+    """
+    end = time.monotonic() + seconds
+    # The session does not prepare the request: that is not safe for several threads.
+    request.headers, request.cookies = session.headers, session.cookies
+    try:
+        response = session.send(
+            request.prepare(),
+            stream=True,
+            timeout=(min(seconds, LONGEST_CONNECT), seconds),
+            allow_redirects=False,
+        )
+    except requests.ReadTimeout as error:
+        # It did not wait for a response yet, so it was the TLS handshake.
+        if time.monotonic() < end:
+            raise requests.ConnectTimeout(error) from error
+        raise
     body = io.BytesIO()
     try:
         # Other ways to read keep each chunk of a chunked body until the end.
-        while chunk := raw.read1(_CHUNK, decode_content=True):
+        while chunk := response.raw.read1(_CHUNK, decode_content=True):
             body.write(chunk)
             if body.tell() > LARGEST_BODY:
-                raise StreamError(
-                    f"the response is larger than {LARGEST_BODY >> 20} MiB; "
-                    "lower page_size",
-                    reason=Reason.TOO_LARGE,
-                    may_be_split=True,
-                    may_end_run=True,
-                )
-    finally:
-        raw.close()
-    return body.getvalue()
-
-
-class _Deadline:
-    """Makes a connection give up on a response that is not complete in time.
-
-    The timeout of a socket begins again with each byte that arrives. A server could
-    send one byte at a time for ever, in a body as well as in what is around it: the
-    status line, headers, `100 Continue`, chunks' headers and trailers, and a proxy's
-    answer to `CONNECT`. All of it is read through `response_class`.
-    """
-
-    timeout: float
-
-    def response_class(self, sock: socket.socket, **options: Any) -> HTTPResponse:
-        response = HTTPResponse(sock, **options)
-        end = time.monotonic() + self.timeout
-        # All reads of the response call this method of the file below its buffer.
-        file: Any = response.fp.raw
-        read_into = file.readinto
-
-        def read_in_time(buffer: object) -> int | None:
+                raise TooLargeError(f"{LARGEST_BODY >> 20} MiB")
             if time.monotonic() > end:
-                raise TimeoutError
-            count: int | None = read_into(buffer)
-            return count
-
-        file.readinto = read_in_time
-        return response
+                raise requests.ReadTimeout
+    finally:
+        response.raw.close()
+    return response, body.getvalue()
 
 
 def new_session(url: str, connections: int) -> requests.Session:
@@ -116,13 +117,12 @@ def new_session(url: str, connections: int) -> requests.Session:
     Raises:
         ConfigError: The environment names a path without certificates.
     """
-    session, adapter = requests.Session(), BoundedAdapter(pool_maxsize=connections)
+    session, adapter = _Session(), HTTPAdapter(pool_maxsize=connections)
     session.mount("https://", adapter)
     session.mount("http://", adapter)
     # Otherwise the session would read the environment again for each request.
     session.trust_env = False
-    # Cookies would never be sent, and a server could fill the memory with them.
-    session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+    session.cookies.set_policy(_BoundedCookies(session.cookies))
     # With plain HTTP, a proxy could read the key; it is allowed for loopback only.
     if url.lower().startswith("https:"):
         session.proxies = get_environ_proxies(url)

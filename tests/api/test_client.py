@@ -27,7 +27,7 @@ LOST = requests.exceptions
 
 
 TEMPORARY: dict[str, Response] = {
-    **{str(status): {"status_code": status} for status in (408, 429, 500, 599)},
+    **{str(status): {"status_code": status} for status in (202, 409, 429, 500)},
     "html": {"text": "<html>Checking your browser</html>"},
     "too deep": {"text": f'{{"data": [{"[" * 99_999}'},
     "reset": {"exc": LOST.ConnectionError(lower.ProtocolError("aborted"))},
@@ -35,7 +35,7 @@ TEMPORARY: dict[str, Response] = {
 }
 
 REFUSED: dict[str, Response] = {
-    **{str(status): {"status_code": status} for status in (204, 403, 404, 501, 505)},
+    **{str(status): {"status_code": status} for status in (401, 403, 404, 501)},
     "redirect": {"status_code": 307, "headers": {"Location": AGENTS}},
     "certificate": {"exc": LOST.SSLError(ssl.SSLCertVerificationError(1, "no"))},
 }
@@ -121,9 +121,9 @@ def test_retries_are_counted_for_each_request(
 
 @pytest.mark.parametrize(
     ("status", "header", "seconds"),
-    [(429, "0.5", 0.5), (503, "7200", 600), (503, "", 3), (500, "20", 3)],
+    [(429, "0.5", 0.5), (403, "900", 900), (503, "", 3), (500, "20", 20)],
 )
-def test_retry_after_counts_where_the_server_wants_a_pause(  # noqa: PLR0913, PLR0917
+def test_the_server_says_how_long_to_wait(  # noqa: PLR0913, PLR0917 - fixtures
     requests_mock: requests_mock.Mocker,
     caplog: pytest.LogCaptureFixture,
     clock: Clock,
@@ -138,6 +138,49 @@ def test_retry_after_counts_where_the_server_wants_a_pause(  # noqa: PLR0913, PL
     (line,) = waits(caplog)
     assert line.startswith(f"signal_agents: HTTP {status}: ")
     assert line.endswith(f"; attempt 2 of 9 in {seconds:.1f} s")
+
+
+def test_a_wait_of_hours_ends_the_run(
+    requests_mock: requests_mock.Mocker, clock: Clock
+) -> None:
+    quota: Response = {"status_code": 429, "headers": {"Retry-After": "21600"}}
+    requests_mock.post(AGENTS, [quota, {"json": PAGE}])
+    with pytest.raises(StreamError, match="wants no request until 2026-02-02T0") as e:
+        list(pages(tap()))
+    assert e.value.ends_run
+    assert (requests_mock.call_count, clock.now) == (1, 1000)
+
+
+@pytest.mark.parametrize("status", [201, 203, 299])
+def test_a_page_is_a_page_with_any_2xx(
+    requests_mock: requests_mock.Mocker, status: int
+) -> None:
+    requests_mock.post(AGENTS, status_code=status, json=PAGE)
+    assert [page.decode().data for page in pages(tap())] == [PAGE["data"]]
+
+
+def test_204_is_an_empty_page_at_the_begin_of_a_chain_only(
+    requests_mock: requests_mock.Mocker,
+) -> None:
+    empty: Response = {"status_code": 204}
+    requests_mock.post(AGENTS, [empty, {"json": MORE}, empty])
+    assert [page.raw for page in pages(tap())] == [[]]
+    with pytest.raises(StreamError, match=r"^page 2: the response is not a"):
+        list(pages(tap()))
+
+
+@pytest.mark.parametrize("status", [401, 404])
+def test_after_a_page_a_failure_is_about_the_endpoint(
+    requests_mock: requests_mock.Mocker, status: int
+) -> None:
+    one_tap = tap()
+    requests_mock.post(AGENTS, status_code=status)
+    with pytest.raises(StreamError, match="; if other streams can be"):
+        list(pages(one_tap))
+    requests_mock.post(SIGNALS, json=PAGE)
+    assert len(list(pages(one_tap, "custom_signals"))) == 1
+    with pytest.raises(StreamError, match="this key may not read this endpoint"):
+        list(pages(one_tap))
 
 
 def test_a_cool_down_begins_before_another_request_is_sent(

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 import requests
+from urllib3.exceptions import HTTPError
 
 from tap_leadintent.api.failures import explain_no_page, explain_no_response
-from tap_leadintent.api.session import new_session
+from tap_leadintent.api.session import exchange, new_session
 from tap_leadintent.errors import Consequences, Reason, StreamError
 from tap_leadintent.singer.log import Secret
 from tests.support.helpers import API_KEY
@@ -26,8 +27,8 @@ SECONDS = 0.3
 
 def fail(session: requests.Session, url: str) -> StreamError:
     """Send a request that fails; return the error, whose message is one line."""
-    with pytest.raises(requests.RequestException) as caught:
-        session.post(url, json={}, timeout=SECONDS)
+    with pytest.raises((requests.RequestException, HTTPError)) as caught:
+        exchange(session, requests.Request("POST", url, json={}), SECONDS)
     error = explain_no_response(caught.value, url, SECONDS, Secret(API_KEY))
     text = str(error)
     assert text.isprintable()
@@ -84,7 +85,18 @@ def test_a_response_that_does_not_arrive(
         error = fail(session, f"http://{host}:{port}/v1/x")
     assert str(error) == text.replace("HOST", f"{host}:{port}")
     assert error.reason is Reason.NO_RESPONSE
-    assert error.is_retryable
+    assert consequences(error) == {END, RETRY, SPLIT}
+
+
+def test_a_handshake_that_is_not_answered(
+    session: requests.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tap_leadintent.api.session.LONGEST_CONNECT", SECONDS / 3)
+    with listening(stalling(b"")) as (host, port):
+        error = fail(session, f"https://{host}:{port}/")
+    text = "HOST cannot be reached (The handshake operation timed out); check base_url"
+    assert str(error).startswith(text.replace("HOST", f"{host}:{port}"))
+    assert consequences(error) == {RETRY, "ends_run"}
 
 
 def test_an_untrusted_certificate(
@@ -146,27 +158,38 @@ def test_an_invalid_proxy_address(monkeypatch: pytest.MonkeyPatch, url: str) -> 
 
 
 CURSOR, RANGE, SPLIT = "may_be_cursor", "may_be_range", "may_be_split"
-RETRY, PAUSE, END = "is_retryable", "pauses_all", "may_end_run"
+ACCESS, RETRY, PAUSE = "may_be_access", "is_retryable", "pauses_all"
+END, EMPTY = "may_end_run", "may_be_empty"
+
+WAIT = {"Retry-After": "7"}
+HTML = b"\n<html>Who are you?</html>"
 
 CONSEQUENCES: dict[tuple[int, ...], set[str]] = {
-    (204, 307, 401, 405, 418, 501, 505): {END},
-    (400, 409, 422): {END, CURSOR, RANGE, SPLIT},
-    (403,): {"may_be_access", RANGE},
+    (307, 401, 418, 501, 505): {END},
+    (202, 503): {END, RETRY, PAUSE, SPLIT},
+    (204,): {END, EMPTY},
+    (400, 422): {END, CURSOR, RANGE, SPLIT},
+    (403,): {ACCESS, RANGE},
     (404,): {END, CURSOR},
+    (408, 499, 500, 502, 504, 599, 999): {END, RETRY, SPLIT},
+    (409,): {END, RETRY, CURSOR, RANGE, SPLIT},
     (410,): {END, CURSOR, RANGE},
     (413, 416): {END, RANGE, SPLIT},
+    (420, 423, 425): {END, RETRY},
     (429,): {END, RETRY, PAUSE},
-    (408, 500, 502, 504, 599, 999): {END, RETRY, SPLIT},
-    (503,): {END, RETRY, PAUSE, SPLIT},
 }
 
 
-def refuse(status: int, body: bytes = b"") -> requests.Response:
+def refuse(status: int, **headers: str) -> requests.Response:
     """Return a response as `requests` makes it."""
     response = requests.Response()
     response.status_code, response.reason = status, "Nope"
-    response._content = body  # noqa: SLF001 - as requests-mock does
+    response.headers.update(headers)
     return response
+
+
+def consequences(error: StreamError) -> set[str]:
+    return {each.name for each in fields(Consequences) if getattr(error, each.name)}
 
 
 @pytest.mark.parametrize(("statuses", "expected"), CONSEQUENCES.items())
@@ -174,17 +197,31 @@ def test_what_follows_from_a_status(
     statuses: tuple[int, ...], expected: set[str]
 ) -> None:
     for status in statuses:
-        error = explain_no_page(refuse(status), 0, Secret(API_KEY))
-        assert {
-            e.name for e in fields(Consequences) if getattr(error, e.name)
-        } == expected
+        error = explain_no_page(refuse(status), b"", 0, Secret(API_KEY))
+        assert consequences(error) == expected
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "expected", "advice"),
+    [
+        (WAIT, HTML, {END, RETRY, PAUSE}, "the API wants fewer requests; set max_req"),
+        ({}, HTML, {END}, "a firewall or gateway before the API refuses the request; "),
+    ],
+)
+def test_a_403_that_is_not_about_access(
+    headers: dict[str, str], body: bytes, expected: set[str], advice: str
+) -> None:
+    error = explain_no_page(refuse(403, **headers), body, 0, Secret(API_KEY))
+    assert consequences(error) == expected
+    assert f"; {advice}" in str(error)
 
 
 @pytest.mark.parametrize(
     ("status", "advice"),
     [
         (307, "this is not a page of records, and redirects are not followed; check"),
-        (409, "the API refused the request; if this continues, ask the API's support"),
+        (410, "the API refused the request; if this continues, ask the API's support"),
+        (409, "the API may refuse parallel requests; lower concurrency; if this conti"),
         (500, "the API, or a gateway before it, is down or overloaded; lower concurr"),
         (999, "the API, or a gateway before it, is down or overloaded; lower concurr"),
     ],
@@ -194,12 +231,25 @@ def test_a_message_shows_the_servers_own_words_and_then_says_what_to_do(
 ) -> None:
     # A long body is not searched to its end.
     body = b'{"error":\n "no"}' + b" " * 2**20 + b"late"
-    message = str(explain_no_page(refuse(status, body), 0, Secret(API_KEY)))
+    message = str(explain_no_page(refuse(status), body, 0, Secret(API_KEY)))
     assert message.startswith(f'HTTP {status} Nope: {{"error": "no"}}; {advice}')
 
 
-def test_a_message_does_not_show_a_body_that_may_hold_records() -> None:
-    # A byte order mark, as some servers send it.
-    response = refuse(200, b"\xef\xbb\xbf[7]")
-    message = str(explain_no_page(response, 0, Secret(None), ValueError("no data")))
-    assert message.startswith("the response is not a page of records (no data): if th")
+@pytest.mark.parametrize(
+    ("encoding", "body", "advice"),
+    [
+        # A byte order mark, as some servers send it.
+        ("gzip", b"\xef\xbb\xbf[7]", "if this continues, ask the API's support, or ch"),
+        ("br", b"\x8b[7]", "it has an encoding that the tap did not ask for, or that"),
+        ("identity", b"\x1f\x8b[7]", "it has an encoding that the tap did not ask for"),
+    ],
+)
+def test_a_message_does_not_show_a_body_that_may_hold_records(
+    encoding: str, body: bytes, advice: str
+) -> None:
+    response = refuse(200, **{"Content-Encoding": encoding})
+    problem = ValueError("no data")
+    error = explain_no_page(response, body, 0, Secret(None), problem=problem)
+    text = f"the response is not a page of records (no data): {advice}"
+    assert str(error).startswith(text)
+    assert consequences(error) == {END, RETRY, SPLIT}

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from tap_leadintent.api.health import RunHealth
 from tap_leadintent.api.limits import (
     LONGEST_BACKOFF,
-    LONGEST_RETRY_AFTER,
     RateLimiter,
     backoff,
-    retry_after,
+    seconds_to_wait,
 )
 from tap_leadintent.errors import StoppedError, StreamError
 from tap_leadintent.progress import StreamStats
@@ -36,7 +35,7 @@ def send(limiter: RateLimiter) -> float:
     ("text", "seconds"),
     [
         (" 0.25 ", 0.25),
-        ("7200", LONGEST_RETRY_AFTER),
+        ("7200", 7200),
         ("0", None),
         ("nan", None),
         ("inf", None),
@@ -48,19 +47,37 @@ def send(limiter: RateLimiter) -> float:
         ("Fri, 31 Dec 9999 23:59:59 -0100", None),
     ],
 )
-def test_retry_after(text: str, seconds: float | None) -> None:
-    headers = {"Retry-After": text, "Date": "Sun, 06 Nov 1994 12:00:00 GMT"}
-    assert retry_after(headers) == seconds
+@pytest.mark.parametrize("name", ["Retry-After", "RateLimit-Reset"])
+def test_how_long_a_server_wants_no_request(
+    name: str, text: str, seconds: float | None
+) -> None:
+    headers = {name: text, "Date": "Sun, 06 Nov 1994 12:00:00 GMT"}
+    assert seconds_to_wait(headers) == seconds
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"RateLimit-Reset": "30", "RateLimit-Remaining": "0"}, 30),
+        ({"RateLimit-Reset": "30", "RateLimit-Remaining": "7"}, None),
+        ({"RateLimit-Reset": "30", "Retry-After": "20"}, 20),
+    ],
+)
+def test_a_rate_limit_counts_where_nothing_else_does(
+    headers: dict[str, str], seconds: float | None
+) -> None:
+    assert seconds_to_wait(headers) == seconds
 
 
 def test_without_a_date_header_our_clock_counts(clock: Clock) -> None:
-    then = format_datetime(datetime.fromtimestamp(clock.time() + 90, UTC))
-    assert retry_after({"Retry-After": then}) == 90
+    then = clock.time() + 90
+    for text in (format_datetime(datetime.fromtimestamp(then, UTC)), str(then)):
+        assert seconds_to_wait({"Retry-After": text}) == 90
 
 
 @given(st.text() | st.from_regex(r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}"))
 def test_any_retry_after_gives_none_or_valid_seconds(text: str) -> None:
-    seconds = retry_after({"Retry-After": text, "Date": text})
+    seconds = seconds_to_wait({"Retry-After": text, "Date": text})
     assert seconds is None or 0 < seconds < float("inf")
 
 

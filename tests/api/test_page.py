@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tap_leadintent.api.page import Page
+from tap_leadintent.api.page import Page, as_utf8
 from tap_leadintent.errors import StreamError
 
 
@@ -33,6 +33,7 @@ def decode(text: str | bytes) -> tuple[Any, bool]:
         ("-0.0", -0.0),
         (r'"\\u0000 \\ud800"', r"\u0000 \ud800"),
         ('"\u2028\uffff\ufffd"', "\u2028\uffff\ufffd"),
+        ('"a\tb\n\x01"', "a\tb\n\x01"),
     ],
     ids=lambda value: str(value)[:20] if isinstance(value, str) else "",
 )
@@ -46,6 +47,7 @@ def test_valid_text_is_unchanged(text: str, value: object) -> None:
     ("text", "value"),
     [
         (r'"a\u0000b"', "a\ufffdb"),
+        ('"\x00"', "\ufffd"),
         (r'"\ud800"', "\ufffd"),
         (r'"\uDFFF\uD83D x"', "\ufffd\ufffd x"),
         (b'"\xed\xa0\x80"', "\ufffd"),
@@ -68,6 +70,28 @@ def test_a_cursor_is_passed_back_unchanged() -> None:
     assert Page.of(b'{"data": [], "cursor": %b}' % cursor).cursor.next == "\0"
 
 
+def test_null_for_data_is_an_empty_page() -> None:
+    assert Page.of(b'{"data": null, "cursor": {"has_more": false}}').raw == []
+
+
+@pytest.mark.parametrize(
+    ("content", "content_type", "text"),
+    [
+        (b"\xef\xbb\xbf\xc3\xa4", "", "ä"),
+        (b"\xc3\xa4", "application/json; charset=latin-1", "ä"),
+        (b"\xe4", 'text/json; charset="ISO-8859-1"', "ä"),
+        ("\ufeffä".encode("utf-16-le"), "application/json; charset=utf-16", "ä"),
+    ],
+)
+def test_a_body_becomes_utf_8(content: bytes, content_type: str, text: str) -> None:
+    assert as_utf8(content, content_type).decode() == text
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "ascii", "utf-16", "no-such", "hex"])
+def test_a_charset_that_is_wrong_changes_nothing(charset: str) -> None:
+    assert as_utf8(b"\xe4", f"application/json; charset={charset}") == b"\xe4"
+
+
 NO_PAGES = {
     "nothing": "",
     "html": "<html><body>Please wait</body></html>",
@@ -77,7 +101,7 @@ NO_PAGES = {
     "trailing": '{"data": [], "cursor": {"has_more": false}}{}',
     "too many records": {"data": [{}] * 1_001, "cursor": {"has_more": False}},
     "no data": {"cursor": {"has_more": False}},
-    "data null": {"data": None, "cursor": {"has_more": False}},
+    "data null": {"data": None, "cursor": {"has_more": True, "next": "b"}},
     "record text": {"data": ["2"], "cursor": {"has_more": False}},
     "no cursor": {"data": []},
     "cursor text": {"data": [], "cursor": "b"},
@@ -114,7 +138,7 @@ def test_a_page_of_too_many_values_is_refused_within_little_memory(
 
 @pytest.mark.parametrize(
     "text",
-    [b'"\xff"', b'"\x00"', b"9" * 4301],
+    [b'"\xff"', b'"\xff\n"', b"9" * 4301],
     ids=["not utf-8", "control", "integer"],
 )
 def test_a_record_that_is_no_json_is_an_error(text: bytes) -> None:

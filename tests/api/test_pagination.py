@@ -139,7 +139,7 @@ def test_a_refused_cursor_begins_the_chain_again(status: int) -> None:
     assert cursors == [None, "a", None]
     with requests_mock.Mocker() as api:
         api.post(URL, responses[:2] * 5)
-        with pytest.raises(StreamError, match=f"^page 2: HTTP {status}"):
+        with pytest.raises(StreamError, match=f"^page 2: .*HTTP {status}"):
             read()
     assert api.call_count == 4, "the same page again, so it has not expired"
 

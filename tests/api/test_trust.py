@@ -90,20 +90,17 @@ def test_a_redirect_is_not_even_read(tap: Callable[..., Run]) -> None:
         assert "HTTP 307 Elsewhere: this is not a page" in tap(config).failed()
 
 
-def test_response_headers_are_neither_logged_nor_kept(
+def test_response_headers_are_not_logged(
     tap: Callable[..., Run],
 ) -> None:
     encoded = b64encode(API_KEY.encode()).decode()
-    content = response(PAGE, "Set-Cookie: a=b", f"no {encoded}")
+    content = response(PAGE, f"Set-Cookie: a={encoded}", f"no {encoded}")
     with listening(serving(content)) as (host, port):
         config = {"api_key": API_KEY, "base_url": f"http://{host}:{port}"}
         run = tap(config, catalog=CATALOG).succeeded()
-        with new_session("", 1) as session:
-            session.post(config["base_url"], json={}, timeout=60)
     assert len(run.records("custom_signals")) == 1
     assert "Traceback" not in run.stderr
     assert encoded not in run.stderr
-    assert not session.cookies
 
 
 @pytest.mark.parametrize("past", ["", "127.0.0.1"])

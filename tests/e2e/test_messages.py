@@ -108,7 +108,7 @@ OF_ALL_STREAMS = {
         config={"filters": {"signal_agents": {"state": ["active"]}}},
         catalog=only("signal_agents"),
     ),
-    "2 of 3 streams failed: leads: HTTP 401 …: …; the API refused the key; set api_key to a valid key, created in the dashboard under Developer -> API Keys; observations: …; not tried after this: signal_agents; base_url is http://…": Case(
+    "2 of 3 streams failed: leads: HTTP 401 …: …; the API refused the key; set api_key to a valid key, created in the dashboard under Developer -> API Keys; if other streams can be read, deselect the stream, or ask for access; observations: …; not tried after this: signal_agents; base_url is http://…": Case(
         config={"api_key": "wrong-7c2e-9d41"},
         catalog=only("leads", "observations", "signal_agents"),
     ),
@@ -118,7 +118,7 @@ OF_LEADS = {
     "HTTP 403 …: …***…; this key may not read this endpoint; deselect the stream, or ask for access": Case(
         fault=status(403, body=f"not for {API_KEY}")
     ),
-    "HTTP 404 …: …; the API was not found at this address; check base_url, which is the root of the API without /v1": Case(
+    "HTTP 404 …: …; the API was not found at this address; check base_url, which is the root of the API without /v1; if other streams can be read, deselect the stream, or ask for access": Case(
         fault=status(404)
     ),
     "HTTP 422 …: …; the API does not accept the request; check filters, if they are set": Case(
