@@ -32,6 +32,10 @@ class ComputedColumn(NamedTuple):
     fallback: Callable[[dict[str, Any]], str] | None = None
     """Returns the value where `compute` returns None; a warning is logged then."""
 
+    source: tuple[str, ...] = ()
+    """The path of the field that the column depends on, if a warning is to be logged
+    where that has a value and the column has none."""
+
 
 _EXTRA_FIELDS = {
     "type": ["object", "null"],

@@ -5,7 +5,7 @@ from functools import partial
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.openapi import RECORD_KEY, ComputedColumn, record_schema
 from tap_leadintent.records.keys import content_key, own_id
-from tap_leadintent.times import time_at
+from tap_leadintent.times import field_at, utc_timestamp
 
 _TIME = {"type": ["string", "null"], "format": "date-time"}
 
@@ -20,10 +20,12 @@ def _record_key(entity: str) -> ComputedColumn:
     return ComputedColumn(RECORD_KEY, schema, compute, content_key)
 
 
+_SIGNAL_TIME = ("signal", "observed_at")
 _SIGNAL_OBSERVED_AT = ComputedColumn(
     "signal_observed_at",
     {**_TIME, "description": "`signal.observed_at` in UTC."},
-    partial(time_at, ("signal", "observed_at")),
+    lambda record, _: utc_timestamp(field_at(_SIGNAL_TIME, record)),
+    source=_SIGNAL_TIME,
 )
 _WINDOW_END = ComputedColumn(
     "window_end",

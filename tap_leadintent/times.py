@@ -11,6 +11,7 @@ _LONGEST_DATE = len("2026-W01-1")
 _WIDTH = len("2026-01-01T00:00:00.000000Z")
 _LENGTH_TO_MICROSECONDS = len("20260101T000000.000000")
 _FINER = re.compile(r"[.,]\d{6}\d*[1-9]")
+_UTC_NAME = re.compile(" ?UTC$")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 EARLIEST = -62_135_596_800
@@ -34,11 +35,19 @@ def parse_instant(text: str, *, round_up: bool = False) -> int:
     Raises:
         ValueError: The text is not an ISO 8601 date or date-time.
     """
-    instant = datetime.fromisoformat(text)
+    instant = _parse(text)
     instant = instant.replace(tzinfo=instant.tzinfo or UTC)
     seconds, fraction = divmod(instant - _EPOCH, timedelta(seconds=1))
     seconds += 1 if round_up and fraction else 0
     return min(max(seconds, EARLIEST), LATEST)
+
+
+def _parse(text: str) -> datetime:
+    """Parse ISO 8601, also in lower case, and with "UTC" for the offset."""
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return datetime.fromisoformat(_UTC_NAME.sub("Z", text.upper()))
 
 
 def format_instant(seconds: int) -> str:
@@ -87,16 +96,20 @@ def utc_timestamp(value: object) -> str | None:
     """Format a record's time in the one form that sorts as text.
 
     Args:
-        value: An ISO 8601 date-time of a record. Without an offset it is UTC, as all
-            times of the API are.
+        value: An ISO 8601 date-time of a record, in upper or lower case. Without an
+            offset it is UTC, as all times of the API are.
 
     Returns:
         `YYYY-MM-DDTHH:MM:SS.ffffffZ`, or None when the value is not a date-time.
     """
     if not isinstance(value, str) or len(value) <= _LONGEST_DATE:
         return None
+    # Python would read 13 digits, such as milliseconds since 1970, as a time in the
+    # year that the first four name.
+    if value.isdigit():
+        return None
     try:
-        instant = datetime.fromisoformat(value)
+        instant = _parse(value)
         if instant.tzinfo is None:
             instant = instant.replace(tzinfo=UTC)
         elif instant.tzinfo is not UTC:
@@ -108,19 +121,19 @@ def utc_timestamp(value: object) -> str | None:
     return text if len(text) == _WIDTH else f"{text[:-1]}.000000Z"
 
 
-def time_at(path: Iterable[str], record: object, _: object) -> str | None:
-    """Format the time in a field of a record, for a `ComputedColumn`.
+def field_at(path: Iterable[str], record: object) -> object:
+    """Return a field of a record.
 
     Args:
         path: The names of the objects around the field, outermost first, and its own.
         record: The record as the API gave it.
 
     Returns:
-        As `utc_timestamp`; None if there is no such field.
+        The value; None if there is no such field.
     """
     for name in path:
         record = record.get(name) if isinstance(record, dict) else None
-    return utc_timestamp(record)
+    return record
 
 
 def is_finer(text: str) -> bool:

@@ -57,6 +57,20 @@ def test_a_records_time_is_written_in_utc_at_full_width(
     assert datetime.fromisoformat(written) == instant.astimezone(UTC)
 
 
-@pytest.mark.parametrize("text", ["0001-01-01T00:00:00+14:00", "2026-02-30T12:00:00Z"])
+@pytest.mark.parametrize("text", ["2026-03-01t10:00:00z", "2026-03-01 10:00:00 UTC"])
+def test_other_spellings_of_a_time_in_utc(text: str) -> None:
+    assert utc_timestamp(text) == "2026-03-01T10:00:00.000000Z"
+    assert format_instant(parse_instant(text)) == "2026-03-01T10:00:00Z"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0001-01-01T00:00:00+14:00",
+        "2026-02-30T12:00:00Z",
+        "1764081212345",
+        "2026-03-01 10:00:00 CET",
+    ],
+)
 def test_a_records_time_that_utc_does_not_have_is_none(text: str) -> None:
     assert utc_timestamp(text) is None

@@ -79,6 +79,7 @@ class RecordNotes:
             texts = [f"{name!r} in {counted(n, 'record')}" for name, n in counts]
             self._logger.warning(
                 "Some values do not match the types of their columns and are only in "
-                "additional_properties, if that is selected: %s",
+                "additional_properties, or in the object that holds the field, if that "
+                "is selected: %s",
                 show(", ".join(texts), _MAX_SHOWN),
             )

@@ -16,7 +16,7 @@ from tap_leadintent.records.column_types import ColumnTypes
 from tap_leadintent.records.exclusion import Exclusion
 from tap_leadintent.records.keys import canonical_json
 from tap_leadintent.records.notes import RecordNotes
-from tap_leadintent.times import is_finer
+from tap_leadintent.times import field_at, is_finer
 
 Record = dict[str, Any]
 
@@ -123,6 +123,8 @@ class RecordShaper:
             if value is None and column.fallback:
                 self._notes.warn_once(_NO_ID)
                 value = column.fallback(record)
+            if value is None and column.source and field_at(column.source, record):
+                self._notes.note_contradiction(column.name)
             shaped[column.name] = value
         if self._has_extra_fields:
             shaped[ADDITIONAL_PROPERTIES] = extra_fields or None

@@ -158,8 +158,10 @@ OF_A_RUN = {
     "leads: A record contained what no warehouse can store: U+0000 … U+FFFD, NaN … null, …": warned(
         fault=page(r'{"id": "a", "title": "\u0000", "score": {"value": NaN}}')
     ),
-    "leads: Some values do not match the types of their columns and are only in additional_properties, if that is selected: …": warned(
-        fault=page('{"id": "a", "title": 5}')
+    "leads: Some values do not match the types of their columns and are only in additional_properties, or in the object that holds the field, if that is selected: 'signal_observed_at' in 1 record, 'title' in 1 record": warned(
+        fault=page(
+            '{"id": "a", "title": 5, "signal": {"observed_at": "1764081212345"}}'
+        )
     ),
     "leads: 1 field without a column, only in additional_properties: 'revenue'; a column can be added in the catalog (`schema` in meltano.yml)": warned(
         fault=page('{"id": "a", "revenue": 5}')
