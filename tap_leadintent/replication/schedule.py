@@ -51,8 +51,8 @@ class Schedule:
     """Divides work into single requests; one thread alone uses it.
 
     Pages are emitted in the order of their windows. A window that cannot be read is
-    left out, unless its error is about all windows, or the two windows before it failed,
-    too. Then the error is raised in its place: after all pages of older windows.
+    left out, unless its error is about all windows, or two windows before it failed as
+    well. Then the error is raised in its place: after all pages of older windows.
 
     The pages that wait and those that are being received take at most `MAX_BYTES`, as
     far as their size can be expected. When there is no room for another page, and

@@ -60,7 +60,7 @@ def pages(tap: TapLeadIntent, stream: str = "signal_agents") -> Iterator[Any]:
     chain = Chain({}, read.logger)
     while True:
         try:
-            one = read.client.fetch(chain.fields, chain.current_value, Waiter())
+            one = read.client.fetch(chain.fields, chain.after, Waiter())
         except StreamError as error:
             chain.recover(error)
             continue

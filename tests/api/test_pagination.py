@@ -150,7 +150,7 @@ def test_a_chain_begins_again_three_times() -> None:
     responses: list[Any] = [r for each in chains for r in [*each, {"status_code": 410}]]
     with requests_mock.Mocker() as api:
         api.post(URL, responses)
-        with pytest.raises(StreamError, match="^page 5: HTTP 410"):
+        with pytest.raises(StreamError, match=r"^page 5: HTTP 410"):
             read()
 
 
