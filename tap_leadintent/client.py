@@ -3,9 +3,10 @@
 The file is named as in the SDK's template; the client itself is in `api/http.py`.
 """
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from singer_sdk.helpers.conform import TypeConformanceLevel
@@ -18,7 +19,9 @@ from typing_extensions import override
 
 from tap_leadintent import openapi
 from tap_leadintent.api.http import Client, RunContext
+from tap_leadintent.api.page import Records
 from tap_leadintent.progress import StreamStats
+from tap_leadintent.records.contradictions import Contradictions
 from tap_leadintent.records.duplicates import Duplicates
 from tap_leadintent.records.exclusion import Exclusion
 from tap_leadintent.records.notes import RecordNotes
@@ -33,13 +36,23 @@ from tap_leadintent.replication.plan import (
     make_plan,
 )
 from tap_leadintent.replication.plan_reader import PlanReader, WindowPage
+from tap_leadintent.replication.ranges import range_fields
 from tap_leadintent.replication.source import Source, key_mark
 from tap_leadintent.replication.windows import OVERLAP_SECONDS
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.singer.tap import SingerTap
-from tap_leadintent.times import format_instant, utc_timestamp
+from tap_leadintent.times import (
+    field_at,
+    format_instant,
+    parse_instant,
+    utc_timestamp,
+)
 
 Record = dict[str, Any]
+
+_MONTH = 30 * 86_400
+"""Seconds. An API that leaves out older records without a word leaves out more than the
+last month."""
 
 _REPAIRED = (
     "A record contained what no warehouse can store: U+0000 or a lone surrogate became "
@@ -67,6 +80,13 @@ class LeadIntentStream(SingerStream):
 
     computed_columns: tuple[openapi.ComputedColumn, ...] = ()
     """Columns that the stream makes itself."""
+
+    time_fields: Mapping[str, Sequence[str]] = MappingProxyType({})
+    """For the time ranges that a field of a record must lie in, the path of that field.
+    """
+
+    filtered_fields: Mapping[str, Sequence[str]] = MappingProxyType({})
+    """For the filters that restrict a documented field, the path of that field."""
 
     ranges: tuple[str, ...] = ()
     """The time ranges of the endpoint, by which an incremental stream is read; the
@@ -149,6 +169,10 @@ class LeadIntentStream(SingerStream):
         mask = SelectionMask()
         return RecordShaper(columns=columns, mask=mask, notes=self.notes).shape
 
+    @cached_property
+    def _contradictions(self) -> Contradictions:
+        return Contradictions(self.time_fields, self.filtered_fields, self.filters)
+
     @property
     def is_incremental(self) -> bool:
         """Whether the stream is read by time ranges, with a bookmark."""
@@ -220,12 +244,15 @@ class LeadIntentStream(SingerStream):
 
     def _shape(self, page: WindowPage) -> list[Record]:
         """Shape the records of a page, and note what it says about the API."""
-        if page.records.is_repaired:
+        records, (start, end) = page.records, page.window
+        if records.is_repaired:
             self.notes.warn_once(_REPAIRED)
-        end = (
-            utc_timestamp(format_instant(page.window[1])) if page.step.covers else None
-        )
-        return self._shaper.shape(page.records.data, end)
+        self.notes.note_envelope(records.other_fields)
+        asked = (start - OVERLAP_SECONDS, end)
+        name = page.step.name if isinstance(page.step, RangeRead) else ""
+        self._contradictions.check(records.data, name, asked, self.notes)
+        time = utc_timestamp(format_instant(end)) if page.step.covers else None
+        return self._shaper.shape(records.data, time)
 
     def _commit(self, page: WindowPage) -> None:
         """Cover a window, as all of its rows have been written."""
@@ -241,17 +268,49 @@ class LeadIntentStream(SingerStream):
 
     def _pages(self) -> Generator[WindowPage]:
         """Read what the run has to read of the stream, page by page."""
-        duplicates = Duplicates(self.primary_keys, self.computed_columns)
+        duplicates = Duplicates(self.primary_keys, self.computed_columns, self.notes)
         if not self.is_incremental:
-            yield from self.reader.read([FullRead([(BEGINNING, self._run_began)])])
+            everything = FullRead([(BEGINNING, self._run_began)])
+            for page in self.reader.read([everything]):
+                duplicates.check(page.records)
+                yield page
             return
         self._warn_of_the_state()
         plan = self._plan()
-        for page in self.reader.read(plan.steps):
+        pages = self.reader.read(plan.steps)
+        if any(isinstance(step, FullRead) for step in plan.steps):
+            pages = self._with_older(pages, duplicates)
+        for page in pages:
             self.bookmark.key_mark = key_mark(self.config["api_key"])
             yield page._replace(records=duplicates.leave_out(page.records))
         self.bookmark.rechecked = plan.rechecked_after
         self.checkpoint()
+
+    def _with_older(
+        self, pages: Iterable[WindowPage], duplicates: Duplicates
+    ) -> Generator[WindowPage]:
+        """Read, after a list without a time range, what the API left out of it.
+
+        Some APIs return only the last weeks, or the newest so many records. So there
+        must be no older record that the list did not have.
+        """
+        oldest = format_instant(self._run_began - (not self.time_fields) * _MONTH)
+        for page in pages:
+            for path in self.time_fields.values():
+                times = (utc_timestamp(field_at(path, r)) for r in page.records.data)
+                oldest = min([oldest, *filter(None, times)])
+            # It is complete when everything below has been read, too.
+            yield page._replace(is_last=False)
+        before = (BEGINNING, max(BEGINNING, parse_instant(oldest)))
+        older = (self.reader.first_page(range_fields(n, *before)) for n in self.ranges)
+        if any(map(duplicates.has_new, older)):
+            self.notes.warn_once(
+                "The API leaves out old records when it is asked for all, so all of it "
+                "is read once more, in parts; start_date spares the first reading"
+            )
+            everything = [(BEGINNING, self._run_began)]
+            yield from self.reader.read([RangeRead(n, everything) for n in self.ranges])
+        yield page._replace(records=Records([], []))
 
     def _warn_of_the_state(self) -> None:
         """Warn of parts of the state that are ignored, and of another key."""

@@ -45,6 +45,8 @@ def infer_columns(stream: LeadIntentStream) -> None:
         return
     schema = stream.schema
     columns = infer(stream.exclusion.apply(page.data), schema["properties"])
+    secret = stream.run_context.secret
+    columns = {n: columns[n] for n in columns if secret.redact(n) == n}
     properties = {**schema["properties"], **columns}
     stream.schema = {**schema, "properties": properties}
 

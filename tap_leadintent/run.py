@@ -73,6 +73,9 @@ def _explain(cause: Exception) -> tuple[errors.StreamError, str | None, str]:
     """Return the error to show, its reason in a word, and where a bug is."""
     if isinstance(cause, errors.StreamError):
         return cause, cause.reason, ""
+    if isinstance(cause, MemoryError):
+        text = "memory ran out; lower concurrency or page_size, or allow more memory"
+        return errors.StreamError(text), "memory", ""
     # The text of the error is left out: it may quote a record.
     name, places = type(cause).__name__, "".join(format_tb(cause.__traceback__))
     bug = errors.StreamError(f"{name}, which is a bug of the tap")

@@ -1,6 +1,7 @@
 """The seven streams, one for each endpoint of the API description."""
 
 from functools import partial
+from types import MappingProxyType
 
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.openapi import RECORD_KEY, ComputedColumn, record_schema
@@ -51,6 +52,16 @@ class Leads(LeadIntentStream):
     primary_keys = ("id",)
     replication_key = "signal_observed_at"
     ranges = ("date_found", "latest_signal")
+    time_fields = MappingProxyType({"latest_signal": _SIGNAL_TIME})
+    filtered_fields = MappingProxyType(
+        {
+            "signals": ("signal", "type"),
+            "sheet_ids": ("sheet", "id"),
+            "company_ids": ("company", "id"),
+            "lead_country_codes": ("country_code",),
+            "company_country_codes": ("company", "country_code"),
+        }
+    )
 
 
 class SignalAccounts(LeadIntentStream):
@@ -83,6 +94,7 @@ class Observations(LeadIntentStream):
     schema = record_schema("Observation", *computed_columns)
     replication_key = "observed_at"
     ranges = ("observed_at",)
+    time_fields = MappingProxyType({"observed_at": ("observed_at",)})
 
 
 class CustomSignals(LeadIntentStream):

@@ -8,9 +8,11 @@ import json
 import math
 import re
 from codecs import BOM_UTF8
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.message import Message
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self, TypeVar
 
 import msgspec
@@ -38,6 +40,8 @@ higher value, fewer small pages may wait. With a lower one, they take more memor
 is counted."""
 
 
+_NOTHING = {b"null", b"false", b"0", b'""', b"[]", b"{}"}
+
 NO_RECORDS = b'{"data": [], "cursor": {"has_more": false}}'
 """The body of a page without records."""
 
@@ -57,6 +61,9 @@ class Records(NamedTuple):
     """The JSON of each record, to see whether the record has changed."""
     is_repaired: bool = False
     """Whether a value was replaced, as no warehouse can hold it."""
+    other_fields: Mapping[str, bool] = MappingProxyType({})
+    """The fields of the envelope that the API description does not show; whether each
+    has a value other than null, false, 0 and what is empty."""
 
 
 class _Envelope(msgspec.Struct):
@@ -64,7 +71,13 @@ class _Envelope(msgspec.Struct):
     cursor: Cursor
 
 
+class _OnlyEnvelope(_Envelope, forbid_unknown_fields=True):
+    """The envelope without other fields, as most pages have it."""
+
+
 _envelope_decoder = msgspec.json.Decoder(_Envelope)
+_only_envelope_decoder = msgspec.json.Decoder(_OnlyEnvelope)
+_fields_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _record_decoder = msgspec.json.Decoder(dict[str, Any])
 
 
@@ -83,6 +96,9 @@ class Page:
 
     is_repaired: bool
     """Whether a value was replaced before the envelope could be decoded."""
+
+    other_fields: Mapping[str, bool] = field(default_factory=dict)
+    """See `Records`."""
 
     @classmethod
     def of(cls, content: bytes) -> Self:
@@ -103,7 +119,16 @@ class Page:
             sum(map(content.count, (b",", b"[", b"{"))) > _MAX_VALUES
         ):
             raise ValueError(f"it has more than {_MAX_VALUES:,} values")
-        envelope, is_repaired = _decode(_envelope_decoder, content)
+        is_repaired, other_fields = False, dict[str, bool]()
+        try:
+            envelope: _Envelope = _only_envelope_decoder.decode(content)
+        except ValueError:
+            envelope, is_repaired = _decode(_envelope_decoder, content)
+            fields, _ = _decode(_fields_decoder, content)
+            other_fields = {
+                name: bytes(fields[name]) not in _NOTHING
+                for name in fields.keys() - {"data", "cursor"}
+            }
         raw, cursor = envelope.data or [], envelope.cursor
         if envelope.data is None and cursor.has_more:
             raise ValueError("its data is null, though there is more")
@@ -112,7 +137,7 @@ class Page:
         if is_repaired and _REPLACEMENT in (cursor.next or ""):
             raise ValueError("its cursor is no valid text")
         size = len(content) + _PAGE_OVERHEAD
-        return cls(raw, cursor, size, is_repaired)
+        return cls(raw, cursor, size, is_repaired, other_fields)
 
     def decode(self) -> Records:
         """Decode the records.
@@ -138,7 +163,7 @@ class Page:
                 f"a page has records that cannot be read ({error}); {SUPPORT}",
                 may_be_split=True,
             ) from None
-        return Records(data, self.raw, is_repaired)
+        return Records(data, self.raw, is_repaired, self.other_fields)
 
 
 def as_utf8(content: bytes, content_type: str) -> bytes:

@@ -7,14 +7,13 @@ from typing import Any
 
 from tap_leadintent.api.page import Records
 from tap_leadintent.openapi import ComputedColumn
+from tap_leadintent.records.notes import RecordNotes
 
 _MAX_KEYS = 130_000
-"""Keys that are remembered, in about 13 MB. More take more memory. With fewer, more
-records of a first load are emitted twice, once for each time range."""
+"""Keys that are remembered, in about 13 MB."""
 
 _MASK = 2**60 - 1
-"""The bits of a hash that are kept. With more, each key takes 32 bytes more. With
-fewer, it is more likely that a changed record is left out."""
+"""The bits of a hash that are kept. With more, each key takes 32 bytes more."""
 
 
 def _text_of(name: str, record: dict[str, Any], _: object) -> str | None:
@@ -26,18 +25,23 @@ class Duplicates:
     """Remembers what was emitted last of each record of a stream."""
 
     def __init__(
-        self, keys: Sequence[str], computed_columns: Iterable[ComputedColumn]
+        self,
+        keys: Sequence[str],
+        computed_columns: Iterable[ComputedColumn],
+        notes: RecordNotes,
     ) -> None:
         """Start without a record.
 
         Args:
             keys: The key columns; without any, `id` is taken for the key.
             computed_columns: The columns that the stream computes.
+            notes: Learns of records that have the same key.
         """
         computed = {column.name: column.compute for column in computed_columns}
         self._key_parts = [
             computed.get(name, partial(_text_of, name)) for name in keys or ["id"]
         ]
+        self._notes = notes
         self._emitted: dict[int, int] = {}
         """For the hash of each key, that of the JSON that was emitted last of it."""
 
@@ -50,18 +54,53 @@ class Duplicates:
         Returns:
             The others.
         """
-        are_new = [*map(self._is_new, records.data, map(bytes, records.raw))]
+        are_new = [self._remember(*each) for each in self.check(records)]
         data, raw = compress(records.data, are_new), compress(records.raw, are_new)
         return records._replace(data=[*data], raw=[*raw])
 
-    def _is_new(self, record: dict[str, Any], raw: bytes) -> bool:
+    def has_new(self, records: Records) -> bool:
+        """Return whether some records were not emitted before, or have changed.
+
+        Args:
+            records: Records of a page, which are not emitted.
+        """
+        hashes = self._hashes(records)
+        return any(self._emitted.get(key) != content for key, content in hashes)
+
+    def check(self, records: Records) -> list[tuple[int, int]]:
+        """Note records of a page that have the same key and different contents.
+
+        Args:
+            records: The records of the page.
+
+        Returns:
+            For each record, a hash of its key and one of its content.
+        """
+        hashes = self._hashes(records)
+        keys = dict(hashes)
+        if len(keys) < len(hashes):
+            first: dict[int, dict[str, Any]] = {}
+            for (key, _), record in zip(hashes, records.data, strict=True):
+                other = first.setdefault(key, record)
+                names = {*other, *record}
+                if differing := [n for n in names if other.get(n) != record.get(n)]:
+                    self._notes.note_repeated_key(key, differing)
+        return hashes
+
+    def _remember(self, key: int, content: int) -> bool:
+        """Remember an emitted record; return whether it is new or has changed."""
+        if self._emitted.get(key) == content:
+            return False
+        if key in self._emitted or len(self._emitted) < _MAX_KEYS:
+            self._emitted[key] = content
+        return True
+
+    def _hashes(self, records: Records) -> list[tuple[int, int]]:
+        return [*map(self._hash, records.data, map(bytes, records.raw))]
+
+    def _hash(self, record: dict[str, Any], raw: bytes) -> tuple[int, int]:
         key = tuple([compute(record, None) for compute in self._key_parts])
         # Where a record lacks a part of the key, its content stands for it.
         key_hash = hash((*key, raw) if None in key else key) & _MASK
-        content = hash(raw) & _MASK
         # Only where both hashes collide is a changed record left out in error.
-        if self._emitted.get(key_hash) == content:
-            return False
-        if key_hash in self._emitted or len(self._emitted) < _MAX_KEYS:
-            self._emitted[key_hash] = content
-        return True
+        return key_hash, hash(raw) & _MASK

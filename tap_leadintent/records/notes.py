@@ -1,8 +1,9 @@
 """Collects what to log about a stream's records, and logs it at the stream's end."""
 
 import logging
+import re
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 
 from tap_leadintent.progress import counted
 
@@ -11,6 +12,12 @@ _MAX_REMEMBERED = 1_000
 
 _MAX_SHOWN = 1_000
 """Characters of the names in a line."""
+
+_MISSING = re.compile(
+    "error|warn|partial|incomplete|timed_?out|timeout|truncat|fail|skipped|missing",
+    re.IGNORECASE,
+)
+"""Names of fields that may say that records are missing."""
 
 
 class RecordNotes:
@@ -26,6 +33,9 @@ class RecordNotes:
         self._warned: set[str] = set()
         self._without_column: set[str] = set()
         self._contradicting: Counter[str] = Counter()
+        self._envelope: dict[str, bool] = {}
+        self._repeated_keys: set[int] = set()
+        self._differing: set[str] = set()
 
     def warn_once(self, text: str) -> None:
         """Log a warning at once, unless the same text was logged before.
@@ -55,6 +65,27 @@ class RecordNotes:
         """
         self._contradicting[name] += 1
 
+    def note_envelope(self, fields: Mapping[str, bool]) -> None:
+        """Note undocumented fields beside the records of a page.
+
+        Args:
+            fields: Their names; whether each has a value that is not empty.
+        """
+        for name, has_value in fields.items():
+            if name in self._envelope or len(self._envelope) < _MAX_REMEMBERED:
+                self._envelope[name] = has_value or self._envelope.get(name, False)
+
+    def note_repeated_key(self, key: int, names: Collection[str]) -> None:
+        """Note that a page has two records with the same key.
+
+        Args:
+            key: A hash of the key.
+            names: The fields in which the records differ.
+        """
+        if len(self._repeated_keys) < _MAX_REMEMBERED:
+            self._repeated_keys.add(key)
+            self._differing.update(names)
+
     def log(self, *, documented: bool, show: Callable[[str, int], str]) -> None:
         """Log the notes, in at most one line for each kind.
 
@@ -82,4 +113,27 @@ class RecordNotes:
                 "additional_properties, or in the object that holds the field, if that "
                 "is selected: %s",
                 show(", ".join(texts), _MAX_SHOWN),
+            )
+        self._log_envelope(show)
+        if self._repeated_keys:
+            self._logger.warning(
+                "%s came several times on one page with different contents, and a "
+                "table keeps one row of each; they differ in %s; to keep all rows, add "
+                "one of these to the key, as docs/recipes.md does with the sheet",
+                counted(len(self._repeated_keys), "key"),
+                show(", ".join(sorted(self._differing)), _MAX_SHOWN),
+            )
+
+    def _log_envelope(self, show: Callable[[str, int], str]) -> None:
+        alarming = {n for n, v in self._envelope.items() if v and _MISSING.search(n)}
+        if others := sorted(self._envelope.keys() - alarming):
+            self._logger.info(
+                "Pages of the API also have %s, which its description does not show",
+                show(", ".join(others), _MAX_SHOWN),
+            )
+        if alarming:
+            self._logger.warning(
+                "Pages of the API have %s, which may say that records are missing; ask "
+                "the API's support what it means",
+                show(", ".join(sorted(alarming)), _MAX_SHOWN),
             )

@@ -143,11 +143,11 @@ class RecordShaper:
             coerced = shaped[name] = self._types.coercions[name](value)
             if coerced is None:
                 replaced[name] = value
-                if not self._deselected.removes(name):
-                    self._notes.note_contradiction(name)
-                # An id that is no text would stop the stream.
                 if name == "id" and name in self._keys:
+                    # An id that is no text would stop the stream.
                     shaped[name] = canonical_json(value)
+                elif not self._deselected.removes(name):
+                    self._notes.note_contradiction(name)
             # Times are the only texts that conversion changes.
             elif coerced is not value and isinstance(value, str) and is_finer(value):
                 replaced[name] = value

@@ -206,6 +206,7 @@ class Schedule:
                 # Its records are read again in other windows.
                 self._remove(active)
             return
+        windows.note_length(window)
         if windows.may_be_capped(records=records):
             if windows.divide(window):
                 self._remove(active)

@@ -139,8 +139,8 @@ class Windows:
         """The most seconds of a window; less once the API has refused a wider one."""
         self._is_quiet = quiet
         self._is_one_chain = one_chain
-        self._last_may_hold = page_size if quiet or one_chain else page_size / 2
-        """A last page with so many records may be a full one."""
+        self._page_size = page_size
+        self._is_first_load = not (quiet or one_chain)
         self._full_page = page_size / 2
         """Records that count as a full page: the most that one page has held so far, as
         the API may return fewer than it is asked for. It begins with half of that."""
@@ -195,7 +195,8 @@ class Windows:
         if self._next:
             return self._begin(self._next.pop(0))
         pages = density * sum(end - start for start, end, _ in self._unread)
-        wanted = min(_PAGES, max(1, pages / self.readers))
+        # A window that ends with half a page is not taken for one that may be capped.
+        wanted = min(_PAGES, max(1, pages / self.readers)) - 0.5
         seconds = max(_SHORT_SECONDS, int(wanted / density) + 1)
         return self._begin(Window(start, min(end, start + seconds), _LONGEST_CHAIN))
 
@@ -215,7 +216,7 @@ class Windows:
         """
         self._full_page = max(self._full_page, records)
         self._most_before_another = max(self._most_before_another, records)
-        self._note_length(window)
+        self.note_length(window)
         # A page before another one counts at least half. An empty page says nothing
         # about how dense records are.
         page = max(0.5, records / self._full_page) if records else 0.0
@@ -242,8 +243,13 @@ class Windows:
         Args:
             records: How many records the last page held.
         """
-        full = self._most_before_another or self._last_may_hold
-        return records >= max(full, _FEW_RECORDS)
+        if records < _FEW_RECORDS:
+            return False
+        if most := self._most_before_another:
+            return records >= most
+        # A server may send half of what it is asked for, or a quarter.
+        is_part = self._is_first_load and self._page_size % records == 0
+        return is_part or records >= self._page_size
 
     def done(self, window: Window, *, records: int) -> None:
         """Note that a window has been read completely, or cannot be read.
@@ -252,7 +258,6 @@ class Windows:
             window: The window.
             records: How many records its last page held.
         """
-        self._note_length(window)
         pages = self._in_flight.pop(window) + records / self._full_page
         insort(self._done, _Done(window.start, window.end, pages))
 
@@ -292,7 +297,12 @@ class Windows:
             self._next = [tried]
         return True
 
-    def _note_length(self, window: Window) -> None:
+    def note_length(self, window: Window) -> None:
+        """Note that the API accepts the length of a window.
+
+        Args:
+            window: The window.
+        """
         self._longest_read = max(self._longest_read, window.end - window.start)
 
     def _cut(

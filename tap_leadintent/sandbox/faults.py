@@ -10,8 +10,12 @@ from starlette.responses import Response
 
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
 from tap_leadintent.sandbox.query import Page, Query
+from tap_leadintent.sandbox.times import DAY
 
-KINDS = ("status", "truncate", "empty_page", "reset", "hang")
+KINDS = (
+    *("status", "truncate", "empty_page", "reset", "hang"),
+    *("cut_range", "cap", "two_sheets", "circle"),
+)
 """The kinds of faults; see `Fault.respond`."""
 
 _JSON = "application/json"
@@ -32,6 +36,8 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
         headers: Additional headers of the response, for the kind `status`.
         body: Body of the response, for the kind `status`: a text, or any other JSON.
         seconds: Seconds without a response, for the kind `hang`.
+        days: Days to which a longer time range is cut, for the kind `cut_range`.
+        records: Records after which a query ends, for the kind `cap`.
     """
 
     kind: str
@@ -45,6 +51,8 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
     headers: dict[str, str] = {}
     body: Any = '{"error": "injected by the sandbox"}'
     seconds: float = 60.0
+    days: float = 30.0
+    records: int = 1_000
 
     def __post_init__(self) -> None:
         """Check the kind and the stream."""
@@ -91,10 +99,30 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
             raise ConnectionResetError
         if self.kind == "hang":
             await asyncio.sleep(self.seconds)
+        return page_response(self._changed(query, page))
+
+    def _changed(self, query: Query, page: Page) -> Page:
+        """Return the page as an API would that errs without saying so."""
+        number = query.cursor.page
         if self.kind == "empty_page":
-            following = query.cursor_at(query.cursor.page + 1, query.cursor.after)
-            page = Page([], following.token())
-        return page_response(page)
+            return Page([], query.cursor_at(number + 1, query.cursor.after).token())
+        if self.kind == "cut_range":
+            start, end = query.range
+            query.range = start, min(end, start + int(self.days * DAY))
+            return query.page()
+        if self.kind == "cap":
+            left = self.records - (number - 1) * query.limit
+            return Page(page.bodies[:left], page.next if left > query.limit else "")
+        if self.kind == "two_sheets":
+            copies = [json.loads(body) for body in page.bodies[:1]]
+            other = {"sheet": {"id": "sheet_other", "name": "Other"}}
+            return Page(
+                [*page.bodies, *(json.dumps(copy | other).encode() for copy in copies)],
+                page.next,
+            )
+        if self.kind == "circle" and number % 3 == 0 and page.next:
+            return Page(page.bodies, query.cursor_at(number + 1, None).token())
+        return page
 
 
 def page_response(page: Page) -> Response:

@@ -1,7 +1,12 @@
 """What was emitted last of a record and is unchanged is not emitted again."""
 
+import logging
+
+import pytest
+
 from tap_leadintent.api.page import Page, Records
 from tap_leadintent.records.duplicates import Duplicates
+from tap_leadintent.records.notes import RecordNotes
 
 
 def page(*records: tuple[int, str]) -> Records:
@@ -11,7 +16,8 @@ def page(*records: tuple[int, str]) -> Records:
 
 
 def test_the_first_130_000_records_are_remembered_with_their_changes() -> None:
-    duplicates = Duplicates(["id"], [])
+    notes = RecordNotes(logging.getLogger())
+    duplicates = Duplicates(["id"], [], notes)
 
     def new(*records: tuple[int, str]) -> list[str]:
         return [row["id"] for row in duplicates.leave_out(page(*records)).data]
@@ -22,3 +28,20 @@ def test_the_first_130_000_records_are_remembered_with_their_changes() -> None:
     assert new((0, "a"), (129_999, "a")) == []
     assert new((130_000, "a"), (130_000, "a")) == ["130000", "130000"]
     assert new((0, "b"), (0, "b")) == ["0"]
+
+
+def test_keys_that_come_twice_with_other_contents(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    notes = RecordNotes(logging.getLogger())
+    duplicates = Duplicates(["id"], [], notes)
+    duplicates.leave_out(page((0, "a"), (1, "a"), (0, "a")))
+    duplicates.leave_out(page((0, "b"), (2, "c")))
+    notes.log(documented=True, show=lambda text, _: text)
+    assert caplog.messages == [], "a copy, and a record that has changed"
+    for rows in [((0, "b"), (2, "secret"), (0, "c")), ((3, "x"), (3, "y"), (3, "z"))]:
+        duplicates.check(page(*rows))
+    notes.log(documented=True, show=lambda text, _: text)
+    (line,) = caplog.messages
+    assert line.startswith("2 keys came several times")
+    assert "they differ in title;" in line

@@ -1,5 +1,6 @@
 """Runs of the tap over the model of the API, in this process."""
 
+import io
 import json
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ from typing import Any
 from unittest import mock
 
 import requests
+import urllib3
 from requests.adapters import BaseAdapter
 
 from tap_leadintent.tap import TapLeadIntent
@@ -59,7 +61,8 @@ class Adapter(BaseAdapter):
             api.now += api.seconds_per_request
             self._responses += 1
         response.headers["Date"] = format_datetime(clock, usegmt=True)
-        response._content = json.dumps(page).encode()  # noqa: SLF001
+        body = io.BytesIO(json.dumps(page).encode())
+        response.raw = urllib3.HTTPResponse(body, preload_content=False)
         return response
 
     def close(self) -> None:

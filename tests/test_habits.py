@@ -1,0 +1,94 @@
+"""Habits that the API's description keeps quiet about: no row is silently missing."""
+
+from typing import Any
+
+import pytest
+
+from tap_leadintent.sandbox import Sandbox
+from tests.support.helpers import API_KEY, RunTap, entries, only
+from tests.support.runs import CLOCK, SINCE
+
+LEADS = only("leads")
+
+
+def ids(sandbox: Sandbox) -> set[str]:
+    return {record["id"] for record in sandbox.records("leads")}
+
+
+def restart(sandbox: Sandbox, **options: Any) -> None:
+    sandbox.configure(api_key=API_KEY, **options)
+
+
+def loaded(run: Any) -> set[str]:
+    return {record["id"] for record in run.records("leads")}
+
+
+def test_a_range_that_is_cut_to_a_month_loses_nothing(
+    sandbox: Sandbox, config: dict[str, Any], tap: RunTap
+) -> None:
+    since = "2023-01-01"
+    restart(sandbox, sizes={"leads": 40}, since=f"{since}T00:00:00Z", clock=CLOCK)
+    sandbox.faults({"kind": "cut_range", "days": 30})
+    run = tap({**config, "start_date": since}, catalog=LEADS).succeeded()
+    assert loaded(run) == ids(sandbox)
+    short = tap({**config, "start_date": since, "window_days": 99}, catalog=LEADS)
+    assert loaded(short) < ids(sandbox), "a longer window can be set"
+
+
+@pytest.mark.parametrize("history", ["uniform", "bursts"])
+@pytest.mark.parametrize("cap", [300, 500, 1000])
+def test_a_query_that_ends_early_is_read_in_parts(
+    sandbox: Sandbox, config: dict[str, Any], tap: RunTap, history: str, cap: int
+) -> None:
+    restart(sandbox, sizes={"leads": 2600}, history=history, since=SINCE)
+    sandbox.faults({"kind": "cap", "records": cap})
+    run = tap({**config, "start_date": SINCE}, catalog=LEADS).succeeded()
+    assert loaded(run) == ids(sandbox)
+    assert "as full as the others" not in run.stderr
+
+
+def test_a_capped_list_is_completed_by_its_ranges_or_warned_of(
+    sandbox: Sandbox, config: dict[str, Any], tap: RunTap
+) -> None:
+    restart(sandbox, sizes={"leads": 450}, since=SINCE)
+    sandbox.faults({"kind": "cap", "records": 300})
+    run = tap({**config, "window_days": 3650}, catalog=LEADS).succeeded()
+    assert loaded(run) == ids(sandbox)
+    assert run.stderr.count("leaves out old records when it is asked for all") == 1
+    full = only("leads")
+    entries(full)["leads"]["replication_method"] = "FULL_TABLE"
+    run = tap(config, catalog=full).succeeded()
+    assert len(loaded(run)) == 300
+    assert run.stderr.count("A query ended after 300 records with a page as full") == 1
+
+
+def test_a_complete_list_is_checked_by_one_request_a_range(
+    sandbox: Sandbox, config: dict[str, Any], tap: RunTap
+) -> None:
+    restart(sandbox, sizes={"leads": 250}, since=SINCE)
+    run = tap(config, catalog=LEADS).succeeded()
+    assert loaded(run) == ids(sandbox)
+    assert run.stderr.count("WARNING") == 1, "of the clocks"
+    bodies = [request["body"] for request in sandbox.requests()]
+    assert [[*body][-2:] for body in bodies] == [
+        *[["cursor"]] * 3,
+        *(["date_found", "cursor"], ["latest_signal", "cursor"]),
+    ]
+
+
+def test_a_lead_in_two_sheets_gives_one_warning(
+    sandbox: Sandbox, config: dict[str, Any], tap: RunTap
+) -> None:
+    restart(sandbox, sizes={"leads": 250}, since=SINCE)
+    sandbox.faults({"kind": "two_sheets"})
+    run = tap({**config, "start_date": SINCE}, catalog=LEADS).succeeded()
+    assert run.stderr.count("came several times on one page") == 1
+    assert "they differ in sheet;" in run.stderr
+
+
+def test_a_chain_that_turns_in_a_circle_fails(
+    sandbox: Sandbox, config: dict[str, Any], tap: RunTap
+) -> None:
+    restart(sandbox, sizes={"leads": 500}, since=SINCE)
+    sandbox.faults({"kind": "circle"})
+    assert "page 4 repeats all records" in tap(config, catalog=LEADS).failed()
