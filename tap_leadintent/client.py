@@ -20,6 +20,7 @@ from typing_extensions import override
 from tap_leadintent import openapi
 from tap_leadintent.api.http import Client, RunContext
 from tap_leadintent.api.page import Records
+from tap_leadintent.errors import StreamError, replication_command
 from tap_leadintent.progress import StreamStats
 from tap_leadintent.records.contradictions import Contradictions
 from tap_leadintent.records.duplicates import Duplicates
@@ -226,6 +227,22 @@ class LeadIntentStream(SingerStream):
             show = self.run_context.secret.quote
             self.notes.log(documented=openapi.is_documented(self.name), show=show)
 
+    def sample(self) -> Records:
+        """Read a page of the stream.
+
+        Raises:
+            StreamError: The page cannot be read.
+            SystemExit: A signal came.
+        """
+        try:
+            return self.reader.first_page()
+        except StreamError as error:
+            if not (self.ranges and error.may_be_range and error.may_be_split):
+                raise
+        # The API may demand a time range.
+        month = (self._run_began - _MONTH, self._run_began)
+        return self.reader.first_page(range_fields(self.ranges[0], *month))
+
     def check(self) -> None:
         """Read a page, map its first record, and log "ok", for `--test`.
 
@@ -233,7 +250,7 @@ class LeadIntentStream(SingerStream):
             StreamError: The page cannot be read.
             SystemExit: A signal came.
         """
-        rows = self._shaper.shape(self.reader.first_page().data)
+        rows = self._shaper.shape(self.sample().data)
         for row in rows[:1]:
             self.map(row)
         self.logger.info("ok")
@@ -270,7 +287,9 @@ class LeadIntentStream(SingerStream):
         """Read what the run has to read of the stream, page by page."""
         duplicates = Duplicates(self.primary_keys, self.computed_columns, self.notes)
         if not self.is_incremental:
-            everything = FullRead([(BEGINNING, self._run_began)])
+            hint = replication_command(self.name, REPLICATION_INCREMENTAL)
+            hint = f"if it demands a time range: {hint}" if self.ranges else ""
+            everything = FullRead([(BEGINNING, self._run_began)], hint=hint)
             for page in self.reader.read([everything]):
                 duplicates.check(page.records)
                 yield page

@@ -35,7 +35,7 @@ def infer_columns(stream: LeadIntentStream) -> None:
         RunError: The stream could not be read.
     """
     try:
-        page = stream.reader.first_page()
+        page = stream.sample()
     except StreamError as error:
         if not error.may_be_access:
             raise RunError(f"{stream.name}: {error}") from None

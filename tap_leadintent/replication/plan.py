@@ -73,6 +73,9 @@ class FullRead(NamedTuple):
     covers: Sequence[str] = ()
     """The ranges of which it counts as covered."""
 
+    hint: str = ""
+    """What to do if the API refuses to return all records."""
+
 
 class RangeRead(NamedTuple):
     """A step that reads intervals of a time range, oldest first."""
@@ -154,7 +157,8 @@ def make_plan(scope: Scope, covered: Coverage, rechecked: int | None, now: int) 
     if scope.start is None and scope.end is None and not has_beginning:
         # Nobody knows where the history begins, and windows from 1970 on would take
         # many requests.
-        everything = FullRead([(BEGINNING, now)], scope.ranges)
+        hint = "set start_date, so that the stream is read by time ranges"
+        everything = FullRead([(BEGINNING, now)], scope.ranges, hint)
         return Plan(kept, [everything], None, None)
     until = now if scope.end is None else min(now, scope.end)
     requested = (scope.since, until)

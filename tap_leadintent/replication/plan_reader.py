@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event
 from typing import Any, NamedTuple
@@ -162,6 +162,9 @@ class PlanReader:
                 has_begun = True
                 yield page
         except StreamError as error:
+            is_refused = error.may_be_range and error.may_be_split
+            if isinstance(step, FullRead) and step.hint and is_refused:
+                raise replace(error, message=f"{error}; {step.hint}") from None
             if has_begun or isinstance(step, FullRead) or not error.may_be_range:
                 raise
             refusal = error
