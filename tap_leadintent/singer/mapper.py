@@ -1,35 +1,32 @@
 """Builds stream maps that remove what they set from the column of extra fields."""
 
-import logging
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import replace
 from fnmatch import fnmatch
 from typing import Any
 
+from singer_sdk import Tap
 from singer_sdk import mapper as sdk
 from singer_sdk.singerlib import Catalog, MetadataMapping
 
 from tap_leadintent.errors import ConfigError, StreamError
 from tap_leadintent.singer.flattening import Flattening
+from tap_leadintent.singer.log import Secret
 from tap_leadintent.singer.stream import SingerStream
 
 Record = dict[str, Any]
 
 
 def build_mapper(
-    config: Mapping[str, Any],
-    catalog: Catalog,
-    streams: Mapping[str, SingerStream],
-    logger: logging.Logger,
+    tap: Tap, streams: Mapping[str, SingerStream], secret: Secret
 ) -> sdk.PluginMapper:
     """Build the mapper that maps and flattens records.
 
     Args:
-        config: The settings.
-        catalog: The catalog of the run.
+        tap: The tap, with its settings and its catalog.
         streams: The streams that there are.
-        logger: The logger of the SDK's mapper.
+        secret: What no message may show.
 
     Returns:
         The mapper.
@@ -39,11 +36,12 @@ def build_mapper(
     """
     try:
         # The SDK removes `__else__` from the maps that it is given.
-        mapper = sdk.PluginMapper(plugin_config=deepcopy({**config}), logger=logger)
+        config = deepcopy({**tap.config})
+        mapper = sdk.PluginMapper(plugin_config=config, logger=tap.logger)
         options = mapper.flattening_options
         # `Flattening` does it after the map, as the SDK would lose what has no column.
         mapper.flattening_options = replace(options, enabled=False)
-        for name, entry in catalog.items():
+        for name, entry in tap.catalog.items():
             if name in streams:
                 is_selected = entry.metadata.resolve_selection()[()]
                 # Until 0.55, the SDK removes all columns of a deselected stream.
@@ -51,7 +49,8 @@ def build_mapper(
                 known = replace(entry, stream=name, metadata=metadata)
                 mapper.register_raw_streams_from_catalog(Catalog({name: known}))
     except Exception as error:  # noqa: BLE001 - its errors have no common class
-        raise ConfigError([f"stream_maps: {error}"]) from None
+        # Its message may quote a secret, and be of any length.
+        raise ConfigError([secret.summarize(f"stream_maps: {error}")]) from None
     for name, maps in mapper.stream_maps.items():
         stream = streams[name]
         definitions = _definitions(name, mapper.stream_maps_dict)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from singer_sdk import Stream
 from singer_sdk.helpers.types import Context
-from singer_sdk.mapper import RemoveRecordTransform, SameRecordTransform
-from singer_sdk.singerlib import ActivateVersionMessage, RecordMessage
+from singer_sdk.mapper import SameRecordTransform
+from singer_sdk.singerlib import RecordMessage
 from typing_extensions import override
 
 from tap_leadintent.singer import log
@@ -70,8 +70,7 @@ class SingerStream(Stream):
     @override
     def logger(self) -> logging.Logger:
         # From version 0.55 on, the SDK's is an adapter that replaces `extra` of a line.
-        tap_logger: logging.Logger = self._tap.logger
-        return tap_logger.getChild(self.name)
+        return logging.getLogger(f"{self.tap_name}.{self.name}")
 
     @override
     def log(self, message: str, *args: Any, **options: Any) -> None:
@@ -166,12 +165,7 @@ class SingerStream(Stream):
                 counter.increment()
                 yield record
             if (version := self._stream_version) is not None and self._batch is None:
-                for stream_map in self.stream_maps:
-                    if not isinstance(stream_map, RemoveRecordTransform):
-                        message = ActivateVersionMessage(
-                            stream_map.stream_alias, version
-                        )
-                        self._tap.write_message(message)
+                super()._write_activate_version_message(version)
             self.write_state()
 
     @override

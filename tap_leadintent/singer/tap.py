@@ -81,13 +81,8 @@ class SingerTap(Tap, Generic[StreamT]):
 
     @override
     def setup_mapper(self) -> None:
-        # `self.streams` creates the streams, which may change the catalog.
-        streams = self.streams
-        try:
-            self.mapper = build_mapper(self.config, self.catalog, streams, self.logger)
-        except ConfigError as error:
-            # A message about an expression may quote the key, and be of any length.
-            self._raise_if_any(error.errors)
+        # Creating the streams may change the catalog, so the mapper reads it later.
+        self.mapper = build_mapper(self, self.streams, self.secret)
 
     @override  # type: ignore[misc]
     def sync_all(self) -> None:
