@@ -10,6 +10,7 @@ and so calls `discover_streams`. After that, `sync_all` syncs the selected strea
 command line creates a tap in `invoke`.
 """
 
+import ctypes
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -26,6 +27,9 @@ from tap_leadintent.singer import checks, files, log
 from tap_leadintent.singer.mapper import build_mapper
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.singer.writer import Writer
+
+_M_ARENA_MAX = -8
+"""The number that glibc's `malloc.h` gives the setting."""
 
 StreamT = TypeVar("StreamT", bound=SingerStream)
 
@@ -183,6 +187,10 @@ class SingerTap(Tap, Generic[StreamT]):
         elif test == CliTestOptionValue.All.value:
             tap.check_streams(tap._selected_streams())
         else:
+            # With a heap for each thread, each reader would keep the most memory that
+            # it has needed at any time. Only glibc has these heaps.
+            with suppress(AttributeError, OSError, TypeError):
+                ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
             tap.interruption.install()
             tap.sync_all()
 
