@@ -44,11 +44,8 @@ class Secret:
                 SHORTEST_SECRET characters is not redacted.
         """
         texts = [each for each in secrets if isinstance(each, str)]
-        pattern = "|".join(
-            "".join(map(_spellings, text))
-            for text in texts
-            if len(text) >= SHORTEST_SECRET
-        )
+        long = [text for text in texts if len(text) >= SHORTEST_SECRET]
+        pattern = "|".join("".join(map(_spellings, text)) for text in long)
         self.spelling = re.compile(pattern or "(?!)", re.IGNORECASE)
         """Matches the secret in each of its spellings."""
 

@@ -71,14 +71,14 @@ def build_mapper(
     return mapper
 
 
-def _definitions(stream: str, maps: sdk.StreamMapsDict) -> list[dict[str, Any]]:
+def _definitions(stream: str, maps: sdk.StreamMapsDict) -> list[Record]:
     """Return what the setting says about each map of a stream, in the SDK's order.
 
     The first map is that of the stream itself, and the others make copies. A map of the
     SDK does not say what it sets.
     """
-    own: dict[str, Any] = {}
-    copies: list[dict[str, Any]] = []
+    own: Record = {}
+    copies: list[Record] = []
     for name, definition in maps.items():
         sets = definition if isinstance(definition, dict) else {}
         if fnmatch(stream, sets.get(sdk.MAPPER_SOURCE_OPTION, name)):
@@ -89,10 +89,8 @@ def _definitions(stream: str, maps: sdk.StreamMapsDict) -> list[dict[str, Any]]:
     return [own, *copies]
 
 
-def _fields_set_by(
-    stream_map: sdk.CustomStreamMap, definition: dict[str, Any]
-) -> set[str]:
-    changed = {name for name, sets in definition.items() if sets not in (name, "self")}
+def _fields_set_by(stream_map: sdk.CustomStreamMap, sets: Record) -> set[str]:
+    changed = {name for name, value in sets.items() if value not in (name, "self")}
     # `__else__` takes out columns that it does not name.
     remaining = stream_map.transformed_schema["properties"].keys()
     return changed.union(stream_map.raw_schema["properties"].keys() - remaining)
