@@ -24,7 +24,6 @@ class Writer(MsgSpecWriter):
     """
 
     def __init__(self) -> None:
-        """Create the writer."""
         self._block = bytearray()
         self.taken = 0
         """How many bytes the target has taken; text is not counted."""
