@@ -26,6 +26,20 @@ SUPPORT = "if this continues, ask the API's support"
 """What to do about a failure of the server, as the end of a message."""
 
 
+def replication_command(stream: str, method: str) -> str:
+    """Return the command that sets how a stream is replicated, for a message.
+
+    Args:
+        stream: The name of the stream.
+        method: `FULL_TABLE` or `INCREMENTAL`.
+
+    Returns:
+        A line for a shell.
+    """
+    metadata = f'{{"{stream}": {{"replication-method": "{method}"}}}}'
+    return f"meltano config set tap-leadintent _metadata '{metadata}'"
+
+
 class LoggedError(click.ClickException):
     """Ends the command with exit code 1; its lines are the last of the log."""
 

@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from tap_leadintent.api.page import Records
 from tap_leadintent.api.pagination import Chain
-from tap_leadintent.errors import StreamError
+from tap_leadintent.errors import StreamError, replication_command
 from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.windows import NARROWEST, OVERLAP_SECONDS, Window
 from tap_leadintent.times import EARLIEST, format_instant
@@ -189,6 +189,5 @@ class RangeGuard:
             raise StreamError(
                 f"the API returns the same records for different times of {self.name}, "
                 "so it seems to ignore the range; load the stream completely in each "
-                "run: meltano config set tap-leadintent _metadata "
-                f'\'{{"{self.stream}": {{"replication-method": "FULL_TABLE"}}}}\''
+                f"run: {replication_command(self.stream, 'FULL_TABLE')}"
             )
