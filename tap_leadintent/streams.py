@@ -65,7 +65,7 @@ class Leads(LeadIntentStream):
 
 
 class SignalAccounts(LeadIntentStream):
-    """Accounts surfaced by signals: `POST /v1/signals/accounts`."""
+    """Accounts of the signals side: `POST /v1/signals/accounts`."""
 
     name = "signal_accounts"
     computed_columns = (_record_key("account"), _WINDOW_END)

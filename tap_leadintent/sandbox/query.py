@@ -24,7 +24,8 @@ _TAIL = "/é%2B="
 
 
 class _CursorField(msgspec.Struct, forbid_unknown_fields=True):
-    limit: Annotated[int, msgspec.Meta(ge=1, le=100)] = 25
+    # JSON Schema also calls 25.0 an integer.
+    limit: Annotated[float, msgspec.Meta(ge=1, le=100, multiple_of=1)] = 25
     after: str | UnsetType = UNSET
 
 
@@ -46,7 +47,6 @@ _BODIES = {
             *((name, _Range | UnsetType, UNSET) for name in endpoint.ranges),
             *((name, list[str], []) for name in endpoint.filters),
         ],
-        forbid_unknown_fields=True,
     )
     for stream, endpoint in ENDPOINTS.items()
 }
@@ -91,7 +91,7 @@ class Query:
         """
         self.records, endpoint = records, records.endpoint
         given: Any = msgspec.convert(body, _BODIES[endpoint.stream])
-        self.limit = given.cursor.limit
+        self.limit = int(given.cursor.limit)
         self.newest = given.sort == "newest"
         self.axis: Axis = "found"
         self.range = EVER

@@ -105,7 +105,7 @@ OF_THE_STATE = {
 
 OF_ALL_STREAMS = {
     "1 of 1 streams failed: signal_agents: HTTP 400 …: …; the API does not accept the request; check filters, if they are set": Case(
-        config={"filters": {"signal_agents": {"state": ["active"]}}},
+        config={"filters": {"signal_agents": {"statuses": "active"}}},
         catalog=only("signal_agents"),
     ),
     "2 of 3 streams failed: leads: HTTP 401 …: …; the API refused the key; set api_key to a valid key, created in the dashboard under Developer -> API Keys; if other streams can be read, deselect the stream, or ask for access; observations: …; not tried after this: signal_agents; base_url is http://…": Case(

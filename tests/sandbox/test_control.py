@@ -17,7 +17,7 @@ LATE = "2026-06-01T01:00:00Z"
 def test_the_log_has_each_request(sandbox: Sandbox) -> None:
     after = page(sandbox, "leads")["cursor"]["next"]
     page(sandbox, "leads", after)
-    post(sandbox, "observations", {"bad": 1})
+    post(sandbox, "observations", {"signals": 1})
     log = sandbox.requests()
     assert [entry["status"] for entry in log] == [200, 200, 400]
     assert [entry["page"] for entry in log] == [1, 2, None]

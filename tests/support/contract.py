@@ -1,9 +1,12 @@
 """Reads the OpenAPI description of the API."""
 
 import json
+import re
 from collections.abc import Iterator
 from importlib import resources
 from typing import Any
+
+from jsonschema import Draft202012Validator, FormatChecker
 
 API: dict[str, Any] = json.loads(
     (resources.files("tap_leadintent") / "openapi.json").read_text(encoding="utf-8")
@@ -42,3 +45,17 @@ def request_schema(stream: str) -> dict[str, Any]:
 def response_schema(stream: str) -> dict[str, Any]:
     content = OPERATIONS[stream]["responses"]["200"]["content"]
     return dict(content["application/json"]["schema"])
+
+
+FORMATS = FormatChecker(formats=())
+
+
+@FORMATS.checks("date-time")
+def _is_utc(value: object) -> bool:
+    pattern = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"
+    return not isinstance(value, str) or re.fullmatch(pattern, value) is not None
+
+
+def validator(schema: dict[str, Any]) -> Draft202012Validator:
+    rooted = {**schema, "components": API["components"]}
+    return Draft202012Validator(rooted, format_checker=FORMATS)
