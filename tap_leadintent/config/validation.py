@@ -62,8 +62,10 @@ def _name_problems(config: Mapping[str, Any]) -> Iterator[str]:
 def _filter_problems(stream: str, fields: Mapping[str, Any]) -> Iterator[str]:
     documented = openapi.request_fields(stream)
     for field, value in fields.items():
-        is_range = "start_time" in documented.get(field, {}).get("properties", {})
-        if is_range or field == "cursor":
+        if "start_time" in documented.get(field, {}).get("properties", {}):
+            text = "is a time range, which the tap sets if the stream is INCREMENTAL"
+            yield f"{field}: {text}, from start_date on; it cannot be a filter"
+        elif field == "cursor":
             yield f"{field}: is set by the tap and cannot be a filter"
         elif field in documented:
             for error in Draft202012Validator(documented[field]).iter_errors(value):

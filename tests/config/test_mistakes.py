@@ -78,7 +78,11 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("filters", {"lead": {}}, ".lead: there is no such stream; did you mean leads?"),
     ("filters", {"invoices": {}}, ".invoices: there is no such stream"),
     ("filters", {"leads": {"cursor": {}}}, ".leads.cursor: is set by the tap and "),
-    ("filters", {"leads": {"date_found": {}}}, ".leads.date_found: is set by the tap "),
+    (
+        "filters",
+        {"monitored_accounts": {"latest_activity": {}}},
+        ".monitored_accounts.latest_activity: is a time range, which the tap sets if ",
+    ),
     (
         "filters",
         {"leads": {"sheet_id": ["s"]}},
