@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
@@ -46,8 +47,10 @@ def _parse(text: str) -> datetime:
     """Parse ISO 8601, also in lower case, and with "UTC" for the offset."""
     try:
         return datetime.fromisoformat(text)
-    except ValueError:
-        return datetime.fromisoformat(_UTC_NAME.sub("Z", text.upper()))
+    except ValueError as error:
+        with suppress(ValueError):
+            return datetime.fromisoformat(_UTC_NAME.sub("Z", text.upper()))
+        raise error from None
 
 
 def format_instant(seconds: int) -> str:

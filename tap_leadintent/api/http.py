@@ -78,7 +78,7 @@ class Client:
     """How many records to ask for."""
 
     timeout: float
-    """Seconds to connect, and seconds until the complete response has arrived."""
+    """Seconds until the complete response has arrived."""
 
     retries: int
     """Most retries of a request."""

@@ -201,25 +201,19 @@ def _repair(content: bytes, refusal: ValueError) -> tuple[bytes, bool]:
 
     Control characters within strings need no replacement, only an escape.
     """
-    replaced: list[str] = []
-
-    def parse_float(text: str) -> float | str:
-        if math.isinf(number := float(text)):
-            replaced.append(text)
-            return text
-        return number
-
     try:
+        text = bytes(content).decode("utf-8", "surrogatepass")
+        original = json.loads(text, strict=False)
         decoded = json.loads(
-            bytes(content).decode("utf-8", "surrogatepass"),
-            parse_float=parse_float,
-            parse_constant=replaced.append,
+            text,
+            parse_float=lambda text: text if math.isinf(float(text)) else float(text),
+            parse_constant=lambda _: None,
             strict=False,
         )
     except ValueError:
         raise refusal from None
     repaired = _repair_texts(decoded)
-    return msgspec.json.encode(repaired), bool(replaced) or repaired != decoded
+    return msgspec.json.encode(repaired), repaired != original
 
 
 def _repair_texts(value: Any) -> Any:  # noqa: ANN401 - any JSON

@@ -77,7 +77,7 @@ SCHEMA = th.PropertiesList(
         "request_timeout_seconds",
         th.NumberType(exclusive_minimum=0, maximum=86_400),
         default=60,
-        description="Seconds to connect, and for a response to arrive completely",
+        description="Seconds for a complete response; connecting gets 10 at most",
     ),
     th.Property(
         "max_retries",
