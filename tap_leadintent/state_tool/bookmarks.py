@@ -1,5 +1,7 @@
 """What the commands know about streams and about their bookmarks in a state."""
 
+from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE
+
 from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
 from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.source import Source
@@ -16,15 +18,17 @@ _INCREMENTAL = {
 }
 
 
-def is_full_table(stream: str, state: RawState) -> bool:
+def is_full_table(stream: str, state: RawState, method: str = "") -> bool:
     """Return whether every run reads all records of a stream.
-
-    A catalog can make other streams incremental; coverage in their state shows that.
 
     Args:
         stream: The name of the stream.
         state: The state of the stream.
+        method: Its replication method, empty if that is not known. Then coverage in the
+            state shows that a catalog has made the stream incremental.
     """
+    if method and RANGES[stream]:
+        return method == REPLICATION_FULL_TABLE
     return stream not in _INCREMENTAL and not state.get(COVERAGE)
 
 

@@ -12,8 +12,9 @@ from tap_leadintent.errors import ConfigError
 from tap_leadintent.singer.files import read_config, read_environment
 from tap_leadintent.singer.log import printable
 from tap_leadintent.state_tool import changes, describe
-from tap_leadintent.state_tool.bookmarks import RANGES
+from tap_leadintent.state_tool.bookmarks import RANGES, is_full_table
 from tap_leadintent.state_tool.document import StateError, read_document
+from tap_leadintent.state_tool.selection import selected_streams
 from tap_leadintent.times import EARLIEST, LATEST, format_instant, parse_instant
 
 _PLAN_SETTINGS = (
@@ -64,12 +65,15 @@ def main() -> None:
 
 @main.command()
 @_STATE
-@_UNUSED
-def show(state: str) -> None:
+@_CONFIG
+def show(state: str, config: str) -> None:
     """Show which time intervals have been read of each stream."""
-    document = read_document(state)
+    settings = _read_settings(config, ["start_date"])
+    bookmarks = read_document(state).bookmarks
+    shown = describe.shown_time(settings, bookmarks.values(), int(time.time()))
+    _echo(describe.explain(shown, is_plan=False))
     for name in RANGES:
-        for line in describe.describe(name, document.bookmarks.get(name, {})):
+        for line in describe.describe(name, bookmarks.get(name, {}), shown):
             _echo(line)
 
 
@@ -78,17 +82,36 @@ def show(state: str) -> None:
 @_CONFIG
 @click.option("--stream", type=_STREAM, help="Show only this stream.")
 @click.option("--at", type=instant, help="Has this instant been read, or will it be?")
-def plan(state: str, config: str, stream: str | None, at: int | None) -> None:
-    """Show what the next run reads of each stream, and why."""
+@click.option("--catalog", help="A catalog, which says what is selected.")
+def plan(
+    state: str, config: str, stream: str | None, at: int | None, catalog: str | None
+) -> None:
+    """Show what the next run reads of each selected stream, and why.
+
+    Meltano passes the selection on. Elsewhere, give the --catalog of the run; without
+    it, all streams count as selected.
+    """
     settings = _read_settings(config, _PLAN_SETTINGS, required=["base_url"])
-    document = read_document(state)
+    bookmarks = read_document(state).bookmarks
+    try:
+        methods = selected_streams(RANGES, catalog)
+    except ConfigError as error:
+        raise StateError(error.message) from None
     now = int(time.time())
+    shown = describe.shown_time(settings, bookmarks.values(), now)
     if at is None:
         _echo(f"A run that begins at {format_instant(now)} reads:")
-    for name in [stream] if stream else RANGES:
-        bookmark = document.bookmarks.get(name, {})
-        for line in describe.describe_plan(name, settings, bookmark, now, at):
+        _echo(describe.explain(shown, is_plan=True))
+    names = [stream] if stream else [*RANGES]
+    for name in filter(methods.__contains__, names):
+        bookmark = bookmarks.get(name, {})
+        if is_full_table(name, bookmark, methods[name]):
+            _echo(f"{name}: {describe.FULL_TABLE}")
+            continue
+        for line in describe.describe_plan(name, settings, bookmark, shown, at):
             _echo(line)
+    if not_selected := [name for name in names if name not in methods]:
+        _echo(f"Not selected: {', '.join(not_selected)}")
 
 
 @main.command()
@@ -160,7 +183,10 @@ def _read_settings(
     if problems:
         hint = "correct the file that --config names"
         if config == "ENV":
-            hint = "set TAP_LEADINTENT_…, or use `meltano invoke tap-leadintent:state`"
+            hint = (
+                "give a file with --config, or set TAP_LEADINTENT_…, or use "
+                "`meltano invoke tap-leadintent:state`"
+            )
         raise StateError(f"{'; '.join(problems)}; {hint}", settings.get("api_key"))
     return settings
 

@@ -1,12 +1,13 @@
 """Descriptions of states and of the next run, as lines of text."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.intervals import Interval
-from tap_leadintent.replication.plan import Plan, RangeRead, Scope, make_plan
+from tap_leadintent.replication.plan import BEGINNING, Plan, RangeRead, Scope, make_plan
 from tap_leadintent.replication.source import Source
 from tap_leadintent.state_tool.bookmarks import (
     RANGES,
@@ -16,36 +17,74 @@ from tap_leadintent.state_tool.bookmarks import (
     read_last_source,
 )
 from tap_leadintent.state_tool.document import RawState
-from tap_leadintent.times import format_instant
+from tap_leadintent.state_tool.picture import draw
+from tap_leadintent.times import format_instant, parse_instant
 
-_FULL_TABLE = "every run reads all records (full table)"
+FULL_TABLE = "every run reads all records (full table)"
+"""What the commands say about a stream without time ranges."""
+
 _MISSING = "not read yet"
 _NEW = "new since the last run"
 _LOOKBACK = "read again, as some records appear late (lookback_minutes)"
 _RECHECK = "read again, as some records appear very late (recheck_days)"
 _NEWEST_LAST = "read again, so that the newest signal of each lead is loaded last"
+_AGAIN = {_LOOKBACK, _RECHECK, _NEWEST_LAST}
 
 Reasons = list[tuple[Interval, str]]
 """Intervals that a run reads, each with the reason."""
 
 
-def describe(stream: str, state: RawState) -> Iterator[str]:
+def explain(time: Interval, *, is_plan: bool) -> str:
+    """Return the legend of bars.
+
+    Args:
+        time: The interval that each bar shows, in UTC seconds since 1970.
+        is_plan: Whether the bars show what a run reads.
+    """
+    legend = "# read, . not read"
+    if is_plan:
+        legend = "# read, ~ to be read again, . to be read, - left out"
+    return f"Each bar is the time {format_interval(time)}: {legend}"
+
+
+def shown_time(
+    config: Mapping[str, Any], states: Iterable[RawState], now: int
+) -> Interval:
+    """Return the interval that bars show: from `start_date` to now.
+
+    Args:
+        config: Valid settings. Without `start_date`, the interval begins where the
+            coverage begins.
+        states: The state of each stream.
+        now: The present, in UTC seconds since 1970.
+    """
+    if "start_date" in config:
+        return parse_instant(config["start_date"]), now
+    coverages = (read_last_source(state).coverage.values() for state in states)
+    starts = (covered[0][0] for covered in chain(*coverages) if covered)
+    return min(starts, default=BEGINNING), now
+
+
+def describe(stream: str, state: RawState, time: Interval) -> Iterator[str]:
     """Yield lines that say what has been read of a stream.
 
     Args:
         stream: The name of the stream.
         state: Its state.
+        time: The interval that the bars show, in UTC seconds since 1970.
 
     Yields:
         Lines of text.
     """
     bookmark = read_last_source(state)
     if not bookmark.coverage:
-        text = _FULL_TABLE if is_full_table(stream, state) else "nothing has been read"
+        text = FULL_TABLE if is_full_table(stream, state) else "nothing has been read"
         yield f"{stream}: {text}{format_problem(bookmark)}"
         return
     yield f"{stream}: has been read completely of {bookmark.source}:"
     for name, covered in bookmark.coverage.items():
+        missing = intervals.missing(time, covered)
+        yield draw(name, time, {".": missing, "#": covered})
         for interval in covered:
             yield f"  {name} {format_interval(interval)}"
     if bookmark.rechecked is not None:
@@ -59,25 +98,24 @@ def describe_plan(
     stream: str,
     config: Mapping[str, Any],
     state: RawState,
-    now: int,
+    time: Interval,
     at: int | None = None,
 ) -> Iterator[str]:
-    """Yield lines that say what the next run reads of a stream, and why.
+    """Yield lines that say what the next run reads of an incremental stream, and why.
 
     Args:
         stream: The name of the stream.
         config: Valid settings.
         state: The state of the stream.
-        now: When the run begins, in UTC seconds since 1970.
+        time: The interval that the bars show, in UTC seconds since 1970. It ends when
+            the run begins.
         at: If given, say only whether this instant has been read, and whether the next
             run reads it.
 
     Yields:
         Lines of text.
     """
-    if is_full_table(stream, state):
-        yield f"{stream}: {_FULL_TABLE}"
-        return
+    _, now = time
     scope = Scope.of(config, RANGES[stream])
     source = Source.of(config, config["filters"].get(stream, {}))
     bookmark = Bookmark.read(state, source)
@@ -86,12 +124,17 @@ def describe_plan(
     if at is None:
         yield stream
     for name in RANGES[stream]:
+        covered = plan.coverage.get(name, [])
         reasons = _explain(plan, name, scope.lookback, first)
         limits = _describe_scope(scope, name, now)
         if at is not None:
-            text = _status_at(at, plan.coverage[name], reasons, limits)
+            text = _status_at(at, covered, reasons, limits)
             yield f"{stream}: {name} at {format_instant(at)}: {text}"
             continue
+        again = [interval for interval, reason in reasons if reason in _AGAIN]
+        new = [interval for interval, reason in reasons if reason not in _AGAIN]
+        left_out = intervals.missing(time, covered)
+        yield draw(name, time, {".": new, "-": left_out, "~": again, "#": covered})
         for interval, reason in reasons:
             yield f"  {name} {format_interval(interval)}: {reason}"
         if not reasons:

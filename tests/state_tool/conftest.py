@@ -32,16 +32,17 @@ def settings(write: Callable[[str, object], str]) -> Callable[..., str]:
     """Write settings without a key, and return the path of their file."""
 
     def settings(**more: Any) -> str:
-        config = {"base_url": HERE, "start_date": "2026-01-01", **more}
-        return write("config.json", config)
+        config = {"base_url": HERE, "start_date": "2026-01-01"}
+        return write("config.json", {**config, "lookback_minutes": 1440, **more})
 
     return settings
 
 
 @pytest.fixture(autouse=True)
-def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the command read NOW from its clock, and the address from the environment."""
+def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the command find NOW, an address, and a terminal of 80 columns."""
     clock = SimpleNamespace(time=lambda: parse_instant(NOW))
     for each in (cli, validation):
         monkeypatch.setattr(each, "time", clock)
     monkeypatch.setenv(f"{PREFIX}BASE_URL", HERE)
+    monkeypatch.setenv("COLUMNS", "80")

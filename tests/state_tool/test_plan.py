@@ -1,10 +1,11 @@
 """`plan` says what the next run reads, and which settings it needs for that."""
 
+import re
 from collections.abc import Callable
 
 import pytest
 
-from tests.support.helpers import API_KEY, PREFIX
+from tests.support.helpers import API_KEY, PREFIX, entries, only
 from tests.support.states import (
     HERE,
     NOW,
@@ -20,29 +21,36 @@ Settings = Callable[..., str]
 
 LEADS = [found("02-01", "03-01"), found("03-03", "06-01"), signal("04-01", "06-01")]
 STATE = state_of(leads=[*LEADS, rechecked("06-02")])
+EMPTY = state_of(leads=[])
 PLAN = f"""\
 A run that begins at {NOW} reads:
+Each bar is the time from 2026-01-01T00:00:00Z to {NOW}: # read, ~ to be read again, . to be read, - left out
 leads
+  date_found      [.............##########.###########~~~~~~~################~.]
   date_found from 2026-01-01T00:00:00Z to 2026-02-01T00:00:00Z: not read yet
   date_found from 2026-03-01T00:00:00Z to 2026-03-03T00:00:00Z: not read yet
   date_found from 2026-05-31T00:00:00Z to 2026-06-01T00:00:00Z: read again, as some records appear late (lookback_minutes)
   date_found from 2026-06-01T00:00:00Z to 2026-06-03T00:00:00Z: new since the last run
   date_found from 2026-04-02T04:48:00Z to 2026-04-18T02:24:00Z: read again, as some records appear very late (recheck_days)
+  latest_signal   [....................................~~~~~~~~~~~~~~~~~~~~~~~.]
   latest_signal from 2026-01-01T00:00:00Z to 2026-04-01T00:00:00Z: not read yet
   latest_signal from 2026-04-01T00:00:00Z to 2026-06-01T00:00:00Z: read again, so that the newest signal of each lead is loaded last
   latest_signal from 2026-06-01T00:00:00Z to 2026-06-03T00:00:00Z: new since the last run
 """  # noqa: E501
 BOUNDED = f"""\
 A run that begins at {NOW} reads:
+Each bar is the time from 2026-02-01T00:00:00Z to {NOW}: # read, ~ to be read again, . to be read, - left out
 leads
+  date_found      [#############--############################################-]
   date_found: nothing, because the settings ask for the time from 2026-02-01T00:00:00Z to 2026-02-15T00:00:00Z
+  latest_signal   [------------------------------#############################-]
   latest_signal: nothing, because a run with end_date reads only date_found
 """  # noqa: E501
 
 
-def plan(settings: str, *options: str) -> str:
+def plan(settings: str, *options: str, state: object = STATE) -> str:
     command = ("plan", "--config", settings, "--stream", "leads")
-    return output_of(*command, *options, stdin=STATE)
+    return output_of(*command, *options, stdin=state)
 
 
 def test_each_interval_has_its_reason(settings: Settings) -> None:
@@ -62,6 +70,8 @@ def test_an_instant_has_been_read_or_will_be(settings: Settings) -> None:
     }.items():
         line, _ = plan(settings(), "--at", instant).splitlines()
         assert line == f"leads: date_found at {instant}T00:00:00Z: {text}"
+    first = plan(settings(start_date=None), "--at", "2026-01-01", state=EMPTY)
+    assert "not read yet; the next run reads it: first load" in first
 
 
 def test_the_environment_gives_the_same_plan_as_a_file(
@@ -92,5 +102,61 @@ def test_settings_are_checked_in_the_same_way_as_by_the_tap(
     assert API_KEY not in line
     monkeypatch.delenv(f"{PREFIX}BASE_URL")
     line = error_of("plan", stdin=STATE)
-    assert line.startswith("base_url: is required; set TAP_LEADINTENT_…, or use `m")
-    assert "--config" not in line
+    assert line == (
+        "base_url: is required; give a file with --config, or set TAP_LEADINTENT_…, "
+        "or use `meltano invoke tap-leadintent:state`"
+    )
+
+
+SELECTIONS = {
+    '["*.*", "!leads.title", "!*_leads", "!custom*.*"]': {"SELECT_FILTER": '["!obs*"]'},
+    '["leads.id", "*_a*.*"]': {},
+    '["*.*"]': {"SELECT_FILTER": '["leads", "*_a*", "!x"]'},
+}
+
+
+@pytest.mark.parametrize("select", SELECTIONS)
+def test_only_the_streams_that_meltano_selects_are_planned(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, select: str
+) -> None:
+    extras = {"SELECT": select, **SELECTIONS[select]}
+    extras["METADATA_LEADS_REPLICATION_METHOD"] = "FULL_TABLE"
+    extras["METADATA_MONITORED_ACCOUNTS_REPLICATION_METHOD"] = "INCREMENTAL"
+    for name, value in extras.items():
+        monkeypatch.setenv(f"MELTANO_EXTRACT__{name}", value)
+    lines = output_of("plan", "--config", settings(), stdin=STATE).splitlines()
+    assert lines[3] == "leads: every run reads all records (full table)"
+    assert [line.partition(":")[0] for line in lines if line[0] != " "][2:] == [
+        *("signal_agents", "leads", "signal_accounts", "monitored_accounts"),
+        "Not selected",
+    ]
+    assert lines[-1] == "Not selected: observations, custom_signals, monitored_leads"
+
+
+def test_a_catalog_selects_streams(
+    settings: Settings,
+    write: Callable[[str, object], str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    catalog = only("observations")
+    entries(catalog)["observations"]["replication_method"] = "FULL_TABLE"
+    command = ("plan", "--config", settings())
+    given = ("--catalog", write("catalog.json", catalog))
+    _, _, line, others = output_of(*command, *given, stdin=STATE).splitlines()
+    assert line == "observations: every run reads all records (full table)"
+    assert others.startswith("Not selected: signal_agents, leads, ")
+    wrong = ("--catalog", settings())
+    assert "--catalog: " in error_of(*command, *wrong, stdin=STATE)
+    monkeypatch.setenv("MELTANO_EXTRACT__SELECT", '"leads.*"')
+    assert error_of(*command, stdin=STATE).startswith("MELTANO_EXTRACT__SELECT: ")
+
+
+@pytest.mark.parametrize(("columns", "width"), [("20", 40), ("200", 200)])
+def test_bars_have_the_width_of_the_terminal(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, columns: str, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    bars = [line for line in plan(settings()).splitlines() if line[-1] == "]"]
+    assert [len(bar) for bar in bars] == [width, width]
+    # A gap of two days is not lost in a narrow bar.
+    assert re.search(r"#\.+#", bars[0])
