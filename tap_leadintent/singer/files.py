@@ -20,6 +20,18 @@ from tap_leadintent.errors import TAP_NAME, ConfigError
 from tap_leadintent.singer.checks import did_you_mean
 from tap_leadintent.singer.log import Secret
 
+STATE = "a state"
+MELTANO_STATE = "the output of `meltano state get`"
+_KINDS = {
+    "streams": "a catalog",
+    "type": "a complete Singer message",
+    "singer_state": MELTANO_STATE,
+    "bookmarks": STATE,
+    # Nearly all taps have some of these settings.
+    **dict.fromkeys(("api_key", "base_url", "start_date"), "a file of settings"),
+}
+"""What a JSON object with a key is, in case one file is given in place of another."""
+
 _BOOLEANS = ConfigParser.BOOLEAN_STATES
 _PREFIX = f"{TAP_NAME.upper().replace('-', '_')}_"
 """What the names of the settings' environment variables begin with."""
@@ -59,11 +71,13 @@ def read_config(path: str) -> dict[str, Any]:
         The settings.
 
     Raises:
-        ConfigError: The file is not a JSON object. The message quotes neither its
-            content nor `path`, in whose place the key may stand.
+        ConfigError: The file is not a JSON object of settings. The message does not
+            quote its content. It quotes only a path that ends with `.json`, because the
+            key may stand in place of the path.
     """
     hint = "give a JSON file of settings, or ENV for environment variables"
-    return _read("--config", path, dict[str, Any], hint)
+    name = path if path.endswith(".json") else ""
+    return _read(f"--config {name}", path, _KINDS["api_key"], dict[str, Any], hint)
 
 
 def read_state(path: str) -> dict[str, Any]:
@@ -79,11 +93,7 @@ def read_state(path: str) -> dict[str, Any]:
         ConfigError: The file is not a state.
     """
     hint = "give the value of the tap's last STATE, or no state to read everything"
-    state = _read("--state", path, StateFile, hint)
-    if state and "bookmarks" not in state:
-        # It would count as empty.
-        raise ConfigError([f"--state: it has no bookmarks; {hint}"])
-    return state
+    return _read(f"--state {path}", path, STATE, StateFile, hint)
 
 
 def read_catalog(path: str) -> dict[str, Any]:
@@ -99,7 +109,7 @@ def read_catalog(path: str) -> dict[str, Any]:
         ConfigError: The file is not a catalog, or the schema of a column is not valid.
     """
     hint = "give what --discover prints, or no catalog to read everything"
-    catalog = _read("--catalog", path, _CatalogFile, hint)
+    catalog = _read(f"--catalog {path}", path, _KINDS["streams"], _CatalogFile, hint)
     for entry in catalog["streams"]:
         try:
             Draft202012Validator.check_schema(entry.get("schema", {}))
@@ -110,35 +120,46 @@ def read_catalog(path: str) -> dict[str, Any]:
     return catalog
 
 
-def _read(option: str, path: str, form: type, hint: str) -> dict[str, Any]:
+def _read(option: str, path: str, kind: str, form: type, hint: str) -> dict[str, Any]:
     try:
-        content = read_json(path)
+        content = read_json(path, kind)
         msgspec.convert(content, form)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise ConfigError([f"{option}: {reason}; {hint}"]) from None
+        name = Secret(None).summarize(option)
+        raise ConfigError([f"{name}: {reason}; {hint}"]) from None
     return content
 
 
-def read_json(path: str) -> dict[str, Any]:
+def read_json(path: str, *kinds: str) -> dict[str, Any]:
     """Read a JSON object from a file.
 
     Args:
         path: The file, which may be a pipe, or "-" for standard input.
+        kinds: What the object may be, such as `STATE`.
 
     Returns:
         The object.
 
     Raises:
         OSError: The file cannot be read.
-        ValueError: It is not a JSON object, or it is nested too deeply to be decoded.
+        ValueError: It is empty, no JSON object, one of another kind, or nested too
+            deeply to be decoded.
     """
     with click.open_file(path, encoding="utf-8") as file:
         text = file.read()
+    if not text.strip():
+        raise ValueError("it is empty")
     try:
-        return msgspec.json.decode(text, type=dict[str, Any])
+        content = msgspec.json.decode(text, type=dict[str, Any])
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+    found = [kind for key, kind in _KINDS.items() if key in content]
+    if found and found[0] not in kinds:
+        raise ValueError(f"it is {found[0]}, not {kinds[0]}")
+    if STATE in kinds and content and not found:
+        raise ValueError("it has no bookmarks, so it is not a state")
+    return content
 
 
 def read_environment(schema: Mapping[str, Any]) -> dict[str, Any]:

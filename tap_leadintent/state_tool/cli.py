@@ -176,11 +176,10 @@ def _read_settings(
             settings["filters"] = _unflatten(settings.get("filters"))
         else:
             settings = read_config(config)
-        settings = {name: settings[name] for name in names if name in settings}
-        problems = validate(settings, schema, complete=True)
     except ConfigError as error:
-        problems = error.errors
-    if problems:
+        raise StateError(error.message) from None
+    settings = {name: settings[name] for name in names if name in settings}
+    if problems := validate(settings, schema, complete=True):
         hint = "correct the file that --config names"
         if config == "ENV":
             hint = (

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import click
 import msgspec
 
-from tap_leadintent.singer.files import StateFile, read_json
+from tap_leadintent.singer.files import MELTANO_STATE, STATE, StateFile, read_json
 from tap_leadintent.singer.log import Secret
 
 _MELTANO_KEY = "singer_state"
@@ -67,13 +67,14 @@ def read_document(path: str) -> Document:
     """
     name = "standard input" if path == "-" else path
     try:
-        content = read_json(path)
+        content = read_json(path, STATE, MELTANO_STATE)
         state = content.get(_MELTANO_KEY, content) or {}
         bookmarks = msgspec.convert(state, StateFile).bookmarks
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
         raise StateError(
-            f"{name}: {reason}; give what `meltano state get` prints"
+            f"{name}: {reason}; give what `meltano state get` prints, or the value of "
+            "the last STATE"
         ) from None
     if not bookmarks:
         raise StateError(

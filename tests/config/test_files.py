@@ -29,6 +29,8 @@ def run(*arguments: str) -> str:
 
 
 CONFIGS = {
+    "nothing": " \n",
+    "state": '{"bookmarks": {}}',
     "text": f"api_key = {API_KEY}",
     "string": json.dumps(API_KEY),
     "deep": "[" * 100_000,
@@ -41,8 +43,10 @@ def test_a_file_that_is_not_a_config(tmp_path: Path, text: str) -> None:
     path = tmp_path / "config.json"
     path.write_text(text, encoding="utf-8", errors="surrogateescape")
     line = run("--config", str(path))
-    assert line.startswith("--config: ")
+    assert line.startswith(f"--config {path}: ")
     assert line.endswith(NO_CONFIG)
+    missing = run("--config", "nope.json")
+    assert missing == f"--config nope.json: No such file or directory{NO_CONFIG}"
 
 
 @each_entry
@@ -67,6 +71,7 @@ def test_later_files_override_earlier_ones(tmp_path: Path) -> None:
     ("option", "text"),
     [
         ("--catalog", ""),
+        ("--catalog", TEXT),
         ("--catalog", "{}"),
         ("--catalog", '{"streams": [{"stream": "leads"}]}'),
         *(
@@ -80,6 +85,7 @@ def test_later_files_override_earlier_ones(tmp_path: Path) -> None:
             )
         ),
         ("--state", "null"),
+        ("--state", '{"streams": []}'),
         ("--state", "[" * 100_000),
         ("--state", '{"bookmarks": {"leads": "2026-01-01"}}'),
         ("--state", '{"type": "STATE", "value": {"bookmarks": {"leads": {}}}}'),
@@ -93,6 +99,12 @@ def test_a_file_that_is_not_a_catalog_or_state(
     if text is not None:
         other.write_text(text, encoding="utf-8")
     line = run(*options(tmp_path, config=VALID), option, str(other))
-    assert line.startswith(f"{option}: ")
+    assert line.startswith(f"{option} {tmp_path}/***.json: ")
     assert "; give " in line
     assert not requests_mock.called
+
+
+def test_the_option_test_refuses_other_values() -> None:
+    result = enter("--test=leads")
+    assert result.exit_code == 2
+    assert "'leads' is not one of 'all', 'schema', 'disabled'." in result.stderr

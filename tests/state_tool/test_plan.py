@@ -108,29 +108,34 @@ def test_settings_are_checked_in_the_same_way_as_by_the_tap(
     )
 
 
-SELECTIONS = {
-    '["*.*", "!leads.title", "!*_leads", "!custom*.*"]': {"SELECT_FILTER": '["!obs*"]'},
-    '["leads.id", "*_a*.*"]': {},
-    '["*.*"]': {"SELECT_FILTER": '["leads", "*_a*", "!x"]'},
-}
-
-
-@pytest.mark.parametrize("select", SELECTIONS)
+@pytest.mark.parametrize(
+    ("select", "select_filter"),
+    [
+        ('["*.*", "!leads.title", "!*_leads", "!custom*.*"]', '["!obs*"]'),
+        ('["leads.id", "*_a*.*"]', ""),
+        ('["*.*"]', '["leads", "*_a*", "!x"]'),
+    ],
+)
 def test_only_the_streams_that_meltano_selects_are_planned(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch, select: str
+    monkeypatch: pytest.MonkeyPatch, select: str, select_filter: str
 ) -> None:
-    extras = {"SELECT": select, **SELECTIONS[select]}
-    extras["METADATA_LEADS_REPLICATION_METHOD"] = "FULL_TABLE"
-    extras["METADATA_MONITORED_ACCOUNTS_REPLICATION_METHOD"] = "INCREMENTAL"
-    for name, value in extras.items():
-        monkeypatch.setenv(f"MELTANO_EXTRACT__{name}", value)
-    lines = output_of("plan", "--config", settings(), stdin=STATE).splitlines()
-    assert lines[3] == "leads: every run reads all records (full table)"
-    assert [line.partition(":")[0] for line in lines if line[0] != " "][2:] == [
-        *("signal_agents", "leads", "signal_accounts", "monitored_accounts"),
-        "Not selected",
+    for extra, value in {
+        "SELECT": select,
+        "SELECT_FILTER": select_filter,
+        "METADATA_LEADS_REPLICATION_METHOD": "FULL_TABLE",
+        "METADATA_MONITORED_ACCOUNTS_REPLICATION_METHOD": "INCREMENTAL",
+    }.items():
+        monkeypatch.setenv(f"MELTANO_EXTRACT__{extra}", value)
+    assert [
+        line
+        for line in output_of("plan", stdin=STATE).splitlines()[2:]
+        if line[0] != " "
+    ] == [
+        "signal_agents: every run reads all records (full table)",
+        "leads: every run reads all records (full table)",
+        *("signal_accounts", "monitored_accounts"),
+        "Not selected: observations, custom_signals, monitored_leads",
     ]
-    assert lines[-1] == "Not selected: observations, custom_signals, monitored_leads"
 
 
 def test_a_catalog_selects_streams(
@@ -140,15 +145,17 @@ def test_a_catalog_selects_streams(
 ) -> None:
     catalog = only("observations")
     entries(catalog)["observations"]["replication_method"] = "FULL_TABLE"
-    command = ("plan", "--config", settings())
-    given = ("--catalog", write("catalog.json", catalog))
-    _, _, line, others = output_of(*command, *given, stdin=STATE).splitlines()
-    assert line == "observations: every run reads all records (full table)"
-    assert others.startswith("Not selected: signal_agents, leads, ")
-    wrong = ("--catalog", settings())
-    assert "--catalog: " in error_of(*command, *wrong, stdin=STATE)
+    printed = plan(settings(), "--catalog", write("catalog.json", catalog))
+    assert printed.splitlines()[2:] == ["Not selected: leads"]
+    given = ("plan", "--stream", "observations", "--catalog")
+    printed = output_of(*given, write("catalog.json", catalog), stdin=STATE)
+    assert printed.endswith(
+        "\nobservations: every run reads all records (full table)\n"
+    )
+    line = error_of(*given, settings(), stdin=STATE)
+    assert "config.json: it is a file of settings, not a catalog; " in line
     monkeypatch.setenv("MELTANO_EXTRACT__SELECT", '"leads.*"')
-    assert error_of(*command, stdin=STATE).startswith("MELTANO_EXTRACT__SELECT: ")
+    assert error_of("plan", stdin=STATE).startswith("MELTANO_EXTRACT__SELECT: ")
 
 
 @pytest.mark.parametrize(("columns", "width"), [("20", 40), ("200", 200)])
