@@ -21,11 +21,13 @@ from tap_leadintent.run import read_each, sync_streams
 from tap_leadintent.singer.tap import SingerTap
 from tap_leadintent.streams import STREAMS
 
-
 class TapLeadIntent(SingerTap[LeadIntentStream]):
     """Singer tap for the buying-intent leads and monitored accounts API."""
 
     name = TAP_NAME
+    see_also = """\b
+See also: tap-leadintent-state, tap-leadintent-definition, tap-leadintent-demo,
+and the pages README.md and docs/ in the source of the tap."""
     config_jsonschema = settings.SCHEMA
     validate = staticmethod(validation.validate)
     sync_streams = staticmethod(sync_streams)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from importlib.metadata import distribution
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import yaml
 from click.testing import CliRunner
 
 from tap_leadintent.config.settings import SCHEMA
+from tap_leadintent.errors import TAP_NAME
 from tap_leadintent.openapi import PATHS
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import STREAMS, declared_stream
@@ -41,6 +43,12 @@ def leaves(properties: Mapping[str, Any], prefix: str = "") -> set[str]:
         else:
             found.add(f"{prefix}{name}")
     return found
+
+
+def test_the_help_names_the_other_commands() -> None:
+    printed = CliRunner().invoke(TapLeadIntent.cli, ["--help"]).stdout
+    commands = {point.name for point in distribution(TAP_NAME).entry_points}
+    assert {word for word in printed.split() if word.startswith(TAP_NAME)} == commands
 
 
 def test_meltano_knows_each_setting_by_name_and_kind() -> None:

@@ -42,6 +42,9 @@ class SingerTap(Tap, Generic[StreamT]):
     validate = staticmethod(checks.validate)
     """Checks the settings; a tap may put a function with more checks here."""
 
+    see_also: str = ""
+    """The last lines of `--help`."""
+
     sync_streams: Callable[[Sequence[StreamT]], None]
     """Syncs the selected streams. It raises a `RunError` if some failed, after the
     others have been synced, or if the target stopped reading."""
@@ -205,4 +208,7 @@ class SingerTap(Tap, Generic[StreamT]):
                 option.type = click.STRING
             if option.name in {"config", "discover", "test"}:
                 option.callback, option.expose_value = None, True
+            if option.name == "test":
+                option.type = click.Choice([each.value for each in CliTestOptionValue])
+        command.epilog = cls.see_also
         return command
