@@ -76,9 +76,9 @@ class Table:
         run = run_in_process(self._folder, config, "--discover").succeeded()
         return only(self.name, of=json.loads(run.stdout))
 
-    def all_rows(self) -> list[dict[str, Any]]:
-        """Return the rows of the table with all columns."""
-        return rows_of(self._postgres, self.schema, self.name)
+    def all_rows(self, name: str = "") -> list[dict[str, Any]]:
+        """Return the rows of the table, or of another, with all columns."""
+        return rows_of(self._postgres, self.schema, name or self.name)
 
     def rows(self, name: str = "") -> Rows:
         """Return the rows of the table, or of a view; see `rows_by_id`."""
@@ -220,22 +220,25 @@ def test_excluded_values_stay_in_the_table_until_the_pages_statements_remove_the
 # Rows
 
 
-def test_a_key_with_the_signals_time_keeps_every_signal_seen(
+def test_a_history_keeps_every_signal_beside_the_newest(
     table: Callable[[str], Table], sandbox: Sandbox
 ) -> None:
     config = settings_of_tap(section(RECIPES, "## Every signal of a lead as history"))
     fill(sandbox, leads=300)
     sandbox.insert("leads", {"id": "unobserved"}, found_at=SINCE)
     leads = table("leads")
+    leads.run()
     seen = {}
     for days in (0, 5, 12):
         sandbox.advance(days * DAY)
-        for row in expected_rows(sandbox, "leads").values():
+        newest = expected_rows(sandbox, "leads")
+        for row in newest.values():
             seen[row["id"], row["signal_observed_at"]] = row
         leads.refresh(**config)
+        assert leads.rows() == newest
 
     held = {}
-    for row in leads.all_rows():
+    for row in leads.all_rows("leads_history"):
         observed = row["signal_observed_at"]
         key = f"{observed:%FT%T.%fZ}" if observed else "none"
         assert row.pop("signal_key") == key

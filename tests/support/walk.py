@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from hashlib import md5
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from tests.support.clones import Repository
 from tests.support.helpers import API_KEY, STREAMS, raw_records
 from tests.support.pages import README, ROOT, SCRIPTS, section, shell_blocks, typed
 from tests.support.postgres import Rows, rows_of, tables_of
-from tests.support.rows import expected_rows
+from tests.support.rows import expected_rows, without
 from tests.support.runs import CLOCK
 
 DOCS = ROOT / "docs"
@@ -130,9 +130,11 @@ class Walk:
         plan, _, forget, *_ = blocks("state.md")
         self._shell(forget)
         forgotten = "2026-05-03T00:00:00Z to 2026-05-04T00:00:00Z: not read yet"
-        printed = self._shell(plan)
-        assert f"leads\n  date_found from {forgotten}" in printed
+        select = 'export TAP_LEADINTENT__SELECT=\'["leads.*", "obs*.*"]\''
+        printed = self._shell(select, plan)
+        assert f"]\n  date_found from {forgotten}" in printed
         assert "lookback" in printed
+        assert "\nNot selected: signal_agents, signal_accounts, mon" in printed
 
     def settings(self) -> None:
         change, bare, again = blocks("settings.md")
@@ -157,29 +159,43 @@ class Walk:
         self._sandbox.insert("monitored_leads", known, activity_at=self._sandbox.now())
         self._shell(masked, RUN)
         row = self.tables()["monitored_leads"]["known"]
-        assert row["email"] == md5(b"ada@example.com").hexdigest()  # noqa: S324
+        secret = b"a long random text"
+        assert row["email"] == sha256(secret + b"ada@example.com").hexdigest()
         assert not row["additional_properties"]
         self._shell(excluded)
         assert "email" in self._shell.config()["exclude_fields"]["monitored_leads"]
         self._shell.forget("stream_maps", "exclude_fields")
 
     def recipes(self) -> None:
-        schedule, hourly, refresh, *others, organization = blocks("recipes.md")
+        schedule, hourly, refresh, *others, history, leaving, erased, organization = (
+            blocks("recipes.md")
+        )
         text = (DOCS / "recipes.md").read_text("utf-8")
         crontab = re.findall(r"^[\d*]+ .* && (.*) >> \S+ 2>&1$", text, re.MULTILINE)
         assert [f"{line}\n" in schedule + refresh for line in crontab] == [True] * 2
         self._shell(schedule)
         assert "1 stream, " in self._shell(hourly)
-        self._shell(refresh, *others)
+        self._shell(refresh, *others, leaving)
         assert self._shell.plugin("extractors")["select"] == ["leads.*"]
-        assert self._shell.config()["stream_maps"]["leads"]["signal_key"]
-        self._shell.forget("select", "stream_maps")
+        self._shell.forget("select")
         account = raw_records(self._sandbox, "monitored_accounts")[0]["id"]
         self._sandbox.remove("monitored_accounts", account)
         assert "leads: 0 records" in self._shell(RUN), "the filters leave none"
         table = rows_of(self._postgres, "tap_leadintent", "monitored_accounts")
         assert [row["id"] for row in table if row["_sdc_deleted_at"]] == [account]
         self._shell.forget("filters")
+        self._shell(history, refresh)
+        tables = self.tables()
+        assert tables["leads"] == expected_rows(self._sandbox, "leads")
+        with_key = tables["leads_history"].items()
+        assert {key: without("signal_key")(row) for key, row in with_key} == (
+            tables["leads"]
+        )
+        for lead in ("lead_123", "lead_124"):
+            self._sandbox.insert("leads", {"id": lead}, found_at=self._sandbox.now())
+        self._shell(erased, RUN)
+        assert self.tables()["leads"].keys() - tables["leads"].keys() == {"lead_124"}
+        self._shell.forget("stream_maps")
         # Another organization has its own key, and here also its own address.
         self._shell(organization)
         found = {stream: len(rows) for stream, rows in self.tables("acme").items()}
