@@ -13,6 +13,7 @@ from tap_leadintent.sandbox import Sandbox
 from tests.support.dbt import ALL_IS_WELL, REQUIREMENTS, assert_opened, run_dbt
 from tests.support.environments import build
 from tests.support.helpers import API_KEY, STREAMS, Json, RunTap, raw_records
+from tests.support.pages import ROOT, section, settings_of_tap
 from tests.support.postgres import rows_of
 from tests.support.targets import run_target
 
@@ -27,9 +28,12 @@ KEYS = {
 }
 
 
+HISTORY = settings_of_tap(
+    section(ROOT / "docs/recipes.md", "## Every signal of a lead as history")
+)
 LOADS: dict[str, list[Json]] = {
     "as it is": [{}],
-    "typed": [{"infer_columns": True}],
+    "typed": [{"infer_columns": True, **HISTORY}],
     "typed later": [{}, {"infer_columns": True}],
 }
 
@@ -88,11 +92,16 @@ def test_staging_models_open_every_field_of_the_sandbox(
     project: Project, sandbox: Sandbox, config: Json, loads: list[Json]
 ) -> None:
     project.load(*({**config, **change} for change in loads))
-    printed = project.dbt("build")
-    assert ALL_IS_WELL in printed, printed[-3000:]
+    has_history = "stream_maps" in loads[0]
+    printed = project.dbt("build", leads_history=has_history)
+    well = ALL_IS_WELL.replace("44", "46") if has_history else ALL_IS_WELL
+    assert well in printed, printed[-3000:]
     for stream in STREAMS:
         records = raw_records(sandbox, stream)
         assert_opened(project.rows(f"stg_{stream}"), records, KEYS[stream])
+    if has_history:
+        records = raw_records(sandbox, "leads")
+        assert_opened(project.rows("stg_leads_history"), records, KEYS["leads"])
 
 
 def test_columns_without_a_value_in_any_row_fail_by_name(
@@ -101,7 +110,7 @@ def test_columns_without_a_value_in_any_row_fail_by_name(
     excluded = {"observations": ["account_id", "signal.id"]}
     project.load({**config, "exclude_fields": excluded})
     printed = project.dbt("build")
-    assert "PASS=33 WARN=0 ERROR=1 SKIP=0" in printed
+    assert "PASS=41 WARN=0 ERROR=1 SKIP=2" in printed
     assert "Failure in test no_empty_columns_stg_observations" in printed
     names = '"account_id", "signal_id"'
     assert f"stg_observations: no row has a value in {names}\n" in printed

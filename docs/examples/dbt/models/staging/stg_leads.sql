@@ -1,30 +1,3 @@
 {% set columns = adapter.get_columns_in_relation(source('leadintent', 'leads')) -%}
-select
-    id as lead_id,
-    full_name,
-    title,
-    country_code,
-    signal_observed_at,
-    {{ text_field('profile.platform', columns) }},
-    {{ text_field('profile.url', columns) }},
-    {{ text_field('company.id', columns) }},
-    {{ text_field('company.name', columns) }},
-    {{ text_field('company.domain', columns) }},
-    {{ text_field('company.linkedin_url', columns) }},
-    {{ text_field('company.country_code', columns) }},
-    {{ text_field('sheet.id', columns) }},
-    {{ text_field('sheet.name', columns) }},
-    {{ text_field('signal.type', columns) }},
-    {{ text_field('signal.name', columns) }},
-    {{ text_field('signal.summary', columns) }},
-    {{ text_field('signal.reason', columns) }},
-    {{ text_field('qualification.status', columns) }},
-    {{ text_field('qualification.reason', columns) }},
-    {{ text_field('qualification.reasoning', columns) }},
-    {{ json_field('qualification.references', columns) }},
-    {{ number_field('score.value', columns) }},
-    {{ text_field('score.fit', columns) }},
-    {{ text_field('score.reasoning', columns) }},
-    additional_properties,
-    _sdc_extracted_at as extracted_at
+select {{ lead_columns(columns) }}
 from {{ source('leadintent', 'leads') }}
