@@ -32,58 +32,58 @@ SCHEMA = th.PropertiesList(
         "start_date",
         th.StringType,
         description="Date or date-time, UTC: reads what was found, observed or active "
-        "since then; without it, a first load that is interrupted begins again",
+        "since then. Without it, a first load that is interrupted begins again.",
     ),
     th.Property(
         "end_date",
         th.StringType,
-        description="Date or date-time, UTC: upper bound, else the start of the run",
+        description="Date or date-time, UTC, up to which to read; else now.",
     ),
     th.Property(
         "lookback_minutes",
         th.IntegerType(minimum=0, maximum=_MAX_DAYS * 1440),
         default=2880,
-        description="Minutes before the newest covered instant that a run reads again",
+        description="Minutes before the newest time read that each run reads again.",
     ),
     th.Property(
         "recheck_days",
         th.IntegerType(minimum=1, maximum=_MAX_DAYS),
-        description="Days in which everything since `start_date` is read once more",
+        description="Days in which all covered time is read again, a part in each run.",
     ),
     th.Property(
         "window_days",
         th.NumberType(exclusive_minimum=0, maximum=_MAX_DAYS),
         default=30,
-        description="Most days of a time window that one query asks for",
+        description="The longest interval that one request asks for, in days.",
     ),
     th.Property(
         "concurrency",
         th.IntegerType(minimum=1, maximum=32),
         default=4,
-        description="Time windows of a stream that are read at once, 1 to 32",
+        description="How many requests are sent at once, 1 to 32.",
     ),
     th.Property(
         "page_size",
         th.IntegerType(minimum=1, maximum=100),
         default=100,
-        description="Records in a page (`cursor.limit`), 1 to 100",
+        description="Records per page, 1 to 100.",
     ),
     th.Property(
         "max_requests_per_minute",
         th.IntegerType(minimum=1),
-        description="Limit for all streams together; by default none",
+        description="Limit for all streams together. By default, there is none.",
     ),
     th.Property(
         "request_timeout_seconds",
         th.NumberType(exclusive_minimum=0, maximum=86_400),
         default=60,
-        description="Seconds for a complete response; connecting gets 10 at most",
+        description="Seconds for a complete response; connecting gets 10 at most.",
     ),
     th.Property(
         "max_retries",
         th.IntegerType(minimum=0),
         default=8,
-        description="How often a request that failed for a passing reason is repeated",
+        description="How often a failed request is repeated.",
     ),
     th.Property(
         "user_agent",
@@ -94,26 +94,26 @@ SCHEMA = th.PropertiesList(
         "infer_columns",
         th.BooleanType,
         default=False,
-        description="Discovery reads a page of undocumented streams, for typed columns",
+        description="Discovery adds typed columns to streams that are not documented.",
     ),
     th.Property(
         "exclude_fields",
         th.ObjectType(additional_properties=th.ArrayType(th.StringType)),
         default={},
-        description="Fields that are dropped before anything else sees them, by the "
-        'stream\'s name, such as `{"leads": ["full_name", "company.domain"]}`',
+        description='For each stream, the fields that are left out, such as `{"leads": '
+        '["full_name", "company.domain"]}`.',
     ),
     th.Property(
         "filters",
         th.ObjectType(additional_properties=th.ObjectType(additional_properties=True)),
         default={},
-        description="Fields for the request body of a stream, by the stream's name, "
-        'such as `{"leads": {"sheet_ids": ["…"]}}`',
+        description="For each stream, request fields with their values, such as "
+        '`{"leads": {"lead_country_codes": ["DE", "AT"]}}`.',
     ),
     th.Property(
         "emit_activate_version_messages",
         th.BooleanType,
         default=False,
-        description="Lets the target mark or delete rows that the API does not return",
+        description="Lets the loader mark or delete rows that the API stops returning.",
     ),
 ).to_dict()
