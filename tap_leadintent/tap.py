@@ -21,6 +21,7 @@ from tap_leadintent.run import read_each, sync_streams
 from tap_leadintent.singer.tap import SingerTap
 from tap_leadintent.streams import STREAMS
 
+
 class TapLeadIntent(SingerTap[LeadIntentStream]):
     """Singer tap for the buying-intent leads and monitored accounts API."""
 

@@ -7,8 +7,8 @@ from fnmatch import fnmatch
 import msgspec
 from singer_sdk.singerlib import Catalog
 
-from tap_leadintent.config.files import read_catalog
 from tap_leadintent.errors import ConfigError
+from tap_leadintent.singer.files import read_catalog
 
 _EXTRA = "MELTANO_EXTRACT__"
 """What the names of the variables begin with in which Meltano passes its extras."""
