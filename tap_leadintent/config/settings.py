@@ -12,6 +12,34 @@ _HTTP = r"http://(localhost|127(\.[0-9]{1,3}){3}|\[::1\])"
 _ROOT = rf"^(?i:{_HTTPS}|{_HTTP})(:[0-9]{{1,5}})?(/[^\s?#]*)?(?<!/v1)(?<!/v1/)\Z"
 """Patterns end with `\\Z`, as a dollar sign would let a line feed follow."""
 
+_BATCHES = th.ObjectType(
+    th.Property(
+        "encoding",
+        th.ObjectType(
+            th.Property(
+                "format",
+                th.StringType(allowed_values=["jsonl", "parquet", "arrow"]),
+                required=True,
+            ),
+            th.Property("compression", th.StringType(allowed_values=["gzip", "none"])),
+            additional_properties=False,
+        ),
+        required=True,
+    ),
+    th.Property(
+        "storage",
+        th.ObjectType(
+            th.Property("root", th.StringType),
+            th.Property("prefix", th.StringType),
+            th.Property("params", th.ObjectType(additional_properties=True)),
+            additional_properties=False,
+        ),
+    ),
+    th.Property("batch_size", th.IntegerType(minimum=1)),
+    additional_properties=False,
+)
+"""The SDK's own declaration has no `arrow` before version 0.55, and no `batch_size`."""
+
 SCHEMA = th.PropertiesList(
     th.Property(
         "base_url",
@@ -115,5 +143,11 @@ SCHEMA = th.PropertiesList(
         th.BooleanType,
         default=False,
         description="Lets the loader mark or delete rows that the API stops returning.",
+    ),
+    th.Property(
+        "batch_config",
+        _BATCHES,
+        description="Passes rows in files to a loader that reads their format; faster "
+        "for hundreds of thousands of rows, and of no use in a regular run",
     ),
 ).to_dict()

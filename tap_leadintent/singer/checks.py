@@ -7,14 +7,13 @@ from typing import Any
 
 from jsonschema import Draft202012Validator, ValidationError
 from singer_sdk import Stream
-from singer_sdk.batch import Batcher
-
-# Private, as the SDK checks the setting `batch_config` only when it writes a batch.
-from singer_sdk.helpers._batch import BatchConfig
 from singer_sdk.singerlib import Catalog
 from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL
 
 from tap_leadintent.errors import TAP_NAME
+
+_PACKAGES = {"arrow": "pyarrow", "parquet": "pyarrow", "s3": "s3fs"}
+"""The packages that the extras for batches install."""
 
 _METHODS = (REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL)
 
@@ -113,16 +112,11 @@ def _sdk_problems(config: Mapping[str, Any]) -> Iterator[str]:
         package = f"pip install '{TAP_NAME}[faker]'"
         yield f"stream_maps: `fake` needs another package: {package}"
     if batch := config.get("batch_config"):
-        try:
-            batches = BatchConfig.from_dict(batch)
-            Batcher.get_batcher(batches.encoding.format)
-            size: object = batches.batch_size
-        except (AttributeError, TypeError, ValueError) as error:
-            yield f"batch_config: {error}"
-            return
-        # The SDK's schema lacks it. In batches of 0 rows it would write none.
-        if not isinstance(size, int) or size < 1:
-            yield "batch_config.batch_size: must be an integer, 1 or more"
+        scheme = str((batch.get("storage") or {}).get("root")).partition(":")[0]
+        for extra in (batch["encoding"]["format"], scheme):
+            if extra in _PACKAGES and not find_spec(_PACKAGES[extra]):
+                package = f"pip install '{TAP_NAME}[{extra}]'"
+                yield f"batch_config: {extra} needs another package: {package}"
 
 
 def catalog_problems(catalog: Catalog, streams: Mapping[str, Stream]) -> Iterator[str]:

@@ -9,7 +9,7 @@ over the records is overridden here.
 
 import logging
 from collections.abc import Callable, Generator, Mapping
-from contextlib import closing
+from contextlib import closing, nullcontext
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
@@ -61,10 +61,16 @@ class SingerStream(Stream):
         """
         super().__init__(tap)
         self.logger.addFilter(log.Redaction(self.name))
-        batches = tap.config.get("batch_config")
-        self._batch = Batches(tap.name, batches, tap.write_message) if batches else None
         self._since_state = 0
         """How many records and windows were emitted since the last STATE."""
+
+    @cached_property
+    def _batch(self) -> Batches | None:
+        """Collects the rows if they go into files."""
+        if not (config := self.config.get("batch_config")):
+            return None
+        schemas = {m.stream_alias: m.transformed_schema for m in self.stream_maps}
+        return Batches(self._tap.name, config, schemas, self._tap.write_message)
 
     @property
     @override
@@ -103,7 +109,8 @@ class SingerStream(Stream):
     def checkpoint(self) -> None:
         """Note that the stream's state has changed, and write a STATE if one is due."""
         self._since_state += 1
-        if self._since_state >= _MIN_BETWEEN_STATES:
+        is_old = self._batch is not None and self._batch.is_old
+        if is_old or self._since_state >= _MIN_BETWEEN_STATES:
             self.write_state()
 
     def note_state(self) -> None:
@@ -155,6 +162,7 @@ class SingerStream(Stream):
         # The generator is closed here and not by the garbage collector: an exception
         # that is kept somewhere would keep it, and with it the threads that read.
         with (
+            closing(self._batch) if self._batch else nullcontext(),
             self.get_record_counter() as counter,
             self.get_sync_timer(),
             closing(cast("Generator[Record]", self.get_records(context))) as records,

@@ -1,6 +1,7 @@
 """Each mistake in a setting is one line, before anything is sent."""
 
 import json
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -26,8 +27,6 @@ NO_AGENT = ": must be: `User-Agent` header, ASCII, by default "
 NO_DATE = ": 'yesterday' is not a date or date-time, such as 2026-01-31"
 NO_FIELD = "there is no such field; did you mean "
 NOT_A_NAME = "there is no such field; name it as the API does, such as company.name"
-JSONL = {"format": "jsonl"}
-FOLDER = {"root": "file:///tmp/batches"}
 
 URLS = [
     *("", "api.example.com", "ftp://api.example.com", "https://", "https:///path"),
@@ -112,22 +111,34 @@ MISTAKES: list[tuple[str, Any, str]] = [
         )
     ),
     ("exclude_fields", {"leads": ["id"]}, ".leads.id: cannot be removed, as the "),
-    ("batch_config", {"storage": FOLDER}, ": BatchConfig.__init__() missing "),
+    ("batch_config", {"storage": {}}, ": 'encoding' is a required property"),
+    ("batch_config", {"encoding": {}}, ".encoding: 'format' is a required property"),
     *(
-        (
-            "batch_config",
-            {"encoding": JSONL, "storage": FOLDER, "batch_size": size},
-            ".batch_size: must be an integer, 1 or more",
+        ("batch_config", {"encoding": {"format": "arrow"}} | wrong, line)
+        for wrong, line in (
+            ({"encoding": {"format": "csv"}}, ".encoding.format: 'csv' is not one of "),
+            ({"batch_size": 0}, ".batch_size: 0 is less than the minimum of 1"),
+            ({"batchsize": 1}, ": Additional properties are not allowed ('batchsize' "),
+            ({}, ": arrow needs another package: pip install 'tap-leadintent[arrow]'"),
+            (
+                {"storage": {"root": "s3://lake"}, "encoding": {"format": "jsonl"}},
+                ": s3 needs another package: pip install 'tap-leadintent[s3]'",
+            ),
         )
-        for size in (0, 2.5)
     ),
 ]
 
 
 @pytest.mark.parametrize(("setting", "value", "line"), MISTAKES, ids=str)
 def test_a_mistake_is_one_line_and_no_request(
-    refused: Callable[..., list[str]], setting: str, value: object, line: str
+    refused: Callable[..., list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+    setting: str,
+    value: object,
+    line: str,
 ) -> None:
+    for package in ("pyarrow", "s3fs"):
+        monkeypatch.setitem(sys.modules, package, None)
     (message,) = refused({setting: value})
     assert message.startswith(f"{setting}{line}")
     assert len(message) <= 301

@@ -1,100 +1,141 @@
-"""Files of batches: complete, private, and as they are announced."""
+"""Files of batches: complete, typed by SCHEMA, and as they are announced."""
 
 import gzip
-import json
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
+import msgspec
 import pytest
-from singer_sdk.batch import Batcher
 from singer_sdk.helpers._batch import SDKBatchMessage
 
 from tap_leadintent.errors import StreamError
+from tap_leadintent.singer import batch
 from tap_leadintent.singer.batch import Batches, Row
+from tests.support.batching import FORMATS, batch_config, read_table, rows_of
+
+TIME = {"type": ["string", "null"], "format": "date-time"}
+COLUMNS: dict[str, tuple[dict[str, Any], str, list[Any]]] = {
+    "id": ({"type": "string"}, "string", ["a", "Zoë 🚀 \\"]),
+    "score": ({"type": ["number", "null"]}, "double", [0.1, 2**60]),
+    "n": ({"type": ["null", "integer"]}, "int64", [2**63 - 1, None]),
+    "is_new": ({"type": ["boolean", "null"]}, "bool", [True, None]),
+    "at": (TIME, "timestamp[us, tz=UTC]", ["2026-01-01T00:00:00.123456Z", None]),
+    "moved_at": (
+        {"anyOf": [TIME, {"type": "null"}]},
+        "timestamp[us, tz=UTC]",
+        ["0001-01-01T00:00:00.000000Z", "9999-12-31T23:59:59.999999Z"],
+    ),
+    "object": ({"type": ["object", "null"]}, "extension<arrow.json>", [{"é": []}, {}]),
+    "list": ({"type": ["array"]}, "extension<arrow.json>", [[1, None], None]),
+    "several": (
+        {"type": ["string", "integer"]},
+        "extension<arrow.json>",
+        ["1", 12345678901234567890],
+    ),
+    "anything": ({}, "extension<arrow.json>", [None, None]),
+}
+"""The schema of each column, its type in Arrow, and its values."""
+
+SCHEMA = {"properties": {name: schema for name, (schema, _, _) in COLUMNS.items()}}
+ROWS: list[Row] = [
+    {name: values[n] for name, (_, _, values) in COLUMNS.items()} for n in (0, 1)
+]
 
 
 def written(
-    folder: Path,
-    *rows: tuple[str, Row],
-    sent: list[SDKBatchMessage] | None = None,
-    **encoding: Any,
-) -> list[SDKBatchMessage]:
+    folder: Path, *rows: tuple[str, Row], kind: str = "jsonl", **encoding: Any
+) -> list[dict[str, Any]]:
     """Write rows, each with its stream, in one batch; return its messages."""
-    sent = [] if sent is None else sent
-    config = {
-        "encoding": {"format": "jsonl", "compression": "gzip", **encoding},
-        "storage": {"root": folder.as_uri(), "prefix": "p-"},
-    }
-    batches = Batches("tap", config, sent.append)
-    for stream, row in rows:
-        batches.add(stream, row)
-    batches.write()
-    batches.write()
-    return sent
+    sent: list[SDKBatchMessage] = []
+    config = batch_config(folder, kind=kind)
+    config["encoding"] |= encoding
+    schemas = dict.fromkeys((stream for stream, _ in rows), SCHEMA)
+    batches = Batches("tap", config, schemas, sent.append)
+    try:
+        for stream, row in rows:
+            batches.add(stream, row)
+        batches.write()
+        batches.write()
+    finally:
+        batches.close()
+    return [msgspec.to_builtins(message.to_dict()) for message in sent]
 
 
-def path_of(message: SDKBatchMessage) -> Path:
-    (url,) = message.manifest
-    return Path(urlsplit(url).path)
-
-
+@pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("compression", ["gzip", "none", None])
 def test_each_stream_has_a_file_which_is_what_its_message_says(
-    tmp_path: Path, compression: str | None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, compression: str | None
 ) -> None:
-    rows: list[Row] = [{"id": "a", "score": 1.5}, {"id": "b", "score": None}]
-    given = [("leads", rows[0]), ("people", rows[1]), ("leads", rows[1])]
-    sent = written(tmp_path, *given, compression=compression)
-    assert [message.stream for message in sent] == ["leads", "people"]
-    assert {message.encoding.compression for message in sent} == {"gzip"}
-    lines = gzip.decompress(path_of(sent[0]).read_bytes()).splitlines()
-    assert [json.loads(line) for line in lines] == rows
+    monkeypatch.setattr(batch, "_MAX_WAITING", 2)
+    given = [*(("leads", row) for row in ROWS * 3), ("people", ROWS[1])]
+    sent = written(tmp_path, *given, kind=kind, compression=compression)
+    assert [(message["stream"], rows_of(message)) for message in sent] == [
+        ("leads", ROWS * 3),
+        ("people", ROWS[1:]),
+    ]
+    expected = {"jsonl": "gzip", "arrow": None, "parquet": compression}
+    encodings = [message["encoding"] for message in sent]
+    assert {each.get("compression") for each in encodings} == {expected[kind]}
+
+
+@pytest.mark.parametrize("kind", ["arrow", "parquet"])
+def test_the_types_are_those_of_the_schema_also_without_values(
+    tmp_path: Path, kind: str
+) -> None:
+    row = dict.fromkeys(COLUMNS)
+    tables = map(read_table, written(tmp_path, ("a", row), ("b", ROWS[0]), kind=kind))
+    for table in tables:
+        assert {field.name: str(field.type) for field in table.schema} == {
+            name: kind for name, (_, kind, _) in COLUMNS.items()
+        }
+
+
+def test_a_map_may_put_anything_into_a_column_of_text(tmp_path: Path) -> None:
+    rows = [("a", {"id": value}) for value in (5, {"x": [1.5]}, True, None)]
+    (message,) = written(tmp_path, *rows, kind="arrow")
+    assert [r["id"] for r in rows_of(message)] == ["5", '{"x":[1.5]}', "true", None]
 
 
 PRIVATE = "PRIVATEMARK"
+
+
+@pytest.mark.parametrize("kind", ["arrow", "parquet"])
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("n", PRIVATE), ("n", 2**63), ("score", PRIVATE), ("is_new", 5), ("at", PRIVATE)],
+)
+def test_a_value_of_another_type_names_its_column_only(
+    tmp_path: Path, kind: str, column: str, value: object
+) -> None:
+    line = rf"^a value of {column} is no .* \(\w+\); correct its stream map, or set "
+    with pytest.raises(StreamError, match=line) as refusal:
+        written(tmp_path, ("leads", {column: value}), kind=kind)
+    assert PRIVATE not in str(refusal.value)
 
 
 @pytest.mark.parametrize("error", [OSError, TypeError, KeyError])
 def test_any_error_of_a_batch_file_names_the_setting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
-    """The message of a library may quote a record, as that of pyarrow does."""
+    """The message of a library may quote a record."""
 
-    def refuse(*_: object) -> Iterator[list[str]]:
+    def refuse(*_: object) -> None:
         raise error(PRIVATE)
 
-    monkeypatch.setattr(Batcher, "get_batches", refuse)
+    monkeypatch.setattr(gzip.GzipFile, "writelines", refuse)
     line = rf"^batches cannot be written \({error.__name__}\); see batch_config$"
     with pytest.raises(StreamError, match=line):
         written(tmp_path, ("leads", {"id": "a"}))
 
 
-def test_a_missing_package_is_named(
+def test_a_batch_that_is_old_should_not_wait_for_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    line = r"^batches need another package: pip install 'tap-leadintent\[parquet,s3\]'$"
-    with pytest.raises(StreamError, match=line):
-        written(tmp_path, ("leads", {"id": "a"}), format="parquet")
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        *([{}], [2**70], [[{}]], [1, PRIVATE], [True, PRIVATE], [[1, [PRIVATE]]]),
-        *([{"x": 1}, PRIVATE], [{"x": 1}, {"x": PRIVATE}]),
-    ],
-    ids=str,
-)
-def test_a_column_that_parquet_cannot_hold_is_named_without_its_values(
-    tmp_path: Path, values: list[Any]
-) -> None:
-    pytest.importorskip("pyarrow", reason="an extra that not every environment has")
-    rows = [("leads", {"id": "a", "column": value}) for value in values]
-    line = "^Parquet cannot hold the values of column .*; flatten the records"
-    with pytest.raises(StreamError, match=line) as refusal:
-        written(tmp_path, *rows, format="parquet")
-    assert PRIVATE not in str(refusal.value)
+    seconds = iter([5.0, 124.0, 126.0])
+    monkeypatch.setattr(batch, "monotonic", lambda: next(seconds))
+    batches = Batches("tap", batch_config(tmp_path), {"leads": SCHEMA}, print)
+    assert not batches.is_old
+    batches.add("leads", {"id": "a"})
+    assert [batches.is_old, batches.is_old] == [False, True]
+    batches.close()
+    assert not batches.is_old

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from singer_sdk import Stream, Tap, mapper, plugin_base
-from singer_sdk.batch import Batcher
 from singer_sdk.helpers import _batch, _flattening
 from singer_sdk.singerlib import RecordMessage
 
@@ -39,7 +38,6 @@ USED: list[tuple[Any, str, str]] = [
     (plugin_base.PluginBase, "invoke", "about about_format kwargs"),
     (Stream, "_check_max_record_limit", "self current_record_index"),
     (Stream, "_generate_record_messages", "self record"),
-    (Batcher, "get_batches", "self records"),
     (_batch.BatchConfig, "from_dict", "data"),
     (mapper.CustomStreamMap, "transform", "self record"),
     (mapper.StreamMap, "flatten_record", "self record"),

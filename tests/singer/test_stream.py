@@ -7,7 +7,7 @@ import pytest
 
 from tap_leadintent.errors import RunError
 from tap_leadintent.sandbox import Sandbox
-from tests.support.batching import batch_config, batched, deselecting
+from tests.support.batching import FORMATS, batch_config, batched, deselecting
 from tests.support.helpers import Json, RunTap, leads_with, only
 from tests.support.model import DAY, EPOCH, Api, second, steady
 from tests.support.model_runs import CONFIG, run
@@ -21,15 +21,15 @@ def test_without_a_bookmark_no_empty_state_is_written() -> None:
     assert all(message["value"] for message in store.of_type("STATE"))
 
 
-@pytest.mark.parametrize("in_batches", [False, True], ids=["records", "batches"])
-def test_no_state_is_ahead_of_its_records(*, in_batches: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", [None, *FORMATS])
+def test_no_state_is_ahead_of_its_records(kind: str | None, tmp_path: Path) -> None:
     api, store = Api(now=9 * DAY, leads=steady(1500, 300)), Store()
     config = {**CONFIG, "window_days": 0.1}
-    if in_batches:
-        config["batch_config"] = batch_config(tmp_path, size=400)
+    if kind:
+        config["batch_config"] = batch_config(tmp_path, 400, kind)
     run(api, store, config)
     sizes = [len(batch) for batch in batched(store)]
-    assert sizes == [400, 400, 400, 300] * in_batches
+    assert sizes == [400, 400, 400, 300] * bool(kind)
     batches, seen = iter(batched(store)), set[str]()
     covered = []
     for message in store.messages:
@@ -120,13 +120,14 @@ def test_a_row_is_the_same_as_the_sdk_makes_it_and_in_a_batch(
         return store.messages
 
     ours, rows = outcome(), dict[str, list[dict[str, Any]]]()
-    in_batches = outcome(batch_config=batch_config(tmp_path, size=1000))
     for message in ours.of_type("RECORD"):
         rows.setdefault(message["stream"], []).append(message["record"])
-    assert [m["stream"] for m in in_batches.of_type("BATCH")] == [*rows]
-    assert batched(in_batches) == [*rows.values()]
-    # Rows in files have no version: a target would take all of them for deleted.
-    assert not in_batches.of_type("ACTIVATE_VERSION")
+    for kind in FORMATS:
+        in_batches = outcome(batch_config=batch_config(tmp_path, 1000, kind))
+        assert [m["stream"] for m in in_batches.of_type("BATCH")] == [*rows]
+        assert batched(in_batches) == [*rows.values()]
+        # Rows in files have no version: a target would take all of them for deleted.
+        assert not in_batches.of_type("ACTIVATE_VERSION")
     monkeypatch.setattr("tap_leadintent.client.SingerStream._emits_as_is", False)
     assert without_times(ours) == without_times(outcome())
 

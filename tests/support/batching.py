@@ -2,17 +2,23 @@
 
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
+
+from tap_leadintent.times import utc_timestamp
 from tests.support.helpers import only, select
 from tests.support.store import Store
 
+FORMATS = ("jsonl", "arrow", "parquet")
 
-def batch_config(folder: Path, size: int = 10) -> dict[str, Any]:
+
+def batch_config(folder: Path, size: int = 10, kind: str = "jsonl") -> dict[str, Any]:
     return {
-        "encoding": {"format": "jsonl", "compression": "gzip"},
+        "encoding": {"format": kind, "compression": "gzip"},
         "storage": {"root": folder.as_uri(), "prefix": ""},
         "batch_size": size,
     }
@@ -26,15 +32,36 @@ def deselecting(*names: str) -> dict[str, Any]:
     return changed
 
 
-def batched(store: Store) -> list[list[dict[str, Any]]]:
-    """Read the files of each BATCH message."""
+def read_table(message: dict[str, Any]) -> Any:
+    """Read the file of a BATCH message as an Arrow table."""
+    pyarrow = pytest.importorskip("pyarrow", reason="an extra, not in all environments")
+    (url,) = message["manifest"]
+    if message["encoding"]["format"] == "arrow":
+        return pyarrow.ipc.open_file(urlsplit(url).path).read_all()
+    return pytest.importorskip("pyarrow.parquet").read_table(urlsplit(url).path)
+
+
+def rows_of(message: dict[str, Any]) -> list[dict[str, Any]]:
+    """Read the file of a BATCH message, as RECORDs would hold its rows."""
+    if message["encoding"]["format"] == "jsonl":
+        (url,) = message["manifest"]
+        content = gzip.decompress(Path(urlsplit(url).path).read_bytes())
+        return [json.loads(line) for line in content.splitlines()]
+    table = read_table(message)
+    decode: dict[str, Callable[[Any], Any]] = {
+        "extension<arrow.json>": json.loads,
+        "timestamp[us, tz=UTC]": lambda time: utc_timestamp(time.isoformat()),
+    }
+    kinds = {field.name: str(field.type) for field in table.schema}
     return [
-        [
-            json.loads(line)
-            for url in message["manifest"]
-            for line in gzip.decompress(
-                Path(urlsplit(url).path).read_bytes()
-            ).splitlines()
-        ]
-        for message in store.of_type("BATCH")
+        {
+            name: None if value is None else decode.get(kinds[name], lambda v: v)(value)
+            for name, value in row.items()
+        }
+        for row in table.to_pylist()
     ]
+
+
+def batched(store: Store) -> list[list[dict[str, Any]]]:
+    """Read the file of each BATCH message."""
+    return [rows_of(message) for message in store.of_type("BATCH")]
