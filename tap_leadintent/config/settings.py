@@ -20,8 +20,15 @@ _BATCHES = th.ObjectType(
                 "format",
                 th.StringType(allowed_values=["jsonl", "parquet", "arrow"]),
                 required=True,
+                title="Batch Encoding Format",
+                description="Format of the files: jsonl, parquet or arrow.",
             ),
-            th.Property("compression", th.StringType(allowed_values=["gzip", "none"])),
+            th.Property(
+                "compression",
+                th.StringType(allowed_values=["gzip", "none"]),
+                title="Batch Compression Format",
+                description="Compression of Parquet files: gzip or none.",
+            ),
             additional_properties=False,
         ),
         required=True,
@@ -29,13 +36,33 @@ _BATCHES = th.ObjectType(
     th.Property(
         "storage",
         th.ObjectType(
-            th.Property("root", th.StringType),
-            th.Property("prefix", th.StringType),
-            th.Property("params", th.ObjectType(additional_properties=True)),
+            th.Property(
+                "root",
+                th.StringType,
+                title="Batch Storage Root",
+                description="Folder for the files, or an address such as s3://bucket.",
+            ),
+            th.Property(
+                "prefix",
+                th.StringType,
+                title="Batch Storage Prefix",
+                description="What the names of the files begin with.",
+            ),
+            th.Property(
+                "params",
+                th.ObjectType(additional_properties=True),
+                title="Batch Storage Params",
+                description="Options of the file system, as fsspec takes them.",
+            ),
             additional_properties=False,
         ),
     ),
-    th.Property("batch_size", th.IntegerType(minimum=1)),
+    th.Property(
+        "batch_size",
+        th.IntegerType(minimum=1),
+        title="Batch Size",
+        description="Rows of a file at most.",
+    ),
     additional_properties=False,
 )
 """The SDK's own declaration has no `arrow` before version 0.55, and no `batch_size`."""
