@@ -266,20 +266,18 @@ class LeadIntentStream(SingerStream):
             self.notes.warn_once(_REPAIRED)
         self.notes.note_envelope(records.other_fields)
         asked = (start - OVERLAP_SECONDS, end)
-        name = page.step.name if isinstance(page.step, RangeRead) else ""
-        self._contradictions.check(records.data, name, asked, self.notes)
-        time = utc_timestamp(format_instant(end)) if page.step.covers else None
+        self._contradictions.check(records.data, page.range_name, asked, self.notes)
+        time = utc_timestamp(format_instant(end)) if page.covers else None
         return self._shaper.shape(records.data, time)
 
     def _commit(self, page: WindowPage) -> None:
         """Cover a window, as all of its rows have been written."""
-        step = page.step
-        if step.covers:
+        if page.covers:
             self.bookmark.cover(
-                step.covers,
+                page.covers,
                 page.window,
                 until=self.run_context.clock.earliest,
-                drops_later=isinstance(step, RangeRead) and step.drops_later,
+                drops_later=page.drops_later,
             )
             self.checkpoint()
 
@@ -299,8 +297,9 @@ class LeadIntentStream(SingerStream):
         pages = self.reader.read(plan.steps)
         if any(isinstance(step, FullRead) for step in plan.steps):
             pages = self._with_older(pages, duplicates)
+        mark = key_mark(self.config["api_key"])
         for page in pages:
-            self.bookmark.key_mark = key_mark(self.config["api_key"])
+            self.bookmark.key_mark = mark
             yield page._replace(records=duplicates.leave_out(page.records))
         self.bookmark.rechecked = plan.rechecked_after
         self.checkpoint()

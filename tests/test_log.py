@@ -127,7 +127,7 @@ def test_a_log_configuration_gets_metrics_and_figures_as_fields(
         dict(read, requests=2, retries=1, stream="custom_signals"),
         leads,
         dict(leads, status=403, reason=None),
-        dict(read, stream="observations", covered_to=CLOCK),
+        dict(read, requests=2, stream="observations", covered_to=CLOCK),
         {"records": 6, "requests": 4, "retries": 1} | failed,
     ]
     assert lines[-2]["message"].startswith("3 streams, 6 records, 4 requests, ")

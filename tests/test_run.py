@@ -41,7 +41,7 @@ def test_a_stream_that_fails_in_its_second_range_is_not_complete(
     first = sum("date_found" in body for body in before.requests)
     caplog.clear()
     api = Api(now=2 * DAY, leads=steady(20), forbidden_at=first)
-    with pytest.raises(RunError, match="HTTP 403"):
+    with pytest.raises(RunError, match="HTTP 401"):
         run(api, Store(), config)
     (line,) = [line for line in caplog.messages if line.startswith("leads: 20 records")]
     assert "complete" not in line

@@ -59,13 +59,12 @@ class Duplicates:
         return records._replace(data=[*data], raw=[*raw])
 
     def has_new(self, records: Records) -> bool:
-        """Return whether some records were not emitted before, or have changed.
+        """Return whether some records have keys that were not emitted before.
 
         Args:
             records: Records of a page, which are not emitted.
         """
-        hashes = self._hashes(records)
-        return any(self._emitted.get(key) != content for key, content in hashes)
+        return any(key not in self._emitted for key, _ in self._hashes(records))
 
     def check(self, records: Records) -> list[tuple[int, int]]:
         """Note records of a page that have the same key and different contents.

@@ -31,8 +31,14 @@ class WindowPage(NamedTuple):
 
     records: Records
 
-    step: Step
-    """The step of the plan."""
+    range_name: str
+    """The time range, empty where all records are read."""
+
+    covers: Sequence[str]
+    """The time ranges of which the window is covered when its rows are written."""
+
+    drops_later: bool
+    """Whether everything after it is then taken out of the coverage."""
 
     window: Interval
     """The interval that was read, in UTC seconds since 1970."""
@@ -193,7 +199,9 @@ class PlanReader:
         """
         windows, begin = self._windows_of(step, earliest)
         schedule, window, has_records = Schedule(windows, begin), None, False
-        guard = RangeGuard(_range_name(step), self.stream, self.first_page)
+        name, covers = _range_name(step), step.covers
+        drops_later = isinstance(step, RangeRead) and step.drops_later
+        guard = RangeGuard(name, self.stream, self.first_page)
         with closing(iter(self._coordinate(schedule))) as pages:
             for its_window, page in pages:
                 records = page.decode()
@@ -208,7 +216,8 @@ class PlanReader:
                 is_last = not page.cursor.has_more
                 if is_last:
                     self._note_reached(step, window)
-                yield WindowPage(records, step, window[:2], is_last)
+                interval = window.start, window.end
+                yield WindowPage(records, name, covers, drops_later, interval, is_last)
         self._note_problems(step, schedule)
         if isinstance(step, RangeRead):
             self.widest = windows.widest

@@ -59,7 +59,7 @@ def test_a_stream_that_fails_leaves_no_state_ahead_of_its_batches(
     api, store = Api(now=9 * DAY, leads=steady(200), forbidden_at=15), Store()
     batches = batch_config(tmp_path, size=1000)
     config = {**CONFIG, "window_days": 1, "batch_config": batches}
-    with pytest.raises(RunError, match="403"):
+    with pytest.raises(RunError, match="401"):
         run(api, store, config, selected=("leads", "monitored_accounts"))
     assert {m["stream"] for m in store.of_type("BATCH")} == {"monitored_accounts"}
     assert store.state["bookmarks"]["leads"]["coverage"] == []

@@ -39,7 +39,7 @@ def test_shards_are_joined_without_the_lookback_of_each(
     # Only the lookback is needed.
     monkeypatch.delenv(f"{PREFIX}BASE_URL")
     command = shards(
-        {"singer_state": state_of(leads=[found("05-01", "09-01")])},
+        {"singer_state": state_of(leads=[found("05-01", "09-02")])},
         STATE,
         state_of(leads=[found("06-01", "07-01"), found("07-01", "08-01"), *signals]),
         {"bookmarks": {"signal_agents": {}}},
@@ -47,17 +47,17 @@ def test_shards_are_joined_without_the_lookback_of_each(
     joined = state_from(*command)["singer_state"]["bookmarks"]
     assert joined["leads"]["coverage"] == [
         found("01-01", "08-31", **KEY),
-        signal("04-01", "05-31", **KEY),
+        signal("04-01", "05-30", **KEY),
         signal("06-10", "06-20", **KEY),
-        signal("07-01", "07-09", **KEY),
+        signal("07-01", "07-08", **KEY),
         *LEADS[3:],
     ]
-    seen = entry("observed_at", "01-01", "05-31")
+    seen = entry("observed_at", "01-01", "05-30")
     assert joined["observations"]["coverage"] == [seen]
     without_lookback = settings(lookback_minutes=0, base_url=None)
     joined = state_from(*command, "--config", without_lookback)
     coverage = joined["singer_state"]["bookmarks"]["leads"]["coverage"]
-    assert coverage[0] == found("01-01", "09-01", **KEY)
+    assert coverage[0] == found("01-01", "09-02", **KEY)
     monkeypatch.setenv(f"{PREFIX}LOOKBACK_MINUTES", "soon")
     line = error_of(*command)
     assert line.startswith("lookback_minutes: 'soon' is not of type 'integer'")
@@ -83,7 +83,7 @@ def test_gaps_are_refused_unless_they_are_allowed(
         "--allow-holes to let the next run read it"
     )
     joined = state_from(*shards(*states), "--allow-holes", *options.split())
-    both = [found("01-01", "01-31"), found("03-01", "03-31")]
+    both = [found("01-01", "01-30"), found("03-01", "03-30")]
     assert joined["bookmarks"]["leads"]["coverage"] == both
     assert state_from(*shards(*states), "--from", "2026-03-01")
 
