@@ -13,7 +13,7 @@ from tap_leadintent.sandbox.query import Page, Query
 from tap_leadintent.sandbox.times import DAY
 
 KINDS = (
-    *("status", "truncate", "empty_page", "reset", "hang"),
+    *("status", "page", "truncate", "empty_page", "reset", "hang"),
     *("cut_range", "cap", "two_sheets", "circle"),
 )
 """The kinds of faults; see `Fault.respond`."""
@@ -32,8 +32,9 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
         times: Largest number of affected requests; null stands for no limit.
         rate: Share of the matching requests that is affected.
         seed: Seed of the random numbers for `rate`.
-        status: Status code of the response, for the kind `status`.
-        headers: Additional headers of the response, for the kind `status`.
+        status: Status code of the response, for the kinds `status` and `page`.
+        headers: Additional headers of the response, for the same kinds.
+        charset: Encoding of the body, for the kind `page`.
         body: Body of the response, for the kind `status`: a text, or any other JSON.
         seconds: Seconds without a response, for the kind `hang`.
         days: Days to which a longer time range is cut, for the kind `cut_range`.
@@ -49,6 +50,7 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
     seed: int = 1
     status: int = 500
     headers: dict[str, str] = {}
+    charset: str = "utf-8"
     body: Any = '{"error": "injected by the sandbox"}'
     seconds: float = 60.0
     days: float = 30.0
@@ -92,6 +94,9 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
         if self.kind == "status":
             content = self.body if isinstance(self.body, str) else json.dumps(self.body)
             return Response(content, self.status, self.headers, _JSON)
+        if self.kind == "page":
+            encoded = page.encode().decode().encode(self.charset)
+            return Response(encoded, self.status, self.headers, _JSON)
         if self.kind == "truncate":
             body = page.encode()
             return Response(body[: len(body) // 2], media_type=_JSON)

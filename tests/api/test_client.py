@@ -151,14 +151,6 @@ def test_a_wait_of_hours_ends_the_run(
     assert (requests_mock.call_count, clock.now) == (1, 1000)
 
 
-@pytest.mark.parametrize("status", [201, 203, 299])
-def test_a_page_is_a_page_with_any_2xx(
-    requests_mock: requests_mock.Mocker, status: int
-) -> None:
-    requests_mock.post(AGENTS, status_code=status, json=PAGE)
-    assert [page.decode().data for page in pages(tap())] == [PAGE["data"]]
-
-
 def test_204_is_an_empty_page_at_the_begin_of_a_chain_only(
     requests_mock: requests_mock.Mocker,
 ) -> None:

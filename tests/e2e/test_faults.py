@@ -42,7 +42,8 @@ PASSING: dict[str, Rule] = {
     "undecodable": status(200, body="{}", headers={"Content-Encoding": "gzip"}),
     "truncate": {"kind": "truncate"},
     "html": status(200, body="<html>Checking your browser</html>"),
-    "no data": status(200, body={"cursor": {"next": "", "has_more": False}}),
+    "202": status(202, body=""),
+    "403 for a while": status(403, headers={"Retry-After": "0.01"}),
 }
 """Faults after which a retry may succeed."""
 
@@ -51,7 +52,20 @@ POSITIONS = ("first", "middle", "last")
 
 TRIED_AGAIN = PASSING | {"hang": {"kind": "hang", "seconds": 60}}
 
-EMPTY: dict[str, Rule] = {"empty page": {"kind": "empty_page"}}
+ODD: dict[str, Rule] = {
+    "empty page": {"kind": "empty_page"},
+    "201 with a byte order mark": {
+        "kind": "page",
+        "status": 201,
+        "charset": "utf-8-sig",
+    },
+    "another charset": {
+        "kind": "page",
+        "status": 299,
+        "charset": "utf-16",
+        "headers": {"Content-Type": "application/json; charset=utf-16"},
+    },
+}
 """What is odd, and no fault."""
 
 RESTARTED = {"400": status(400, pages=[2]), "410": status(410, pages=[2])}
@@ -120,11 +134,11 @@ def in_pairs(rules: Iterable[str]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("name", "pages", "plan"), cases)
 
 
-@in_pairs(TRIED_AGAIN | EMPTY | RESTARTED)
+@in_pairs(TRIED_AGAIN | ODD | RESTARTED)
 def test_a_temporary_fault(  # noqa: PLR0913, PLR0917 - fixtures
     sandbox: Sandbox, read: Read, expected: set[str], plan: str, pages: str, name: str
 ) -> None:
-    rule = (TRIED_AGAIN | EMPTY | RESTARTED)[name]
+    rule = (TRIED_AGAIN | ODD | RESTARTED)[name]
     sandbox.faults({"pages": pages, "times": 2, **rule})
     timeout = {"request_timeout_seconds": 0.4 if name == "hang" else 5}
     run = read(PLANS[plan] | timeout).succeeded()
@@ -157,7 +171,7 @@ def test_any_mixture_of_faults(
     sandbox: Sandbox, read: Read, expected: set[str], seed: int
 ) -> None:
     random = Random(seed)  # noqa: S311 - a test's choice
-    all_rules = [*(PASSING | EMPTY | RESTARTED | REFUSED).values()]
+    all_rules = [*(PASSING | ODD | RESTARTED | REFUSED).values()]
     rules = [
         {
             **rule,
