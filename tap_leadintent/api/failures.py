@@ -30,9 +30,6 @@ from tap_leadintent.times import LATEST, format_instant
 _MAX_BYTES = 2**20
 """Bytes of a body that are decoded for a message."""
 
-_GZIP = "\x1f"
-"""The first byte of a body that is compressed with gzip."""
-
 _ROOT = "check base_url, which is the root of the API without /v1"
 _ACCESS = "deselect the stream, or ask for access"
 _IF_ALONE = f"if other streams can be read, {_ACCESS}"
@@ -43,7 +40,6 @@ _KEY = (
 _NO_API = f"the API was not found at this address; {_ROOT}; {_IF_ALONE}"
 _NO_ACCESS = f"this key may not read this endpoint; {_ACCESS}"
 _NO_PAGE = f"this is not a page of records, and redirects are not followed; {_ROOT}"
-_NOT_YET = f"the API has not answered the request yet; try later; {SUPPORT}"
 _FIREWALL = (
     "a firewall or gateway before the API refuses the request; ask who runs it to let "
     "this machine through; user_agent sets what the tap calls itself"
@@ -53,7 +49,6 @@ _TOO_LARGE = "the request or its time range is too large for the API; lower wind
 _REFUSED = f"the API refused the request; {SUPPORT}"
 _PARALLEL = f"the API may refuse parallel requests; lower concurrency; {SUPPORT}"
 _FEWER = "the API wants fewer requests; set max_requests_per_minute, or lower it"
-_LATER = "the API wants no request until {until}; the next run after that continues"
 _OVERLOADED = (
     "the API, or a gateway before it, is down or overloaded; lower concurrency, or try "
     f"later; {SUPPORT}"
@@ -83,12 +78,10 @@ _LATE = (
     "request_timeout_seconds, or lower page_size or concurrency"
 )
 _CUT = f"{{host}} ended its response early; {SUPPORT}, or lower page_size"
-_LARGE_BODY = "the response is larger than {why}; lower page_size"
 _NO_TLS = (
     "{host} does not speak TLS ({why}); check the port in base_url, and whether it "
     "should begin with http:// (for this machine only)"
 )
-_FAILED = f"the request to {{host}} failed ({{why}}); {SUPPORT}"
 
 LASTING = Consequences(may_end_run=True)
 EMPTY = replace(LASTING, may_be_empty=True)
@@ -107,13 +100,14 @@ UNREACHABLE = Consequences(ends_run=True, is_retryable=True)
 FINAL = Consequences(ends_run=True)
 
 
-_PAGE = range(200, 300)
+SUCCESS = range(200, 300)
+"""The statuses of a page."""
 
 _RESPONSES: tuple[tuple[Collection[int], str, Consequences, str], ...] = (
-    (_PAGE, "encoded", SLOW, _ENCODING),
-    ({202}, "", DOWN, _NOT_YET),
+    (SUCCESS, "encoded", SLOW, _ENCODING),
+    ({202}, "", DOWN, f"the API has not answered yet; {SUPPORT}"),
     ({204}, "", EMPTY, _NO_PAGE),
-    (_PAGE, "", SLOW, f"{SUPPORT}, or {_ROOT}"),
+    (SUCCESS, "", SLOW, f"{SUPPORT}, or {_ROOT}"),
     ({400, 422}, "", REFUSED, _FILTERS),
     ({401}, "after a page", LASTING, _NO_ACCESS),
     ({401}, "", LASTING, _KEY),
@@ -140,7 +134,7 @@ what else is true of it ("wait": a header says for how long the server wants no 
 counts."""
 
 _EXCEPTIONS: tuple[tuple[Any, Consequences, str], ...] = (
-    (TooLargeError, SPLIT, _LARGE_BODY),
+    (TooLargeError, SPLIT, "the response is larger than {why}; lower page_size"),
     (exceptions.InvalidSchema, FINAL, _SOCKS),
     ((exceptions.InvalidURL, urllib3.LocationValueError), FINAL, _ADDRESS),
     (exceptions.ProxyError, UNREACHABLE, _PROXY),
@@ -149,19 +143,10 @@ _EXCEPTIONS: tuple[tuple[Any, Consequences, str], ...] = (
     ((exceptions.Timeout, urllib3.TimeoutError), SLOW, _LATE),
     ((ConnectionResetError, urllib3.IncompleteRead, ssl.SSLEOFError), SLOW, _CUT),
     (ssl.SSLError, UNREACHABLE, _NO_TLS),
-    (Exception, SLOW, _FAILED),
+    (Exception, SLOW, f"the request to {{host}} failed ({{why}}); {SUPPORT}"),
 )
 """What follows from an exception, and what to do. The first row counts that holds for
 the exception or for one that it wraps."""
-
-
-def is_success(response: requests.Response) -> bool:
-    """Return whether a response should be a page.
-
-    Args:
-        response: The response.
-    """
-    return response.status_code in _PAGE
 
 
 def explain_no_response(
@@ -188,7 +173,7 @@ def explain_no_response(
     # The words of a server or a proxy may hold the key in another encoding.
     message = text.format(host=host, seconds=seconds, why=secret.quote(_reason(causes)))
     reason = Reason.NO_CONNECTION if consequences.ends_run else Reason.NO_RESPONSE
-    if text is _LARGE_BODY:
+    if isinstance(error, TooLargeError):
         reason = Reason.TOO_LARGE
     return StreamError(message, reason=reason, **vars(consequences))
 
@@ -240,7 +225,7 @@ def explain_no_page(  # noqa: PLR0913 - it needs all that is known
     is_true = {
         "": True,
         "after a page": has_succeeded,
-        "encoded": is_encoded or text.startswith(_GZIP),
+        "encoded": is_encoded or text.startswith("\x1f"),  # gzip
         "html": text.startswith("<"),
         "wait": wait is not None,
     }
@@ -251,7 +236,8 @@ def explain_no_page(  # noqa: PLR0913 - it needs all that is known
     )
     if consequences.is_retryable and (wait or 0) > LONGEST_WAIT:
         until = format_instant(int(min(time.time() + (wait or 0), LATEST)))
-        consequences, advice = FINAL, _LATER.format(until=until)
+        consequences = FINAL
+        advice = f"the API wants no request until {until}; run the tap after that"
     what = f"HTTP {response.status_code} {secret.quote(response.reason or '')}".rstrip()
     if problem:
         what = f"the response is not a page of records ({secret.quote(problem)})"

@@ -20,11 +20,7 @@ from singer_sdk import metrics
 from urllib3.exceptions import HTTPError
 
 from tap_leadintent.api.clock import ServerClock
-from tap_leadintent.api.failures import (
-    explain_no_page,
-    explain_no_response,
-    is_success,
-)
+from tap_leadintent.api.failures import SUCCESS, explain_no_page, explain_no_response
 from tap_leadintent.api.health import RunHealth
 from tap_leadintent.api.limits import RateLimiter, backoff
 from tap_leadintent.api.page import NO_RECORDS, Page, as_utf8
@@ -152,7 +148,7 @@ class Client:
         server_time = run.clock.note(date, sent_at, time.monotonic() - began)
         problem: Exception | None = None
         try:
-            if is_success(response):
+            if response.status_code in SUCCESS:
                 content_type = response.headers.get("Content-Type", "")
                 return Page.of(as_utf8(content, content_type))
         except (ValueError, RecursionError) as refusal:

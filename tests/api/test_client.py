@@ -27,7 +27,7 @@ LOST = requests.exceptions
 
 
 TEMPORARY: dict[str, Response] = {
-    **{str(status): {"status_code": status} for status in (202, 409, 429, 500)},
+    "409": {"status_code": 409},
     "html": {"text": "<html>Checking your browser</html>"},
     "too deep": {"text": f'{{"data": [{"[" * 99_999}'},
     "reset": {"exc": LOST.ConnectionError(lower.ProtocolError("aborted"))},
@@ -35,7 +35,7 @@ TEMPORARY: dict[str, Response] = {
 }
 
 REFUSED: dict[str, Response] = {
-    **{str(status): {"status_code": status} for status in (401, 403, 404, 501)},
+    "403": {"status_code": 403},
     "redirect": {"status_code": 307, "headers": {"Location": AGENTS}},
     "certificate": {"exc": LOST.SSLError(ssl.SSLCertVerificationError(1, "no"))},
 }
