@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from tap_leadintent.demo.processes import child
-from tests.support.environments import build
+from tests.support.environments import build, uv
 from tests.support.helpers import TIMEOUT, exact_json
-from tests.support.pipelines import Warehouse, install
+from tests.support.pipelines import PROJECT, Warehouse, install
 from tests.support.rows import instant
 
 _HERE = Path(__file__).parent
@@ -117,6 +117,8 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SnowflakeWar
     make = "openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out"
     subprocess.run([*make.split(), key], check=True, capture_output=True)  # noqa: S603
     system = install(folder / "meltano", _TARGET)
+    tap = system / "extractors/tap-leadintent/venv/bin/python"
+    uv("pip", "install", "--python", tap, "--editable", f"{PROJECT}[arrow]")
     with _serving(programs) as port:
         credentials = {"TARGET_SNOWFLAKE_PRIVATE_KEY_PATH": str(key)}
         yield SnowflakeWarehouse(system, _TARGET, port, programs, credentials)
