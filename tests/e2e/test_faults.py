@@ -68,7 +68,7 @@ ODD: dict[str, Rule] = {
 }
 """What is odd, and no fault."""
 
-RESTARTED = {"400": status(400, pages=[2]), "410": status(410, pages=[2])}
+RESTARTED = {str(code): status(code, pages=[2], times=1) for code in (400, 410)}
 """What begins a chain again, as only a cursor can have expired."""
 
 REFUSED: dict[str, Rule] = {
