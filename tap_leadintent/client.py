@@ -43,10 +43,9 @@ from tap_leadintent.replication.windows import OVERLAP_SECONDS
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.singer.tap import SingerTap
 from tap_leadintent.times import (
-    field_at,
     format_instant,
     parse_instant,
-    utc_timestamp,
+    time_at,
 )
 
 Record = dict[str, Any]
@@ -264,11 +263,11 @@ class LeadIntentStream(SingerStream):
         records, (start, end) = page.records, page.window
         if records.is_repaired:
             self.notes.warn_once(_REPAIRED)
-        self.notes.note_envelope(records.other_fields)
+        if records.other_fields:
+            self.notes.note_envelope(records.other_fields)
         asked = (start - OVERLAP_SECONDS, end)
         self._contradictions.check(records.data, page.range_name, asked, self.notes)
-        time = utc_timestamp(format_instant(end)) if page.covers else None
-        return self._shaper.shape(records.data, time)
+        return self._shaper.shape(records.data, page.window_end)
 
     def _commit(self, page: WindowPage) -> None:
         """Cover a window, as all of its rows have been written."""
@@ -315,7 +314,7 @@ class LeadIntentStream(SingerStream):
         oldest = format_instant(self._run_began - (not self.time_fields) * _MONTH)
         for page in pages:
             for path in self.time_fields.values():
-                times = (utc_timestamp(field_at(path, r)) for r in page.records.data)
+                times = (time_at(path, record) for record in page.records.data)
                 oldest = min([oldest, *filter(None, times)])
             # It is complete when everything below has been read, too.
             yield page._replace(is_last=False)

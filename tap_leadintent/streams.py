@@ -6,7 +6,7 @@ from types import MappingProxyType
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.openapi import RECORD_KEY, ComputedColumn, record_schema
 from tap_leadintent.records.keys import content_key, own_id
-from tap_leadintent.times import field_at, utc_timestamp
+from tap_leadintent.times import time_at
 
 _TIME = {"type": ["string", "null"], "format": "date-time"}
 
@@ -25,7 +25,7 @@ _SIGNAL_TIME = ("signal", "observed_at")
 _SIGNAL_OBSERVED_AT = ComputedColumn(
     "signal_observed_at",
     {**_TIME, "description": "`signal.observed_at` in UTC."},
-    lambda record, _: utc_timestamp(field_at(_SIGNAL_TIME, record)),
+    partial(time_at, _SIGNAL_TIME),
     source=_SIGNAL_TIME,
 )
 _WINDOW_END = ComputedColumn(

@@ -139,6 +139,19 @@ def field_at(path: Iterable[str], record: object) -> object:
     return record
 
 
+def time_at(path: Iterable[str], record: object, _: object = None) -> str | None:
+    """Format the time in a field of a record, also for a `ComputedColumn`.
+
+    Args:
+        path: As for `field_at`.
+        record: The record as the API gave it.
+
+    Returns:
+        As `utc_timestamp`; None if there is no such field.
+    """
+    return utc_timestamp(field_at(path, record))
+
+
 def is_finer(text: str) -> bool:
     """Return whether a time has digits that `utc_timestamp` drops.
 

@@ -28,7 +28,7 @@ WAYS = {
 }
 """For each thread a function where its part begins, one on the way, and the last."""
 
-MOST = 19
+MOST = 23
 
 
 def page(number: int, *, has_more: bool) -> dict[str, Any]:

@@ -88,16 +88,14 @@ class Chain:
         """How many pages have arrived since the last restart."""
         return self._paginator.count
 
-    @property
-    def has_ended(self) -> bool:
-        """Whether the last page has arrived."""
-        return self._paginator.finished
-
-    def take(self, page: Page) -> None:
+    def take(self, page: Page) -> bool:
         """Take the page that was requested.
 
         Args:
             page: The page.
+
+        Returns:
+            Whether another page is to come.
 
         Raises:
             StreamError: Another page is to come, but its cursor is missing, or the
@@ -112,6 +110,7 @@ class Chain:
         self.records += len(page.raw)
         # The SDK only passes it on to the methods of the paginator.
         self._paginator.advance(page)  # type: ignore[arg-type]
+        return not self._paginator.finished
 
     def narrowest(self, _: BaseException) -> int | None:
         """Return how far the window may be divided after an error that ends the chain.
@@ -152,7 +151,7 @@ class Chain:
 class FirstPage(Chain):
     """A chain that ends with its first page."""
 
-    @property
     @override
-    def has_ended(self) -> bool:
-        return self.count > 0
+    def take(self, page: Page) -> bool:
+        super().take(page)
+        return False

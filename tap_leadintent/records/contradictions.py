@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tap_leadintent.records.notes import RecordNotes
-from tap_leadintent.times import field_at, format_instant, utc_timestamp
+from tap_leadintent.times import field_at, format_instant, time_at, utc_timestamp
 
 Paths = Mapping[str, Sequence[str]]
 """For the name of a request field, the path of the record's field that it restricts."""
@@ -62,7 +62,7 @@ class Contradictions:
             # An API may round times to seconds.
             start, end = (format_instant(each) for each in interval)
             first, last = utc_timestamp(start) or "", f"{end[:-1]}.999999Z"
-            times = (utc_timestamp(field_at(path, record)) for record in records)
+            times = (time_at(path, record) for record in records)
             if any(time and not first <= time <= last for time in times):
                 notes.warn_once(
                     f"Some records lie outside the requested range of {range_name}, so "

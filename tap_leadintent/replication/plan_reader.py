@@ -18,7 +18,7 @@ from tap_leadintent.replication.plan import FullRead, RangeRead, Step
 from tap_leadintent.replication.ranges import RangeChain, RangeGuard, find_accepted
 from tap_leadintent.replication.schedule import Schedule
 from tap_leadintent.replication.windows import Window, Windows
-from tap_leadintent.times import format_instant, format_interval
+from tap_leadintent.times import format_instant, format_interval, utc_timestamp
 
 _YEAR = 365 * 86_400
 
@@ -42,6 +42,9 @@ class WindowPage(NamedTuple):
 
     window: Interval
     """The interval that was read, in UTC seconds since 1970."""
+
+    window_end: str | None
+    """Its end as `utc_timestamp` writes it; None where nothing is covered."""
 
     is_last: bool
     """Whether all records of the window have been read."""
@@ -199,6 +202,7 @@ class PlanReader:
         """
         windows, begin = self._windows_of(step, earliest)
         schedule, window, has_records = Schedule(windows, begin), None, False
+        end = None
         name, covers = _range_name(step), step.covers
         drops_later = isinstance(step, RangeRead) and step.drops_later
         guard = RangeGuard(name, self.stream, self.first_page)
@@ -207,6 +211,7 @@ class PlanReader:
                 records = page.decode()
                 if its_window != window:
                     window = its_window
+                    end = utc_timestamp(format_instant(window.end)) if covers else None
                     if isinstance(step, RangeRead):
                         # Its request has threads of its own, beside the others.
                         guard.check_first_page(records)
@@ -217,8 +222,10 @@ class PlanReader:
                 if is_last:
                     self._note_reached(step, window)
                 interval = window.start, window.end
-                yield WindowPage(records, name, covers, drops_later, interval, is_last)
-        self._note_problems(step, schedule)
+                yield WindowPage(
+                    records, name, covers, drops_later, interval, end, is_last
+                )
+        self._note_problems(step, schedule, windows.capped)
         if isinstance(step, RangeRead):
             self.widest = windows.widest
 
@@ -263,11 +270,11 @@ class PlanReader:
         self.client.stats.reached = reached
         self.client.logger.debug("%s", reached)
 
-    def _note_problems(self, step: Step, schedule: Schedule) -> None:
+    def _note_problems(self, step: Step, schedule: Schedule, capped: int) -> None:
         """Note what could not be read of a step, or not completely."""
         for window, error in schedule.failed:
             self._note_hole(step, window[:2], str(error))
-        if schedule.capped and not self._may_be_capped:
+        if capped and not self._may_be_capped:
             self._may_be_capped = True
             hint = "if there are more, ask the API's support"
             if isinstance(step, FullRead) and step.covers:
@@ -275,7 +282,7 @@ class PlanReader:
             self.client.logger.warning(
                 "A query ended after %s with a page as full as the others, so the API "
                 "may have left out further ones; %s",
-                counted(max(schedule.capped), "record"),
+                counted(capped, "record"),
                 hint,
             )
 

@@ -82,8 +82,6 @@ class Schedule:
         self.failed: list[tuple[Window, StreamError]] = []
         """The windows that were left out, and why."""
         self._failed_in_a_row = 0
-        self.capped: list[int] = []
-        """The numbers of records of chains that may have been capped by the API."""
 
     @property
     def is_finished(self) -> bool:
@@ -124,15 +122,14 @@ class Schedule:
             if isinstance(result, BaseException):
                 active.chain.recover(result)
             else:
-                active.chain.take(result)
-                self._add(active, result)
+                self._add(active, result, has_more=active.chain.take(result))
         except BaseException as error:  # noqa: BLE001 - raised in its place
             narrowest = active.chain.narrowest(error)
             if narrowest and self._windows.divide(active.window, narrowest=narrowest):
                 self._remove(active)
                 return
             active.has_ended, active.error = True, error
-            self._windows.done(active.window, records=0)
+            self._windows.give_up(active.window)
 
     def pages_to_emit(self) -> Iterator[tuple[Window, Page]]:
         """Take out the pages that can be emitted now.
@@ -195,25 +192,20 @@ class Schedule:
             active = ActiveWindow(window, self._begin(window), emits_early)
             insort(self._active, active, key=lambda each: each.window)
 
-    def _add(self, active: ActiveWindow, page: Page) -> None:
+    def _add(self, active: ActiveWindow, page: Page, *, has_more: bool) -> None:
         active.pages.append(page)
         self._largest = max(self._largest, page.size)
         self._bytes_waiting += page.size
         windows, window, records = self._windows, active.window, len(page.raw)
-        if not active.chain.has_ended:
+        if has_more:
             may_abandon = not active.emits_early
             if not windows.note_page(window, records=records, may_abandon=may_abandon):
                 # Its records are read again in other windows.
                 self._remove(active)
             return
-        windows.note_length(window)
-        if windows.may_be_capped(records=records):
-            if windows.divide(window):
-                self._remove(active)
-                return
-            self.capped.append(active.chain.records)
         active.has_ended = True
-        windows.done(window, records=records)
+        if not windows.done(window, records=records, of_chain=active.chain.records):
+            self._remove(active)
 
     def _note_end(self, active: ActiveWindow) -> None:
         """Note that a window has been emitted, or raise its error."""

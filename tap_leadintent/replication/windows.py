@@ -138,6 +138,9 @@ class Windows:
         self.widest = sys.maxsize if one_chain or not widest else widest
         """The most seconds of a window; less once the API has refused a wider one."""
         self._is_quiet = quiet
+        self.capped = 0
+        """The most records of a window that may have been capped, and was not divided.
+        """
         self._is_one_chain = one_chain
         self._page_size = page_size
         self._is_first_load = not (quiet or one_chain)
@@ -195,8 +198,9 @@ class Windows:
         if self._next:
             return self._begin(self._next.pop(0))
         pages = density * sum(end - start for start, end, _ in self._unread)
-        # A window that ends with half a page is not taken for one that may be capped.
-        wanted = min(_PAGES, max(1, pages / self.readers)) - 0.5
+        # Where records come evenly, the last page would otherwise often be full, as if
+        # the query had been capped.
+        wanted = min(_PAGES, max(1, pages / self.readers)) - 0.15
         seconds = max(_SHORT_SECONDS, int(wanted / density) + 1)
         return self._begin(Window(start, min(end, start + seconds), _LONGEST_CHAIN))
 
@@ -216,7 +220,7 @@ class Windows:
         """
         self._full_page = max(self._full_page, records)
         self._most_before_another = max(self._most_before_another, records)
-        self.note_length(window)
+        self._longest_read = max(self._longest_read, window.end - window.start)
         # A page before another one counts at least half. An empty page says nothing
         # about how dense records are.
         page = max(0.5, records / self._full_page) if records else 0.0
@@ -234,32 +238,33 @@ class Windows:
                 self._is_quiet = False
         return False
 
-    def may_be_capped(self, *, records: int) -> bool:
-        """Return whether a last page may hide that more records follow.
-
-        Some APIs end every query after a number of records. Then the last page is as
-        full as the others.
-
-        Args:
-            records: How many records the last page held.
-        """
-        if records < _FEW_RECORDS:
-            return False
-        if most := self._most_before_another:
-            return records >= most
-        # A server may send half of what it is asked for, or a quarter.
-        is_part = self._is_first_load and self._page_size % records == 0
-        return is_part or records >= self._page_size
-
-    def done(self, window: Window, *, records: int) -> None:
-        """Note that a window has been read completely, or cannot be read.
+    def done(self, window: Window, *, records: int, of_chain: int) -> bool:
+        """Note that the last page of a window has arrived.
 
         Args:
             window: The window.
             records: How many records its last page held.
+            of_chain: How many records all its pages held.
+
+        Returns:
+            Whether the window counts. If not, it may not have been read completely, and
+            is divided.
         """
-        pages = self._in_flight.pop(window) + records / self._full_page
-        insort(self._done, _Done(window.start, window.end, pages))
+        self._longest_read = max(self._longest_read, window.end - window.start)
+        if self._may_be_capped(records):
+            if self.divide(window):
+                return False
+            self.capped = max(self.capped, of_chain)
+        self._end(window, records / self._full_page)
+        return True
+
+    def give_up(self, window: Window) -> None:
+        """Note that a window cannot be read.
+
+        Args:
+            window: The window.
+        """
+        self._end(window, 0.0)
 
     def divide(self, window: Window, *, narrowest: int = 1) -> bool:
         """Divide a window that cannot be read, or not completely.
@@ -297,13 +302,23 @@ class Windows:
             self._next = [tried]
         return True
 
-    def note_length(self, window: Window) -> None:
-        """Note that the API accepts the length of a window.
+    def _may_be_capped(self, records: int) -> bool:
+        """Return whether a last page with so many records may hide that more follow.
 
-        Args:
-            window: The window.
+        Some APIs end every query after a number of records. Then the last page is as
+        full as the others.
         """
-        self._longest_read = max(self._longest_read, window.end - window.start)
+        if records < _FEW_RECORDS:
+            return False
+        if most := self._most_before_another:
+            return records >= most
+        # A server may send half of what it is asked for, or a quarter.
+        is_part = self._is_first_load and self._page_size % records == 0
+        return is_part or records >= self._page_size
+
+    def _end(self, window: Window, pages: float) -> None:
+        held = self._in_flight.pop(window) + pages
+        insort(self._done, _Done(window.start, window.end, held))
 
     def _cut(
         self, start: int, end: int, count: int, max_pages: int = _PROBE_PAGES

@@ -90,8 +90,8 @@ def test_without_a_start_date_everything_is_read_in_one_unfiltered_chain() -> No
     api, store = Api(now=2 * DAY, leads=[*steady(20), lead(99, -400 * DAY)]), Store()
     run(api, store, {"page_size": 10})
     assert len(store.rows) == 21
-    assert all(set(body) == {"cursor"} for body in api.requests)
-    assert len(api.requests) == 3
+    names = [next(iter(body)) for body in api.requests]
+    assert names == ["cursor", "cursor", "cursor", *BOTH], "older ones are looked for"
     assert [name for name, *_ in covered(store)] == [*BOTH]
 
 

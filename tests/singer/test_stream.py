@@ -110,7 +110,7 @@ def test_a_row_is_the_same_as_the_sdk_makes_it_and_in_a_batch(
 
     def outcome(**more: Any) -> Store:
         api, store = Api(now=2 * DAY, leads=steady(35)), Recorder()
-        config = {**CONFIG, **SETTINGS[case], **more}
+        config = {**CONFIG, "concurrency": 1, **SETTINGS[case], **more}
         run(api, store, config, catalog=CATALOGS.get(case))
         return store
 

@@ -163,7 +163,9 @@ def read(
         if window.max_pages < inf:
             played.longest = max(played.longest, sum(map(bool, pages[: page + 1])))
         if page + 1 == len(pages):
-            windows.done(window, records=pages[page])
+            if not windows.done(window, records=pages[page], of_chain=sum(pages)):
+                del begun[window]
+                continue
             played.windows.append(window)
             played.records.append(sum(pages))
         elif windows.note_page(window, records=pages[page]):

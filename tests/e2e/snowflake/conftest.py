@@ -13,7 +13,8 @@ import pytest
 from tap_leadintent.demo.processes import child
 from tests.support.environments import build, uv
 from tests.support.helpers import TIMEOUT, exact_json
-from tests.support.pipelines import PROJECT, Warehouse, install
+from tests.support.pages import ROOT
+from tests.support.pipelines import Warehouse, install
 from tests.support.rows import instant
 
 _HERE = Path(__file__).parent
@@ -118,7 +119,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SnowflakeWar
     subprocess.run([*make.split(), key], check=True, capture_output=True)  # noqa: S603
     system = install(folder / "meltano", _TARGET)
     tap = system / "extractors/tap-leadintent/venv/bin/python"
-    uv("pip", "install", "--python", tap, "--editable", f"{PROJECT}[arrow]")
+    uv("pip", "install", "--python", tap, "--editable", f"{ROOT}[arrow]")
     with _serving(programs) as port:
         credentials = {"TARGET_SNOWFLAKE_PRIVATE_KEY_PATH": str(key)}
         yield SnowflakeWarehouse(system, _TARGET, port, programs, credentials)
