@@ -1,4 +1,4 @@
-"""The benchmark: `uv run --extra sandbox python -m tests.benchmarks`.
+"""The benchmark: `uv run --all-extras python -m tests.benchmarks`.
 
 Prints lines of a table in Markdown. With `--quick`, less is measured, and less exactly.
 With `--into postgres` it measures loading instead of reading.

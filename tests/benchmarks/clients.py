@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -76,6 +76,7 @@ def build_tap(folder: Path) -> Path:
     reinstall = ("--reinstall-package", "tap-leadintent")
     uv(
         *("sync", "--frozen", "--no-dev", "--no-editable", "--compile-bytecode"),
+        *("--extra", "arrow"),
         *("--project", PEERS.parents[2], "--python", sys.executable, *reinstall),
         UV_PROJECT_ENVIRONMENT=str(folder),
     )
@@ -113,6 +114,13 @@ class Clients:
             "concurrency": concurrency,
         }
         return Client(f"this tap, `concurrency` {concurrency}", self._tap, settings)
+
+    def arrow(self, concurrency: int) -> Client:
+        """Return this tap, writing files of Arrow."""
+        tap = self.tap(concurrency)
+        files = {"encoding": {"format": "arrow"}, "storage": {"root": "file://files"}}
+        settings = {**tap.settings, "batch_config": files}
+        return replace(tap, name=f"{tap.name}, Arrow", settings=settings)
 
     def defaults(self) -> Client:
         """Return a first load with this tap's defaults, which reads both ranges."""

@@ -85,7 +85,8 @@ def _work(clients: Clients, scale: Scale) -> Iterator[Row]:
     # Far apart, as the difference of two runs has the noise of both.
     few, many = scale.leads, 5 * scale.leads
     bare = clients.bare()
-    others = (clients.tap(1), clients.tap(_THREADS), clients.dlt(), clients.plain_sdk())
+    taps = (clients.tap(1), clients.tap(_THREADS), clients.arrow(_THREADS))
+    others = (*taps, clients.dlt(), clients.plain_sdk())
     with (
         running_sandbox(*CLOCK, "--leads", str(few)) as small,
         running_sandbox(*CLOCK, "--leads", str(many)) as large,
