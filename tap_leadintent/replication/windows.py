@@ -40,7 +40,7 @@ _PAGES = 8
 _PROBE_PAGES = 2
 """Pages after which a probe is abandoned, unless it is a part of a quiet interval."""
 
-_LONGEST_CHAIN = 28
+_LONGEST_CHAIN = 26
 """Pages after which an ordinary window is abandoned."""
 
 _LONGEST_QUIET_CHAIN = 64
@@ -65,6 +65,9 @@ into probes."""
 _FEW_RECORDS = 20
 """A last page with fewer records is no sign of a full one: by chance, too many small
 pages are as full as others."""
+
+_USUAL_CAP = 500
+"""APIs end their queries after a multiple of so many records."""
 
 _FEW_PARTS = 3
 """Parts that a window is divided into, or an abandoned quiet interval is cut into. As
@@ -143,7 +146,8 @@ class Windows:
         """
         self._is_one_chain = one_chain
         self._page_size = page_size
-        self._is_first_load = not (quiet or one_chain)
+        self._is_ordinary = quiet
+        """Whether a scheduled run reads what came since the last one."""
         self._full_page = page_size / 2
         """Records that count as a full page: the most that one page has held so far, as
         the API may return fewer than it is asked for. It begins with half of that."""
@@ -251,8 +255,13 @@ class Windows:
             is divided.
         """
         self._longest_read = max(self._longest_read, window.end - window.start)
-        if self._may_be_capped(records):
-            if self.divide(window):
+        if self._may_be_capped(records, of_chain):
+            seconds = window.end - window.start
+            if seconds > _SHORT_SECONDS and not self._is_one_chain:
+                # A part that holds nearly all of it is abandoned soon.
+                pages = self._in_flight[window] / _FEW_PARTS + _PROBE_PAGES
+                self._put_back(window, 0.0)
+                self._read_next(window, _FEW_PARTS, ceil(pages))
                 return False
             self.capped = max(self.capped, of_chain)
         self._end(window, records / self._full_page)
@@ -267,7 +276,7 @@ class Windows:
         self._end(window, 0.0)
 
     def divide(self, window: Window, *, narrowest: int = 1) -> bool:
-        """Divide a window that cannot be read, or not completely.
+        """Divide a window that cannot be read.
 
         Its interval is unread again, and its parts are read next. If no window of its
         length could be read so far, the API may refuse the length. Then shorter lengths
@@ -287,10 +296,7 @@ class Windows:
         self._put_back(window, 0.0)
         if seconds <= max(self._longest_read, NARROWEST):
             parts = seconds if seconds <= _SHORT_SECONDS else _FEW_PARTS
-            wanted = self._cut(start, end, parts, _LONGEST_CHAIN)
-            self._next[:0] = [
-                part._replace(is_probe=False, max_retries=1) for part in wanted
-            ]
+            self._read_next(window, parts, _LONGEST_CHAIN, max_retries=1)
             return True
         part = seconds // _FEW_PARTS
         self.widest = min(self.widest, max(part, self._longest_read, NARROWEST))
@@ -302,19 +308,30 @@ class Windows:
             self._next = [tried]
         return True
 
-    def _may_be_capped(self, records: int) -> bool:
+    def _read_next(
+        self, window: Window, parts: int, max_pages: int, max_retries: float = inf
+    ) -> None:
+        """Let the parts of an unread window begin before any other window."""
+        self._next[:0] = [
+            part._replace(is_probe=False, max_retries=max_retries)
+            for part in self._cut(window.start, window.end, parts, max_pages)
+        ]
+
+    def _may_be_capped(self, records: int, of_chain: int) -> bool:
         """Return whether a last page with so many records may hide that more follow.
 
         Some APIs end every query after a number of records. Then the last page is as
         full as the others.
         """
-        if records < _FEW_RECORDS:
-            return False
-        if most := self._most_before_another:
-            return records >= most
-        # A server may send half of what it is asked for, or a quarter.
-        is_part = self._is_first_load and self._page_size % records == 0
-        return is_part or records >= self._page_size
+        is_full = records >= (self._most_before_another or self._page_size)
+        if self._is_ordinary and not self._is_one_chain:
+            # By chance, one window in a hundred ends with a full page.
+            is_usual = of_chain <= self._page_size or of_chain % _USUAL_CAP == 0
+            return is_full and is_usual and records >= _FEW_RECORDS
+        if not (self._most_before_another or self._is_one_chain):
+            # A server may send half of what it is asked for, or a quarter.
+            is_full = is_full or self._page_size % max(1, records) == 0
+        return is_full and records >= _FEW_RECORDS
 
     def _end(self, window: Window, pages: float) -> None:
         held = self._in_flight.pop(window) + pages
