@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import closing, nullcontext
 from datetime import UTC, datetime
 from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
 from singer_sdk import Stream
@@ -163,7 +164,7 @@ class SingerStream(Stream):
         # that is kept somewhere would keep it, and with it the threads that read.
         with (
             closing(self._batch) if self._batch else nullcontext(),
-            self.get_record_counter() as counter,
+            self.get_record_counter(log_interval=inf) as counter,
             self.get_sync_timer(),
             closing(cast("Generator[Record]", self.get_records(context))) as records,
         ):

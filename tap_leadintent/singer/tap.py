@@ -11,6 +11,7 @@ command line creates a tap in `invoke`.
 """
 
 import ctypes
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -183,6 +184,8 @@ class SingerTap(Tap, Generic[StreamT]):
             validate_config=not discover,
             setup_mapper=not discover,
         )
+        # The SDK gives it a level of its own, so that a log at DEBUG would lack some.
+        tap.metrics_logger.setLevel(logging.NOTSET)
         if discover:
             tap.run_discovery()
         elif test == CliTestOptionValue.Schema.value:
