@@ -216,7 +216,7 @@ class LeadIntentStream(SingerStream):
                     self.stats.records += len(rows)
                     # The next page may take long, and the target need not wait for it.
                     self.flush()
-                    self.stats.log_progress(self.logger.info)
+                    self.stats.log_progress(self.logger, self.name)
                     if page.is_last:
                         self._commit(page)
             self.reader.raise_for_holes()

@@ -1,15 +1,14 @@
 """Counts what is done for a stream, and describes it for the log."""
 
+import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tap_leadintent.times import format_interval
+from tap_leadintent.times import format_instant, format_interval
 
 _SECONDS_BETWEEN_LINES = 15
-"""With fewer, lines about progress would fill the log. With more, a reader of the log
-could not tell whether the run is still alive."""
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
@@ -65,6 +64,55 @@ def describe_figures(fields: Mapping[str, Any]) -> str:
 
 
 @dataclass
+class Pass:
+    """One of the parts that a run reads of a stream, one after the other."""
+
+    time_range: str
+    """The time range; empty where all records are read."""
+
+    number: int
+    """Which part it is, counted from one."""
+
+    count: int
+    """How many parts there are."""
+
+    seconds: int
+    """How many seconds of the time range it reads."""
+
+    read_seconds: int = 0
+    """How many of them have been read."""
+
+    read_to: str = ""
+    """The end of the newest window that has been read."""
+
+    def note_window(self, window: tuple[int, int]) -> None:
+        """Note that a window has been read completely.
+
+        Args:
+            window: Its interval, in seconds since 1970.
+        """
+        start, end = window
+        self.read_seconds += end - start
+        self.read_to = format_instant(end)
+
+    def fields(self) -> dict[str, Any]:
+        """Return what has been read as fields of a log record."""
+        return {
+            "range": self.time_range,
+            "pass": self.number,
+            "passes": self.count,
+            "read_percent": 100 * self.read_seconds // self.seconds,
+            "read_to": self.read_to,
+        }
+
+    def __str__(self) -> str:
+        """Return text such as "date_found, 1 of 2: 38 % read, up to 2026-03-15T…"."""
+        percent = f"{self.fields()['read_percent']} % read"
+        so_far = f"{percent}, up to {self.read_to}" if self.read_to else percent
+        return f"{self.time_range}, {self.number} of {self.count}: {so_far}"
+
+
+@dataclass
 class StreamStats:
     """What a run has done for one stream so far."""
 
@@ -85,8 +133,8 @@ class StreamStats:
 
     has_failed: bool = False
 
-    reached: str = ""
-    """What has been read completely, such as "date_found is read up to …"."""
+    current_pass: Pass | None = None
+    """What is being read, if the stream is read by time ranges."""
 
     def fields(self) -> dict[str, Any]:
         """Return the figures as fields of a log record."""
@@ -99,14 +147,19 @@ class StreamStats:
             "seconds": round(seconds, 3),
         }
 
-    def log_progress(self, log: Callable[[str], object]) -> None:
+    def log_progress(self, logger: logging.Logger, stream: str) -> None:
         """Log how far the stream has come, but at most every 15 seconds.
 
         Args:
-            log: Logs a line.
+            logger: The stream's logger.
+            stream: The stream's name.
         """
         now = time.monotonic()
         if now - (self.logged_at or self.began or now) >= _SECONDS_BETWEEN_LINES:
             self.logged_at = now
-            records = f"{counted(self.records, 'record')} so far"
-            log("; ".join(filter(None, (records, self.reached))))
+            text = f"{counted(self.records, 'record')} so far"
+            figures = {**self.fields(), "stream": stream}
+            if self.current_pass:
+                text = f"{self.current_pass}; {text}"
+                figures |= self.current_pass.fields()
+            logger.info("%s", text, extra=figures)

@@ -18,22 +18,22 @@ from tests.support.store import Store
 
 
 def test_a_line_comes_every_15_seconds_and_no_sooner(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.INFO)
     clock = Clock()
     monkeypatch.setattr("tap_leadintent.progress.time", clock)
-    lines: list[str] = []
     stats = StreamStats(began=clock.now)
     for _ in range(45):
         clock.now += 1
         stats.records += 100
-        stats.log_progress(lines.append)
-    assert lines == [
+        stats.log_progress(logging.getLogger("leads"), "leads")
+    assert caplog.messages == [
         f"{records} records so far" for records in ("1,500", "3,000", "4,500")
     ]
 
 
-def test_a_progress_line_says_up_to_when_a_range_is_complete(
+def test_a_progress_line_says_how_much_of_the_time_is_read(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -41,14 +41,16 @@ def test_a_progress_line_says_up_to_when_a_range_is_complete(
     late = SimpleNamespace(monotonic=lambda: next(seconds))
     monkeypatch.setattr("tap_leadintent.progress.time", late)
     run(Api(now=2 * DAY, leads=steady(30)), Store(), DAILY)
-    lines = [line for line in caplog.messages if "so far" in line]
-    reached = [line.partition(" so far; ")[2].split() for line in lines]
-    ends = [(words[0], words[-1]) for words in reached if words]
-    assert {name for name, _ in ends} == {"date_found", "latest_signal"}
-    assert ends == sorted(ends)
-    assert lines[-1].startswith(
-        "leads: 30 records so far; latest_signal is read up to "
-    )
+    lines = [vars(line) for line in caplog.records if "so far" in line.message]
+    at = [(line["pass"], line["read_percent"], line["read_to"]) for line in lines]
+    assert at == sorted(at)
+    assert {percent for _, percent, _ in at} - {0, 100}
+    passes = {(line["pass"], line["passes"], line["range"]) for line in lines}
+    assert passes == {(1, 2, "date_found"), (2, 2, "latest_signal")}
+    text = "leads: latest_signal, 2 of 2: {read_percent} % read, up to {read_to}; 30 "
+    last = lines[-1]
+    assert last["message"] == f"{text}records so far".format(**last)
+    assert (last["stream"], last["records"], last["retries"]) == ("leads", 30, 0)
 
 
 DATED = {**STRICT, "start_date": iso(DAY)}

@@ -11,7 +11,7 @@ from tap_leadintent.api.http import Client
 from tap_leadintent.api.page import Records
 from tap_leadintent.api.pagination import Chain, FirstPage
 from tap_leadintent.errors import StreamError
-from tap_leadintent.progress import counted, describe_steps
+from tap_leadintent.progress import Pass, counted, describe_steps
 from tap_leadintent.replication.coordinator import Coordinator
 from tap_leadintent.replication.intervals import Interval, overlap
 from tap_leadintent.replication.plan import FullRead, RangeRead, Step
@@ -145,11 +145,21 @@ class PlanReader:
         # There may be thousands of intervals.
         text = self.client.run_context.secret.summarize(describe_steps(parts))
         self.client.logger.info("%s", text)
-        for step in steps:
-            if isinstance(step, RangeRead) and step.newest_last:
-                yield from self._read_newest_last(step)
-            else:
+        stats = self.client.stats
+        for number, step in enumerate(steps, start=1):
+            if isinstance(step, FullRead):
+                stats.current_pass = None
                 yield from self._read_step(step)
+                continue
+            seconds = sum(end - start for start, end in step.intervals)
+            current = Pass(step.name, number, len(steps), seconds)
+            stats.current_pass = current
+            read = self._read_newest_last if step.newest_last else self._read_step
+            for page in read(step):
+                if page.is_last:
+                    current.note_window(page.window)
+                    self.client.logger.debug("%s", current)
+                yield page
 
     def _read_newest_last(self, step: RangeRead) -> Iterator[WindowPage]:
         """Read the parts of a step; once one was read, read everything after it."""
@@ -219,8 +229,6 @@ class PlanReader:
                     has_records = True
                     self._note_first(step, window)
                 is_last = not page.cursor.has_more
-                if is_last:
-                    self._note_reached(step, window)
                 interval = window.start, window.end
                 yield WindowPage(
                     records, name, covers, drops_later, interval, end, is_last
@@ -263,12 +271,6 @@ class PlanReader:
             )
             text += "made for the time before"
             self.client.logger.info(text, step.name, day, day)
-
-    def _note_reached(self, step: Step, window: Window) -> None:
-        name = _range_name(step) or "everything"
-        reached = f"{name} is read up to {format_instant(window.end)}"
-        self.client.stats.reached = reached
-        self.client.logger.debug("%s", reached)
 
     def _note_problems(self, step: Step, schedule: Schedule, capped: int) -> None:
         """Note what could not be read of a step, or not completely."""
