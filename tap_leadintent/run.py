@@ -10,9 +10,9 @@ from tap_leadintent import errors
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.progress import StreamStats, counted, describe_figures
 
-_MAX_LAST_LINE = 5_000
-"""The most characters of the last line of a failed run. With fewer, the reasons of some
-streams would be cut off. With more, the line would be hard to read."""
+_MAX_REASON = 200
+"""Characters of each failure in the last line of a run. The line of the stream has all
+of its text."""
 
 
 def sync_streams(streams: Sequence[LeadIntentStream]) -> None:
@@ -96,7 +96,7 @@ def read_each(
         SystemExit: A signal came.
         OutputError: Standard output cannot be written.
     """
-    failures: list[str] = []
+    failures: dict[str, list[str]] = {}
     endings: list[str] = []
     for number, stream in enumerate(streams, start=1):
         stream.stats.began = monotonic()
@@ -109,15 +109,21 @@ def read_each(
             stream.stats.has_failed = True
             # The last line of the run, which repeats this, may come hours later.
             extra = _log_fields(stream, status=error.status, reason=reason)
-            stream.logger.error("%s%s", error, places, extra=extra)  # noqa: TRY400
-            failures.append(f"{stream.name}: {error}")
+            alike = failures.setdefault(str(error), [])
+            text = f"failed like {alike[0]}" if alike else f"{error}{places}"
+            stream.logger.error("%s", text, extra=extra)  # noqa: TRY400
+            alike.append(stream.name)
             if stream.run_context.health.note_failure(error):
                 if not_tried := [other.name for other in streams[number:]]:
                     endings.append(f"not tried after this: {', '.join(not_tried)}")
                 endings.append(f"base_url is {stream.config['base_url']}")
                 break
     if failures:
-        reasons = "; ".join([*failures, *endings])
-        line = f"{len(failures)} of {len(streams)} streams failed: {reasons}"
-        secret = streams[0].run_context.secret
-        raise errors.RunError(secret.summarize(line, _MAX_LAST_LINE))
+        summarize = streams[0].run_context.secret.summarize
+        reasons = [
+            f"{', '.join(names)}: {summarize(text, _MAX_REASON)}"
+            for text, names in failures.items()
+        ]
+        count = sum(map(len, failures.values()))
+        line = "; ".join([*reasons, *map(summarize, endings)])
+        raise errors.RunError(f"{count} of {len(streams)} streams failed: {line}")

@@ -59,12 +59,18 @@ def failing_with(error: Exception) -> str:
     return caught.value.message
 
 
-def test_the_last_line_is_short_and_without_the_key(
+def test_a_failure_is_logged_once_and_shortened_in_the_last_line(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     message = failing_with(StreamError(f"{API_KEY} {'x ' * 1_000}"))
-    assert message.startswith("7 of 7 streams failed: custom_signals: *** x x")
-    assert len(message) <= 5_001
+    assert message.startswith("7 of 7 streams failed: custom_signals, leads, monit")
+    assert ": *** x x" in message
+    assert len(message) < 400
+    first, *others = caplog.messages
+    assert len(first) > 2_000
+    assert {line.partition(": ")[2] for line in others} == {
+        "failed like custom_signals"
+    }
     assert "value of a record" not in failing_with(KeyError("value of a record"))
     assert failing_with(OutputError("the disk is full")) == "the disk is full"
     assert "the disk is full" not in caplog.text

@@ -53,6 +53,10 @@ _OVERLOADED = (
     "the API, or a gateway before it, is down or overloaded; lower concurrency, or try "
     f"later; {SUPPORT}"
 )
+_LOGIN = (
+    "this is a web page, as of a login or a gateway before the API; open base_url in a "
+    f"browser; {_ROOT}, or let this machine through without a login"
+)
 _ENCODING = (
     "it has an encoding that the tap did not ask for, or that no header names, perhaps "
     f"from a gateway or proxy on the way; {SUPPORT}"
@@ -107,6 +111,7 @@ _RESPONSES: tuple[tuple[Collection[int], str, Consequences, str], ...] = (
     (SUCCESS, "encoded", SLOW, _ENCODING),
     ({202}, "", DOWN, f"the API has not answered yet; {SUPPORT}"),
     ({204}, "", EMPTY, _NO_PAGE),
+    (SUCCESS, "html", TEMPORARY, _LOGIN),
     (SUCCESS, "", SLOW, f"{SUPPORT}, or {_ROOT}"),
     ({400, 422}, "", REFUSED, _FILTERS),
     ({401}, "after a page", LASTING, _NO_ACCESS),

@@ -98,12 +98,10 @@ class RecordNotes:
         if names := sorted(self._without_column):
             self._logger.log(
                 logging.WARNING if documented else logging.INFO,
-                "%s without a column, only in additional_properties: %s; %s",
+                "%s without a column, only in additional_properties: %s; `meltano "
+                "config set tap-leadintent _schema` adds columns, see docs/columns.md",
                 counted(len(names), "field"),
                 show(", ".join(map(repr, names)), _MAX_SHOWN),
-                "a column can be added in the catalog (`schema` in meltano.yml)"
-                if documented
-                else "infer_columns can add typed columns",
             )
         if self._contradicting:
             counts = sorted(self._contradicting.items())
