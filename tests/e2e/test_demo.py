@@ -58,7 +58,7 @@ def test_the_demo_shows_the_database_and_leaves_a_project(
     assert found
     assert found[0] in unescape(PICTURE.read_text(encoding="utf-8"))
 
-    # The printed lines load another API. Those of README have a test of their own.
+    # The printed lines load another API. Those of the pages have a test of their own.
     lines = re.findall(r"^  (\S.*)$", printed.partition("To continue")[2], re.MULTILINE)
     first, *others = (line for line in lines if " config set " not in line)
     sandbox.configure(api_key=API_KEY, sizes=dict.fromkeys(STREAMS, 20))

@@ -14,7 +14,7 @@ def test_the_lines_of_the_pages_in_one_project(
     sandbox: Sandbox, postgres: Postgres, tmp_path: Path
 ) -> None:
     with begin_walk(sandbox, postgres, tmp_path) as walk:
-        walk.readme()
+        walk.install()
         walk.state()
         walk.settings()
         walk.columns()

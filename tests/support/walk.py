@@ -15,18 +15,17 @@ from tap_leadintent.demo.postgres import Postgres
 from tap_leadintent.sandbox import Sandbox, running_sandbox
 from tests.support.clones import Repository
 from tests.support.helpers import API_KEY, STREAMS, raw_records
-from tests.support.pages import README, ROOT, SCRIPTS, section, shell_blocks, typed
+from tests.support.pages import ROOT, SCRIPTS, shell_blocks, typed
 from tests.support.postgres import Rows, rows_of, tables_of
 from tests.support.rows import expected_rows, without
 from tests.support.runs import CLOCK
 
 DOCS = ROOT / "docs"
-_VENV, BUILD, INSTALL, ADD, FIRST, _SHARED, REBUILD, UPGRADE = shell_blocks(
-    section(README, "## In your project")
-)
+INSTALL = DOCS / "install.md"
+NEW, FIRST, EXISTING, UPGRADE, _SHARED, _VENV = shell_blocks(INSTALL.read_text("utf-8"))
 QUERIES = [
     re.findall(r"```sql\n(SELECT .*?)```", page.read_text("utf-8"), re.DOTALL)[0]
-    for page in (README, DOCS / "tables.md")
+    for page in (INSTALL, DOCS / "tables.md")
 ]
 SIZES = {**dict.fromkeys(STREAMS, 30), "leads": 150}
 SINCE = "2026-01-02T00:00:00Z"
@@ -62,8 +61,6 @@ class Shell:
         }
         self.repository = Repository(folder / "repository")
         self.repository.git("clone", ".", str(folder / "clone"))
-        built = self(f'cd {folder / "clone"}\n{BUILD}printf %s "$UV_FIND_LINKS"')
-        self._env["UV_FIND_LINKS"] = built
 
     def __call__(self, *lines: str, folder: str = "") -> str:
         """Type lines, one after the other; each must succeed."""
@@ -73,9 +70,12 @@ class Shell:
         place = self.project if self.project.exists() else self.folder
         return typed(text, self.folder / folder if folder else place, **self._env)
 
-    def keep_path(self, printed: str) -> None:
-        """Go on with the path that the lines have printed at last."""
-        self._env["PATH"] = printed.splitlines()[-1]
+    def export(self, block: str) -> None:
+        """Run a block in the clone, and keep the variables that it exports."""
+        names = sorted(set(re.findall(r"export (\w+)=", block)))
+        values = [f'printf "%s\\n" "${name}"' for name in names]
+        printed = self(block, *values, folder="clone").splitlines()
+        self._env.update(zip(names, printed[-len(names) :], strict=True))
 
     def plugin(self, kind: str) -> dict[str, Any]:
         """Return the first plugin of a kind that the project has."""
@@ -108,9 +108,9 @@ class Walk:
         """Return what is loaded."""
         return tables_of(self._postgres, schema)
 
-    def readme(self) -> None:
-        self._shell.keep_path(self._shell(INSTALL, 'printf %s "$PATH"'))
-        self._shell(ADD)
+    def install(self) -> None:
+        self._shell.export(NEW)
+        self._shell.export(EXISTING)  # it replaces the extractor by the same
         self._shell(FIRST)
         tables = self.tables()
         assert {name: len(rows) for name, rows in tables.items()} == SIZES
@@ -239,8 +239,7 @@ class Walk:
         changed = self._shell.repository.folder / "tap_leadintent/tap.py"
         changed.write_text(f"{changed.read_text(encoding='utf-8')}{LOGGED}")
         self._shell.repository.commit()
-        self._shell(REBUILD, folder="clone")
-        self._shell(UPGRADE)
+        self._shell.export(UPGRADE)
         now = yaml.safe_load((FOLDER / "tap-leadintent.yaml").read_text("utf-8"))
         extractor = self._shell.plugin("extractors")
         assert extractor["settings"] == now["settings"]
@@ -252,7 +251,7 @@ class Walk:
 
 @contextmanager
 def begin_walk(sandbox: Sandbox, postgres: Postgres, folder: Path) -> Iterator[Walk]:
-    """Fill the APIs that the lines of the pages read; README has to come first.
+    """Fill the APIs that the lines of the pages read; `install` has to come first.
 
     Args:
         sandbox: The API of the pages; that of another organization is started.
