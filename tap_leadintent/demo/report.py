@@ -1,5 +1,8 @@
 """Prints what a run has changed in the database."""
 
+from collections.abc import Sequence
+from unicodedata import east_asian_width
+
 from psycopg import Connection, sql
 
 SCHEMA = "demo"
@@ -10,17 +13,11 @@ _REMEMBERED = """
     SELECT id, signal_observed_at AS time, signal ->> 'name' AS signal FROM demo.leads
 """
 _CHANGED = """
-    SELECT former.id IS NULL, concat_ws(', ', full_name, company ->> 'name') || ': '
-        || concat_ws(' -> ', former.signal, leads.signal ->> 'name')
+    SELECT former.id IS NULL, coalesce(full_name, ''), coalesce(company ->> 'name', ''),
+        concat_ws(' -> ', former.signal, leads.signal ->> 'name')
     FROM demo.leads LEFT JOIN former USING (id)
     WHERE former.id IS NULL OR signal_observed_at > time
     ORDER BY (score ->> 'value')::numeric DESC NULLS LAST, id
-"""
-_DAYS = """
-    SELECT to_char(signal_observed_at, 'YYYY-MM-DD') AS day,
-        count(*) FILTER (WHERE signal_observed_at = time), count(*)
-    FROM demo.leads LEFT JOIN former USING (id)
-    WHERE signal_observed_at IS NOT NULL GROUP BY day ORDER BY day DESC LIMIT 12
 """
 
 
@@ -50,10 +47,25 @@ def show_changes(connection: Connection, before: dict[str, int]) -> None:
     for name, now in row_counts(connection).items():
         print(f"{name:20}{before[name]:12,}{now:12,}{now - before[name]:8,}")
     changed = connection.execute(_CHANGED).fetchall()
-    new = [text for is_new, text in changed if is_new]
-    moved = [text for is_new, text in changed if not is_new]
-    print(f"\n{len(new)} new leads; with the highest scores:", *new[:3], sep="\n  ")
-    print(f"{len(moved)} leads with a new signal:", *moved[:3], sep="\n  ")
-    print("\nLeads by day of their signal; + is new:")
-    for day, same, count in reversed(connection.execute(_DAYS).fetchall()):
-        print(f"  {day}  {'=' * same}{'+' * (count - same)}")
+    new = [row for is_new, *row in changed if is_new]
+    moved = [row for is_new, *row in changed if not is_new]
+    print(f"\n{len(new)} new leads; with the highest scores:")
+    _print_rows(new[:3])
+    print(f"{len(moved)} leads with a new signal:")
+    _print_rows(moved[:3])
+
+
+def _print_rows(rows: Sequence[Sequence[str]]) -> None:
+    """Print rows of name, company and signal in columns of equal width."""
+    for name, company, signal in rows:
+        print(f"  {_pad(name, 25)} {_pad(company, 25)} {signal}")
+
+
+def _pad(text: str, width: int) -> str:
+    return text + " " * (width - columns_of(text))
+
+
+def columns_of(text: str) -> int:
+    """Return how many columns of a terminal a text takes."""
+    # Chinese, Japanese and Korean characters take two columns each.
+    return sum(2 if east_asian_width(each) in "FW" else 1 for each in text)

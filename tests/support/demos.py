@@ -4,6 +4,7 @@
 """
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,7 +15,8 @@ from tempfile import TemporaryDirectory
 
 import psutil  # type: ignore[import-untyped]
 
-from tests.support.pages import ROOT
+from tap_leadintent.demo.report import columns_of
+from tests.support.pages import README, ROOT, shell_blocks
 
 PICTURE = ROOT / "docs" / "demo.svg"
 _HEAD = '<rect width="100%" height="100%" rx="8" fill="#1e1e1e"/>'
@@ -59,11 +61,16 @@ def open_folder() -> Iterator[Path]:
 
 
 def picture(printed: str) -> str:
-    """Return a picture of what a demo has printed, without the next steps."""
-    lines = printed.partition("\nTo continue")[0].splitlines()
+    """Return a picture of the command and what it has printed, without next steps."""
+    printed = printed.partition("\nTo continue")[0].rstrip()
+    command = shell_blocks(README.read_text(encoding="utf-8"))[0].partition("&& ")[2]
+    lines = [f"$ {command}", *printed.splitlines()]
+    # Each cell has its own place, as the fonts of a page differ in width.
     texts = "".join(
-        f'<text x="16" y="{30 + 18 * n}">{escape(line)}</text>\n'
+        f'<text x="{16 + 8.4 * columns_of(line[: cell.start()]):.0f}" '
+        f'y="{30 + 18 * n}">{escape(cell[0], quote=False)}</text>\n'
         for n, line in enumerate(lines)
+        for cell in re.finditer(r"\S+( \S+)*", line)
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="760" '
