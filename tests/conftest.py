@@ -34,8 +34,14 @@ hypothesis.settings.load_profile("patient")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests that take long before all others."""
+    """Put the tests that take long before all others.
+
+    Coverage would double the time of tests with hundreds of examples.
+    """
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    for item in items:
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker("no_cover")
 
 
 @pytest.fixture(autouse=True, scope="session")
