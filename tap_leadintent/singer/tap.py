@@ -29,8 +29,8 @@ from tap_leadintent.singer.mapper import build_mapper
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.singer.writer import Writer
 
-_M_ARENA_MAX = -8
-"""The number that glibc's `malloc.h` gives the setting."""
+_M_ARENA_MAX, _M_MMAP_THRESHOLD = -8, -3
+"""The numbers that glibc's `malloc.h` gives the settings."""
 
 StreamT = TypeVar("StreamT", bound=SingerStream)
 
@@ -196,7 +196,11 @@ class SingerTap(Tap, Generic[StreamT]):
             # With a heap for each thread, each reader would keep the most memory that
             # it has needed at any time. Only glibc has these heaps.
             with suppress(AttributeError, OSError, TypeError):
-                ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+                libc = ctypes.CDLL(None)
+                libc.mallopt(_M_ARENA_MAX, 1)
+                # Large blocks, such as pages, then return to the system. Otherwise,
+                # loads in files of Arrow would take more than 120 MB.
+                libc.mallopt(_M_MMAP_THRESHOLD, 64 * 1024)
             tap.interruption.install()
             tap.sync_all()
 
