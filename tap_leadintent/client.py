@@ -75,7 +75,7 @@ class LeadIntentStream(SingerStream):
     schema: dict[str, Any]
     """The stream's schema, before a catalog changes it."""
 
-    primary_keys = (openapi.RECORD_KEY,)
+    primary_keys: tuple[str, ...] = (openapi.RECORD_KEY,)
     """The key, before a catalog changes it."""
 
     computed_columns: tuple[openapi.ComputedColumn, ...] = ()

@@ -2,8 +2,9 @@
 
 import logging
 import time
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tap_leadintent.times import format_instant, format_interval
@@ -70,46 +71,34 @@ class Pass:
     time_range: str
     """The time range; empty where all records are read."""
 
-    number: int
-    """Which part it is, counted from one."""
-
-    count: int
-    """How many parts there are."""
+    number: str
+    """Which part it is, such as "1 of 2"."""
 
     seconds: int
     """How many seconds of the time range it reads."""
 
+    read_to: int
+    """The end of the newest window that has been read, in seconds since 1970."""
+
+    before: Mapping[str, Any]
+    """The figures of the stream when it began."""
+
     read_seconds: int = 0
-    """How many of them have been read."""
-
-    read_to: str = ""
-    """The end of the newest window that has been read."""
-
-    def note_window(self, window: tuple[int, int]) -> None:
-        """Note that a window has been read completely.
-
-        Args:
-            window: Its interval, in seconds since 1970.
-        """
-        start, end = window
-        self.read_seconds += end - start
-        self.read_to = format_instant(end)
+    """How many seconds of the time range have been read."""
 
     def fields(self) -> dict[str, Any]:
-        """Return what has been read as fields of a log record."""
+        """Return how far it has come as fields of a log record."""
         return {
-            "range": self.time_range,
+            "range": self.time_range or "all records",
             "pass": self.number,
-            "passes": self.count,
             "read_percent": 100 * self.read_seconds // self.seconds,
-            "read_to": self.read_to,
+            "read_to": format_instant(self.read_to),
         }
 
     def __str__(self) -> str:
         """Return text such as "date_found, 1 of 2: 38 % read, up to 2026-03-15T…"."""
-        percent = f"{self.fields()['read_percent']} % read"
-        so_far = f"{percent}, up to {self.read_to}" if self.read_to else percent
-        return f"{self.time_range}, {self.number} of {self.count}: {so_far}"
+        text = "{range}, {pass}: {read_percent} % read, up to {read_to}"
+        return text.format(**self.fields())
 
 
 @dataclass
@@ -131,14 +120,22 @@ class StreamStats:
     logged_at: float | None = None
     """When the last line about progress was logged, by the same clock."""
 
-    has_failed: bool = False
+    ended: float | None = None
+    """When the run ended with the stream, by the same clock."""
 
-    current_pass: Pass | None = None
-    """What is being read, if the stream is read by time ranges."""
+    ended_at: str | None = None
+    """The same by the clock, in UTC."""
+
+    failure: Exception | None = None
+    """Why the stream failed, if it did."""
+
+    passes: list[Pass] = field(default_factory=list)
+    """What has been read; the last one is what is being read."""
 
     def fields(self) -> dict[str, Any]:
         """Return the figures as fields of a log record."""
-        seconds = 0.0 if self.began is None else time.monotonic() - self.began
+        now = self.ended or time.monotonic()
+        seconds = 0.0 if self.began is None else now - self.began
         return {
             "records": self.records,
             "requests": self.requests,
@@ -146,6 +143,23 @@ class StreamStats:
             "waited_seconds": round(self.waited_seconds, 3),
             "seconds": round(seconds, 3),
         }
+
+    def end(self) -> None:
+        """Note that the run has ended with the stream."""
+        self.ended, self.ended_at = time.monotonic(), format_instant(int(time.time()))
+
+    def figures_by_range(self, default: str) -> dict[str, Counter[str]]:
+        """Return the figures of each time range.
+
+        Args:
+            default: Gets the figures of passes that read all records.
+        """
+        figures = defaultdict[str, Counter[str]](Counter)
+        ends = [*(each.before for each in self.passes[1:]), self.fields()]
+        for each, after in zip(self.passes, ends, strict=False):
+            figures[each.time_range or default].update(after)
+            figures[each.time_range or default].subtract(each.before)
+        return figures
 
     def log_progress(self, logger: logging.Logger, stream: str) -> None:
         """Log how far the stream has come, but at most every 15 seconds.
@@ -159,7 +173,8 @@ class StreamStats:
             self.logged_at = now
             text = f"{counted(self.records, 'record')} so far"
             figures = {**self.fields(), "stream": stream}
-            if self.current_pass:
-                text = f"{self.current_pass}; {text}"
-                figures |= self.current_pass.fields()
+            # Nobody knows how much of an unfiltered list is left.
+            if self.passes and self.passes[-1].time_range:
+                text = f"{self.passes[-1]}; {text}"
+                figures |= self.passes[-1].fields()
             logger.info("%s", text, extra=figures)

@@ -8,6 +8,7 @@ from typing import Any
 
 from tap_leadintent import errors
 from tap_leadintent.client import LeadIntentStream
+from tap_leadintent.loads import Loads
 from tap_leadintent.progress import StreamStats, counted, describe_figures
 
 _MAX_REASON = 200
@@ -16,7 +17,7 @@ of its text."""
 
 
 def sync_streams(streams: Sequence[LeadIntentStream]) -> None:
-    """Sync streams, and log one line for each of them and one for the run.
+    """Sync streams, `loads` last, and log one line for each and one for the run.
 
     Args:
         streams: The selected streams.
@@ -27,6 +28,9 @@ def sync_streams(streams: Sequence[LeadIntentStream]) -> None:
         OutputError: Standard output cannot be written.
     """
     began, logger = monotonic(), logging.getLogger(errors.TAP_NAME)
+    streams = sorted(streams, key=lambda stream: isinstance(stream, Loads))
+    if isinstance(streams[-1], Loads):
+        streams[-1].reported = streams[:-1]
     try:
         read_each(streams, _sync)
     except SystemExit:
@@ -60,7 +64,7 @@ def _sync(stream: LeadIntentStream) -> None:
 
 def _log_run(streams: Sequence[LeadIntentStream], seconds: float) -> None:
     tried = [stream for stream in streams if stream.stats.began is not None]
-    failed = [stream.name for stream in tried if stream.stats.has_failed]
+    failed = [stream.name for stream in tried if stream.stats.failure]
     figures = StreamStats().fields()
     for name in figures:
         figures[name] = round(sum(stream.stats.fields()[name] for stream in tried), 3)
@@ -98,7 +102,12 @@ def read_each(
     """
     failures: dict[str, list[str]] = {}
     endings: list[str] = []
-    for number, stream in enumerate(streams, start=1):
+    not_tried: list[str] = []
+    has_ended = False
+    for stream in streams:
+        if has_ended and not isinstance(stream, Loads):
+            not_tried.append(stream.name)
+            continue
         stream.stats.began = monotonic()
         try:
             read(stream)
@@ -106,18 +115,16 @@ def read_each(
             raise
         except Exception as cause:  # noqa: BLE001 - none may end the others
             error, reason, places = _explain(cause)
-            stream.stats.has_failed = True
+            stream.stats.failure = error
             # The last line of the run, which repeats this, may come hours later.
             extra = _log_fields(stream, status=error.status, reason=reason)
             alike = failures.setdefault(str(error), [])
             text = f"failed like {alike[0]}" if alike else f"{error}{places}"
             stream.logger.error("%s", text, extra=extra)  # noqa: TRY400
             alike.append(stream.name)
-            if stream.run_context.health.note_failure(error):
-                if not_tried := [other.name for other in streams[number:]]:
-                    endings.append(f"not tried after this: {', '.join(not_tried)}")
-                endings.append(f"base_url is {stream.config['base_url']}")
-                break
+            has_ended |= stream.run_context.health.note_failure(error)
+        finally:
+            stream.stats.end()
     if failures:
         summarize = streams[0].run_context.secret.summarize
         reasons = [
@@ -125,5 +132,9 @@ def read_each(
             for text, names in failures.items()
         ]
         count = sum(map(len, failures.values()))
+        if not_tried:
+            endings.append(f"not tried after this: {', '.join(not_tried)}")
+        if has_ended:
+            endings.append(f"base_url is {streams[0].config['base_url']}")
         line = "; ".join([*reasons, *map(summarize, endings)])
         raise errors.RunError(f"{count} of {len(streams)} streams failed: {line}")

@@ -16,6 +16,7 @@ from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.config import settings, validation
 from tap_leadintent.discovery import infer_columns
 from tap_leadintent.errors import TAP_NAME
+from tap_leadintent.loads import Loads
 from tap_leadintent.openapi import is_documented
 from tap_leadintent.run import read_each, sync_streams
 from tap_leadintent.singer.tap import SingerTap
@@ -61,4 +62,6 @@ and the pages README.md and docs/ in the source of the tap."""
             for stream in streams:
                 if not is_documented(stream.name):
                     infer_columns(stream)
+        if self.config.get("load_receipts"):
+            streams.append(Loads(self, run_context))
         return streams

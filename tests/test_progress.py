@@ -45,8 +45,8 @@ def test_a_progress_line_says_how_much_of_the_time_is_read(
     at = [(line["pass"], line["read_percent"], line["read_to"]) for line in lines]
     assert at == sorted(at)
     assert {percent for _, percent, _ in at} - {0, 100}
-    passes = {(line["pass"], line["passes"], line["range"]) for line in lines}
-    assert passes == {(1, 2, "date_found"), (2, 2, "latest_signal")}
+    passes = {(line["pass"], line["range"]) for line in lines}
+    assert passes == {("1 of 2", "date_found"), ("2 of 2", "latest_signal")}
     text = "leads: latest_signal, 2 of 2: {read_percent} % read, up to {read_to}; 30 "
     last = lines[-1]
     assert last["message"] == f"{text}records so far".format(**last)

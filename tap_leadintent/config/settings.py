@@ -166,6 +166,13 @@ SCHEMA = th.PropertiesList(
         '`{"leads": {"lead_country_codes": ["DE", "AT"]}}`.',
     ),
     th.Property(
+        "load_receipts",
+        th.BooleanType,
+        default=False,
+        description="Adds the stream `loads`, which has a row for each stream and time "
+        "range of a run, also if it failed or found nothing.",
+    ),
+    th.Property(
         "emit_activate_version_messages",
         th.BooleanType,
         default=False,

@@ -97,7 +97,7 @@ def _map_problems(entry: str, definition: Any) -> Iterator[str]:  # noqa: ANN401
     sets = definition if isinstance(definition, dict) else {}
     source = str(sets.get("__source__", entry))
     named = matching(openapi.STREAM_NAMES, source)
-    if not named and entry != "__else__":
+    if not named and entry != "__else__" and source != "loads":
         hint = did_you_mean(source, openapi.STREAM_NAMES)
         yield f": there is no stream {source}{hint}"
     known = {field for stream in named for field in openapi.record_fields(stream)}

@@ -147,17 +147,19 @@ class PlanReader:
         self.client.logger.info("%s", text)
         stats = self.client.stats
         for number, step in enumerate(steps, start=1):
-            if isinstance(step, FullRead):
-                stats.current_pass = None
-                yield from self._read_step(step)
-                continue
+            name, first = _range_name(step), step.intervals[0][0]
             seconds = sum(end - start for start, end in step.intervals)
-            current = Pass(step.name, number, len(steps), seconds)
-            stats.current_pass = current
-            read = self._read_newest_last if step.newest_last else self._read_step
-            for page in read(step):
+            of = f"{number} of {len(steps)}"
+            current = Pass(name, of, seconds, first, stats.fields())
+            stats.passes.append(current)
+            if isinstance(step, RangeRead) and step.newest_last:
+                pages = self._read_newest_last(step)
+            else:
+                pages = self._read_step(step)
+            for page in pages:
                 if page.is_last:
-                    current.note_window(page.window)
+                    start, current.read_to = page.window
+                    current.read_seconds += current.read_to - start
                     self.client.logger.debug("%s", current)
                 yield page
 

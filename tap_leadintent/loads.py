@@ -1,0 +1,80 @@
+"""The stream `loads`: what a run did for each of the other streams.
+
+The tap has it with the setting `load_receipts`. It makes no requests.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from uuid import uuid4
+
+from singer_sdk import typing as th
+from singer_sdk.helpers.types import Context
+from typing_extensions import override
+
+from tap_leadintent.api.page import Records
+from tap_leadintent.client import LeadIntentStream, Record
+from tap_leadintent.replication.bookmark import Bookmark
+from tap_leadintent.replication.plan import BEGINNING
+from tap_leadintent.times import format_instant
+
+_ALL = "all"
+"""The time range of a stream that is read without one."""
+
+_TEXTS = ("run_id", "stream", "time_range", "status", "reason", "tap_version")
+_TIMES = ("run_began_at", "ended_at", "complete_from", "complete_to")
+_COUNTS = ("records", "requests", "retries")
+
+
+class Loads(LeadIntentStream):
+    """A row for each stream and time range of the run, made at its end."""
+
+    name = "loads"
+    primary_keys = ("run_id", "stream", "time_range")
+    # As a full table, it would lose the rows of earlier runs with ACTIVATE_VERSION.
+    replication_key = "run_began_at"
+    schema = th.PropertiesList(
+        *(th.Property(name, th.StringType) for name in _TEXTS),
+        *(th.Property(name, th.DateTimeType) for name in _TIMES),
+        *(th.Property(name, th.IntegerType) for name in _COUNTS),
+        th.Property("seconds", th.NumberType),
+    ).to_dict()
+
+    reported: Sequence[LeadIntentStream] = ()
+    """The other streams of the run."""
+
+    @override
+    def sample(self) -> Records:
+        return Records([], [])
+
+    @override
+    def get_records(self, context: Context | None) -> Iterable[Record]:
+        run = {"run_id": str(uuid4()), "tap_version": self._tap.plugin_version}
+        run["run_began_at"] = format_instant(self._run_began)
+        tried = [each for each in self.reported if each.stats.ended_at]
+        rows = [{**run, **row} for stream in tried for row in self._rows(stream)]
+        self.stats.records += len(rows)
+        yield from self._shaper.shape(rows)
+
+    def _rows(self, stream: LeadIntentStream) -> Iterator[Record]:
+        stats, failure = stream.stats, stream.stats.failure
+        ranges = stream.ranges if stream.is_incremental else (_ALL,)
+        figures = stats.figures_by_range(default=ranges[0])
+        # Rows that the run's own bookmark covers may have been lost with a batch.
+        covered = Bookmark.read(stream.stream_state, stream.bookmark.source).coverage
+        if not failure:
+            now = min(self._run_began, self.run_context.clock.earliest)
+            covered[_ALL] = [(BEGINNING, now)]
+        for name in ranges:
+            start, end = covered[name][-1] if name in covered else (None, None)
+            yield {
+                **{
+                    each: round(figures[name][each], 3)
+                    for each in (*_COUNTS, "seconds")
+                },
+                "stream": stream.name,
+                "time_range": name,
+                "status": "failed" if failure else "succeeded",
+                "reason": failure and self.run_context.secret.summarize(failure),
+                "ended_at": stats.ended_at,
+                "complete_from": format_instant(start) if start else None,
+                "complete_to": format_instant(end) if end else None,
+            }

@@ -1,0 +1,116 @@
+"""The stream `loads`, and the queries of the page, on PostgreSQL."""
+
+import re
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from tap_leadintent.demo.postgres import Postgres
+from tap_leadintent.sandbox import Sandbox
+from tests.support.helpers import API_KEY, STREAMS, Json, Run, RunTap, status
+from tests.support.pages import ROOT, section
+from tests.support.postgres import rows_of
+from tests.support.rows import instant
+from tests.support.runs import SINCE
+from tests.support.targets import run_target
+
+BEHIND, FAILED = re.findall(
+    r"```sql\n(.*?);\n```",
+    section(ROOT / "docs/runs.md", "## Runs as rows in the warehouse"),
+    re.DOTALL,
+)
+LATER = """
+    UPDATE {}.loads SET run_began_at = run_began_at - INTERVAL '8 days',
+    complete_to = complete_to - INTERVAL '8 days'
+"""
+ROWS = [
+    ("custom_signals", "all"),
+    ("leads", "date_found"),
+    ("leads", "latest_signal"),
+    ("monitored_accounts", "all"),
+    ("monitored_leads", "latest_activity"),
+    ("observations", "observed_at"),
+    ("signal_accounts", "date_found"),
+    ("signal_accounts", "latest_signal"),
+    ("signal_agents", "all"),
+]
+
+
+def test_each_run_leaves_rows_that_show_what_is_behind_and_what_failed(
+    tap: RunTap, sandbox: Sandbox, postgres: Postgres, config: Json, tmp_path: Path
+) -> None:
+    config |= {"load_receipts": True, "start_date": SINCE, "max_retries": 0}
+    place = {"sqlalchemy_url": postgres.url, "default_target_schema": tmp_path.name}
+
+    def load(run: Run) -> list[Json]:
+        """Load a run; return its rows, the newest ones."""
+        run_target(tmp_path, "target-postgres", place, run.stdout)
+        rows = rows_of(postgres, tmp_path.name, "loads")
+        newest = max(row["run_began_at"] for row in rows)
+        found = [row for row in rows if row["run_began_at"] == newest]
+        return sorted(found, key=lambda row: (row["stream"], row["time_range"]))
+
+    def ask(query: str) -> list[tuple[Any, ...]]:
+        with postgres.connect() as connection:
+            query = query.replace("tap_leadintent.", f"{tmp_path.name}.")
+            return connection.execute(query.encode()).fetchall()
+
+    def configure(hours_ago: int, size: int) -> datetime:
+        clock = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=hours_ago)
+        sizes = dict.fromkeys(STREAMS, size)
+        sandbox.configure(api_key=API_KEY, clock=clock.isoformat(), sizes=sizes)
+        return clock
+
+    configure(3, 12)
+    good = tap(config).succeeded()
+    rows = load(good)
+    assert [(row["stream"], row["time_range"]) for row in rows] == ROWS
+    assert {row["status"] for row in rows} == {"succeeded"}
+    assert len({row["run_id"] for row in rows}) == 1
+    sent = Counter(request["stream"] for request in sandbox.requests())
+    for stream in STREAMS:
+        of_it = [row for row in rows if row["stream"] == stream]
+        assert sum(row["records"] for row in of_it) == len(good.records(stream))
+        assert sum(row["requests"] for row in of_it) == sent[stream]
+    assert ask(BEHIND) == ask(FAILED) == []
+
+    clock = configure(2, 0)
+    empty = tap(config, state=good.state).succeeded()
+    rows = load(empty)
+    assert [(row["stream"], row["time_range"]) for row in rows] == ROWS
+    assert {row["records"] for row in rows} == {0}
+    assert {row["complete_to"] for row in rows} == {instant(clock)}
+    assert ask(BEHIND) == ask(FAILED) == []
+
+    with postgres.connect() as connection:
+        connection.execute(LATER.format(tmp_path.name).encode())
+    assert sorted(row[:2] for row in ask(BEHIND)) == ROWS
+    configure(1, 12)
+    sandbox.faults(
+        {**status(403, body=f"not for {API_KEY}"), "stream": "leads"},
+        {**status(403), "stream": "signal_agents"},
+    )
+    failing = tap(config, state=empty.state)
+    failing.failed()
+    rows = load(failing)
+    assert [(row["stream"], row["time_range"]) for row in rows] == ROWS
+    failed = {"leads", "signal_agents"}
+    assert {row["stream"] for row in rows if row["status"] == "failed"} == failed
+    # The state, which the test did not age, says how far leads are complete.
+    leads = [row for row in rows if row["stream"] == "leads"]
+    assert {row["complete_to"] for row in leads} == {instant(clock)}
+    assert [row[:2] for row in ask(BEHIND)] == [("signal_agents", "all")]
+    for (_, stream, reason), name in zip(ask(FAILED), sorted(failed), strict=True):
+        assert stream == name
+        assert reason.startswith("HTTP 403 ")
+        assert API_KEY not in reason
+
+
+def test_without_the_setting_there_is_no_such_stream(tap: RunTap, config: Json) -> None:
+    names = {message["stream"] for message in tap(config, "--test=schema").messages}
+    assert names == set(STREAMS)
+    config |= {"load_receipts": True, "stream_maps": {"loads": {"__alias__": "runs"}}}
+    messages = tap(config, "--test=schema").succeeded().messages
+    assert {message["stream"] for message in messages} == {*STREAMS, "runs"}
+    assert "loads: ok" in tap(config, "--test").succeeded().stderr
