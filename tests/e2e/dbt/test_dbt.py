@@ -38,6 +38,10 @@ LOADS: dict[str, list[Json]] = {
 }
 
 
+BEHIND = """
+    UPDATE {}.loads SET complete_to = complete_to - INTERVAL '40 days'
+    WHERE time_range = 'latest_signal'
+"""
 AGE = "UPDATE {}.{} SET _sdc_extracted_at = _sdc_extracted_at - INTERVAL '40 days'"
 
 
@@ -119,12 +123,20 @@ def test_columns_without_a_value_in_any_row_fail_by_name(
 def test_the_age_of_rows_shows_stale_sources_and_leads_that_are_gone(
     project: Project, sandbox: Sandbox, config: Json
 ) -> None:
-    project.load(config)
+    clock = datetime.now(UTC).isoformat()
+    sandbox.configure(api_key=API_KEY, clock=clock)
+    project.load({**config, "load_receipts": True})
     with project.postgres.connect() as connection:
         for table in ("leads", "signal_agents"):
             connection.execute(AGE.format(project.folder.name, table).encode())
     freshness = ("source", "freshness")
-    assert "ERROR STALE freshness of" in project.dbt(*freshness)
+    printed = project.dbt(*freshness, load_receipts=True)
+    assert "ERROR STALE freshness of leadintent.signal_agents" in printed
+    assert "PASS freshness of leadintent.loads" in printed
+    with project.postgres.connect() as connection:
+        connection.execute(BEHIND.format(project.folder.name).encode())
+    printed = project.dbt(*freshness, load_receipts=True)
+    assert "ERROR STALE freshness of leadintent.loads" in printed
     gone = {lead["id"] for lead in raw_records(sandbox, "leads")[:3]}
     sandbox.remove("leads", *gone)
     start = f"{datetime.now(UTC):%F %T}"
