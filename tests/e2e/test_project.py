@@ -23,3 +23,4 @@ def test_the_lines_of_the_pages_in_one_project(
         walk.troubles()
         walk.scaling()
         walk.upgrade()
+        walk.production()

@@ -62,7 +62,7 @@ class Shell:
         self.repository = Repository(folder / "repository")
         self.repository.git("clone", ".", str(folder / "clone"))
 
-    def __call__(self, *lines: str, folder: str = "") -> str:
+    def __call__(self, *lines: str, folder: Path | str = "") -> str:
         """Type lines, one after the other; each must succeed."""
         text = "".join(f"{each}\n" for each in lines).rstrip("\n")
         for example, value in self._examples.items():
@@ -226,6 +226,24 @@ class Walk:
         for lines in shards:
             self._shell(lines)
         assert self.tables()["leads"].keys() >= {"of-03", "of-09"}
+
+    def production(self) -> None:
+        environments, run, *_, alert = blocks("production.md")
+        self._shell(environments, "sed -i.old /TAP_LEADINTENT_API_KEY/d .env")
+        self._shell(f"export LEADINTENT_PROD_KEY={API_KEY}", run)
+        assert self.tables("leads_prod").keys() == set(STREAMS)
+        printed = self._shell("export LEADINTENT_PROD_KEY=of-somebody-else", alert)
+        assert "the API refused the key" in printed
+        # The steps of the image, as far as they go without a daemon.
+        text = (DOCS / "examples/docker/Dockerfile").read_text("utf-8")
+        steps = re.findall(r"^RUN ((?:uv|meltano) .*)$", text, re.MULTILINE)
+        home = self._shell.folder / "image"
+        home.mkdir()
+        variables = f"HOME={home} UV_TOOL_DIR={home}/tools UV_TOOL_BIN_DIR={home}/bin"
+        copied = f"cp {self._shell.project}/meltano.yml ."
+        path = f'export {variables} PATH={home}/bin:"$PATH"'
+        last = "meltano invoke tap-leadintent --version"
+        assert "tap-leadintent" in self._shell(path, copied, *steps, last, folder=home)
 
     def upgrade(self) -> None:
         # A definition of old: with a setting that is gone, and without one that is new.
