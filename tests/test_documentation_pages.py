@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.support import drawings
 from tests.support.pages import ROOT, shell_blocks
 
 PAGES = {
@@ -62,7 +63,7 @@ def test_commands_name_what_is_there(page: str) -> None:
     added |= set(re.findall(r"meltano job add (\S+)", PAGES[page]))
     lines = "".join(shell_blocks(PAGES[page])).splitlines()
     for line in lines:
-        words = line.partition(" 2>&1")[0].replace(" --store=dotenv", "").split()
+        words = line.partition(" 2>")[0].replace(" --store=dotenv", "").split()
         if words[:3] == ["meltano", "config", "set"] and words[3] != "meltano":
             plugin = PLUGINS["tap-leadintent" if words[3] in added else words[3]]
             known = [setting["name"] for setting in plugin["settings"]]
@@ -94,6 +95,12 @@ def test_the_tap_says_what_troubleshooting_quotes() -> None:
     parts = {part for quote in quotes for part in quote.split("…")}
     assert len(parts) > 20
     assert not [part for part in parts if not any(part in text for text in texts)]
+
+
+def test_the_pictures_are_those_of_the_code() -> None:
+    for draw in (drawings.speed, drawings.time):
+        picture = ROOT / "docs" / f"{draw.__name__}.svg"
+        assert picture.read_text(encoding="utf-8") == draw()
 
 
 def test_the_pages_are_short() -> None:

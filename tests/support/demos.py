@@ -73,7 +73,7 @@ def picture(printed: str) -> str:
         for cell in re.finditer(r"\S+( \S+)*", line)
     )
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="760" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="830" '
         f'height="{40 + 18 * len(lines)}" font-family="monospace" font-size="14" '
         f'fill="#ddd" xml:space="preserve">\n{_HEAD}\n{texts}</svg>\n'
     )
