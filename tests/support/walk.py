@@ -167,9 +167,17 @@ class Walk:
         self._shell.forget("stream_maps", "exclude_fields")
 
     def recipes(self) -> None:
-        schedule, hourly, refresh, *others, history, leaving, erased, organization = (
-            blocks("recipes.md")
-        )
+        (
+            schedule,
+            hourly,
+            refresh,
+            *others,
+            history,
+            _by_sheet,
+            leaving,
+            erased,
+            acme,
+        ) = blocks("recipes.md")
         text = (DOCS / "recipes.md").read_text("utf-8")
         crontab = re.findall(r"^[\d*]+ .* && (.*) >> \S+ 2>&1$", text, re.MULTILINE)
         assert [f"{line}\n" in schedule + refresh for line in crontab] == [True] * 2
@@ -197,7 +205,7 @@ class Walk:
         assert self.tables()["leads"].keys() - tables["leads"].keys() == {"lead_124"}
         self._shell.forget("stream_maps")
         # Another organization has its own key, and here also its own address.
-        self._shell(organization)
+        self._shell(acme)
         found = {stream: len(rows) for stream, rows in self.tables("acme").items()}
         assert found == dict.fromkeys(STREAMS, 10)
 
