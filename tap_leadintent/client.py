@@ -318,9 +318,7 @@ class LeadIntentStream(SingerStream):
                 oldest = min([oldest, *filter(None, times)])
             # It is complete when everything below has been read, too.
             yield page._replace(is_last=False)
-        before = (BEGINNING, max(BEGINNING, parse_instant(oldest)))
-        older = (self.reader.first_page(range_fields(n, *before)) for n in self.ranges)
-        if any(map(duplicates.has_new, older)):
+        if self._has_older(parse_instant(oldest), duplicates):
             self.notes.warn_once(
                 "The API leaves out old records when it is asked for all, so all of it "
                 "is read once more, in parts; start_date spares the first reading"
@@ -328,6 +326,21 @@ class LeadIntentStream(SingerStream):
             everything = [(BEGINNING, self._run_began)]
             yield from self.reader.read([RangeRead(n, everything) for n in self.ranges])
         yield page._replace(records=Records([], []))
+
+    def _has_older(self, oldest: int, duplicates: Duplicates) -> bool:
+        """Return whether the API has records before an instant that are still new."""
+        before = (BEGINNING, max(BEGINNING, oldest))
+        older = (self.reader.first_page(range_fields(n, *before)) for n in self.ranges)
+        try:
+            return any(map(duplicates.has_new, older))
+        except StreamError as error:
+            if not error.may_be_range:
+                raise
+            self.notes.warn_once(
+                "The API refuses to be asked for old records, so nobody knows whether "
+                "it has left out some; with start_date, they are read in parts"
+            )
+            return False
 
     def _warn_of_the_state(self) -> None:
         """Warn of parts of the state that are ignored, and of another key."""

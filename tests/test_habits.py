@@ -76,6 +76,16 @@ def test_a_complete_list_is_checked_by_one_request_a_range(
     ]
 
 
+def test_a_list_whose_older_records_cannot_be_asked_for_is_read_with_a_warning(
+    sandbox: Sandbox, config: dict[str, Any], tap: RunTap
+) -> None:
+    restart(sandbox, sizes={"leads": 50}, since=SINCE)
+    sandbox.faults({"kind": "status", "status": 400, "skip": 1})
+    run = tap(config, catalog=LEADS).succeeded()
+    assert loaded(run) == ids(sandbox)
+    assert "nobody knows whether it has left out some" in run.stderr
+
+
 def test_a_lead_in_two_sheets_gives_one_warning(
     sandbox: Sandbox, config: dict[str, Any], tap: RunTap
 ) -> None:
