@@ -107,7 +107,8 @@ class LeadIntentStream(SingerStream):
         self.stats = StreamStats()
         """Counts the records and requests of the stream."""
         # The SDK gives milliseconds.
-        self._run_began = tap.initialized_at // 1000
+        self.run_began = tap.initialized_at // 1000
+        """When the run began, in UTC seconds since 1970."""
         self.notes = RecordNotes(self.logger)
         """Collects what to log about the records."""
         self.filters: dict[str, Any] = self.config["filters"].get(self.name, {})
@@ -239,7 +240,7 @@ class LeadIntentStream(SingerStream):
             if not (self.ranges and error.may_be_range and error.may_be_split):
                 raise
         # The API may demand a time range.
-        month = (self._run_began - _MONTH, self._run_began)
+        month = (self.run_began - _MONTH, self.run_began)
         return self.reader.first_page(range_fields(self.ranges[0], *month))
 
     def check(self) -> None:
@@ -286,7 +287,7 @@ class LeadIntentStream(SingerStream):
         if not self.is_incremental:
             hint = replication_command(self.name, REPLICATION_INCREMENTAL)
             hint = f"if it demands a time range: {hint}" if self.ranges else ""
-            everything = FullRead([(BEGINNING, self._run_began)], hint=hint)
+            everything = FullRead([(BEGINNING, self.run_began)], hint=hint)
             for page in self.reader.read([everything]):
                 duplicates.check(page.records)
                 yield page
@@ -311,7 +312,7 @@ class LeadIntentStream(SingerStream):
         Some APIs return only the last weeks, or the newest so many records. So there
         must be no older record that the list did not have.
         """
-        oldest = format_instant(self._run_began - (not self.time_fields) * _MONTH)
+        oldest = format_instant(self.run_began - (not self.time_fields) * _MONTH)
         for page in pages:
             for path in self.time_fields.values():
                 times = (time_at(path, record) for record in page.records.data)
@@ -323,7 +324,7 @@ class LeadIntentStream(SingerStream):
                 "The API leaves out old records when it is asked for all, so all of it "
                 "is read once more, in parts; start_date spares the first reading"
             )
-            everything = [(BEGINNING, self._run_began)]
+            everything = [(BEGINNING, self.run_began)]
             yield from self.reader.read([RangeRead(n, everything) for n in self.ranges])
         yield page._replace(records=Records([], []))
 
@@ -356,14 +357,14 @@ class LeadIntentStream(SingerStream):
                 "it belongs to another organization, use a separate state for it"
             )
         newest = self.newest_covered
-        if newest and newest > format_instant(self._run_began):
+        if newest and newest > format_instant(self.run_began):
             text = "The state covers a time in the future, up to %s, which is ignored"
             self.logger.warning(text, newest)
 
     def _plan(self) -> Plan:
         """Plan the run, and write a STATE of what counts as covered from now on."""
         bookmark, scope = self.bookmark, Scope.of(self.config, self.ranges)
-        plan = make_plan(scope, bookmark.coverage, bookmark.rechecked, self._run_began)
+        plan = make_plan(scope, bookmark.coverage, bookmark.rechecked, self.run_began)
         bookmark.coverage, bookmark.rechecked = plan.coverage, plan.rechecked_before
         self.write_state()
         return plan

@@ -4,6 +4,7 @@ The tap has it with the setting `load_receipts`. It makes no requests.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from importlib.metadata import version
 from uuid import uuid4
 
 from singer_sdk import typing as th
@@ -47,12 +48,12 @@ class Loads(LeadIntentStream):
 
     @override
     def get_records(self, context: Context | None) -> Iterable[Record]:
-        run = {"run_id": str(uuid4()), "tap_version": self._tap.plugin_version}
-        run["run_began_at"] = format_instant(self._run_began)
+        run = {"run_id": str(uuid4()), "tap_version": version(self.tap_name)}
+        run["run_began_at"] = format_instant(self.run_began)
         tried = [each for each in self.reported if each.stats.ended_at]
         rows = [{**run, **row} for stream in tried for row in self._rows(stream)]
         self.stats.records += len(rows)
-        yield from self._shaper.shape(rows)
+        yield from self.shaper_for(self.effective_schema["properties"])(rows)
 
     def _rows(self, stream: LeadIntentStream) -> Iterator[Record]:
         stats, failure = stream.stats, stream.stats.failure
@@ -61,7 +62,7 @@ class Loads(LeadIntentStream):
         # Rows that the run's own bookmark covers may have been lost with a batch.
         covered = Bookmark.read(stream.stream_state, stream.bookmark.source).coverage
         if not failure:
-            now = min(self._run_began, self.run_context.clock.earliest)
+            now = min(self.run_began, self.run_context.clock.earliest)
             covered[_ALL] = [(BEGINNING, now)]
         for name in ranges:
             start, end = covered[name][-1] if name in covered else (None, None)

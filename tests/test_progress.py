@@ -38,7 +38,7 @@ def test_a_progress_line_says_how_much_of_the_time_is_read(
 ) -> None:
     caplog.set_level(logging.INFO)
     seconds = count(time.monotonic(), 15)
-    late = SimpleNamespace(monotonic=lambda: next(seconds))
+    late = SimpleNamespace(monotonic=lambda: next(seconds), time=time.time)
     monkeypatch.setattr("tap_leadintent.progress.time", late)
     run(Api(now=2 * DAY, leads=steady(30)), Store(), DAILY)
     lines = [vars(line) for line in caplog.records if "so far" in line.message]
