@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 from datetime import datetime
 from pathlib import Path
@@ -12,9 +13,12 @@ from psycopg import sql
 
 from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import STREAMS, TIMEOUT, declared_stream
+from tests.support.pages import ROOT, section
 from tests.support.pipelines import Pipeline, PostgresWarehouse
 from tests.support.postgres import tables_of
 from tests.support.runs import CLOCK, SINCE, covered, fill, poll
+
+RUNS, LOGS = ROOT / "docs/runs.md", "## What a run logs"
 
 
 def assert_reads_well(bookmarks: dict[str, Any], source: str) -> None:
@@ -44,6 +48,17 @@ def assert_has_figures(log: Path, sizes: dict[str, int]) -> None:
     assert (run["records"], run["failed_streams"]) == (sum(sizes.values()), [])
     metrics = {line["metric_info"]["metric"] for line in lines if "metric_info" in line}
     assert metrics >= {"record_count", "sync_duration"}
+    assert "http_request_duration" not in metrics
+    events = {_shape(line["event"]) for line in lines if "event" in line}
+    (shown,) = re.findall(r"```text\n(.*?)```", section(RUNS, LOGS), re.DOTALL)
+    # A run of a few seconds logs no progress.
+    ended = [line for line in shown.splitlines() if "so far" not in line]
+    assert {_shape(line.partition("] tap-leadintent ")[2]) for line in ended} <= events
+
+
+def _shape(line: str) -> str:
+    """Return a line without its figures."""
+    return re.sub(r"\d[\d,.:TZ-]*", "0", re.sub(r", [\d.]+ s of waiting", "", line))
 
 
 @pytest.mark.long
