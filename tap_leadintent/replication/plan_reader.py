@@ -192,14 +192,15 @@ class PlanReader:
         else:
             return
         accepted = find_accepted(step.name, step.intervals, self.first_page)
-        if accepted is None and not step.is_recheck:
-            raise refusal
         start, end = step.intervals[0][0], step.intervals[-1][1]
+        has_newer = any(after > end for _, after in step.newest_last)
+        if accepted is None and not (step.is_recheck or has_newer):
+            raise refusal
         until = end if accepted is None else accepted
-        if start < until:
-            advice = f"set start_date to {format_instant(until)}"
+        for refused in overlap(step.intervals, (start, until)):
+            advice = f"set start_date to {format_instant(refused[1])}"
             reason = f"{refusal}; if the API keeps no older records, {advice}"
-            self._note_hole(step, (start, until), reason)
+            self._note_hole(step, refused, reason)
         if later := overlap(step.intervals, (until, end)):
             yield from self._read_windows(step._replace(intervals=later), until)
 
@@ -276,8 +277,8 @@ class PlanReader:
 
     def _note_problems(self, step: Step, schedule: Schedule, capped: int) -> None:
         """Note what could not be read of a step, or not completely."""
-        for window, error in schedule.failed:
-            self._note_hole(step, window[:2], str(error))
+        for interval, error in schedule.failed:
+            self._note_hole(step, interval, str(error))
         if capped and not self._may_be_capped:
             self._may_be_capped = True
             hint = "if there are more, ask the API's support"

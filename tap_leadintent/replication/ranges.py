@@ -112,36 +112,38 @@ def find_accepted(
         first_page: Reads the first page of a request with these fields.
 
     Returns:
-        The instant, in UTC seconds since 1970; None if the API refuses even the newest
-        hour.
+        The instant, in UTC seconds since 1970; None if the API refuses the end of each
+        interval.
 
     Raises:
         StreamError: A request fails for another reason.
     """
-    (start, _), (_, end) = intervals[0], intervals[-1]
 
     def is_accepted(instant: int) -> bool:
-        until = min(instant + NARROWEST, end)
         try:
-            first_page(range_fields(name, instant, until, instant))
+            first_page(range_fields(name, instant, instant + 1, instant))
         except StreamError as error:
             if not error.may_be_range:
                 raise
             return False
         return True
 
-    accepted = max(start, end - NARROWEST)
-    if not is_accepted(accepted):
-        return None
-    if is_accepted(start):
-        return start
-    while accepted - start > 1:
-        middle = (start + accepted) // 2
-        if is_accepted(middle):
-            accepted = middle
-        else:
-            start = middle
-    return accepted
+    for start, end in intervals:
+        if is_accepted(start):
+            return start
+        # The last hour may lie in the server's future.
+        late = [t for t in (end - 1, end - NARROWEST) if t > start]
+        accepted = next(filter(is_accepted, late), start)
+        refused = start
+        while accepted - refused > 1:
+            middle = (refused + accepted) // 2
+            if is_accepted(middle):
+                accepted = middle
+            else:
+                refused = middle
+        if accepted > start:
+            return accepted
+    return None
 
 
 @dataclass(eq=False)

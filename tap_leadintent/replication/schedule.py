@@ -9,7 +9,8 @@ from math import inf
 from tap_leadintent.api.page import Page
 from tap_leadintent.api.pagination import Chain
 from tap_leadintent.errors import StreamError
-from tap_leadintent.replication.windows import Window, Windows
+from tap_leadintent.replication.intervals import Interval
+from tap_leadintent.replication.windows import NARROWEST, Window, Windows
 
 MAX_BYTES = 16 * 2**20
 """Bytes of undecoded pages that wait or are being received, of all windows together."""
@@ -17,8 +18,8 @@ MAX_BYTES = 16 * 2**20
 _FIRST_SIZE = MAX_BYTES // 8
 """The expected size of a page in bytes, while none has arrived."""
 
-_MAX_FAILED = 3
-"""So many windows in a row that cannot be read end the stream."""
+_LONGEST_HOLE = 3 * NARROWEST
+"""Seconds in a row that cannot be read, after which the stream ends."""
 
 
 @dataclass(eq=False)
@@ -50,9 +51,11 @@ class ActiveWindow:
 class Schedule:
     """Divides work into single requests; one thread alone uses it.
 
-    Pages are emitted in the order of their windows. A window that cannot be read is
-    left out, unless its error is about all windows, or two windows before it failed as
-    well. Then the error is raised in its place: after all pages of older windows.
+    Pages are emitted in the order of their windows. What becomes of a window that
+    cannot be read is decided when all older ones have been emitted. It is divided, if
+    its parts may succeed. A window that cannot be divided is left out, and so is one
+    between two others that failed. If its error is about all windows, or too much in a
+    row cannot be read, the error is raised.
 
     The pages that wait and those that are being received take at most `MAX_BYTES`, as
     far as their size can be expected. When there is no room for another page, and
@@ -79,9 +82,9 @@ class Schedule:
         """What the emitted pages take that have not been released yet."""
         self._largest = 0
         """The size of the largest page so far, which is expected of the next ones."""
-        self.failed: list[tuple[Window, StreamError]] = []
-        """The windows that were left out, and why."""
-        self._failed_in_a_row = 0
+        self.failed: list[tuple[Interval, StreamError]] = []
+        """The intervals that were left out, and why."""
+        self._has_emitted = False
 
     @property
     def is_finished(self) -> bool:
@@ -96,7 +99,9 @@ class Schedule:
         """
         max_requests = self._max_under_way()
         unfinished = sum(not each.has_ended for each in self._active)
-        while unfinished < max_requests and (window := self._windows.next()):
+        while unfinished < max_requests and self._may_begin():
+            if not (window := self._windows.next()):
+                break
             self._insert(window)
             unfinished += 1
         if self._is_stuck():
@@ -124,10 +129,6 @@ class Schedule:
             else:
                 self._add(active, result, has_more=active.chain.take(result))
         except BaseException as error:  # noqa: BLE001 - raised in its place
-            narrowest = active.chain.narrowest(error)
-            if narrowest and self._windows.divide(active.window, narrowest=narrowest):
-                self._remove(active)
-                return
             active.has_ended, active.error = True, error
             self._windows.give_up(active.window)
 
@@ -144,15 +145,19 @@ class Schedule:
             oldest = self._active[0]
             if self._is_stuck():
                 oldest.emits_early = True
+            if oldest.error and not self._is_final(oldest, oldest.error):
+                return
             while oldest.pages and (oldest.emits_early or oldest.has_ended):
                 page = oldest.pages.popleft()
                 self._bytes_waiting -= page.size
                 self._bytes_emitted += page.size
+                self._has_emitted = True
                 yield oldest.window, page
             if not oldest.has_ended:
                 return
-            self._note_end(oldest)
             self._remove(oldest)
+            if oldest.error:
+                self._leave_out(oldest, oldest.error)
 
     def release(self, size: int) -> None:
         """Note that an emitted page takes no memory any more.
@@ -170,6 +175,15 @@ class Schedule:
         return bool(self._active) and (
             unread is None or self._active[0].window.start < unread
         )
+
+    def _may_begin(self) -> bool:
+        """Return whether nothing that failed is to be divided before a new window.
+
+        The oldest window of all may wait for the next one.
+        """
+        unread = self._windows.oldest_unread
+        failed = next((each for each in self._active[1:] if each.error), None)
+        return not (failed and unread is not None and unread > failed.window.start)
 
     @property
     def _under_way(self) -> int:
@@ -207,17 +221,38 @@ class Schedule:
         if not windows.done(window, records=records, of_chain=active.chain.records):
             self._remove(active)
 
-    def _note_end(self, active: ActiveWindow) -> None:
-        """Note that a window has been emitted, or raise its error."""
-        error = active.error
-        self._failed_in_a_row = self._failed_in_a_row + 1 if error else 0
-        if not error:
-            return
-        if not isinstance(error, StreamError) or not active.chain.narrowest(error):
+    def _is_final(self, oldest: ActiveWindow, error: BaseException) -> bool:
+        """Return whether a failed window is not read again; divide it if possible."""
+        start, end, *_ = oldest.window
+        if self.failed and self.failed[-1][0][1] == start:
+            # Between two that failed, nothing can be expected.
+            later = self._active[1] if len(self._active) > 1 else None
+            if later and later.window.start == end:
+                if later.error:
+                    return True
+                if not later.pages:
+                    return False
+            elif self._windows.oldest_unread == end and not self._is_stuck():
+                return False
+        narrowest = oldest.chain.narrowest(error)
+        if narrowest and self._windows.divide(oldest.window, narrowest=narrowest):
+            self._remove(oldest)
+            return False
+        return True
+
+    def _leave_out(self, oldest: ActiveWindow, error: BaseException) -> None:
+        """Leave out a window that cannot be read, or raise its error."""
+        start, end, *_ = oldest.window
+        if not isinstance(error, StreamError) or not oldest.chain.narrowest(error):
             raise error
-        if self._failed_in_a_row == _MAX_FAILED:
+        if error.may_be_range and not self._has_emitted:
+            # The API may refuse the oldest time.
             raise error
-        self.failed.append((active.window, error))
+        if self.failed and self.failed[-1][0][1] == start:
+            (start, _), error = self.failed.pop()
+        if end - start >= _LONGEST_HOLE:
+            raise error
+        self.failed.append(((start, end), error))
 
     def _remove(self, active: ActiveWindow) -> None:
         self._active.remove(active)

@@ -105,7 +105,7 @@ class _Unread(NamedTuple):
 
 
 class _Done(NamedTuple):
-    """A window that has been read completely, or cannot be read."""
+    """A window that has been read completely."""
 
     start: int
     end: int
@@ -140,7 +140,10 @@ class Windows:
         """How many windows are read at once."""
         self.widest = sys.maxsize if one_chain or not widest else widest
         """The most seconds of a window; less once the API has refused a wider one."""
+        self._allowed = self.widest
         self._is_quiet = quiet
+        self._gaps = {*requested} if quiet else set[Interval]()
+        """Intervals that earlier runs may have failed to read."""
         self.capped = 0
         """The most records of a window that may have been capped, and was not divided.
         """
@@ -264,16 +267,17 @@ class Windows:
                 self._read_next(window, _FEW_PARTS, ceil(pages))
                 return False
             self.capped = max(self.capped, of_chain)
-        self._end(window, records / self._full_page)
+        held = self._in_flight.pop(window) + records / self._full_page
+        insort(self._done, _Done(window.start, window.end, held))
         return True
 
     def give_up(self, window: Window) -> None:
-        """Note that a window cannot be read.
+        """Note that a window cannot be read; it may be divided later.
 
         Args:
             window: The window.
         """
-        self._end(window, 0.0)
+        del self._in_flight[window]
 
     def divide(self, window: Window, *, narrowest: int = 1) -> bool:
         """Divide a window that cannot be read.
@@ -292,8 +296,19 @@ class Windows:
         start, end, *_ = window
         seconds = end - start
         if seconds <= narrowest or self._is_one_chain:
+            if self._longest_read < NARROWEST:
+                # It was not the length.
+                self.widest = self._allowed
             return False
         self._put_back(window, 0.0)
+        if narrowest == 1 and (start, end) in self._gaps:
+            # The first and the last second show whether it is still the hole that an
+            # earlier run has left.
+            edges = sorted({start, start + 1, end - 1, end})
+            self._next[:0] = [
+                Window(a, b, _LONGEST_CHAIN, max_retries=1) for a, b in pairwise(edges)
+            ]
+            return True
         if seconds <= max(self._longest_read, NARROWEST):
             parts = seconds if seconds <= _SHORT_SECONDS else _FEW_PARTS
             self._read_next(window, parts, _LONGEST_CHAIN, max_retries=1)
@@ -332,10 +347,6 @@ class Windows:
             # A server may send half of what it is asked for, or a quarter.
             is_full = is_full or self._page_size % max(1, records) == 0
         return is_full and records >= _FEW_RECORDS
-
-    def _end(self, window: Window, pages: float) -> None:
-        held = self._in_flight.pop(window) + pages
-        insort(self._done, _Done(window.start, window.end, held))
 
     def _cut(
         self, start: int, end: int, count: int, max_pages: int = _PROBE_PAGES
@@ -382,7 +393,7 @@ class Windows:
 
     def _put_back(self, window: Window, pages: float) -> None:
         """Note that a window is unread again, and the least pages that it holds."""
-        del self._in_flight[window]
+        self._in_flight.pop(window, None)
         start, end, *_ = window
         insort(self._unread, _Unread(start, end, pages / (end - start)))
 

@@ -85,10 +85,16 @@ class Api:
     """The most seconds that a range may ask for."""
     too_wide: int = 422
     """The status for a range that is wider."""
+    broken: tuple[float, float] | None = None
+    """Any range that touches this interval fails with 500."""
+    keeps_from: float = -math.inf
+    """Ranges that begin earlier are refused."""
+    limit: float = math.inf
+    """Pages that begin after so many records of a query are refused."""
     forbidden_at: int | None = None
     requests: list[dict[str, Any]] = field(default_factory=list)
     refused: list[dict[str, Any]] = field(default_factory=list)
-    """Requests whose range was too wide."""
+    """Requests that failed because of their range."""
 
     def version(self, lead: Lead, span: tuple[float, float] = EVER) -> int | None:
         """Return the version of a lead that is current, or the newest of a span."""
@@ -111,8 +117,8 @@ class Api:
         start, end = map(seconds_of, asked.values()) if name else EVER
         if status := self._refusal(body, start, end):
             return status, {"error": "refused"}
-        self.requests.append(body)
         rows = sorted(self._rows(name, start, end, body), reverse=self.newest_first)
+        count = len(rows)
         if after := body["cursor"].get("after"):
             mark = tuple(json.loads(after))
             rows = [
@@ -120,6 +126,10 @@ class Api:
                 for row in rows
                 if row[:2] != mark and (row[:2] < mark) == self.newest_first
             ]
+        if count - len(rows) >= self.limit:
+            self.refused.append(body)
+            return 400, {"error": "too many"}
+        self.requests.append(body)
         page, later = rows[: body["cursor"]["limit"]], rows[body["cursor"]["limit"] :]
         return 200, {
             "data": [json.loads(record) for *_, record in page],
@@ -133,9 +143,16 @@ class Api:
         if "after" in body["cursor"] and self.refuses_cursors:
             self.refuses_cursors -= 1
             return 422
+        status = None
         if self.widest < end - start < math.inf:
+            status = self.too_wide
+        elif -math.inf < start < self.keeps_from:
+            status = 400
+        elif self.broken and start <= self.broken[1] and self.broken[0] <= end:
+            status = 500
+        if status:
             self.refused.append(body)
-            return self.too_wide
+            return status
         if self.refuses_the_future and self.now < end < math.inf:
             return 400
         if len(self.requests) == self.forbidden_at:

@@ -1,0 +1,153 @@
+"""What cannot be read is left out, and read by the first run that can."""
+
+import pytest
+
+from tap_leadintent.errors import RunError
+from tests.support.model import DAY, HOUR, Api, Lead, Version, lead, second, steady
+from tests.support.model_runs import CONFIG, asked, entries, run
+from tests.support.store import Store
+
+pytestmark = pytest.mark.usefixtures("concurrency")
+
+BOTH = ("date_found", "latest_signal")
+ONCE = {**CONFIG, "max_retries": 0}
+HOLE = (30 * DAY, 30 * DAY + HOUR)
+
+
+def covered(store: Store, name: str) -> list[tuple[str, str]]:
+    """Return the intervals that the last STATE covers of a range."""
+    named = [entry for entry in entries(store) if entry.get("range") == name]
+    return [(entry["from"], entry["to"]) for entry in named]
+
+
+def failed_run(api: Api, store: Store, match: str) -> int:
+    """Run the tap, which fails with these words, and count its requests."""
+    before = len(api.requests) + len(api.refused)
+    with pytest.raises(RunError, match=match):
+        run(api, store, ONCE)
+    return len(api.requests) + len(api.refused) - before
+
+
+@pytest.mark.parametrize("seconds", [0, 1, HOUR, 2 * HOUR])
+def test_a_time_that_cannot_be_read_stops_nothing_and_costs_little(
+    seconds: int,
+) -> None:
+    broken = (30 * DAY, 30 * DAY + seconds)
+    api, store = Api(now=60 * DAY, leads=steady(60 * 24 + 9)), Store()
+    api.broken = broken
+    failed_run(api, store, "date_found from .*, latest_signal from .*each run tries")
+    shown = {one.id for one in api.leads if one.found_at <= api.now}
+    held = {one.id for one in api.leads if broken[0] <= one.found_at <= broken[1]}
+    assert store.rows.keys() == shown - held
+    assert len(api.refused) <= 2 * 45
+    for _ in range(3):
+        api.now += HOUR
+        # Five pages of lookback in each range, and the hole.
+        assert failed_run(api, store, "could not read") <= 2 * (5 + 4)
+        for name in BOTH:
+            assert covered(store, name) == [
+                # Windows overlap by a second, and a range includes its ends.
+                (second(0), second(broken[0] - 1)),
+                (second(broken[1] + 2), second(api.now)),
+            ]
+    api.broken = None
+    run(api, store, ONCE)
+    assert store.rows == api.visible()
+    assert [covered(store, name) for name in BOTH] == [
+        [(second(0), second(api.now))]
+    ] * 2
+
+
+def test_two_holes_are_named_and_filled_one_by_one() -> None:
+    api, store = Api(now=60 * DAY, leads=steady(60 * 24), broken=HOLE), Store()
+    failed_run(api, store, "could not read")
+    api.now, api.broken = 63 * DAY, (61 * DAY, 61 * DAY)
+    failed_run(api, store, f"{second(61 * DAY - 1)} to {second(61 * DAY + 2)}")
+    assert store.rows == api.visible()
+    assert [len(covered(store, name)) for name in BOTH] == [2, 2]
+
+
+@pytest.mark.parametrize("killed_after", [None, 1, 3, 30])
+def test_the_newest_signal_comes_last_after_a_hole_is_filled(
+    killed_after: int | None,
+) -> None:
+    """The hole may hold an older signal of leads that were read with a newer one."""
+    inside = HOLE[0] + HOUR // 2
+    api, store = Api(now=60 * DAY, at_each_signal=True, broken=HOLE), Store()
+    for number in range(20):
+        times = (number * DAY, inside, inside + (number + 1) * DAY)
+        versions = [Version(time, time) for time in times]
+        api.leads.append(Lead(f"lead-{number}", number * DAY, versions))
+    failed_run(api, store, "latest_signal from")
+    assert store.rows == dict.fromkeys(store.rows, 2)
+    api.now, api.broken = 61 * DAY, None
+    run(api, store, ONCE, killed_after=killed_after)
+    run(api, store, ONCE)
+    assert store.rows == api.visible()
+
+
+@pytest.mark.parametrize("since", [-DAY, 400 * DAY])
+def test_an_api_that_is_down_ends_the_stream_soon(since: float) -> None:
+    api, store = Api(now=900 * DAY, leads=steady(900, DAY)), Store()
+    api.broken = (since, 999 * DAY)
+    for _ in range(2):
+        failed_run(api, store, "HTTP 500: ")
+        assert len(api.refused) <= 50
+        assert {*store.rows} == {one.id for one in api.leads if one.found_at < since}
+        api.refused.clear()
+
+
+# Times that the API does not keep
+
+
+@pytest.mark.parametrize(
+    ("kept", "each"), [(5400, False), (20 * DAY + 1234, False), (5400, True)]
+)
+def test_a_start_before_what_the_api_keeps_reads_the_rest(
+    kept: int, *, each: bool
+) -> None:
+    api, store = Api(now=60 * DAY, leads=steady(60 * 24), keeps_from=kept), Store()
+    api.at_each_signal = each
+    hole = rf"{second(0)} to {second(kept)} \(HTTP 400: .*start_date to {second(kept)}"
+    failed_run(api, store, hole)
+    assert store.rows == {one.id: 0 for one in api.leads if one.found_at >= kept}
+    for _ in range(2):
+        api.now += HOUR
+        assert failed_run(api, store, hole) <= 2 * (5 + 22)
+        for name in BOTH:
+            assert covered(store, name) == [(second(kept), second(api.now))]
+
+
+def test_a_start_that_is_the_first_kept_instant_works() -> None:
+    api, store = Api(now=60 * DAY, leads=steady(60 * 24), keeps_from=0), Store()
+    for _ in range(2):
+        run(api, store, ONCE)
+        assert store.rows == api.visible()
+        api.now += HOUR
+    starts = {start for name, start, _ in asked(api) if name == "date_found"}
+    assert min(starts) == second(0)
+
+
+def test_a_recheck_of_what_is_not_kept_any_more_does_not_fail() -> None:
+    api, store = Api(now=60 * DAY, leads=steady(60 * 24)), Store()
+    config = {**ONCE, "recheck_days": 2}
+    run(api, store, config)
+    api.leads.append(Lead("late", 50 * DAY, [Version(api.now + 1, 50 * DAY)]))
+    for days in (62, 64):
+        api.now, api.keeps_from = days * DAY, 40 * DAY
+        run(api, store, config)
+        assert entries(store)[-1]["rechecked"] == second(api.now)
+    assert store.rows == api.visible()
+
+
+# Limits
+
+
+@pytest.mark.parametrize("seconds", [HOUR, 1])
+def test_a_limit_of_records_divides_windows(seconds: int) -> None:
+    leads = [lead(number, DAY + number // 40 * seconds) for number in range(400)]
+    api, store = Api(now=9 * DAY, leads=leads, limit=150), Store()
+    run(api, store, ONCE)
+    assert store.rows == api.visible()
+    # Windows of one second read each record three times.
+    assert len(api.requests) + len(api.refused) <= 2 * 40 * 7
