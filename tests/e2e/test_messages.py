@@ -89,7 +89,7 @@ BEFORE_THE_FIRST_REQUEST = {
 }
 
 OF_THE_STATE = {
-    "leads: api_key is not the one that the state was made with; if it belongs to another organization, use a separate state for it": warned(
+    "leads: api_key is not the one that the state was made with; if it may read more, …; if it belongs to another organization, use a separate state for it": warned(
         state=covering(key="00000000")
     ),
     "leads: The stream is read from scratch: its state was made for … with the filters 0123456789ab, not for … without filters; its coverage is kept": warned(
@@ -183,7 +183,7 @@ OF_A_RUN = {
         level="INFO", catalog=SIGNALS
     ),
     "leads: reading all records": Case(level="INFO"),
-    "leads: 3 records, 1 request, … s; complete up to …": Case(level="INFO"),
+    "leads: 3 records, 3 requests, … s; complete up to …": Case(level="INFO"),
 }
 
 CASES = {
