@@ -1,5 +1,7 @@
 """What cannot be read is left out, and read by the first run that can."""
 
+import re
+
 import pytest
 
 from tap_leadintent.errors import RunError
@@ -20,22 +22,36 @@ def covered(store: Store, name: str) -> list[tuple[str, str]]:
     return [(entry["from"], entry["to"]) for entry in named]
 
 
-def failed_run(api: Api, store: Store, match: str) -> int:
+@pytest.fixture(autouse=True)
+def log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+    """What the runs log."""
+    caplog.set_level("ERROR")
+    return caplog
+
+
+def failed_run(
+    api: Api, store: Store, log: pytest.LogCaptureFixture, match: str
+) -> int:
     """Run the tap, which fails with these words, and count its requests."""
+    log.clear()
     before = len(api.requests) + len(api.refused)
-    with pytest.raises(RunError, match=match):
+    with pytest.raises(RunError):
         run(api, store, ONCE)
+    assert re.search(match, log.text)
     return len(api.requests) + len(api.refused) - before
 
 
 @pytest.mark.parametrize("seconds", [0, 1, HOUR, 2 * HOUR])
 def test_a_time_that_cannot_be_read_stops_nothing_and_costs_little(
+    log: pytest.LogCaptureFixture,
     seconds: int,
 ) -> None:
     broken = (30 * DAY, 30 * DAY + seconds)
     api, store = Api(now=60 * DAY, leads=steady(60 * 24 + 9)), Store()
     api.broken = broken
-    failed_run(api, store, "date_found from .*, latest_signal from .*each run tries")
+    failed_run(
+        api, store, log, "date_found from .*, latest_signal from .*each run tries"
+    )
     shown = {one.id for one in api.leads if one.found_at <= api.now}
     held = {one.id for one in api.leads if broken[0] <= one.found_at <= broken[1]}
     assert store.rows.keys() == shown - held
@@ -43,7 +59,7 @@ def test_a_time_that_cannot_be_read_stops_nothing_and_costs_little(
     for _ in range(3):
         api.now += HOUR
         # Five pages of lookback in each range, and the hole.
-        assert failed_run(api, store, "could not read") <= 2 * (5 + 4)
+        assert failed_run(api, store, log, "could not read") <= 2 * (5 + 4)
         for name in BOTH:
             assert covered(store, name) == [
                 # Windows overlap by a second, and a range includes its ends.
@@ -58,17 +74,20 @@ def test_a_time_that_cannot_be_read_stops_nothing_and_costs_little(
     ] * 2
 
 
-def test_two_holes_are_named_and_filled_one_by_one() -> None:
+def test_two_holes_are_named_and_filled_one_by_one(
+    log: pytest.LogCaptureFixture,
+) -> None:
     api, store = Api(now=60 * DAY, leads=steady(60 * 24), broken=HOLE), Store()
-    failed_run(api, store, "could not read")
+    failed_run(api, store, log, "could not read")
     api.now, api.broken = 63 * DAY, (61 * DAY, 61 * DAY)
-    failed_run(api, store, f"{second(61 * DAY - 1)} to {second(61 * DAY + 2)}")
+    failed_run(api, store, log, f"{second(61 * DAY - 1)} to {second(61 * DAY + 2)}")
     assert store.rows == api.visible()
     assert [len(covered(store, name)) for name in BOTH] == [2, 2]
 
 
 @pytest.mark.parametrize("killed_after", [None, 1, 3, 30])
 def test_the_newest_signal_comes_last_after_a_hole_is_filled(
+    log: pytest.LogCaptureFixture,
     killed_after: int | None,
 ) -> None:
     """The hole may hold an older signal of leads that were read with a newer one."""
@@ -78,7 +97,7 @@ def test_the_newest_signal_comes_last_after_a_hole_is_filled(
         times = (number * DAY, inside, inside + (number + 1) * DAY)
         versions = [Version(time, time) for time in times]
         api.leads.append(Lead(f"lead-{number}", number * DAY, versions))
-    failed_run(api, store, "latest_signal from")
+    failed_run(api, store, log, "latest_signal from")
     assert store.rows == dict.fromkeys(store.rows, 2)
     api.now, api.broken = 61 * DAY, None
     run(api, store, ONCE, killed_after=killed_after)
@@ -87,11 +106,13 @@ def test_the_newest_signal_comes_last_after_a_hole_is_filled(
 
 
 @pytest.mark.parametrize("since", [-DAY, 400 * DAY])
-def test_an_api_that_is_down_ends_the_stream_soon(since: float) -> None:
+def test_an_api_that_is_down_ends_the_stream_soon(
+    log: pytest.LogCaptureFixture, since: float
+) -> None:
     api, store = Api(now=900 * DAY, leads=steady(900, DAY)), Store()
     api.broken = (since, 999 * DAY)
     for _ in range(2):
-        failed_run(api, store, "HTTP 500: ")
+        failed_run(api, store, log, "HTTP 500: ")
         assert len(api.refused) <= 50
         assert {*store.rows} == {one.id for one in api.leads if one.found_at < since}
         api.refused.clear()
@@ -104,16 +125,16 @@ def test_an_api_that_is_down_ends_the_stream_soon(since: float) -> None:
     ("kept", "each"), [(5400, False), (20 * DAY + 1234, False), (5400, True)]
 )
 def test_a_start_before_what_the_api_keeps_reads_the_rest(
-    kept: int, *, each: bool
+    log: pytest.LogCaptureFixture, kept: int, *, each: bool
 ) -> None:
     api, store = Api(now=60 * DAY, leads=steady(60 * 24), keeps_from=kept), Store()
     api.at_each_signal = each
     hole = rf"{second(0)} to {second(kept)} \(HTTP 400: .*start_date to {second(kept)}"
-    failed_run(api, store, hole)
+    failed_run(api, store, log, hole)
     assert store.rows == {one.id: 0 for one in api.leads if one.found_at >= kept}
     for _ in range(2):
         api.now += HOUR
-        assert failed_run(api, store, hole) <= 2 * (5 + 22)
+        assert failed_run(api, store, log, hole) <= 2 * (5 + 22)
         for name in BOTH:
             assert covered(store, name) == [(second(kept), second(api.now))]
 

@@ -12,8 +12,10 @@ import requests
 from singer_sdk.singerlib import RecordMessage
 
 from tap_leadintent.errors import RunError
+from tap_leadintent.replication.plan import RangeRead
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.model import DAY, HOUR, Api, second, steady
+from tap_leadintent.times import format_instant, utc_timestamp
+from tests.support.model import DAY, EPOCH, HOUR, Api, second, steady
 from tests.support.model_runs import CONFIG, DEFAULTS, Adapter, run
 from tests.support.store import Store
 
@@ -81,15 +83,23 @@ def test_a_page_is_written_before_the_next_one_arrives(
     records.close()
 
 
-@pytest.mark.parametrize("most", [0, 1, 3])
+def test_a_page_says_where_its_window_ends(stream: Any) -> None:
+    pages = [*stream.reader.read([RangeRead("date_found", [(EPOCH, EPOCH + DAY)])])]
+    ends = [utc_timestamp(format_instant(page.window[1])) for page in pages]
+    assert [page.window_end for page in pages] == ends
+
+
+@pytest.mark.parametrize(
+    ("most", "error"), [(0, RuntimeError), (1, MemoryError), (3, RuntimeError)]
+)
 def test_too_few_threads_fail_the_stream(
-    monkeypatch: pytest.MonkeyPatch, most: int
+    monkeypatch: pytest.MonkeyPatch, most: int, error: type[Exception]
 ) -> None:
     start, allowed = Thread.start, ["coordinator", "reader 1", "reader 2"][:most]
 
     def limited(thread: Thread) -> None:
         if thread.name not in allowed:
-            raise RuntimeError("can't start new thread")
+            raise error("can't start new thread")
         start(thread)
 
     monkeypatch.setattr(Thread, "start", limited)

@@ -1,14 +1,16 @@
 """What a run asks for, and in which order it says so; `model` is the API."""
 
 import json
+import logging
 from typing import Any
 
 import msgspec
 import pytest
 
 from tap_leadintent.api.page import Records
-from tap_leadintent.errors import RunError
-from tap_leadintent.replication.ranges import RangeGuard
+from tap_leadintent.errors import RunError, StreamError
+from tap_leadintent.replication.ranges import RangeChain, RangeGuard
+from tap_leadintent.replication.windows import Window
 from tests.support.helpers import leads_with
 from tests.support.model import (
     DAY,
@@ -285,6 +287,12 @@ def test_a_server_that_refuses_every_range_gets_few_requests(ahead: int) -> None
     assert len(api.refused) <= 8 * 12
     ranges = [[*map(seconds_of, body["date_found"].values())] for body in api.refused]
     assert HOUR in {end - start for start, end in ranges}, "the narrowest is an hour"
+
+
+def test_a_window_that_ends_with_the_server_s_time_is_not_asked_for_again() -> None:
+    chain = RangeChain("date_found", logging.getLogger(), None, Window(0, 9))
+    with pytest.raises(StreamError, match="too wide"):
+        chain.recover(StreamError("too wide", may_be_range=True, server_time=9))
 
 
 @pytest.mark.parametrize("days", [1, 31])

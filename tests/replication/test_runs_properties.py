@@ -142,7 +142,7 @@ def run_beside_hole(
         store.end()
         begin, end = api.broken
         # Windows overlap by a second, and a range includes its ends.
-        return "everything else was read" in str(error), (begin - 2, end + 2)
+        return "each run tries this again" in str(error), (begin - 2, end + 2)
 
 
 def touches(hole: tuple[float, float], lead: Lead) -> bool:
