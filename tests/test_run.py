@@ -24,11 +24,13 @@ def test_a_run_ends_with_a_line_for_each_stream(
     run(api, store, config)
     line, total = [line for line in caplog.messages if " requests" in line]
     assert re.fullmatch(
-        r"leads: 192 records, \d+ requests, \d+\.\d s; complete up to "
+        r"leads: 192 records, \d+ requests, (\d\.\d s of waiting, )?\d+\.\d s; complete up to "
         r"2026-03-09T00:00:00Z",
         line,
     )
-    assert re.fullmatch(r"1 stream, 192 records, \d+ requests, \d+\.\d s", total)
+    assert re.fullmatch(
+        r"1 stream, 192 records, \d+ requests, (\d\.\d s of waiting, )?\d+\.\d s", total
+    )
 
 
 def test_a_stream_that_fails_in_its_second_range_is_not_complete(
