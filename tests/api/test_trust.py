@@ -50,7 +50,7 @@ def test_a_variable_can_name_certificates_to_trust(
 ) -> None:
     for path in (str(tmp_path), str(certificate)):
         monkeypatch.setenv(name, path)
-        with new_session("https://127.0.0.1:9", 1) as session:
+        with new_session("HTTPS://127.0.0.1:9", 1) as session:
             assert session.verify == path
 
 

@@ -30,6 +30,12 @@ def test_the_first_130_000_records_are_remembered_with_their_changes() -> None:
     assert new((0, "b"), (0, "b")) == ["0"]
 
 
+def test_records_without_a_key_are_told_apart_by_their_content() -> None:
+    duplicates = Duplicates(["no_key"], [], RecordNotes(logging.getLogger()))
+    rows = page((0, "a"), (1, "a"), (0, "a"))
+    assert [row["id"] for row in duplicates.leave_out(rows).data] == ["0", "1"]
+
+
 def test_keys_that_come_twice_with_other_contents(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

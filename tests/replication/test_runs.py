@@ -1,6 +1,5 @@
 """What a run asks for, and in which order it says so; `model` is the API."""
 
-import json
 import logging
 from typing import Any
 
@@ -76,16 +75,6 @@ def test_the_first_state_of_a_full_refresh_takes_back_all_coverage() -> None:
         "type": "STATE",
         "value": {"bookmarks": {name: {"coverage": []} for name in streams[:2]}},
     }
-
-
-def test_a_state_follows_every_three_hundred_windows_that_hold_nothing() -> None:
-    api, store = Api(now=10 * DAY), Store()
-    run(api, store, {**CONFIG, "window_days": 0.01})
-    starts = [start for name, start, _ in asked(api) if name == "date_found"]
-    assert 1002 <= len(starts) <= 1020
-    assert min(starts) >= second(-1), "empty pages need no look at another time"
-    states = [state["value"]["bookmarks"]["leads"] for state in store.of_type("STATE")]
-    assert 7 <= len({*map(json.dumps, states)}) <= len(states) <= 9
 
 
 def test_without_a_start_date_everything_is_read_in_one_unfiltered_chain() -> None:

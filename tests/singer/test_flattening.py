@@ -137,6 +137,10 @@ def leaves(value: object) -> Counter[str]:
 
 
 @example({"a": opened(b=TEXT)}, {"a": {"c": "x"}}, {"a_c": "y"}, 1, "_", 255)
+@example(
+    *({"a": opened(b=opened(a=TEXT))}, {"a": {"b": {"a": "x"}, "b_a": "y"}}, {}),
+    *(2, "_", 255),
+)
 @given(
     st.dictionaries(names, schemas, max_size=4),
     st.dictionaries(names, values, max_size=4),

@@ -1,5 +1,6 @@
 """STATE, BATCH and ACTIVATE_VERSION messages, in the order that they are sent."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from tap_leadintent.sandbox import Sandbox
 from tests.support.batching import FORMATS, batch_config, batched, deselecting
 from tests.support.helpers import Json, RunTap, leads_with, only
 from tests.support.model import DAY, EPOCH, Api, second, steady
-from tests.support.model_runs import CONFIG, run
+from tests.support.model_runs import CONFIG, asked, run
 from tests.support.store import Store, written
 
 
@@ -19,6 +20,16 @@ def test_without_a_bookmark_no_empty_state_is_written() -> None:
     run(Api(now=DAY), store, CONFIG, selected=("custom_signals",))
     assert store.messages[0]["type"] == "SCHEMA"
     assert all(message["value"] for message in store.of_type("STATE"))
+
+
+def test_a_state_follows_every_three_hundred_windows_that_hold_nothing() -> None:
+    api, store = Api(now=10 * DAY), Store()
+    run(api, store, {**CONFIG, "window_days": 0.01})
+    starts = [start for name, start, _ in asked(api) if name == "date_found"]
+    assert 1002 <= len(starts) <= 1020
+    assert min(starts) >= second(-1), "empty pages need no look at another time"
+    states = [state["value"]["bookmarks"]["leads"] for state in store.of_type("STATE")]
+    assert 7 <= len({*map(json.dumps, states)}) <= len(states) <= 9
 
 
 @pytest.mark.parametrize("kind", [None, *FORMATS])
