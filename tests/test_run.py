@@ -24,8 +24,8 @@ def test_a_run_ends_with_a_line_for_each_stream(
     run(api, store, config)
     line, total = [line for line in caplog.messages if " requests" in line]
     assert re.fullmatch(
-        r"leads: 192 records, \d+ requests, (\d\.\d s of waiting, )?\d+\.\d s; complete up to "
-        r"2026-03-09T00:00:00Z",
+        r"leads: 192 records, \d+ requests, (\d\.\d s of waiting, )?\d+\.\d s; "
+        r"complete up to 2026-03-09T00:00:00Z",
         line,
     )
     assert re.fullmatch(
