@@ -27,3 +27,19 @@ def test_a_line_is_bounded_and_printable_whatever_a_server_returns(
     assert len(line) < 1_200
     assert "\n" not in line
     assert API_KEY[:8] not in line
+
+
+def test_undocumented_fields_beside_the_records(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    notes = RecordNotes(logging.getLogger())
+    for page in ({"total": True}, {"total": True, "timed_out": False, "errors": True}):
+        notes.note_envelope(page)
+    notes.log(documented=True, show=lambda text, _: text)
+    (info, warning) = caplog.records
+    assert "have timed_out, total," in info.getMessage()
+    assert (warning.levelname, "have errors," in warning.getMessage()) == (
+        "WARNING",
+        True,
+    )

@@ -171,7 +171,7 @@ def moved_away(
 @pytest.mark.parametrize("part", range(2))
 @pytest.mark.parametrize("stream", ["leads", "monitored_leads"])
 @settings(
-    max_examples=60,
+    max_examples=30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

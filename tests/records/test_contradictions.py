@@ -1,0 +1,44 @@
+"""Records that a request did not ask for are named once."""
+
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from tap_leadintent.records.contradictions import Contradictions
+
+TIME = {"latest_signal": ("signal", "observed_at")}
+SHEET = {"sheet_ids": ("sheet", "id"), "lead_country_codes": ("country_code",)}
+FIRST_DAY = (0, 86_400)
+
+
+def warnings(records: list[Any], name: str = "latest_signal", **filters: Any) -> int:
+    """Check two equal pages, and count the warnings."""
+    notes, check = mock.Mock(), Contradictions(TIME, SHEET, filters)
+    for _ in range(2):
+        check.check(records, name, FIRST_DAY, notes)
+    return len({call.args for call in notes.warn_once.call_args_list})
+
+
+@pytest.mark.parametrize(
+    ("time", "count"),
+    [
+        ("1970-01-01T00:00:00Z", 0),
+        ("1970-01-02T00:00:00.9Z", 0),
+        ("1970-01-02T01:00:00+02:00", 0),
+        ("1970-01-02T00:00:01Z", 1),
+        ("1969-12-31T23:59:59Z", 1),
+        ("soon", 0),
+        (None, 0),
+    ],
+)
+def test_a_time_outside_the_requested_range(time: str | None, count: int) -> None:
+    records = [{"signal": {"observed_at": time}}, {"signal": None}, {}]
+    assert warnings(records) == count
+    assert warnings(records, "date_found") == 0, "no field shows when it was found"
+
+
+def test_a_record_outside_a_filter() -> None:
+    records = [{"sheet": {"id": "a"}, "country_code": "DE"}, {"sheet": {"id": 1}}]
+    assert warnings(records, sheet_ids=["a"], lead_country_codes=["de"]) == 0
+    assert warnings(records, sheet_ids=["b"], lead_country_codes=["US"]) == 2
