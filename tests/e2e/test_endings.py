@@ -90,7 +90,7 @@ def test_a_failed_run_does_not_wait_for_other_responses(tmp_path: Path) -> None:
         body = json.loads(read_request(connection).partition(b"\r\n\r\n")[2])
         if body["date_found"]["start_time"] <= SINCE:
             assert others_wait.wait(TIMEOUT)
-            connection.sendall(response(b"", status="403 Forbidden"))
+            connection.sendall(response(b"", status="401 Unauthorized"))
         else:
             others_wait.set()
             connection.recv(1)
@@ -98,7 +98,7 @@ def test_a_failed_run_does_not_wait_for_other_responses(tmp_path: Path) -> None:
     with listening(refuse_the_oldest) as (host, port):
         config = {**PATIENT, "base_url": f"http://{host}:{port}"}
         run = TapProcess(tmp_path, config, catalog=LEADS).finish()
-    assert "leads: HTTP 403" in run.failed()
+    assert "leads: HTTP 401" in run.failed()
 
 
 def test_a_signal_does_not_wait_for_a_target_that_stopped_reading(
