@@ -44,10 +44,7 @@ _FIREWALL = (
     "a firewall or gateway before the API refuses the request; ask who runs it to let "
     "this machine through; user_agent sets what the tap calls itself"
 )
-_FILTERS = (
-    "the API does not accept the request; check filters, if they are set, and try a "
-    "lower page_size"
-)
+_FILTERS = "the API does not accept the request; check filters, or lower page_size"
 _TOO_LARGE = "the request or its time range is too large for the API; lower window_days"
 _REFUSED = f"the API refused the request; {SUPPORT}"
 _PARALLEL = f"the API may refuse parallel requests; lower concurrency; {SUPPORT}"

@@ -104,7 +104,7 @@ OF_THE_STATE = {
 }
 
 OF_ALL_STREAMS = {
-    "1 of 1 streams failed: signal_agents: HTTP 400 …: …; the API does not accept the request; check filters, if they are set, and try a lower page_size": Case(
+    "1 of 1 streams failed: signal_agents: HTTP 400 …: …; the API does not accept the request; check filters, or lower page_size": Case(
         config={"filters": {"signal_agents": {"statuses": "active"}}},
         catalog=only("signal_agents"),
     ),
@@ -121,7 +121,7 @@ OF_LEADS = {
     "HTTP 404 …: …; the API was not found at this address; check base_url, which is the root of the API without /v1; if other streams can be read, deselect the stream, or ask for access": Case(
         fault=status(404)
     ),
-    "HTTP 422 …: …; the API does not accept the request; check filters, if they are set, and try a lower page_size": Case(
+    "HTTP 422 …: …; the API does not accept the request; check filters, or lower page_size": Case(
         config={"start_date": "2025-01-01"}, fault=status(422)
     ),
     "HTTP 413 …: …; the request or its time range is too large for the API; lower window_days": Case(
