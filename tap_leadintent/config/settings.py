@@ -86,8 +86,9 @@ SCHEMA = th.PropertiesList(
     th.Property(
         "start_date",
         th.StringType,
-        description="Date or date-time, UTC: reads what was found, observed or active "
-        "since then. Without it, a first load that is interrupted begins again.",
+        description="Date or date-time, UTC, in quotes in YAML: reads what was found, "
+        "observed or active since then. Without it, a first load that is interrupted "
+        "begins again.",
     ),
     th.Property(
         "end_date",
@@ -156,7 +157,8 @@ SCHEMA = th.PropertiesList(
         th.ObjectType(additional_properties=th.ArrayType(th.StringType)),
         default={},
         description='For each stream, the fields that are left out, such as `{"leads": '
-        '["full_name", "company.domain"]}`.',
+        '["full_name", "company.domain"]}`. It replaces what an extractor sets that '
+        "this one inherits from.",
     ),
     th.Property(
         "filters",

@@ -117,6 +117,10 @@ def read_catalog(path: str) -> dict[str, Any]:
             problem = f"{entry['tap_stream_id']}: {error.json_path}: {error.message}"
             line = Secret(None).summarize(f"--catalog: {problem}")
             raise ConfigError([line]) from None
+        for part in entry.get("metadata", []):
+            # The SDK reads the entry's own method only, which Meltano sets as well.
+            if not part["breadcrumb"] and "replication-method" in part["metadata"]:
+                entry["replication_method"] = part["metadata"]["replication-method"]
     return catalog
 
 
@@ -174,14 +178,13 @@ def read_environment(schema: Mapping[str, Any]) -> dict[str, Any]:
 
     Returns:
         The settings. What cannot be decoded stays a text, which the validation refuses.
-
-    Raises:
-        ConfigError: The `.env` file cannot be read.
     """
+    logger = logging.getLogger(TAP_NAME)
     try:
         load_dotenv(find_dotenv(usecwd=True))
     except (OSError, ValueError) as error:
-        raise ConfigError([f".env: {error}"]) from None
+        reason = getattr(error, "strerror", None) or error
+        logger.warning(".env cannot be read: %s", reason)
     config: dict[str, Any] = {}
     for variable, text in sorted(os.environ.items()):
         name = variable.removeprefix(_PREFIX).lower()

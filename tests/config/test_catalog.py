@@ -51,6 +51,17 @@ def test_each_mistake_is_one_line_and_no_request(
     assert not sandbox.requests()
 
 
+def test_the_method_may_stand_in_the_metadata_alone(
+    tap: RunTap, sandbox: Sandbox, config: Json
+) -> None:
+    """Meltano sets both."""
+    catalog = only("leads")
+    metadata = {"selected": True, "replication-method": "FULL_TABLE"}
+    entries(catalog)["leads"]["metadata"] = [{"breadcrumb": [], "metadata": metadata}]
+    tap(config, catalog=catalog).succeeded()
+    assert [request["body"].keys() for request in sandbox.requests()] == [{"cursor"}]
+
+
 def test_what_is_deselected_does_not_matter(tap: RunTap, config: Json) -> None:
     catalog = mistaken()
     for stream in MISTAKES:
