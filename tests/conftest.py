@@ -114,7 +114,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     for name in ("api.failures.time", "api.limits.time", "api.http.time"):
         monkeypatch.setattr(f"tap_leadintent.{name}", clock)
-    for name in ("api.limits.Condition", "replication.plan_reader.Event"):
+    for name in ("api.limits.Condition", "api.chain.Event"):
         monkeypatch.setattr(f"tap_leadintent.{name}", Waiter)
     return clock
 

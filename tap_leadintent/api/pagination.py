@@ -1,23 +1,13 @@
-"""Follows a chain of cursors, from page to page.
+"""The paginator of the cursor that travels in a request's body.
 
 API description: "Page envelope", "Pagination and ordering".
 """
-
-import logging
-from dataclasses import replace
-from typing import Any
 
 from singer_sdk.pagination import BaseAPIPaginator
 from typing_extensions import override
 
 from tap_leadintent.api.page import Page
 from tap_leadintent.errors import StreamError
-
-_RESTARTS = 3
-"""How often a chain begins again."""
-
-_TOO_MANY_EMPTY = 1_000
-"""Empty pages in a row after which the stream fails."""
 
 
 class CursorPaginator(BaseAPIPaginator[str | None]):
@@ -56,102 +46,3 @@ class CursorPaginator(BaseAPIPaginator[str | None]):
             f"page {self.count} {problem}; the stream stops rather than miss records. "
             "Report it to the API's support."
         )
-
-
-class Chain:
-    """The requests of one cursor chain. It sends nothing."""
-
-    def __init__(self, fields: dict[str, Any], logger: logging.Logger) -> None:
-        """Start before the first page.
-
-        Args:
-            fields: The request fields of a window, empty for all records.
-            logger: Gets a line for a restart.
-        """
-        self.fields = fields
-        """The request fields, without the cursor."""
-        self.records = 0
-        """How many records have arrived since the last restart."""
-        self._logger = logger
-        self._paginator = CursorPaginator()
-        self._restarts = 0
-        self._refused_after: int | None = None
-        self._empty = 0
-
-    @property
-    def after(self) -> str | None:
-        """The `cursor.after` to send next, None for the first page."""
-        return self._paginator.current_value
-
-    @property
-    def count(self) -> int:
-        """How many pages have arrived since the last restart."""
-        return self._paginator.count
-
-    def take(self, page: Page) -> bool:
-        """Take the page that was requested.
-
-        Args:
-            page: The page.
-
-        Returns:
-            Whether another page is to come.
-
-        Raises:
-            StreamError: Another page is to come, but its cursor is missing, or the
-                cursor or the records were seen before; or too many pages were empty.
-        """
-        self._empty = 0 if page.raw else self._empty + 1
-        if self._empty == _TOO_MANY_EMPTY:
-            raise StreamError(
-                f"the API has sent {self._empty:,} empty pages in a row, each with the "
-                "promise of another; report it to the API's support"
-            )
-        self.records += len(page.raw)
-        # The SDK only passes it on to the methods of the paginator.
-        self._paginator.advance(page)  # type: ignore[arg-type]
-        return not self._paginator.finished
-
-    def narrowest(self, _: BaseException) -> int | None:
-        """Return how far the window may be divided after an error that ends the chain.
-
-        Returns:
-            The length in seconds from which on it is not divided any more; None if
-            shorter windows would not help.
-        """
-        return None
-
-    def recover(self, error: BaseException) -> None:
-        """Begin again if the request failed because its cursor may have expired.
-
-        The pages that have arrived are kept, and the same records arrive once more: a
-        record may have moved between the pages.
-
-        Args:
-            error: Why it failed.
-
-        Raises:
-            BaseException: The chain cannot go on.
-        """
-        if not (self.count and isinstance(error, StreamError)):
-            raise error
-        # A cursor that is refused at the same page again has not expired: the API may
-        # have a limit of records in one query.
-        is_final = self._restarts == _RESTARTS or self._refused_after == self.count
-        if not error.may_be_cursor or is_final:
-            raise replace(error, message=f"page {self.count + 1}: {error}")
-        self._restarts += 1
-        self._refused_after = self.count
-        self._paginator, self.records = CursorPaginator(), 0
-        self._logger.warning(
-            "The API refused a cursor; the window is read again: %s", error
-        )
-
-
-class FirstPage(Chain):
-    """A chain that ends with its first page."""
-
-    @override
-    def take(self, page: Page) -> bool:
-        super().take(page)
-        return False

@@ -6,24 +6,19 @@ itself, because it often waits for the target, and requests are to be sent meanw
 """
 
 from collections.abc import Callable, Generator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from queue import Empty, SimpleQueue
-from threading import Event, Thread
-from typing import Any
+from queue import SimpleQueue
+from threading import Event
 
+from tap_leadintent import threads
+from tap_leadintent.api.chain import Fetch
 from tap_leadintent.api.page import Page
-from tap_leadintent.errors import StreamError
 from tap_leadintent.replication.schedule import ActiveWindow, Schedule
 from tap_leadintent.replication.windows import Window
 
-Fetch = Callable[[dict[str, Any], str | None, Event, float], Page]
 Call = Callable[[], None]
 """A call of the schedule that says what has happened."""
-
-_WAIT_SECONDS = 0.5
-"""The longest uninterrupted wait for a page, after which a signal is noticed."""
 
 
 @dataclass(eq=False)
@@ -32,8 +27,7 @@ class Coordinator:
 
     They share queues. A reader thread also looks into the chain of the window that it
     was given; the coordinating thread leaves that chain alone until the result has
-    arrived. At the end, no thread is waited for: its request may hang for as long as
-    the timeout.
+    arrived.
     """
 
     schedule: Schedule
@@ -75,7 +69,9 @@ class Coordinator:
             self._start_threads()
             # Nothing has happened yet, but the first requests are to be sent.
             self.calls.put(lambda: None)
-            while (item := self._next_page()) is not None:
+            while (
+                item := threads.wait_for(self.to_emit, self.raise_if_interrupted)
+            ) is not None:
                 if isinstance(item, BaseException):
                     raise item
                 yield item
@@ -109,23 +105,9 @@ class Coordinator:
         return not schedule.is_finished
 
     def _start_threads(self) -> None:
-        """Start threads that do not keep the process alive."""
-        try:
-            Thread(target=self._decide, name="coordinator", daemon=True).start()
-            for number in range(1, self.schedule.readers + 1):
-                Thread(target=self._read, name=f"reader {number}", daemon=True).start()
-        except (RuntimeError, MemoryError):
-            raise StreamError(
-                "the operating system allows no further thread; lower concurrency, or "
-                "raise the limit"
-            ) from None
-
-    def _next_page(self) -> tuple[Window, Page] | BaseException | None:
-        """Wait for an item of `to_emit`, so that a signal can end the wait."""
-        while True:
-            self.raise_if_interrupted()
-            with suppress(Empty):
-                return self.to_emit.get(timeout=_WAIT_SECONDS)
+        threads.start(self._decide, "coordinator")
+        for number in range(1, self.schedule.readers + 1):
+            threads.start(self._read, f"reader {number}")
 
     def _decide(self) -> None:
         while (call := self.calls.get()) and self.handle(call):

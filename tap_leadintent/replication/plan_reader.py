@@ -1,15 +1,15 @@
 """Reads what a plan asks for: window by window and page by page, oldest first."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event
 from typing import Any, NamedTuple
 
+from tap_leadintent.api.chain import Chain, FirstPage, read_chain
 from tap_leadintent.api.http import Client
-from tap_leadintent.api.page import Records
-from tap_leadintent.api.pagination import Chain, FirstPage
+from tap_leadintent.api.page import Page, Records
 from tap_leadintent.errors import StreamError
 from tap_leadintent.progress import Pass, counted, describe_steps
 from tap_leadintent.replication.coordinator import Coordinator
@@ -17,10 +17,12 @@ from tap_leadintent.replication.intervals import Interval, overlap
 from tap_leadintent.replication.plan import FullRead, RangeRead, Step
 from tap_leadintent.replication.ranges import RangeChain, RangeGuard, find_accepted
 from tap_leadintent.replication.schedule import Schedule
-from tap_leadintent.replication.windows import Window, Windows
+from tap_leadintent.replication.windows import FEW_RECORDS, Window, Windows
 from tap_leadintent.times import format_instant, format_interval, utc_timestamp
 
 _YEAR = 365 * 86_400
+
+_ASK = "if there are more, ask the API's support"
 
 _MAX_NAMED = 3
 """Intervals that the error of a stream names."""
@@ -120,13 +122,8 @@ class PlanReader:
             SystemExit: A signal came.
         """
         chain = FirstPage(dict(fields or {}), self.client.logger)
-        # Other threads read even this page: while the main thread hangs in a DNS
-        # look-up, Python does not handle signals.
-        windows = Windows([(0, 1)], page_size=self.client.page_size, one_chain=True)
-        coordinator = self._coordinate(Schedule(windows, lambda _: chain))
-        with closing(iter(coordinator)) as pages:
-            _, page = next(pages)
-        return page.decode()
+        with closing(self._read_chain(chain)) as pages:
+            return next(pages).decode()
 
     def read(self, steps: Sequence[Step]) -> Iterator[WindowPage]:
         """Read the steps of a plan.
@@ -152,10 +149,12 @@ class PlanReader:
             of = f"{number} of {len(steps)}"
             current = Pass(name, of, seconds, first, stats.fields())
             stats.passes.append(current)
-            if isinstance(step, RangeRead) and step.newest_last:
+            if isinstance(step, FullRead):
+                pages = self._read_all(step)
+            elif step.newest_last:
                 pages = self._read_newest_last(step)
             else:
-                pages = self._read_step(step)
+                pages = self._read_range(step)
             for page in pages:
                 if page.is_last:
                     start, current.read_to = page.window
@@ -168,14 +167,42 @@ class PlanReader:
         end = step.intervals[-1][1]
         for part in step.newest_last:
             has_read = False
-            for page in self._read_step(step._replace(intervals=[part])):
+            for page in self._read_range(step._replace(intervals=[part])):
                 has_read = has_read or page.is_last
                 yield page
             if has_read and part[1] < end:
-                yield from self._read_step(step._replace(intervals=[(part[1], end)]))
+                yield from self._read_range(step._replace(intervals=[(part[1], end)]))
                 return
 
-    def _read_step(self, step: Step) -> Iterator[WindowPage]:
+    def _read_all(self, step: FullRead) -> Iterator[WindowPage]:
+        """Read all records in one chain."""
+        chain, (interval,) = Chain({}, self.client.logger), step.intervals
+        most, is_full = 0, False
+        end = utc_timestamp(format_instant(interval[1])) if step.covers else None
+        try:
+            with closing(self._read_chain(chain)) as pages:
+                for page in pages:
+                    is_last = not page.cursor.has_more
+                    yield WindowPage(
+                        records=page.decode(),
+                        range_name="",
+                        covers=step.covers,
+                        drops_later=False,
+                        window=interval,
+                        window_end=end,
+                        is_last=is_last,
+                    )
+                    is_full = len(page.raw) >= (most or self.client.page_size)
+                    most = max(most, len(page.raw))
+        except StreamError as error:
+            if step.hint and error.may_be_range and error.may_be_split:
+                raise replace(error, message=f"{error}; {step.hint}") from None
+            raise
+        if is_full and most >= FEW_RECORDS:
+            hint = "set start_date, so that it is read in several queries"
+            self._warn_of_a_cap(chain.records, hint if step.covers else _ASK)
+
+    def _read_range(self, step: RangeRead) -> Iterator[WindowPage]:
         """Read a step, without its oldest time if the API refuses that."""
         has_begun = False
         try:
@@ -183,10 +210,7 @@ class PlanReader:
                 has_begun = True
                 yield page
         except StreamError as error:
-            is_refused = error.may_be_range and error.may_be_split
-            if isinstance(step, FullRead) and step.hint and is_refused:
-                raise replace(error, message=f"{error}; {step.hint}") from None
-            if has_begun or isinstance(step, FullRead) or not error.may_be_range:
+            if has_begun or not error.may_be_range:
                 raise
             refusal = error
         else:
@@ -205,7 +229,7 @@ class PlanReader:
             yield from self._read_windows(step._replace(intervals=later), until)
 
     def _read_windows(
-        self, step: Step, earliest: int | None = None
+        self, step: RangeRead, earliest: int | None = None
     ) -> Iterator[WindowPage]:
         """Read a step.
 
@@ -213,21 +237,30 @@ class PlanReader:
             step: The step.
             earliest: The earliest instant that the API accepts, if it is known.
         """
-        windows, begin = self._windows_of(step, earliest)
+        windows = Windows(
+            step.intervals,
+            page_size=self.client.page_size,
+            readers=self.concurrency,
+            widest=self.widest,
+            quiet=step.is_quiet,
+        )
+        begin = partial(RangeChain, step.name, self.client.logger, earliest)
         schedule, window, has_records = Schedule(windows, begin), None, False
         end = None
-        name, covers = _range_name(step), step.covers
-        drops_later = isinstance(step, RangeRead) and step.drops_later
+        name, covers, drops_later = step.name, step.covers, step.drops_later
         guard = RangeGuard(name, self.stream, self.first_page)
-        with closing(iter(self._coordinate(schedule))) as pages:
+        interruption = self.client.run_context.interruption
+        coordinator = Coordinator(
+            schedule, self.client.fetch, interruption.raise_if_interrupted, Event()
+        )
+        with closing(iter(coordinator)) as pages:
             for its_window, page in pages:
                 records = page.decode()
                 if its_window != window:
                     window = its_window
-                    end = utc_timestamp(format_instant(window.end)) if covers else None
-                    if isinstance(step, RangeRead):
-                        # Its request has threads of its own, beside the others.
-                        guard.check_first_page(records)
+                    end = utc_timestamp(format_instant(window.end))
+                    # Its request has a thread of its own, beside the others.
+                    guard.check_first_page(records)
                 if records.data and not has_records:
                     has_records = True
                     self._note_first(step, window)
@@ -236,36 +269,19 @@ class PlanReader:
                 yield WindowPage(
                     records, name, covers, drops_later, interval, end, is_last
                 )
-        self._note_problems(step, schedule, windows.capped)
-        if isinstance(step, RangeRead):
-            self.widest = windows.widest
+        for failed, error in schedule.failed:
+            self._note_hole(step, failed, str(error))
+        if windows.capped:
+            self._warn_of_a_cap(windows.capped, _ASK)
+        self.widest = windows.widest
 
-    def _windows_of(
-        self, step: Step, earliest: int | None
-    ) -> tuple[Windows, Callable[[Window], Chain]]:
-        """Return the windows of a step, and a function that begins their chains."""
-        size, logger = self.client.page_size, self.client.logger
-        if isinstance(step, FullRead):
-            windows = Windows(step.intervals, page_size=size, one_chain=True)
-            return windows, lambda _: Chain({}, logger)
-        windows = Windows(
-            step.intervals,
-            page_size=size,
-            readers=self.concurrency,
-            widest=self.widest,
-            quiet=step.is_quiet,
-        )
-        return windows, partial(RangeChain, step.name, logger, earliest)
-
-    def _coordinate(self, schedule: Schedule) -> Coordinator:
+    def _read_chain(self, chain: Chain) -> Generator[Page]:
         interruption = self.client.run_context.interruption
-        return Coordinator(
-            schedule, self.client.fetch, interruption.raise_if_interrupted, Event()
-        )
+        return read_chain(chain, self.client.fetch, interruption.raise_if_interrupted)
 
-    def _note_first(self, step: Step, window: Window) -> None:
+    def _note_first(self, step: RangeRead, window: Window) -> None:
         """Note where the first records of a first load are."""
-        if isinstance(step, FullRead) or step.has_coverage or step.newest_last:
+        if step.has_coverage or step.newest_last:
             return
         if window.start - step.intervals[0][0] > _YEAR:
             day = format_instant(window.start)[:10]
@@ -275,30 +291,23 @@ class PlanReader:
             text += "made for the time before"
             self.client.logger.info(text, step.name, day, day)
 
-    def _note_problems(self, step: Step, schedule: Schedule, capped: int) -> None:
-        """Note what could not be read of a step, or not completely."""
-        for interval, error in schedule.failed:
-            self._note_hole(step, interval, str(error))
-        if capped and not self._may_be_capped:
+    def _warn_of_a_cap(self, records: int, hint: str) -> None:
+        if not self._may_be_capped:
             self._may_be_capped = True
-            hint = "if there are more, ask the API's support"
-            if isinstance(step, FullRead) and step.covers:
-                hint = "set start_date, so that it is read in several queries"
             self.client.logger.warning(
                 "A query ended after %s with a page as full as the others, so the API "
                 "may have left out further ones; %s",
-                counted(capped, "record"),
+                counted(records, "record"),
                 hint,
             )
 
-    def _note_hole(self, step: Step, interval: Interval, reason: str) -> None:
-        name = _range_name(step)
-        if isinstance(step, RangeRead) and step.is_recheck:
+    def _note_hole(self, step: RangeRead, interval: Interval, reason: str) -> None:
+        if step.is_recheck:
             # It was read before.
             text = "%s %s could not be read again: %s"
-            self.client.logger.info(text, name, format_interval(interval), reason)
+            self.client.logger.info(text, step.name, format_interval(interval), reason)
         else:
-            self.holes.append(Hole(name, interval, reason))
+            self.holes.append(Hole(step.name, interval, reason))
 
 
 def _range_name(step: Step) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 
 from typing_extensions import override
 
+from tap_leadintent.api.chain import Chain
 from tap_leadintent.api.page import Records
-from tap_leadintent.api.pagination import Chain
 from tap_leadintent.errors import StreamError, replication_command
 from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.windows import NARROWEST, OVERLAP_SECONDS, Window

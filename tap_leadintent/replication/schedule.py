@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from math import inf
 
+from tap_leadintent.api.chain import Chain
 from tap_leadintent.api.page import Page
-from tap_leadintent.api.pagination import Chain
 from tap_leadintent.errors import StreamError
 from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.windows import NARROWEST, Window, Windows

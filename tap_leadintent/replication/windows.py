@@ -62,7 +62,7 @@ _MUCH_DENSER = 2
 """How many times denser than expected an abandoned window must be, so that it is cut
 into probes."""
 
-_FEW_RECORDS = 20
+FEW_RECORDS = 20
 """A last page with fewer records is no sign of a full one: by chance, too many small
 pages are as full as others."""
 
@@ -115,7 +115,7 @@ class _Done(NamedTuple):
 class Windows:
     """The windows of a time range, given to several readers, oldest first."""
 
-    def __init__(  # noqa: PLR0913
+    def __init__(
         self,
         requested: Sequence[Interval],
         *,
@@ -123,7 +123,6 @@ class Windows:
         readers: int = 1,
         widest: int | None = None,
         quiet: bool = False,
-        one_chain: bool = False,
     ) -> None:
         """Begin with everything unread.
 
@@ -133,12 +132,10 @@ class Windows:
             readers: How many windows are read at once.
             widest: The most seconds of a window.
             quiet: Whether each interval is likely to hold very little.
-            one_chain: Whether each interval is one window, however long it is and
-                however much it holds; then one reader reads it.
         """
-        self.readers = 1 if one_chain else readers
+        self.readers = readers
         """How many windows are read at once."""
-        self.widest = sys.maxsize if one_chain or not widest else widest
+        self.widest = widest or sys.maxsize
         """The most seconds of a window; less once the API has refused a wider one."""
         self._allowed = self.widest
         self._is_quiet = quiet
@@ -147,7 +144,6 @@ class Windows:
         self.capped = 0
         """The most records of a window that may have been capped, and was not divided.
         """
-        self._is_one_chain = one_chain
         self._page_size = page_size
         self._is_ordinary = quiet
         """Whether a scheduled run reads what came since the last one."""
@@ -166,7 +162,7 @@ class Windows:
         """Windows that begin before any other."""
         if quiet:
             self._next = [p for each in requested for p in self._cut(*each, 1)]
-        elif not one_chain:
+        else:
             self._next = [p for each in requested[:1] for p in _spread_probes(*each)]
 
     @property
@@ -260,7 +256,7 @@ class Windows:
         self._longest_read = max(self._longest_read, window.end - window.start)
         if self._may_be_capped(records, of_chain):
             seconds = window.end - window.start
-            if seconds > _SHORT_SECONDS and not self._is_one_chain:
+            if seconds > _SHORT_SECONDS:
                 # A part that holds nearly all of it is abandoned soon.
                 pages = self._in_flight[window] / _FEW_PARTS + _PROBE_PAGES
                 self._put_back(window, 0.0)
@@ -295,7 +291,7 @@ class Windows:
         """
         start, end, *_ = window
         seconds = end - start
-        if seconds <= narrowest or self._is_one_chain:
+        if seconds <= narrowest:
             if self._longest_read < NARROWEST:
                 # It was not the length.
                 self.widest = self._allowed
@@ -339,14 +335,14 @@ class Windows:
         full as the others.
         """
         is_full = records >= (self._most_before_another or self._page_size)
-        if self._is_ordinary and not self._is_one_chain:
+        if self._is_ordinary:
             # By chance, one window in a hundred ends with a full page.
             is_usual = of_chain <= self._page_size or of_chain % _USUAL_CAP == 0
-            return is_full and is_usual and records >= _FEW_RECORDS
-        if not (self._most_before_another or self._is_one_chain):
+            return is_full and is_usual and records >= FEW_RECORDS
+        if not self._most_before_another:
             # A server may send half of what it is asked for, or a quarter.
             is_full = is_full or self._page_size % max(1, records) == 0
-        return is_full and records >= _FEW_RECORDS
+        return is_full and records >= FEW_RECORDS
 
     def _cut(
         self, start: int, end: int, count: int, max_pages: int = _PROBE_PAGES
@@ -379,7 +375,7 @@ class Windows:
         end = min(wanted.end, start + self.widest)
         self._take_out(start, end)
         window = wanted._replace(end=end)
-        if end - start <= _SHORT_SECONDS or self._is_one_chain:
+        if end - start <= _SHORT_SECONDS:
             window = window._replace(max_pages=inf)
         self._in_flight[window] = 0.0
         return window

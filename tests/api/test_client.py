@@ -10,8 +10,8 @@ import requests
 import requests_mock
 import urllib3.exceptions as lower
 
+from tap_leadintent.api.chain import Chain
 from tap_leadintent.api.limits import RateLimiter
-from tap_leadintent.api.pagination import Chain
 from tap_leadintent.errors import StoppedError, StreamError
 from tap_leadintent.progress import StreamStats
 from tap_leadintent.tap import TapLeadIntent

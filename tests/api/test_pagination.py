@@ -10,8 +10,8 @@ import requests_mock
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tap_leadintent.api.chain import Chain
 from tap_leadintent.api.page import Page
-from tap_leadintent.api.pagination import Chain
 from tap_leadintent.errors import StreamError
 from tap_leadintent.tap import TapLeadIntent
 

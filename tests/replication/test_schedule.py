@@ -18,8 +18,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tap_leadintent.api.chain import Chain
 from tap_leadintent.api.page import Cursor, Page
-from tap_leadintent.api.pagination import Chain
 from tap_leadintent.replication import schedule as module
 from tap_leadintent.replication.coordinator import Coordinator
 from tap_leadintent.replication.schedule import ActiveWindow, Schedule
@@ -264,7 +264,7 @@ def test_a_window_that_is_never_abandoned_is_emitted_as_its_pages_arrive() -> No
         asked.append(number)
         return page(number, 100, next_page=number < 9 and number + 1)
 
-    windows = Windows([(0, 9)], page_size=1, one_chain=True)
+    windows = Windows([(0, 9)], page_size=1, widest=9, quiet=True)
     assert next(play(windows, respond, seed=0))
     assert asked == [1]
 
@@ -293,7 +293,7 @@ def test_room_for_pages_comes_back_when_they_are_taken() -> None:
 
     with (
         small_room(),
-        mock.patch("tap_leadintent.replication.coordinator._WAIT_SECONDS", 0.05),
+        mock.patch("tap_leadintent.threads._WAIT_SECONDS", 0.05),
     ):
         assert len([*read(respond, check)]) == 9 * 20
 

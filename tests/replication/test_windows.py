@@ -1,7 +1,7 @@
 """How a range is cut for several readers: quickly, in few requests, in short chains."""
 
 from functools import cache
-from math import ceil, inf
+from math import ceil
 from statistics import mean
 from typing import Any
 
@@ -183,14 +183,6 @@ def test_the_oldest_window_comes_to_its_end_while_all_others_wait(
         *before, last = PLAIN.pages(front, times.held(front))
         if all(windows.note_page(front, records=held) for held in before):
             windows.done(front, records=last, of_chain=0)
-
-
-def test_one_chain_reads_all_of_an_interval_and_is_never_abandoned() -> None:
-    windows = Windows([(0, YEAR)], page_size=PAGE, one_chain=True)
-    window = windows.next()
-    assert window is not None
-    assert (window.start, window.end, window.max_pages) == (0, YEAR, inf)
-    assert all(windows.note_page(window, records=PAGE) for _ in range(1000))
 
 
 def test_one_window_alone_tries_a_width_while_a_short_one_is_read() -> None:
