@@ -13,11 +13,12 @@ from tap_leadintent.api.page import Page, Records
 from tap_leadintent.errors import StreamError
 from tap_leadintent.progress import Pass, counted, describe_steps
 from tap_leadintent.replication.coordinator import Coordinator
+from tap_leadintent.replication.density import FEW_RECORDS
 from tap_leadintent.replication.intervals import Interval, overlap
 from tap_leadintent.replication.plan import FullRead, RangeRead, Step
 from tap_leadintent.replication.ranges import RangeChain, RangeGuard, find_accepted
 from tap_leadintent.replication.schedule import Schedule
-from tap_leadintent.replication.windows import FEW_RECORDS, Window, Windows
+from tap_leadintent.replication.windows import Window, Windows
 from tap_leadintent.times import format_instant, format_interval, utc_timestamp
 
 _YEAR = 365 * 86_400

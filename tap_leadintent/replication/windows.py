@@ -17,12 +17,13 @@ divided: its parts are read instead. All instants are in UTC seconds since 1970.
 """
 
 import sys
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_right, insort
 from collections.abc import Sequence
 from itertools import pairwise
 from math import ceil, inf
 from typing import NamedTuple
 
+from tap_leadintent.replication.density import Density, PageSizes
 from tap_leadintent.replication.intervals import Interval
 
 OVERLAP_SECONDS = 1
@@ -35,7 +36,7 @@ NARROWEST = 3600 - OVERLAP_SECONDS
 few APIs allow an hour at most; the setting `window_days` helps with others."""
 
 _PAGES = 8
-"""Pages that a window should hold, and over which the density is measured."""
+"""Pages that a window should hold."""
 
 _PROBE_PAGES = 2
 """Pages after which a probe is abandoned, unless it is a part of a quiet interval."""
@@ -61,13 +62,6 @@ _PARTS = 5
 _MUCH_DENSER = 2
 """How many times denser than expected an abandoned window must be, so that it is cut
 into probes."""
-
-FEW_RECORDS = 20
-"""A last page with fewer records is no sign of a full one: by chance, too many small
-pages are as full as others."""
-
-_USUAL_CAP = 500
-"""APIs end their queries after a multiple of so many records."""
 
 _FEW_PARTS = 3
 """Parts that a window is divided into, or an abandoned quiet interval is cut into. As
@@ -104,14 +98,6 @@ class _Unread(NamedTuple):
     """The least number of pages a second that it holds, as far as that is known."""
 
 
-class _Done(NamedTuple):
-    """A window that has been read completely."""
-
-    start: int
-    end: int
-    pages: float
-
-
 class Windows:
     """The windows of a time range, given to several readers, oldest first."""
 
@@ -144,20 +130,13 @@ class Windows:
         self.capped = 0
         """The most records of a window that may have been capped, and was not divided.
         """
-        self._page_size = page_size
-        self._is_ordinary = quiet
-        """Whether a scheduled run reads what came since the last one."""
-        self._full_page = page_size / 2
-        """Records that count as a full page: the most that one page has held so far, as
-        the API may return fewer than it is asked for. It begins with half of that."""
-        self._most_before_another = 0
-        """The most records of a page that was not the last one."""
+        self._sizes = PageSizes(page_size, is_ordinary=quiet)
         self._longest_read = 0
         """The longest window, in seconds, of which a page has arrived."""
         self._unread = [_Unread(start, end, 0.0) for start, end in requested]
         self._in_flight: dict[Window, float] = {}
         """The windows that are being read, with the pages that have arrived of each."""
-        self._done: list[_Done] = []
+        self._density = Density()
         self._next: list[Window] = []
         """Windows that begin before any other."""
         if quiet:
@@ -190,13 +169,13 @@ class Windows:
         if not self._unread:
             return None
         start, end, least_density = self._unread[0]
-        density = self._density(start)
+        density = self._density.before(start)
         # An abandoned window has shown that it is denser than what was read before.
         if least_density and least_density >= _MUCH_DENSER * density:
             self._next = self._cut(start, end, _PARTS)
         elif not density:
             # Nothing was found before these intervals, so each is probed completely.
-            empty = [(a, b) for a, b, _ in self._unread if not self._density(a)]
+            empty = [(a, b) for a, b, _ in self._unread if not self._density.before(a)]
             self._next = [probe for each in empty for probe in self._cut(*each, 1)]
         if self._next:
             return self._begin(self._next.pop(0))
@@ -221,12 +200,8 @@ class Windows:
             Whether to read on. If not, the window is abandoned: its interval is unread
             again.
         """
-        self._full_page = max(self._full_page, records)
-        self._most_before_another = max(self._most_before_another, records)
         self._longest_read = max(self._longest_read, window.end - window.start)
-        # A page before another one counts at least half. An empty page says nothing
-        # about how dense records are.
-        page = max(0.5, records / self._full_page) if records else 0.0
+        page = self._sizes.share_before_another(records)
         arrived = self._in_flight[window] = self._in_flight[window] + page
         if not may_abandon or arrived < window.max_pages:
             return True
@@ -254,7 +229,7 @@ class Windows:
             is divided.
         """
         self._longest_read = max(self._longest_read, window.end - window.start)
-        if self._may_be_capped(records, of_chain):
+        if self._sizes.may_be_capped(records, of_chain):
             seconds = window.end - window.start
             if seconds > _SHORT_SECONDS:
                 # A part that holds nearly all of it is abandoned soon.
@@ -263,8 +238,8 @@ class Windows:
                 self._read_next(window, _FEW_PARTS, ceil(pages))
                 return False
             self.capped = max(self.capped, of_chain)
-        held = self._in_flight.pop(window) + records / self._full_page
-        insort(self._done, _Done(window.start, window.end, held))
+        pages = self._in_flight.pop(window) + self._sizes.share(records)
+        self._density.note(window.start, window.end, pages)
         return True
 
     def give_up(self, window: Window) -> None:
@@ -328,22 +303,6 @@ class Windows:
             for part in self._cut(window.start, window.end, parts, max_pages)
         ]
 
-    def _may_be_capped(self, records: int, of_chain: int) -> bool:
-        """Return whether a last page with so many records may hide that more follow.
-
-        Some APIs end every query after a number of records. Then the last page is as
-        full as the others.
-        """
-        is_full = records >= (self._most_before_another or self._page_size)
-        if self._is_ordinary:
-            # By chance, one window in a hundred ends with a full page.
-            is_usual = of_chain <= self._page_size or of_chain % _USUAL_CAP == 0
-            return is_full and is_usual and records >= FEW_RECORDS
-        if not self._most_before_another:
-            # A server may send half of what it is asked for, or a quarter.
-            is_full = is_full or self._page_size % max(1, records) == 0
-        return is_full and records >= FEW_RECORDS
-
     def _cut(
         self, start: int, end: int, count: int, max_pages: int = _PROBE_PAGES
     ) -> list[Window]:
@@ -351,23 +310,6 @@ class Windows:
         count = max(count, ceil((end - start) / self.widest))
         edges = sorted({start + (end - start) * n // count for n in range(count + 1)})
         return [Window(a, b, max_pages, is_probe=True) for a, b in pairwise(edges)]
-
-    def _density(self, instant: int) -> float:
-        """Estimate the pages a second from what was read last before an instant.
-
-        The mean is taken over the last window before the instant, over the last two,
-        and so on, until they hold enough pages. The highest of these means counts. It
-        is 0 if nothing was found.
-        """
-        seconds = pages = density = 0.0
-        for n in range(bisect_left(self._done, (instant,)) - 1, -1, -1):
-            start, end, held = self._done[n]
-            # A crowded moment must not make all windows short that come after it.
-            seconds, pages = seconds + end - start, pages + min(held, 2 * _PAGES)
-            density = max(density, pages / seconds)
-            if pages > _PAGES:
-                break
-        return density
 
     def _begin(self, wanted: Window) -> Window:
         """Begin a window; it is shorter than wanted if that is too wide."""
