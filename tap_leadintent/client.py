@@ -28,6 +28,7 @@ from tap_leadintent.records.exclusion import Exclusion
 from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
 from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
+from tap_leadintent.replication.incomplete import Incomplete
 from tap_leadintent.replication.plan import (
     BEGINNING,
     FullRead,
@@ -152,6 +153,7 @@ class LeadIntentStream(SingerStream):
             client=self.client,
             concurrency=self.config["concurrency"],
             widest=max(1, seconds),
+            incomplete=Incomplete(self.logger),
         )
 
     @cached_property
@@ -220,7 +222,7 @@ class LeadIntentStream(SingerStream):
                     self.stats.log_progress(self.logger, self.name)
                     if page.is_last:
                         self._commit(page)
-            self.reader.raise_for_holes()
+            self.reader.incomplete.raise_for_holes()
         finally:
             with http_request_counter(self.name, openapi.PATHS[self.name]) as counter:
                 counter.increment(self.stats.requests)

@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event
 from typing import Any, NamedTuple
@@ -11,22 +11,18 @@ from tap_leadintent.api.chain import Chain, FirstPage, read_chain
 from tap_leadintent.api.http import Client
 from tap_leadintent.api.page import Page, Records
 from tap_leadintent.errors import StreamError
-from tap_leadintent.progress import Pass, counted, describe_steps
+from tap_leadintent.progress import Pass, describe_steps
 from tap_leadintent.replication.coordinator import Coordinator
 from tap_leadintent.replication.density import FEW_RECORDS
+from tap_leadintent.replication.incomplete import Incomplete
 from tap_leadintent.replication.intervals import Interval, overlap
 from tap_leadintent.replication.plan import FullRead, RangeRead, Step
 from tap_leadintent.replication.ranges import RangeChain, RangeGuard, find_accepted
 from tap_leadintent.replication.schedule import Schedule
 from tap_leadintent.replication.windows import Window, Windows
-from tap_leadintent.times import format_instant, format_interval, utc_timestamp
+from tap_leadintent.times import format_instant, utc_timestamp
 
 _YEAR = 365 * 86_400
-
-_ASK = "if there are more, ask the API's support"
-
-_MAX_NAMED = 3
-"""Intervals that the error of a stream names."""
 
 
 class WindowPage(NamedTuple):
@@ -53,18 +49,6 @@ class WindowPage(NamedTuple):
     """Whether all records of the window have been read."""
 
 
-class Hole(NamedTuple):
-    """An interval that could not be read."""
-
-    name: str
-    """The time range."""
-
-    interval: Interval
-    """In UTC seconds since 1970."""
-
-    reason: str
-
-
 @dataclass(eq=False, kw_only=True, repr=False)
 class PlanReader:
     """Reads the endpoint of one stream, for the main thread.
@@ -85,29 +69,8 @@ class PlanReader:
     """The most seconds of a window; less once the API has refused windows as too wide.
     """
 
-    holes: list[Hole] = field(default_factory=list)
-    """What could not be read, except for rechecks."""
-
-    _may_be_capped: bool = False
-
-    def raise_for_holes(self) -> None:
-        """Say which intervals could not be read.
-
-        Raises:
-            StreamError: There are some.
-        """
-        if not self.holes:
-            return
-        texts = [
-            f"{hole.name} {format_interval(hole.interval)} ({hole.reason})"
-            for hole in self.holes[:_MAX_NAMED]
-        ]
-        if more := len(self.holes) - len(texts):
-            texts.append(f"{counted(more, 'interval')} more")
-        raise StreamError(
-            f"could not read {', '.join(texts)}; everything else was read, and each "
-            "run tries this again"
-        )
+    incomplete: Incomplete
+    """Notes what could not be read, or perhaps not completely."""
 
     def first_page(self, fields: Mapping[str, Any] | None = None) -> Records:
         """Read the first page of a request.
@@ -200,8 +163,7 @@ class PlanReader:
                 raise replace(error, message=f"{error}; {step.hint}") from None
             raise
         if is_full and most >= FEW_RECORDS:
-            hint = "set start_date, so that it is read in several queries"
-            self._warn_of_a_cap(chain.records, hint if step.covers else _ASK)
+            self.incomplete.warn_of_a_cap(chain.records, has_range=bool(step.covers))
 
     def _read_range(self, step: RangeRead) -> Iterator[WindowPage]:
         """Read a step, without its oldest time if the API refuses that."""
@@ -225,7 +187,7 @@ class PlanReader:
         for refused in overlap(step.intervals, (start, until)):
             advice = f"set start_date to {format_instant(refused[1])}"
             reason = f"{refusal}; if the API keeps no older records, {advice}"
-            self._note_hole(step, refused, reason)
+            self.incomplete.note_hole(step, refused, reason)
         if later := overlap(step.intervals, (until, end)):
             yield from self._read_windows(step._replace(intervals=later), until)
 
@@ -271,9 +233,9 @@ class PlanReader:
                     records, name, covers, drops_later, interval, end, is_last
                 )
         for failed, error in schedule.failed:
-            self._note_hole(step, failed, str(error))
+            self.incomplete.note_hole(step, failed, str(error))
         if windows.capped:
-            self._warn_of_a_cap(windows.capped, _ASK)
+            self.incomplete.warn_of_a_cap(windows.capped)
         self.widest = windows.widest
 
     def _read_chain(self, chain: Chain) -> Generator[Page]:
@@ -291,24 +253,6 @@ class PlanReader:
             )
             text += "made for the time before"
             self.client.logger.info(text, step.name, day, day)
-
-    def _warn_of_a_cap(self, records: int, hint: str) -> None:
-        if not self._may_be_capped:
-            self._may_be_capped = True
-            self.client.logger.warning(
-                "A query ended after %s with a page as full as the others, so the API "
-                "may have left out further ones; %s",
-                counted(records, "record"),
-                hint,
-            )
-
-    def _note_hole(self, step: RangeRead, interval: Interval, reason: str) -> None:
-        if step.is_recheck:
-            # It was read before.
-            text = "%s %s could not be read again: %s"
-            self.client.logger.info(text, step.name, format_interval(interval), reason)
-        else:
-            self.holes.append(Hole(step.name, interval, reason))
 
 
 def _range_name(step: Step) -> str:
