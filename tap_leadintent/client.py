@@ -21,6 +21,7 @@ from tap_leadintent import openapi
 from tap_leadintent.api.http import Client, RunContext
 from tap_leadintent.api.page import Records
 from tap_leadintent.errors import StreamError, replication_command
+from tap_leadintent.older import MONTH, with_older
 from tap_leadintent.progress import StreamStats
 from tap_leadintent.records.contradictions import Contradictions
 from tap_leadintent.records.duplicates import Duplicates
@@ -33,7 +34,6 @@ from tap_leadintent.replication.plan import (
     BEGINNING,
     FullRead,
     Plan,
-    RangeRead,
     Scope,
     make_plan,
 )
@@ -45,15 +45,9 @@ from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.singer.tap import SingerTap
 from tap_leadintent.times import (
     format_instant,
-    parse_instant,
-    time_at,
 )
 
 Record = dict[str, Any]
-
-_MONTH = 30 * 86_400
-"""Seconds. An API that leaves out older records without a word leaves out more than the
-last month."""
 
 _REPAIRED = (
     "A record contained what no warehouse can store: U+0000 or a lone surrogate became "
@@ -242,7 +236,7 @@ class LeadIntentStream(SingerStream):
             if not (self.ranges and error.may_be_range and error.may_be_split):
                 raise
         # The API may demand a time range.
-        month = (self.run_began - _MONTH, self.run_began)
+        month = (self.run_began - MONTH, self.run_began)
         return self.reader.first_page(range_fields(self.ranges[0], *month))
 
     def check(self) -> None:
@@ -296,54 +290,19 @@ class LeadIntentStream(SingerStream):
             return
         self._warn_of_the_state()
         plan = self._plan()
-        pages = self.reader.read(plan.steps)
-        if any(isinstance(step, FullRead) for step in plan.steps):
-            pages = self._with_older(pages, duplicates)
+        match plan.steps:
+            case [FullRead() as everything]:
+                pages = with_older(
+                    self.reader, everything, duplicates, self.notes, self.time_fields
+                )
+            case _:
+                pages = self.reader.read(plan.steps)
         mark = key_mark(self.config["api_key"])
         for page in pages:
             self.bookmark.key_mark = mark
             yield page._replace(records=duplicates.leave_out(page.records))
         self.bookmark.rechecked = plan.rechecked_after
         self.checkpoint()
-
-    def _with_older(
-        self, pages: Iterable[WindowPage], duplicates: Duplicates
-    ) -> Generator[WindowPage]:
-        """Read, after a list without a time range, what the API left out of it.
-
-        Some APIs return only the last weeks, or the newest so many records. So there
-        must be no older record that the list did not have.
-        """
-        oldest = format_instant(self.run_began - (not self.time_fields) * _MONTH)
-        for page in pages:
-            for path in self.time_fields.values():
-                times = (time_at(path, record) for record in page.records.data)
-                oldest = min([oldest, *filter(None, times)])
-            # It is complete when everything below has been read, too.
-            yield page._replace(is_last=False)
-        if self._has_older(parse_instant(oldest), duplicates):
-            self.notes.warn_once(
-                "The API leaves out old records when it is asked for all, so all of it "
-                "is read once more, in parts; start_date spares the first reading"
-            )
-            everything = [(BEGINNING, self.run_began)]
-            yield from self.reader.read([RangeRead(n, everything) for n in self.ranges])
-        yield page._replace(records=Records([], []))
-
-    def _has_older(self, oldest: int, duplicates: Duplicates) -> bool:
-        """Return whether the API has records before an instant that are still new."""
-        before = (BEGINNING, max(BEGINNING, oldest))
-        older = (self.reader.first_page(range_fields(n, *before)) for n in self.ranges)
-        try:
-            return any(map(duplicates.has_new, older))
-        except StreamError as error:
-            if not error.may_be_range:
-                raise
-            self.notes.warn_once(
-                "The API refuses to be asked for old records, so nobody knows whether "
-                "it has left out some; with start_date, they are read in parts"
-            )
-            return False
 
     def _warn_of_the_state(self) -> None:
         """Warn of parts of the state that are ignored, and of another key."""

@@ -89,7 +89,7 @@ class PlanReader:
         with closing(self._read_chain(chain)) as pages:
             return next(pages).decode()
 
-    def read(self, steps: Sequence[Step]) -> Iterator[WindowPage]:
+    def read(self, steps: Sequence[Step]) -> Generator[WindowPage]:
         """Read the steps of a plan.
 
         Args:
