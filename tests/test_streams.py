@@ -15,6 +15,10 @@ def catalog() -> dict[str, Any]:
     return entries(json.loads(declared_tap().catalog_json_text))
 
 
+def test_each_endpoint_of_openapi_json_has_a_class(catalog: dict[str, Any]) -> None:
+    assert catalog.keys() == {*STREAMS}
+
+
 @pytest.mark.parametrize("name", STREAMS)
 def test_catalog_entry(
     catalog: dict[str, Any], name: str, snapshot: SnapshotAssertion

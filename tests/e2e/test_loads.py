@@ -8,7 +8,15 @@ from typing import Any
 
 from tap_leadintent.demo.postgres import Postgres
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import API_KEY, STREAMS, Json, Run, RunTap, status
+from tests.support.helpers import (
+    API_KEY,
+    STREAMS,
+    Json,
+    Run,
+    RunTap,
+    declared_tap,
+    status,
+)
 from tests.support.pages import ROOT, section
 from tests.support.postgres import rows_of
 from tests.support.rows import instant
@@ -24,17 +32,11 @@ LATER = """
     UPDATE {}.loads SET run_began_at = run_began_at - INTERVAL '8 days',
     complete_to = complete_to - INTERVAL '8 days'
 """
-ROWS = [
-    ("custom_signals", "all"),
-    ("leads", "date_found"),
-    ("leads", "latest_signal"),
-    ("monitored_accounts", "all"),
-    ("monitored_leads", "latest_activity"),
-    ("observations", "observed_at"),
-    ("signal_accounts", "date_found"),
-    ("signal_accounts", "latest_signal"),
-    ("signal_agents", "all"),
-]
+ROWS = sorted(
+    (stream.name, time_range)
+    for stream in declared_tap().discover_streams()
+    for time_range in (stream.ranges if stream.is_incremental else ("all",))
+)
 
 
 def test_each_run_leaves_rows_that_show_what_is_behind_and_what_failed(

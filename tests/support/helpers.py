@@ -15,6 +15,7 @@ import requests
 from click.testing import CliRunner, Result
 
 from tap_leadintent.client import LeadIntentStream
+from tap_leadintent.openapi import STREAM_NAMES, is_documented
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
 
@@ -42,15 +43,8 @@ each_entry = pytest.mark.parametrize("arguments", ENTRIES.values(), ids=ENTRIES)
 each_reading_entry = pytest.mark.parametrize("arguments", READING.values(), ids=READING)
 """For each way to enter the tap that reads records."""
 
-STREAMS = (
-    "signal_agents",
-    "leads",
-    "signal_accounts",
-    "monitored_accounts",
-    "observations",
-    "custom_signals",
-    "monitored_leads",
-)
+STREAMS = STREAM_NAMES
+UNDOCUMENTED = {name for name in STREAMS if not is_documented(name)}
 
 TIMEOUT = 120
 """Seconds after which a process is taken to hang."""

@@ -10,13 +10,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from tap_leadintent.streams import STREAMS
+
 HOUR = 3600
 DAY = 24 * HOUR
 
 EPOCH = int(datetime(2026, 3, 1, tzinfo=UTC).timestamp())
 """The second that the model's own times count from."""
 
-RANGES = ("date_found", "latest_signal", "latest_activity", "observed_at")
+RANGES = {name for stream in STREAMS for name in stream.ranges}
 
 EVER = (-math.inf, math.inf)
 

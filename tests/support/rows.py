@@ -4,27 +4,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+from tap_leadintent.openapi import record_fields
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import raw_records
+from tests.support.helpers import UNDOCUMENTED, raw_records
 
 Row = dict[str, Any]
-
-# Columns that hold a field of the record as it is.
-FIELDS = {
-    "signal_agents": (
-        *("id", "type", "name", "status", "schedule", "next_check_at", "sheet"),
-    ),
-    "leads": (
-        *("id", "full_name", "title", "country_code", "profile", "company", "sheet"),
-        *("signal", "qualification", "score"),
-    ),
-    "signal_accounts": ("id",),
-    "monitored_accounts": ("id",),
-    "observations": ("id", "observed_at"),
-    "custom_signals": ("id",),
-    "monitored_leads": ("id",),
-}
-TIMES = {"next_check_at", "observed_at"}
 
 
 def instant(value: str | datetime | None) -> datetime | None:
@@ -45,15 +29,15 @@ def expected_row(stream: str, record: dict[str, Any], *added: str) -> Row:
         record: The record.
         added: Columns beside those that the stream declares.
     """
-    row = {
-        name: instant(record.get(name)) if name in TIMES else record.get(name)
-        for name in (*FIELDS[stream], *added)
-    }
+    row = {name: record.get(name) for name in (*record_fields(stream), *added)}
+    for name, field in record_fields(stream).items():
+        if field.get("format") == "date-time":
+            row[name] = instant(row[name])
     if stream == "leads":
         row["signal_observed_at"] = instant(
             (record.get("signal") or {}).get("observed_at")
         )
-    elif stream != "signal_agents":
+    elif stream in UNDOCUMENTED:
         row["record_key"] = record["id"]
     extra_fields = {name: value for name, value in record.items() if name not in row}
     row["additional_properties"] = extra_fields or None

@@ -63,7 +63,7 @@ def test_files_of_parquet_hold_what_the_api_holds(sandbox: Sandbox, lake: Lake) 
     sandbox.advance(10 * DAY)
     pipeline.run()
     for stream in STREAMS:
-        key = "id" if stream in {"signal_agents", "leads"} else "record_key"
+        (key,) = declared_stream(stream).primary_keys
         held = {row["id"]: read(row) for row in lake.ask(newest_rows(stream, key))}
         expected = {
             record["id"]: in_file(stream, record)
