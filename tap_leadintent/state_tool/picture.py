@@ -6,8 +6,9 @@ from itertools import pairwise
 
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.intervals import Interval
+from tap_leadintent.state_tool.bookmarks import RANGES
 
-_LONGEST_NAME = len("latest_activity")
+_LONGEST_NAME = max(len(name) for ranges in RANGES.values() for name in ranges)
 _NARROWEST = 40
 
 

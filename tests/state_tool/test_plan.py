@@ -126,16 +126,15 @@ def test_only_the_streams_that_meltano_selects_are_planned(
         "METADATA_MONITORED_ACCOUNTS_REPLICATION_METHOD": "INCREMENTAL",
     }.items():
         monkeypatch.setenv(f"MELTANO_EXTRACT__{extra}", value)
-    assert [
-        line
-        for line in output_of("plan", stdin=STATE).splitlines()[2:]
-        if line[0] != " "
-    ] == [
+    lines = output_of("plan", stdin=STATE).splitlines()[2:]
+    *planned, not_selected = [line for line in lines if line[0] != " "]
+    assert planned[:4] == [
         "signal_agents: every run reads all records (full table)",
         "leads: every run reads all records (full table)",
         *("signal_accounts", "monitored_accounts"),
-        "Not selected: observations, custom_signals, monitored_leads",
     ]
+    expected = "Not selected: observations, custom_signals, monitored_leads"
+    assert not_selected.startswith(expected)
 
 
 def test_a_catalog_selects_streams(
