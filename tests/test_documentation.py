@@ -1,6 +1,7 @@
 """Code, `meltano.yml`, README and the pages of settings and tables say the same."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from importlib.metadata import distribution
 from typing import Any
@@ -11,7 +12,7 @@ from click.testing import CliRunner
 
 from tap_leadintent.config.settings import SCHEMA
 from tap_leadintent.errors import TAP_NAME
-from tap_leadintent.openapi import PATHS
+from tap_leadintent.openapi import PATHS, is_documented
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import STREAMS, declared_stream
 from tests.support.pages import README, ROOT, section, tables
@@ -90,7 +91,7 @@ def columns(properties: Mapping[str, Any], within: str = "") -> Iterator[list[st
 @pytest.mark.parametrize("name", STREAMS)
 def test_the_page_of_tables_has_every_column_with_its_types(name: str) -> None:
     stream = declared_stream(name)
-    described = name in {"signal_agents", "leads"}
+    described = is_documented(name)
     heading = f"## {name}" if described else "## The other streams"
     found = tables(section(ROOT / "docs" / "tables.md", heading))
     rows = [[*row.values()][:3] for row in found[0]]
@@ -99,6 +100,13 @@ def test_the_page_of_tables_has_every_column_with_its_types(name: str) -> None:
         assert rows == expected
     else:
         assert sorted(row for row in rows if row in expected) == sorted(expected)
-        (row,) = (row for row in found[1] if row["Table"] == f"`{name}`")
         ranges = ", ".join(f"`{each}`" for each in stream.ranges)
-        assert row["Time ranges"] == ranges
+        ranges_by_table = [(row["Table"], row["Time ranges"]) for row in found[1]]
+        assert (f"`{name}`", ranges) in ranges_by_table
+
+
+@pytest.mark.parametrize("page", ["scaling.md", "examples/airflow/backfill.py"])
+def test_the_shards_of_a_backfill_have_all_incremental_streams(page: str) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    incremental = {name for name in STREAMS if declared_stream(name).is_incremental}
+    assert {*re.findall(r'"(\w+)\.\*"', text)} == incremental

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 TAP, LOADER = "tap-leadintent", "target-postgres"
 STATE = f"dev:{TAP}-to-{LOADER}"
-INCREMENTAL = ["leads", "signal_accounts", "observations", "monitored_leads"]
+SELECT = ["leads.*", "signal_accounts.*", "observations.*", "monitored_leads.*"]
 """The streams that are loaded in shards. The last run reads the full tables."""
 
 
@@ -86,7 +86,7 @@ class Backfill:
                 MELTANO_SYS_DIR_ROOT=folder,
                 TAP_LEADINTENT_START_DATE=shard["start_date"],
                 TAP_LEADINTENT_END_DATE=shard["end_date"],
-                TAP_LEADINTENT__SELECT=json.dumps([f"{s}.*" for s in INCREMENTAL]),
+                TAP_LEADINTENT__SELECT=json.dumps(SELECT),
             )
 
     @property
