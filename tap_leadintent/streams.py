@@ -1,4 +1,4 @@
-"""The seven streams, one for each endpoint of the API description."""
+"""The streams, one for each endpoint of the API description."""
 
 from functools import partial
 from types import MappingProxyType

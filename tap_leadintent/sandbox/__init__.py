@@ -1,6 +1,6 @@
 """An offline stand-in for the buying-intent API, for tests, demos and first steps.
 
-It serves the seven list endpoints by the rules of the API's description, with
+It serves the list endpoints by the rules of the API's description, with
 deterministic data, and refuses everything that the description does not allow. Where
 the description says "not shown", the sandbox makes a plausible choice of its own. The
 real service may differ in each of these choices, so nothing should depend on them:

@@ -1,4 +1,4 @@
-"""The seven list endpoints: their paths, filters, time ranges and order."""
+"""The list endpoints: their paths, filters, time ranges and order."""
 
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
