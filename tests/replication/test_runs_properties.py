@@ -80,9 +80,9 @@ def configs(
     if end is not None and not first_when_found:
         config["end_date"] = iso(end)
     if draw(st.integers(0, 4)) == 0:
-        # Shorter ones would be thousands since 1970.
-        least = [0.1] if "start_date" in config else []
-        config["window_days"] = draw(st.sampled_from([*least, 1, 30]))
+        # With shorter ones, there would be thousands since 1970.
+        shorter = [0.1, 1] if "start_date" in config else []
+        config["window_days"] = draw(st.sampled_from([*shorter, 30]))
     if draw(st.integers(0, 5)) == 0:
         config["filters"] = {stream: {"signals": ["a"]}}
     return config
