@@ -36,11 +36,12 @@ hypothesis.settings.load_profile("patient")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the tests that take long before all others.
 
-    Coverage would double the time of tests with hundreds of examples.
+    Coverage would double the time of tests with hundreds of examples or requests.
     """
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
     for item in items:
-        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+        has_examples = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+        if has_examples or "e2e" in item.path.parts:
             item.add_marker("no_cover")
 
 

@@ -247,7 +247,11 @@ class Walk:
         steps = re.findall(r"^RUN ((?:uv|meltano) .*)$", text, re.MULTILINE)
         home = self._shell.folder / "image"
         home.mkdir()
-        variables = f"HOME={home} UV_TOOL_DIR={home}/tools UV_TOOL_BIN_DIR={home}/bin"
+        cache = self._shell("uv cache dir").strip()
+        variables = (
+            f"HOME={home} UV_CACHE_DIR={cache} "
+            f"UV_TOOL_DIR={home}/tools UV_TOOL_BIN_DIR={home}/bin"
+        )
         copied = f"cp {self._shell.project}/meltano.yml ."
         path = f'export {variables} PATH={home}/bin:"$PATH"'
         last = "meltano invoke tap-leadintent --version"
