@@ -3,7 +3,9 @@
 import json
 import os
 import signal
-from collections.abc import Callable, Iterator
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,15 +36,30 @@ hypothesis.settings.load_profile("patient")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests that take long before all others.
-
-    Coverage would double the time of tests with hundreds of examples or requests.
-    """
+    """Put the tests that take long before all others."""
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
-    for item in items:
-        has_examples = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
-        if has_examples or "e2e" in item.path.parts:
-            item.add_marker("no_cover")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """Measure no coverage of tests with hundreds of examples or requests.
+
+    It would double their time. The marker `no_cover` of pytest-cov does nothing in the
+    workers of pytest-xdist.
+    """
+    has_examples = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+    if not (
+        has_examples or {"e2e", "test_holes.py", "test_windows.py"} & {*item.path.parts}
+    ):
+        return (yield)
+    tracers = sys.gettrace(), threading.gettrace()
+    sys.settrace(None)
+    threading.settrace(None)  # type: ignore[arg-type]
+    try:
+        return (yield)
+    finally:
+        sys.settrace(tracers[0])
+        threading.settrace(tracers[1])  # type: ignore[arg-type]
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -9,10 +9,7 @@ from tests.support.model import DAY, HOUR, Api, Lead, Version, lead, second, ste
 from tests.support.model_runs import CONFIG, asked, entries, run
 from tests.support.store import Store
 
-pytestmark = [
-    pytest.mark.usefixtures("concurrency"),
-    pytest.mark.no_cover,  # it would take twice the time
-]
+pytestmark = pytest.mark.usefixtures("concurrency")
 
 BOTH = ("date_found", "latest_signal")
 ONCE = {**CONFIG, "max_retries": 0}

@@ -27,8 +27,6 @@ from tests.support.rounds import (
     shaped,
 )
 
-pytestmark = pytest.mark.no_cover  # it would take twice the time
-
 PLAIN, HALF = Server(), Server(served=PAGE // 2)
 UNEVEN, ENDS_EMPTY = Server(is_uneven=True), Server(ends_empty=True)
 
