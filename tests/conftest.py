@@ -34,6 +34,9 @@ from tests.support.runs import CLOCK
 hypothesis.settings.register_profile("patient", deadline=None)
 hypothesis.settings.load_profile("patient")
 
+_UNMEASURED = {"e2e", "test_holes.py", "test_windows.py"}
+"""Folders and files of tests with very many requests."""
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the tests that take long before all others."""
@@ -48,18 +51,16 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
     workers of pytest-xdist.
     """
     has_examples = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
-    if not (
-        has_examples or {"e2e", "test_holes.py", "test_windows.py"} & {*item.path.parts}
-    ):
+    if not (has_examples or _UNMEASURED & {*item.path.parts}):
         return (yield)
     tracers = sys.gettrace(), threading.gettrace()
     sys.settrace(None)
-    threading.settrace(None)  # type: ignore[arg-type]
+    threading.settrace(None)
     try:
         return (yield)
     finally:
         sys.settrace(tracers[0])
-        threading.settrace(tracers[1])  # type: ignore[arg-type]
+        threading.settrace(tracers[1])
 
 
 @pytest.fixture(autouse=True, scope="session")
