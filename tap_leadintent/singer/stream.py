@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from singer_sdk import Stream
 from singer_sdk.helpers.types import Context
-from singer_sdk.mapper import SameRecordTransform
-from singer_sdk.singerlib import RecordMessage
+from singer_sdk.mapper import RemoveRecordTransform, SameRecordTransform
+from singer_sdk.singerlib import ActivateVersionMessage, RecordMessage
 from typing_extensions import override
 
 from tap_leadintent.singer import log
@@ -174,8 +174,17 @@ class SingerStream(Stream):
                 counter.increment()
                 yield record
             if (version := self._stream_version) is not None and self._batch is None:
-                super()._write_activate_version_message(version)
+                self._activate_version(version)
             self.write_state()
+
+    def _activate_version(self, version: int) -> None:
+        # Version 0.54.2 of the SDK writes the message past the tap's writer, which
+        # may hold rows, and does not name the tables that maps make.
+        for stream_map in self.stream_maps:
+            if not isinstance(stream_map, RemoveRecordTransform):
+                name = stream_map.stream_alias
+                message = ActivateVersionMessage(stream=name, version=version)
+                self._tap.write_message(message)
 
     @override
     def _write_activate_version_message(self, full_table_version: int) -> None:
