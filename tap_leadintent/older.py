@@ -54,8 +54,11 @@ def with_older(
             oldest = min([oldest, *filter(None, times)])
         # It is complete when everything below has been read, too.
         yield page._replace(is_last=False)
-    before = (BEGINNING, max(BEGINNING, parse_instant(oldest)))
-    older = (reader.first_page(range_fields(n, *before)) for n in everything.covers)
+    until = max(BEGINNING, parse_instant(oldest))
+    # An API may also cut a long range, so a month of it is requested, too.
+    starts = (BEGINNING, max(BEGINNING, until - MONTH))
+    asked = [range_fields(n, at, until) for n in everything.covers for at in starts]
+    older = map(reader.first_page, asked)
     try:
         has_older = any(map(duplicates.has_new, older))
     except StreamError as error:

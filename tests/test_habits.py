@@ -62,7 +62,16 @@ def test_a_capped_list_is_completed_by_its_ranges_or_warned_of(
     assert run.stderr.count("A query ended after 300 records with a page as full") == 1
 
 
-def test_a_complete_list_is_checked_by_one_request_a_range(
+def test_a_list_that_leaves_out_what_a_long_range_leaves_out_too(
+    sandbox: Sandbox, config: dict[str, Any], tap: RunTap
+) -> None:
+    restart(sandbox, sizes={"leads": 40}, since=SINCE)
+    sandbox.faults({"kind": "cut_range", "days": 30})
+    run = tap(config, catalog=LEADS).succeeded()
+    assert loaded(run) == ids(sandbox)
+
+
+def test_a_complete_list_is_checked_by_two_requests_a_range(
     sandbox: Sandbox, config: dict[str, Any], tap: RunTap
 ) -> None:
     restart(sandbox, sizes={"leads": 250}, since=SINCE)
@@ -72,7 +81,8 @@ def test_a_complete_list_is_checked_by_one_request_a_range(
     bodies = [request["body"] for request in sandbox.requests()]
     assert [[*body][-2:] for body in bodies] == [
         *[["cursor"]] * 3,
-        *(["date_found", "cursor"], ["latest_signal", "cursor"]),
+        *[["date_found", "cursor"]] * 2,
+        *[["latest_signal", "cursor"]] * 2,
     ]
 
 

@@ -130,19 +130,19 @@ def test_a_log_configuration_gets_metrics_and_figures_as_fields(  # noqa: PLR091
         dict(read, requests=2, retries=1, stream="custom_signals"),
         leads,
         dict(leads, status=403, reason=None),
-        dict(read, requests=2, stream="observations", covered_to=CLOCK),
-        {"records": 6, "requests": 5, "retries": 1} | failed,
+        dict(read, requests=3, stream="observations", covered_to=CLOCK),
+        {"records": 6, "requests": 6, "retries": 1} | failed,
     ]
-    assert lines[-2]["message"].startswith("3 streams, 6 records, 5 requests, ")
+    assert lines[-2]["message"].startswith("3 streams, 6 records, 6 requests, ")
     metrics = [line["metric_info"] for line in lines if "metric_info" in line]
     for metric in ("record_count", "sync_duration", "http_request_count"):
         found = [each["tags"]["stream"] for each in metrics if each["metric"] == metric]
         assert found == [*streams]
     sent = [each for each in metrics if each["metric"] == "http_request_count"]
-    assert [each["value"] for each in sent] == [2, 1, 2]
+    assert [each["value"] for each in sent] == [2, 1, 3]
     received = [each for each in metrics if each["metric"] == "http_request_duration"]
     statuses = [each["tags"]["http_status_code"] for each in received]
-    assert statuses == ([503, 200, 403, 200, 200] if level == "DEBUG" else [])
+    assert statuses == ([503, 200, 403, 200, 200, 200] if level == "DEBUG" else [])
     for each in received:
         succeeded = each["tags"]["http_status_code"] == HTTPStatus.OK
         assert each["tags"]["status"] == ("succeeded" if succeeded else "failed")
