@@ -183,7 +183,7 @@ OF_A_RUN = {
         level="INFO", catalog=SIGNALS
     ),
     "leads: reading all records": Case(level="INFO"),
-    "leads: 3 records, 3 requests, … s; complete up to …": Case(level="INFO"),
+    "leads: 3 records, 5 requests, … s; complete up to …": Case(level="INFO"),
 }
 
 CASES = {
