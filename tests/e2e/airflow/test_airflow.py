@@ -117,7 +117,7 @@ def test_three_shards_of_which_one_fails_at_first_load_every_row(
 ) -> None:
     fill(sandbox, **SIZES)
     # The first request of a shard is refused, which ends its first attempt.
-    sandbox.faults({"kind": "status", "status": 403, "times": 1})
+    sandbox.faults({"kind": "status", "status": 401, "times": 1})
     ended = airflow.run(start_date=SINCE, end_date=CLOCK, shards=3)
     assert ended == "success", airflow.log.read_text(encoding="utf-8")[-3000:]
     assert sorted(airflow.attempts("load")) == [1, 1, 2]
