@@ -55,9 +55,9 @@ def with_older(
         # It is complete when everything below has been read, too.
         yield page._replace(is_last=False)
     until = max(BEGINNING, parse_instant(oldest))
-    # An API may also cut a long range, so a month of it is requested, too.
-    starts = (BEGINNING, max(BEGINNING, until - MONTH))
-    asked = [range_fields(n, at, until) for n in everything.covers for at in starts]
+    # An API may also refuse or cut more than a month, so the last month comes first.
+    starts = (max(BEGINNING, until - MONTH), BEGINNING)
+    asked = [range_fields(n, at, until) for at in starts for n in everything.covers]
     older = map(reader.first_page, asked)
     try:
         has_older = any(map(duplicates.has_new, older))

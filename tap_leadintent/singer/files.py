@@ -119,8 +119,9 @@ def read_catalog(path: str) -> dict[str, Any]:
             raise ConfigError([line]) from None
         for part in entry.get("metadata", []):
             # The SDK reads the entry's own method only, which Meltano sets as well.
-            if not part["breadcrumb"] and "replication-method" in part["metadata"]:
-                entry["replication_method"] = part["metadata"]["replication-method"]
+            method = part["metadata"].get("replication-method")
+            if method and not part["breadcrumb"]:
+                entry["replication_method"] = method
     return catalog
 
 

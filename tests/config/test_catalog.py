@@ -62,6 +62,17 @@ def test_the_method_may_stand_in_the_metadata_alone(
     assert [request["body"].keys() for request in sandbox.requests()] == [{"cursor"}]
 
 
+def test_a_null_in_the_metadata_leaves_the_method_of_the_entry(
+    tap: RunTap, sandbox: Sandbox, config: Json
+) -> None:
+    catalog = only("leads")
+    entries(catalog)["leads"]["replication_method"] = "FULL_TABLE"
+    metadata = {"selected": True, "replication-method": None}
+    entries(catalog)["leads"]["metadata"] = [{"breadcrumb": [], "metadata": metadata}]
+    tap(config, catalog=catalog).succeeded()
+    assert [request["body"].keys() for request in sandbox.requests()] == [{"cursor"}]
+
+
 def test_what_is_deselected_does_not_matter(tap: RunTap, config: Json) -> None:
     catalog = mistaken()
     for stream in MISTAKES:

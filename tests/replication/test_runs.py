@@ -82,7 +82,7 @@ def test_without_a_start_date_everything_is_read_in_one_unfiltered_chain() -> No
     run(api, store, {"page_size": 10})
     assert len(store.rows) == 21
     names = [next(iter(body)) for body in api.requests]
-    older = [name for name in BOTH for _ in range(2)]
+    older = [*BOTH, *BOTH]
     assert names == ["cursor", "cursor", "cursor", *older], "older ones are looked for"
     assert [name for name, *_ in covered(store)] == [*BOTH]
 
