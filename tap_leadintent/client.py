@@ -99,7 +99,7 @@ class LeadIntentStream(SingerStream):
         super().__init__(tap)
         self.run_context = run_context
         """What the requests of all streams share."""
-        self.stats = StreamStats()
+        self.stats = StreamStats(monotonic=run_context.limits.monotonic)
         """Counts the records and requests of the stream."""
         # The SDK gives milliseconds.
         self.run_began = tap.initialized_at // 1000

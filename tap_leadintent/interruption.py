@@ -10,7 +10,7 @@ import os
 import signal
 from collections.abc import Callable
 
-CHECKS = 7
+_CHECKS = 7
 """How many checks in a row must find that the target has taken nothing, before the
 process ends."""
 
@@ -63,6 +63,6 @@ class Interruption:
     def _end_if_idle(self, code: int) -> None:
         before, self._taken_before = self._taken_before, self._taken()
         self._idle_checks = self._idle_checks + 1 if before == self._taken_before else 0
-        if self._idle_checks == CHECKS:
+        if self._idle_checks == _CHECKS:
             # Nothing is flushed: a line that is half written cannot be completed here.
             os._exit(code)

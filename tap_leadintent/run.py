@@ -108,7 +108,7 @@ def read_each(
         if has_ended and not isinstance(stream, Loads):
             not_tried.append(stream.name)
             continue
-        stream.stats.began = monotonic()
+        stream.stats.began = stream.stats.monotonic()
         try:
             read(stream)
         except errors.OutputError:

@@ -10,7 +10,7 @@ from typing_extensions import override
 from tap_leadintent.api.clock import ServerClock
 from tap_leadintent.api.health import RunHealth
 from tap_leadintent.api.http import RunContext
-from tap_leadintent.api.limits import RateLimiter
+from tap_leadintent.api.limits import Limits, RateLimiter
 from tap_leadintent.api.session import new_session
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.config import settings, validation
@@ -31,6 +31,8 @@ class TapLeadIntent(SingerTap[LeadIntentStream]):
 See also: tap-leadintent-state, tap-leadintent-definition, tap-leadintent-demo,
 and the pages README.md and docs/ in the source of the tap."""
     config_jsonschema = settings.SCHEMA
+    limits = Limits()
+    """What bounds requests and no setting changes."""
     validate = staticmethod(validation.validate)
     sync_streams = staticmethod(sync_streams)
     check_streams = staticmethod(partial(read_each, read=LeadIntentStream.check))
@@ -48,7 +50,8 @@ and the pages README.md and docs/ in the source of the tap."""
         health = RunHealth()
         run_context = RunContext(
             session=session,
-            limiter=RateLimiter(readers, requests_per_minute, health),
+            limits=self.limits,
+            limiter=RateLimiter(readers, requests_per_minute, health, self.limits),
             health=health,
             clock=ServerClock(self.logger),
             secret=self.secret,

@@ -22,7 +22,6 @@ from tests.support.helpers import (
     STREAMS,
     Clock,
     Run,
-    Waiter,
     assert_keeps_secret,
     enter,
 )
@@ -93,9 +92,8 @@ _HANDLERS = {
 @pytest.fixture(autouse=True)
 def _signal_handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Undo what the command line sets, so that Ctrl-C ends the tests."""
-    monkeypatch.setattr("tap_leadintent.interruption.CHECKS", 0)
+    monkeypatch.setattr("signal.setitimer", lambda *_: None)
     yield
-    signal.setitimer(signal.ITIMER_REAL, 0)
     for number, handler in _HANDLERS.items():
         signal.signal(number, handler)
 
@@ -128,14 +126,9 @@ def concurrency(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """A clock for all waits, on which no time passes but by waiting."""
-    clock = Clock()
-    for name in ("api.failures.time", "api.limits.time", "api.http.time"):
-        monkeypatch.setattr(f"tap_leadintent.{name}", clock)
-    for name in ("api.limits.Condition", "api.chain.Event"):
-        monkeypatch.setattr(f"tap_leadintent.{name}", Waiter)
-    return clock
+def clock() -> Clock:
+    """A clock on which no time passes but by waiting."""
+    return Clock()
 
 
 @pytest.fixture

@@ -3,6 +3,8 @@
 import logging
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +14,15 @@ from singer_sdk.testing import TapTestRunner
 from tap_leadintent.errors import StreamError
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import API_KEY, STREAMS, Run, final_error, status
+from tests.support.helpers import (
+    API_KEY,
+    STREAMS,
+    HurriedTap,
+    Run,
+    final_error,
+    status,
+)
+from tests.support.in_process import run_in_process
 from tests.support.runs import SINCE
 
 FIRST, SECOND, *OTHERS = sorted(STREAMS)
@@ -25,9 +35,9 @@ def sandbox(server: Sandbox) -> Sandbox:
     return server
 
 
-@pytest.fixture(autouse=True)
-def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tap_leadintent.api.http.backoff", lambda _: 0.001)
+@pytest.fixture
+def tap(tmp_path: Path) -> Callable[..., Run]:
+    return partial(run_in_process, tmp_path, tap=HurriedTap)
 
 
 def test_a_failed_stream_does_not_affect_the_others(

@@ -12,7 +12,7 @@ import pytest
 import requests
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import API_KEY, STREAMS, TIMEOUT, Run, only
+from tests.support.helpers import API_KEY, STREAMS, TIMEOUT, HurriedTap, Run, only
 from tests.support.model import DAY, HOUR, Api, steady
 from tests.support.model_runs import CONFIG, DAILY, run
 from tests.support.runs import CLOCK
@@ -111,13 +111,13 @@ def test_a_log_configuration_gets_metrics_and_figures_as_fields(  # noqa: PLR091
     path = tmp_path / "log.json"
     path.write_text(json.dumps(as_meltano_sets_it), encoding="utf-8")
     monkeypatch.setenv("SINGER_SDK_LOG_CONFIG", str(path))
-    monkeypatch.setattr("tap_leadintent.api.http.backoff", lambda _: 0.125)
     sandbox.faults(
         {"kind": "status", "status": 403, "stream": "leads"},
         {"kind": "status", "status": 503, "stream": "custom_signals", "times": 1},
     )
     streams = ("custom_signals", "leads", "observations")
-    log = tap(config, catalog=only(*streams)).stderr.splitlines()
+    run = tap(config, catalog=only(*streams), tap=HurriedTap)
+    log = run.stderr.splitlines()
     lines = [json.loads(line) for line in log]
     named = [line["stream_name"] for line in lines if line["stream_name"]]
     assert [*dict.fromkeys(named)] == [*streams]

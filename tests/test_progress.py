@@ -2,10 +2,7 @@
 
 import logging
 import re
-import time
 from datetime import datetime
-from itertools import count
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,12 +15,10 @@ from tests.support.store import Store
 
 
 def test_a_line_comes_every_15_seconds_and_no_sooner(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    clock = Clock()
-    monkeypatch.setattr("tap_leadintent.progress.time", clock)
-    stats = StreamStats(began=clock.now)
+    stats = StreamStats(began=clock.now, monotonic=clock.limits.monotonic)
     for _ in range(45):
         clock.now += 1
         stats.records += 100
@@ -34,13 +29,10 @@ def test_a_line_comes_every_15_seconds_and_no_sooner(
 
 
 def test_a_progress_line_says_how_much_of_the_time_is_read(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO)
-    seconds = count(time.monotonic(), 15)
-    late = SimpleNamespace(monotonic=lambda: next(seconds), time=time.time)
-    monkeypatch.setattr("tap_leadintent.progress.time", late)
-    run(Api(now=2 * DAY, leads=steady(30)), Store(), DAILY)
+    run(Api(now=2 * DAY, leads=steady(30), seconds_per_request=15), Store(), DAILY)
     lines = [vars(line) for line in caplog.records if "so far" in line.message]
     at = [(line["pass"], line["read_percent"], line["read_to"]) for line in lines]
     assert at == sorted(at)

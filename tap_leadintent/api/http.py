@@ -22,7 +22,7 @@ from urllib3.exceptions import HTTPError
 from tap_leadintent.api.clock import ServerClock
 from tap_leadintent.api.failures import SUCCESS, explain_no_page, explain_no_response
 from tap_leadintent.api.health import RunHealth
-from tap_leadintent.api.limits import RateLimiter, backoff
+from tap_leadintent.api.limits import Limits, RateLimiter
 from tap_leadintent.api.page import NO_RECORDS, Page, as_utf8
 from tap_leadintent.api.session import TooLargeError, exchange
 from tap_leadintent.errors import StreamError
@@ -40,6 +40,9 @@ class RunContext:
 
     session: requests.Session
     """Keeps the connections, and the headers of each request, with the key."""
+
+    limits: Limits
+    """What bounds each request."""
 
     limiter: RateLimiter
     """Delays requests."""
@@ -132,10 +135,10 @@ class Client:
         body = {**self.filters, **fields, "cursor": cursor}
         run = self.run_context
         request = requests.Request("POST", self.url, json=body)
-        sent_at, began = time.time(), time.monotonic()
+        sent_at, began = time.time(), run.limits.monotonic()
         tags: dict[str, Any] = {**self.tags, Tag.STATUS: Status.FAILED}
         try:
-            response, content = exchange(run.session, request, self.timeout)
+            response, content = exchange(run.session, request, self.timeout, run.limits)
             tags[Tag.HTTP_STATUS_CODE] = response.status_code
             if response.ok:
                 tags[Tag.STATUS] = Status.SUCCEEDED
@@ -144,9 +147,10 @@ class Client:
                 error, self.url, self.timeout, run.secret
             ) from None
         finally:
-            _measure(time.monotonic() - began, tags)
+            seconds = run.limits.monotonic() - began
+            _measure(seconds, tags)
         date = parse_http_date(response.headers.get("Date", ""))
-        server_time = run.clock.note(date, sent_at, time.monotonic() - began)
+        server_time = run.clock.note(date, sent_at, seconds)
         problem: Exception | None = None
         try:
             if response.status_code in SUCCESS:
@@ -179,7 +183,7 @@ class Client:
         if attempt >= max_attempts:
             attempts = counted(attempt, "attempt")
             raise replace(error, message=f"gave up after {attempts}: {error}") from None
-        pause = error.retry_after or backoff(attempt)
+        pause = error.retry_after or self.run_context.limits.backoff(attempt)
         if error.pauses_all:
             limiter.pause_all(pause)
         self.logger.warning(

@@ -2,19 +2,15 @@
 
 import random
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from threading import TIMEOUT_MAX, Condition, Event
 
 from tap_leadintent.api.health import RunHealth
 from tap_leadintent.errors import StoppedError
 from tap_leadintent.progress import StreamStats
 from tap_leadintent.times import parse_http_date
-
-LONGEST_BACKOFF = 60.0
-"""Seconds of the longest wait before a retry. With a higher value, a run notices later
-that the API is back. With a lower one, the retries are used up sooner while it is down.
-"""
 
 LONGEST_WAIT = 900.0
 """Seconds of the longest wait that a server may ask for; a longer one ends the run.
@@ -29,17 +25,36 @@ server's limit is met again sooner. With a lower one, it takes longer to reach f
 speed."""
 
 
-def backoff(attempt: int) -> float:
-    """Choose how long to wait before a retry, with exponential backoff and full jitter.
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What bounds requests and no setting changes, and how time passes meanwhile."""
 
-    Args:
-        attempt: How many attempts have failed, at least 1.
+    longest_backoff: float = 60.0
+    """Seconds of the longest wait before a retry, unless the server asks for more."""
 
-    Returns:
-        Seconds, at most `LONGEST_BACKOFF`.
-    """
-    longest = min(LONGEST_BACKOFF, 2.0 ** min(attempt, 10))
-    return random.uniform(0, longest)  # noqa: S311
+    longest_connect: float = 10.0
+    """Seconds to connect, and for each step of a TLS handshake."""
+
+    largest_body: int = 64 * 2**20
+    """Bytes of a body, after decompression."""
+
+    monotonic: Callable[[], float] = time.monotonic
+    """Returns the seconds of a clock that nobody sets."""
+
+    wait: Callable[[Condition, float], object] = Condition.wait
+    """Waits until the condition is notified, for so many seconds at most."""
+
+    def backoff(self, attempt: int) -> float:
+        """Choose how long to wait before a retry: exponential, with full jitter.
+
+        Args:
+            attempt: How many attempts have failed, at least 1.
+
+        Returns:
+            Seconds, at most `longest_backoff`.
+        """
+        longest = min(self.longest_backoff, 2.0 ** min(attempt, 10))
+        return random.uniform(0, longest)  # noqa: S311
 
 
 def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
@@ -80,6 +95,7 @@ class RateLimiter:
         at_once: int,
         requests_per_minute: int | None = None,
         health: RunHealth | None = None,
+        limits: Limits | None = None,
     ) -> None:
         """Start without a wait.
 
@@ -87,16 +103,18 @@ class RateLimiter:
             at_once: Most requests in flight.
             requests_per_minute: Most requests in a minute, evenly spread.
             health: While it is on trial, one request is in flight at most.
+            limits: How time passes.
         """
         self._health = health or RunHealth()
+        self._limits = limits or Limits()
         self._interval = 60 / requests_per_minute if requests_per_minute else 0.0
         self._next_slot = 0.0
         self._changed = Condition()
         self._paused_until = 0.0
         self._allowed = self._ceiling = float(at_once)
         self._in_flight: list[Event] = []
-        """The `stopped` event of each request. Setting one does not wake the threads
-        that wait for their turn; the next request that ends does."""
+        """The `stopped` event of each request. Setting one does not wake a thread that
+        waits; the end of another request or of its wait does."""
 
     def pause_all(self, seconds: float) -> None:
         """Begin a cool-down, in which no request of any thread is sent.
@@ -104,7 +122,7 @@ class RateLimiter:
         Args:
             seconds: How long from now.
         """
-        now = time.monotonic()
+        now = self._limits.monotonic()
         with self._changed:
             # A request that is refused during a cool-down was sent before it.
             if now >= self._paused_until:
@@ -130,14 +148,16 @@ class RateLimiter:
         Raises:
             StoppedError: The request is not wanted any more.
         """
-        began = time.monotonic()
-        stopped.wait(pause)
+        began = self._limits.monotonic()
         with self._changed:
-            while (seconds := self._seconds_to_wait()) > 0 or stopped.is_set():
-                if stopped.is_set():
-                    raise StoppedError
-                self._changed.wait(seconds)
-            now = time.monotonic()
+            while not stopped.is_set():
+                seconds = self._seconds_to_wait(not_before=began + pause)
+                if seconds <= 0:
+                    break
+                self._limits.wait(self._changed, seconds)
+            else:
+                raise StoppedError
+            now = self._limits.monotonic()
             self._in_flight.append(stopped)
             self._next_slot = now + self._interval
             stats.requests += 1
@@ -150,9 +170,10 @@ class RateLimiter:
                 self._in_flight.remove(stopped)
                 self._changed.notify_all()
 
-    def _seconds_to_wait(self) -> float:
+    def _seconds_to_wait(self, not_before: float) -> float:
         # Requests of a failed stream may hang; the next stream must not wait for them.
         wanted = sum(not stopped.is_set() for stopped in self._in_flight)
         if wanted >= (1 if self._health.is_on_trial else int(self._allowed)):
             return TIMEOUT_MAX  # A request that ends wakes the waiting threads.
-        return max(self._paused_until, self._next_slot) - time.monotonic()
+        earliest = max(not_before, self._paused_until, self._next_slot)
+        return earliest - self._limits.monotonic()

@@ -2,7 +2,6 @@
 
 import io
 import os
-import time
 from http.cookiejar import Cookie, CookieJar, DefaultCookiePolicy
 from pathlib import Path
 from ssl import PROTOCOL_TLS_CLIENT, SSLContext
@@ -13,13 +12,8 @@ from requests.adapters import HTTPAdapter
 from requests.utils import get_environ_proxies
 from typing_extensions import override
 
+from tap_leadintent.api.limits import Limits
 from tap_leadintent.errors import ConfigError
-
-LARGEST_BODY = 64 * 1024 * 1024
-"""Bytes of a body, after decompression."""
-
-LONGEST_CONNECT = 10.0
-"""Seconds to connect, and for each step of a TLS handshake."""
 
 _CHUNK = 2**16
 """Bytes that are read at once."""
@@ -30,7 +24,7 @@ _LARGEST_COOKIE = 4096
 
 
 class TooLargeError(Exception):
-    """The body is larger than `LARGEST_BODY`, which the text shows."""
+    """The body is larger than `Limits.largest_body`, which the text shows."""
 
 
 class _Session(requests.Session):
@@ -58,7 +52,10 @@ class _BoundedCookies(DefaultCookiePolicy):
 
 
 def exchange(
-    session: requests.Session, request: requests.Request, seconds: float
+    session: requests.Session,
+    request: requests.Request,
+    seconds: float,
+    limits: Limits,
 ) -> tuple[requests.Response, bytes]:
     """Send a request and read the complete response.
 
@@ -66,6 +63,7 @@ def exchange(
         session: The session; threads may share it.
         request: The request; the session's headers and cookies are added.
         seconds: How long the response may take.
+        limits: What else bounds it.
 
     Returns:
         The response, and its body.
@@ -75,19 +73,19 @@ def exchange(
         urllib3.exceptions.HTTPError: The same.
         TooLargeError: The body is too large.
     """
-    end = time.monotonic() + seconds
+    end = limits.monotonic() + seconds
     # The session does not prepare the request: that is not safe for several threads.
     request.headers, request.cookies = session.headers, session.cookies
     try:
         response = session.send(
             request.prepare(),
             stream=True,
-            timeout=(min(seconds, LONGEST_CONNECT), seconds),
+            timeout=(min(seconds, limits.longest_connect), seconds),
             allow_redirects=False,
         )
     except requests.ReadTimeout as error:
         # It did not wait for a response yet, so it was the TLS handshake.
-        if time.monotonic() < end:
+        if limits.monotonic() < end:
             raise requests.ConnectTimeout(error) from error
         raise
     body = io.BytesIO()
@@ -95,9 +93,9 @@ def exchange(
         # Other ways to read keep each chunk of a chunked body until the end.
         while chunk := response.raw.read1(_CHUNK, decode_content=True):
             body.write(chunk)
-            if body.tell() > LARGEST_BODY:
-                raise TooLargeError(f"{LARGEST_BODY >> 20} MiB")
-            if time.monotonic() > end:
+            if body.tell() > limits.largest_body:
+                raise TooLargeError(f"{limits.largest_body >> 20} MiB")
+            if limits.monotonic() > end:
                 raise requests.ReadTimeout
     finally:
         response.raw.close()

@@ -12,12 +12,6 @@ from tap_leadintent.errors import StreamError
 from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.windows import NARROWEST, Window, Windows
 
-MAX_BYTES = 16 * 2**20
-"""Bytes of undecoded pages that wait or are being received, of all windows together."""
-
-_FIRST_SIZE = MAX_BYTES // 8
-"""The expected size of a page in bytes, while none has arrived."""
-
 _LONGEST_HOLE = 3 * NARROWEST
 """Seconds in a row that cannot be read, after which the stream ends."""
 
@@ -57,19 +51,26 @@ class Schedule:
     between two others that failed. If its error is about all windows, or too much in a
     row cannot be read, the error is raised.
 
-    The pages that wait and those that are being received take at most `MAX_BYTES`, as
+    The pages that wait and those that are being received take at most `max_bytes`, as
     far as their size can be expected. When there is no room for another page, and
     nothing will make room, the schedule is stuck. Then only the oldest window goes on,
     one page at a time. Its pages are emitted as they arrive, so it can no longer be
     abandoned.
     """
 
-    def __init__(self, windows: Windows, begin: Callable[[Window], Chain]) -> None:
+    def __init__(
+        self,
+        windows: Windows,
+        begin: Callable[[Window], Chain],
+        max_bytes: int = 16 * 2**20,
+    ) -> None:
         """Begin with nothing requested.
 
         Args:
             windows: What to read; nothing else may use it until all has been read.
             begin: Returns the cursor chain of a window.
+            max_bytes: The memory of undecoded pages that wait or are being received, of
+                all windows together.
         """
         self._windows = windows
         self._begin = begin
@@ -80,6 +81,7 @@ class Schedule:
         self._bytes_waiting = 0
         self._bytes_emitted = 0
         """What the emitted pages take that have not been released yet."""
+        self._max_bytes = max_bytes
         self._largest = 0
         """The size of the largest page so far, which is expected of the next ones."""
         self.failed: list[tuple[Interval, StreamError]] = []
@@ -192,8 +194,8 @@ class Schedule:
 
     def _max_under_way(self) -> int:
         """Count the requests under way for whose pages there is room."""
-        room = MAX_BYTES - self._bytes_waiting - self._bytes_emitted
-        return min(self.readers, room // (self._largest or _FIRST_SIZE))
+        room = self._max_bytes - self._bytes_waiting - self._bytes_emitted
+        return min(self.readers, room // (self._largest or self._max_bytes // 8))
 
     def _is_stuck(self) -> bool:
         """Return whether there is no room for a page, and nothing will make room."""

@@ -2,11 +2,11 @@
 
 import gzip
 import shutil
+import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile, gettempdir
-from time import monotonic
 from typing import IO, Any
 from uuid import uuid4
 
@@ -46,6 +46,7 @@ class Batches:
         config: Mapping[str, Any],
         schemas: Mapping[str, Schema],
         send: Callable[[SDKBatchMessage], object],
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         """Read the setting.
 
@@ -54,8 +55,10 @@ class Batches:
             config: The setting `batch_config`.
             schemas: The JSON schema of each stream's SCHEMA message.
             send: Sends a message.
+            monotonic: Returns the seconds of a clock that nobody sets.
         """
         self._tap = tap
+        self._monotonic = monotonic
         # The SDK's default from version 0.55 on.
         root = Path(gettempdir(), "singer-sdk").as_uri()
         storage = {"root": root, **(config.get("storage") or {})}
@@ -85,7 +88,7 @@ class Batches:
         """
         self._rows += 1
         if stream not in self._files:
-            self._began = self._began or monotonic()
+            self._began = self._began or self._monotonic()
             self._files[stream] = _File(self._encoding, self._schemas[stream])
         file = self._files[stream]
         file.waiting.append(row)
@@ -96,7 +99,7 @@ class Batches:
     @property
     def is_old(self) -> bool:
         """Whether the batch should not wait for more rows."""
-        return bool(self._files) and monotonic() - self._began > _MAX_SECONDS
+        return bool(self._files) and self._monotonic() - self._began > _MAX_SECONDS
 
     def write(self) -> None:
         """Store the files, and announce them.

@@ -1,23 +1,27 @@
 """One request and its retries, on a clock that the tests set."""
 
+import re
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
+from threading import Event
 from typing import Any
+from unittest import mock
 
 import pytest
 import requests
 import requests_mock
+import time_machine
 import urllib3.exceptions as lower
 
 from tap_leadintent.api.chain import Chain
-from tap_leadintent.api.limits import RateLimiter
 from tap_leadintent.errors import StoppedError, StreamError
 from tap_leadintent.progress import StreamStats
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import API_KEY, VALID, Clock, Json, Waiter
+from tests.support.helpers import API_KEY, VALID, Clock, Json
 
 Response = Json
+Tap = Callable[..., TapLeadIntent]
 
 AGENTS = f"{VALID['base_url']}/v1/signals/agents"
 SIGNALS = f"{VALID['base_url']}/v1/monitor/custom-signals"
@@ -41,17 +45,14 @@ REFUSED: dict[str, Response] = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _backoff(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait three seconds for each attempt that failed."""
-    del clock
-    monkeypatch.setattr(
-        "tap_leadintent.api.http.backoff", lambda attempt: 3.0 * attempt
-    )
+@pytest.fixture
+def tap(clock: Clock) -> Callable[..., TapLeadIntent]:
+    """Return a function that returns the tap with some settings."""
 
+    class PatientTap(TapLeadIntent):
+        limits = clock.limits
 
-def tap(**config: Any) -> TapLeadIntent:
-    return TapLeadIntent(config={**VALID, **config})
+    return lambda **config: PatientTap(config={**VALID, **config})
 
 
 def pages(tap: TapLeadIntent, stream: str = "signal_agents") -> Iterator[Any]:
@@ -60,7 +61,7 @@ def pages(tap: TapLeadIntent, stream: str = "signal_agents") -> Iterator[Any]:
     chain = Chain({}, read.logger)
     while True:
         try:
-            one = read.client.fetch(chain.fields, chain.after, Waiter())
+            one = read.client.fetch(chain.fields, chain.after, Event())
         except StreamError as error:
             chain.recover(error)
             continue
@@ -81,20 +82,23 @@ def test_temporary_failures_are_retried(
     caplog: pytest.LogCaptureFixture,
     clock: Clock,
     failure: Response,
+    tap: Tap,
 ) -> None:
     requests_mock.post(AGENTS, [failure, failure, {"json": PAGE}])
     (page,) = pages(tap())
     assert page.decode().data == [{"id": "a"}]
-    assert clock.now == pytest.approx(1000 + 3 + 6)
-    first, second = waits(caplog)
-    assert first.startswith("signal_agents: ")
-    assert first.endswith("; attempt 2 of 9 in 3.0 s")
-    assert second.endswith("; attempt 3 of 9 in 6.0 s")
+    lines = waits(caplog)
+    assert all(line.startswith("signal_agents: ") for line in lines)
+    found = [re.search(r"; attempt (\d) of 9 in (\d\.\d) s$", line) for line in lines]
+    (first, short), (second, longer) = (each.groups() for each in found if each)
+    assert (first, second) == ("2", "3")
+    assert clock.now == pytest.approx(1000 + float(short) + float(longer), abs=0.11)
+    assert (float(short) <= 2, float(longer) <= 4) == (True, True)
 
 
 @pytest.mark.parametrize("failure", REFUSED.values(), ids=REFUSED)
 def test_lasting_failures_are_not_retried(
-    requests_mock: requests_mock.Mocker, clock: Clock, failure: Response
+    requests_mock: requests_mock.Mocker, clock: Clock, failure: Response, tap: Tap
 ) -> None:
     requests_mock.post(AGENTS, [failure, {"json": PAGE}])
     with pytest.raises(StreamError):
@@ -105,7 +109,10 @@ def test_lasting_failures_are_not_retried(
 
 @pytest.mark.parametrize("retries", [0, 3])
 def test_retries_are_counted_for_each_request(
-    requests_mock: requests_mock.Mocker, caplog: pytest.LogCaptureFixture, retries: int
+    requests_mock: requests_mock.Mocker,
+    caplog: pytest.LogCaptureFixture,
+    retries: int,
+    tap: Tap,
 ) -> None:
     down: Response = {"status_code": 500, "text": "out of order"}
     requests_mock.post(AGENTS, [*[down] * retries, {"json": MORE}, down])
@@ -121,7 +128,7 @@ def test_retries_are_counted_for_each_request(
 
 @pytest.mark.parametrize(
     ("status", "header", "seconds"),
-    [(429, "0.5", 0.5), (403, "900", 900), (503, "", 3), (500, "20", 20)],
+    [(429, "0.5", 0.5), (403, "900", 900), (503, "7", 7), (500, "20", 20)],
 )
 def test_the_server_says_how_long_to_wait(  # noqa: PLR0913, PLR0917 - fixtures
     requests_mock: requests_mock.Mocker,
@@ -130,6 +137,7 @@ def test_the_server_says_how_long_to_wait(  # noqa: PLR0913, PLR0917 - fixtures
     status: int,
     header: str,
     seconds: float,
+    tap: Tap,
 ) -> None:
     busy: Response = {"status_code": status, "headers": {"Retry-After": header}}
     requests_mock.post(AGENTS, [busy, {"json": PAGE}])
@@ -140,19 +148,21 @@ def test_the_server_says_how_long_to_wait(  # noqa: PLR0913, PLR0917 - fixtures
     assert line.endswith(f"; attempt 2 of 9 in {seconds:.1f} s")
 
 
+@time_machine.travel(1_770_000_000, tick=False)
 def test_a_wait_of_hours_ends_the_run(
-    requests_mock: requests_mock.Mocker, clock: Clock
+    requests_mock: requests_mock.Mocker, clock: Clock, tap: Tap
 ) -> None:
     quota: Response = {"status_code": 429, "headers": {"Retry-After": "21600"}}
     requests_mock.post(AGENTS, [quota, {"json": PAGE}])
-    with pytest.raises(StreamError, match="wants no request until 2026-02-02T0") as e:
+    text = "wants no request until 2026-02-02T08:40:00Z; run the tap after that"
+    with pytest.raises(StreamError, match=text) as e:
         list(pages(tap()))
     assert e.value.ends_run
     assert (requests_mock.call_count, clock.now) == (1, 1000)
 
 
 def test_204_is_an_empty_page_at_the_begin_of_a_chain_only(
-    requests_mock: requests_mock.Mocker,
+    requests_mock: requests_mock.Mocker, tap: Tap
 ) -> None:
     empty: Response = {"status_code": 204}
     requests_mock.post(AGENTS, [empty, {"json": MORE}, empty])
@@ -163,7 +173,7 @@ def test_204_is_an_empty_page_at_the_begin_of_a_chain_only(
 
 @pytest.mark.parametrize("status", [401, 404])
 def test_after_a_page_a_failure_is_about_the_endpoint(
-    requests_mock: requests_mock.Mocker, status: int
+    requests_mock: requests_mock.Mocker, status: int, tap: Tap
 ) -> None:
     one_tap = tap()
     requests_mock.post(AGENTS, status_code=status)
@@ -176,24 +186,25 @@ def test_after_a_page_a_failure_is_about_the_endpoint(
 
 
 def test_a_cool_down_begins_before_another_request_is_sent(
-    requests_mock: requests_mock.Mocker, monkeypatch: pytest.MonkeyPatch
+    requests_mock: requests_mock.Mocker, tap: Tap, clock: Clock
 ) -> None:
     requests_mock.post(AGENTS, [{"status_code": 429}, {"json": PAGE}])
-    pauses = []
+    one_tap, pauses = tap(concurrency=1), []
+    limiter = one_tap.streams["signal_agents"].run_context.limiter
 
-    def pause_all(limiter: RateLimiter, seconds: float) -> None:
-        stopped: Any = Waiter(seconds=1)
+    def pause_all(seconds: float) -> None:
+        stopped = clock.event(seconds=1)
         with pytest.raises(StoppedError), limiter.turn(stopped, StreamStats()):
             """Never entered."""
         pauses.append(seconds)
 
-    monkeypatch.setattr(RateLimiter, "pause_all", pause_all)
-    assert len(list(pages(tap(concurrency=1)))) == 1
+    with mock.patch.object(limiter, "pause_all", pause_all):
+        assert len(list(pages(one_tap))) == 1
     assert len(pauses) == 1
 
 
 def test_pages_raise_the_number_of_requests_in_flight_again(
-    requests_mock: requests_mock.Mocker,
+    requests_mock: requests_mock.Mocker, tap: Tap, clock: Clock
 ) -> None:
     one_tap = tap(concurrency=2)
     client = one_tap.streams["signal_agents"].client
@@ -201,12 +212,13 @@ def test_pages_raise_the_number_of_requests_in_flight_again(
 
     def note(_request: Any, context: Any) -> Json:
         context.status_code = 200 if has_room else 429
-        stopped: Any = Waiter(seconds=1)
+        stopped, now = clock.event(seconds=1), clock.now
         try:
             with client.run_context.limiter.turn(stopped, StreamStats()):
                 has_room.append(True)
         except StoppedError:
             has_room.append(False)
+        clock.now = now
         return PAGE
 
     requests_mock.post(AGENTS, json=note)
@@ -216,7 +228,7 @@ def test_pages_raise_the_number_of_requests_in_flight_again(
 
 
 def test_the_rate_limit_holds_across_streams_and_retries(
-    requests_mock: requests_mock.Mocker, clock: Clock
+    requests_mock: requests_mock.Mocker, clock: Clock, tap: Tap
 ) -> None:
     times: list[float] = []
 
@@ -235,7 +247,7 @@ def test_the_rate_limit_holds_across_streams_and_retries(
 
 
 def test_the_figures_of_a_stream(
-    requests_mock: requests_mock.Mocker, clock: Clock
+    requests_mock: requests_mock.Mocker, clock: Clock, tap: Tap
 ) -> None:
     busy: Response = {"status_code": 429, "headers": {"Retry-After": "20"}}
     requests_mock.post(AGENTS, [busy, {"status_code": 500}, {"json": PAGE}])
@@ -243,10 +255,10 @@ def test_the_figures_of_a_stream(
     assert [record["id"] for record in stream.get_records(None)] == ["a"]
     stats = stream.stats
     assert (stats.records, stats.requests, stats.retries) == (1, 3, 2)
-    assert stats.waited_seconds == pytest.approx(20 + 6)
+    assert 20 <= stats.waited_seconds <= 20 + 4
     assert stats.waited_seconds == pytest.approx(clock.now - 1000)
 
 
-def test_its_repr_does_not_show_the_key() -> None:
+def test_its_repr_does_not_show_the_key(tap: Tap) -> None:
     stream: Any = tap().streams["leads"]
     assert API_KEY not in repr(stream.client)

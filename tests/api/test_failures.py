@@ -14,6 +14,7 @@ import requests
 from urllib3.exceptions import HTTPError
 
 from tap_leadintent.api.failures import explain_no_page, explain_no_response
+from tap_leadintent.api.limits import Limits
 from tap_leadintent.api.session import exchange, new_session
 from tap_leadintent.errors import Consequences, Reason, StreamError
 from tap_leadintent.singer.log import Secret
@@ -23,12 +24,13 @@ from tests.support.servers import listening, read_request, response, silent_serv
 Handle = Callable[[socket.socket], None]
 
 SECONDS = 0.3
+LIMITS = Limits(longest_connect=0.1)
 
 
 def fail(session: requests.Session, url: str, seconds: float = SECONDS) -> StreamError:
     """Send a request that fails; return the error, whose message is one line."""
     with pytest.raises((requests.RequestException, HTTPError)) as caught:
-        exchange(session, requests.Request("POST", url, json={}), seconds)
+        exchange(session, requests.Request("POST", url, json={}), seconds, LIMITS)
     error = explain_no_response(caught.value, url, seconds, Secret(API_KEY))
     text = str(error)
     assert text.isprintable()
@@ -88,10 +90,7 @@ def test_a_response_that_does_not_arrive(
     assert consequences(error) == {END, RETRY, SPLIT}
 
 
-def test_a_handshake_that_is_not_answered(
-    session: requests.Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tap_leadintent.api.session.LONGEST_CONNECT", 0.1)
+def test_a_handshake_that_is_not_answered(session: requests.Session) -> None:
     with listening(stalling(b"")) as (host, port):
         error = fail(session, f"https://{host}:{port}/", seconds=60)
     text = "HOST cannot be reached (The handshake operation timed out); check base_url"

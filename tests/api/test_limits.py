@@ -3,30 +3,24 @@
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from email.utils import format_datetime
-from threading import TIMEOUT_MAX
-from typing import Any
-from unittest import mock
+from threading import TIMEOUT_MAX, Event
 
 import pytest
+import time_machine
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tap_leadintent.api.health import RunHealth
-from tap_leadintent.api.limits import (
-    LONGEST_BACKOFF,
-    RateLimiter,
-    backoff,
-    seconds_to_wait,
-)
+from tap_leadintent.api.limits import Limits, RateLimiter, seconds_to_wait
 from tap_leadintent.errors import StoppedError, StreamError
 from tap_leadintent.progress import StreamStats
-from tests.support.helpers import Clock, Waiter
+from tests.support.helpers import Clock
 
 
 def send(limiter: RateLimiter) -> float:
     """Send a request that takes no time and succeeds; give how long it waited."""
     stats = StreamStats()
-    with limiter.turn(Waiter(), stats):  # type: ignore[arg-type]
+    with limiter.turn(Event(), stats):
         limiter.note_page()
     return stats.waited_seconds
 
@@ -69,8 +63,9 @@ def test_a_rate_limit_counts_where_nothing_else_does(
     assert seconds_to_wait(headers) == seconds
 
 
-def test_without_a_date_header_our_clock_counts(clock: Clock) -> None:
-    then = clock.time() + 90
+@time_machine.travel(1_770_000_000, tick=False)
+def test_without_a_date_header_our_clock_counts() -> None:
+    then = 1_770_000_090
     for text in (format_datetime(datetime.fromtimestamp(then, UTC)), str(then)):
         assert seconds_to_wait({"Retry-After": text}) == 90
 
@@ -83,14 +78,13 @@ def test_any_retry_after_gives_none_or_valid_seconds(text: str) -> None:
 
 @given(st.integers(1, 10_000))
 def test_backoff_is_jittered_over_its_whole_range_and_bounded(attempt: int) -> None:
-    with mock.patch("tap_leadintent.api.limits.random.uniform") as uniform:
-        backoff(attempt)
-    longest = min(LONGEST_BACKOFF, 2**attempt)
-    assert uniform.call_args == mock.call(0, longest)
+    waits = [Limits().backoff(attempt) for _ in range(200)]
+    longest = min(60, 2**attempt)
+    assert 0 <= min(waits) < longest / 2 < max(waits) <= longest
 
 
 def test_a_cool_down_delays_all_requests(clock: Clock) -> None:
-    limiter = RateLimiter(at_once=1)
+    limiter = RateLimiter(1, limits=clock.limits)
     limiter.pause_all(30)
     clock.now += 1
     limiter.pause_all(2)  # It does not shorten the longer one.
@@ -98,88 +92,83 @@ def test_a_cool_down_delays_all_requests(clock: Clock) -> None:
     assert send(limiter) == 0
 
 
-@pytest.mark.usefixtures("clock")
 @pytest.mark.parametrize("wait", ["pause", "cool-down", "ceiling"])
-def test_a_stopped_request_ends_its_wait(wait: str) -> None:
-    limiter = RateLimiter(1, requests_per_minute=1 if wait == "ceiling" else None)
+def test_a_stopped_request_ends_its_wait(clock: Clock, wait: str) -> None:
+    limiter = RateLimiter(1, 1 if wait == "ceiling" else None, limits=clock.limits)
     send(limiter)
     if wait == "cool-down":
         limiter.pause_all(600)
-    stopped: Any = Waiter(seconds=10)
+    stopped = clock.event(seconds=10)
     pause = 600 if wait == "pause" else 0
     with pytest.raises(StoppedError), limiter.turn(stopped, StreamStats(), pause):
         """Never entered."""
 
 
-def places(limiter: RateLimiter) -> int:
+def places(limiter: RateLimiter, clock: Clock) -> int:
     """Count how many requests may be under way together."""
-    number, now = 0, Clock.current.now
+    number, now = 0, clock.now
     with suppress(StoppedError), ExitStack() as under_way:
         while True:
-            stopped: Any = Waiter(seconds=1)
+            stopped = clock.event(seconds=1)
             under_way.enter_context(limiter.turn(stopped, StreamStats()))
             number += 1
     # Whoever finds no place sleeps until a request ends.
-    assert Clock.current.now - now >= TIMEOUT_MAX
-    Clock.current.now = now
+    assert clock.now - now >= TIMEOUT_MAX
+    clock.now = now
     return number
 
 
 def test_a_failed_request_makes_room_for_the_next(clock: Clock) -> None:
-    del clock
-    limiter, waiter = RateLimiter(at_once=1), Waiter()
-    with pytest.raises(LookupError), limiter.turn(waiter, StreamStats()):  # type: ignore[arg-type]
+    limiter = RateLimiter(1, limits=clock.limits)
+    with pytest.raises(LookupError), limiter.turn(Event(), StreamStats()):
         raise LookupError
-    assert places(limiter) == 1
+    assert places(limiter, clock) == 1
 
 
-@pytest.mark.usefixtures("clock")
-def test_a_stopped_request_that_hangs_is_not_counted() -> None:
-    limiter, stopped = RateLimiter(at_once=1), Waiter()
-    of_failed_stream: Any = stopped
-    with limiter.turn(of_failed_stream, StreamStats()):
-        assert places(limiter) == 0
+def test_a_stopped_request_that_hangs_is_not_counted(clock: Clock) -> None:
+    limiter, stopped = RateLimiter(1, limits=clock.limits), Event()
+    with limiter.turn(stopped, StreamStats()):
+        assert places(limiter, clock) == 0
         stopped.set()
-        assert places(limiter) == 1
+        assert places(limiter, clock) == 1
 
 
 def test_a_cool_down_halves_the_requests_in_flight(clock: Clock) -> None:
-    limiter = RateLimiter(at_once=8)
-    assert places(limiter) == 8
+    limiter = RateLimiter(8, limits=clock.limits)
+    assert places(limiter, clock) == 8
     for expected in (4, 2, 1, 1):
         limiter.pause_all(5)
         clock.now += 5
-        assert places(limiter) == expected
+        assert places(limiter, clock) == expected
 
 
 def test_refusals_of_requests_sent_before_a_cool_down_are_one(clock: Clock) -> None:
-    limiter = RateLimiter(at_once=8)
+    limiter = RateLimiter(8, limits=clock.limits)
     for _ in range(5):
         limiter.pause_all(5)
         clock.now += 1
     clock.now += 5
-    assert places(limiter) == 4
+    assert places(limiter, clock) == 4
 
 
 def test_pages_raise_the_requests_in_flight_slowly_up_to_the_limit(
     clock: Clock,
 ) -> None:
-    limiter = RateLimiter(at_once=8)
+    limiter = RateLimiter(8, limits=clock.limits)
     limiter.pause_all(5)
     clock.now += 5
     for number, expected in ((10, {4}), (30, {5, 6}), (1000, {8})):
         for _ in range(number):
             limiter.note_page()
-        assert places(limiter) in expected
+        assert places(limiter, clock) in expected
 
 
 def test_after_a_failed_stream_one_request_is_sent_until_one_succeeds(
     clock: Clock,
 ) -> None:
-    del clock
     health = RunHealth()
-    limiter = RateLimiter(8, health=health)
+    limiter = RateLimiter(8, health=health, limits=clock.limits)
     health.note_failure(StreamError("failed", may_end_run=True))
-    assert places(limiter) == 1
+    assert places(limiter, clock) == 1
     health.note_page()
-    assert places(limiter) == 8
+    assert places(limiter, clock) == 8

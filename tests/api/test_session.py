@@ -9,6 +9,7 @@ from threading import Event
 import pytest
 import requests
 
+from tap_leadintent.api.limits import Limits
 from tap_leadintent.api.session import TooLargeError, exchange, new_session
 from tests.support.helpers import TIMEOUT, Clock
 from tests.support.servers import (
@@ -25,10 +26,13 @@ LONG = PAGE * 3000
 
 
 def post(
-    session: requests.Session, address: tuple[str, int], seconds: float = 60
+    session: requests.Session,
+    address: tuple[str, int],
+    seconds: float = 60,
+    limits: Limits | None = None,
 ) -> bytes:
     request = requests.Request("POST", "http://{}:{}/".format(*address), json={})
-    _, body = exchange(session, request, seconds)
+    _, body = exchange(session, request, seconds, limits or Limits())
     return body
 
 
@@ -41,12 +45,8 @@ def post(
     ],
     ids=["plain", "chunked", "gzip"],
 )
-def test_valid_responses_share_one_connection(
-    monkeypatch: pytest.MonkeyPatch, content: bytes
-) -> None:
+def test_valid_responses_share_one_connection(clock: Clock, content: bytes) -> None:
     """Each request has its own time, however old the connection is."""
-    clock = Clock()
-    monkeypatch.setattr("tap_leadintent.api.session.time", clock)
     connections, contents = [], set()
 
     def serve(connection: socket.socket) -> None:
@@ -55,7 +55,7 @@ def test_valid_responses_share_one_connection(
 
     with listening(serve) as address, new_session("", 1) as session:
         for _ in range(3):
-            contents.add(post(session, address))
+            contents.add(post(session, address, limits=clock.limits))
             clock.now += 1_000
     assert contents == {LONG}
     assert len(connections) == 1
@@ -121,9 +121,8 @@ def test_cookies_are_sent_back_within_bounds(session: requests.Session) -> None:
     ids=["long", "bomb", "tiny chunks"],
 )
 def test_a_body_that_is_too_large_takes_no_more_memory(
-    session: requests.Session, monkeypatch: pytest.MonkeyPatch, content: bytes
+    session: requests.Session, content: bytes
 ) -> None:
-    monkeypatch.setattr("tap_leadintent.api.session.LARGEST_BODY", 10**5)
     is_closed = Event()
 
     def serve(connection: socket.socket) -> None:
@@ -135,7 +134,7 @@ def test_a_body_that_is_too_large_takes_no_more_memory(
         tracemalloc.start()
         try:
             with pytest.raises(TooLargeError):
-                post(session, address)
+                post(session, address, limits=Limits(largest_body=10**5))
             # What has arrived completely leaves the connection open.
             assert b"gzip" in content or is_closed.wait(TIMEOUT)
             _, peak = tracemalloc.get_traced_memory()

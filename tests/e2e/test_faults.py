@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 
+from tap_leadintent.api.limits import Limits
 from tap_leadintent.sandbox import Sandbox
+from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import API_KEY, Run, entries, only, status
 from tests.support.in_process import run_in_process
 from tests.support.runs import CLOCK, after_since
@@ -82,11 +84,15 @@ PROBLEMS = {"403": "HTTP 403", "no next": "says has_more", "huge": "larger than 
 """What it then says."""
 
 
+class HurriedTap(TapLeadIntent):
+    """The tap, with retries that do not wait, and small pages."""
+
+    limits = Limits(longest_backoff=0.001, largest_body=2**20)
+
+
 @pytest.fixture(autouse=True)
-def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+def _logs_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TAP_LEADINTENT_LOGLEVEL", "DEBUG")
-    monkeypatch.setattr("tap_leadintent.api.http.backoff", lambda _: 0.001)
-    monkeypatch.setattr("tap_leadintent.api.session.LARGEST_BODY", 2**20)
 
 
 @pytest.fixture
@@ -109,7 +115,9 @@ def read(server: Sandbox, tmp_path: Path) -> Read:
     base = {"base_url": server.url, "api_key": API_KEY, "page_size": 10}
 
     def read(config: dict[str, Any], state: dict[str, Any] | None = None) -> Run:
-        return run_in_process(tmp_path, base | config, catalog=catalog, state=state)
+        return run_in_process(
+            tmp_path, base | config, catalog=catalog, state=state, tap=HurriedTap
+        )
 
     return read
 

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
+import time_machine
 
 from tap_leadintent.demo.postgres import Postgres
 from tap_leadintent.sandbox import Sandbox
@@ -52,9 +52,8 @@ class Table:
         """Run the tap from the last state, and load its output, even if it fails."""
         catalog = catalog or only(self.name)
         config = {**self._config, **settings}
-        start = mock.patch("singer_sdk.plugin_base.time.time", self._starts.__next__)
         # The versions of a table are at least a second apart.
-        with start:
+        with time_machine.travel(next(self._starts)):
             run = run_in_process(
                 self._folder, config, catalog=catalog, state=self.state
             )

@@ -8,7 +8,6 @@ from threading import Thread
 from typing import Any
 
 import pytest
-import requests
 from singer_sdk.singerlib import RecordMessage
 
 from tap_leadintent.errors import RunError
@@ -16,7 +15,7 @@ from tap_leadintent.replication.plan import RangeRead
 from tap_leadintent.tap import TapLeadIntent
 from tap_leadintent.times import format_instant, utc_timestamp
 from tests.support.model import DAY, EPOCH, HOUR, Api, second, steady
-from tests.support.model_runs import CONFIG, DEFAULTS, Adapter, run
+from tests.support.model_runs import CONFIG, DEFAULTS, connect, run
 from tests.support.store import Store
 
 pytestmark = pytest.mark.usefixtures("no_thread_is_left_behind")
@@ -25,12 +24,11 @@ EIGHT = {**CONFIG, "concurrency": 8}
 
 
 @pytest.fixture
-def stream(monkeypatch: pytest.MonkeyPatch) -> Any:
+def stream() -> Any:
     """A stream of two hundred leads."""
-    session = requests.Session()
-    session.mount("https://", Adapter(Api(now=9 * DAY, leads=steady(200))))
-    monkeypatch.setattr("tap_leadintent.tap.new_session", lambda *_: session)
-    return TapLeadIntent(config={**DEFAULTS, **EIGHT}).streams["leads"]
+    tap = TapLeadIntent(config={**DEFAULTS, **EIGHT})
+    connect(tap, Api(now=9 * DAY, leads=steady(200)))
+    return tap.streams["leads"]
 
 
 @pytest.mark.parametrize("messages", [60, None])

@@ -2,10 +2,16 @@
 
 from typing import Any
 
-import pytest
+import time_machine
 
 from tap_leadintent.sandbox import Sandbox
-from tap_leadintent.sandbox.times import DAY, SECOND, format_time, parse_time
+from tap_leadintent.sandbox.times import (
+    DAY,
+    SECOND,
+    current_time,
+    format_time,
+    parse_time,
+)
 from tests.support.asking import NOW, read
 
 MONTH = 30 * DAY // SECOND
@@ -15,18 +21,15 @@ def by_id(records: list[Any]) -> dict[str, Any]:
     return {record["id"]: record for record in records}
 
 
-def test_a_clock_that_is_not_set_goes_on_from_now(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = parse_time(NOW)
-    monkeypatch.setattr("tap_leadintent.sandbox.options.current_time", lambda: now)
-    sandbox.configure(clock=None)
-    known = by_id(sandbox.records("leads"))
-    for ahead in (0, DAY):
-        now += 20 * DAY
-        assert sandbox.now() == format_time(now + ahead)
-        assert len(by_id(sandbox.records("leads")).keys() - known.keys()) >= 20
-        sandbox.advance(DAY / SECOND)
+def test_a_clock_that_is_not_set_goes_on_from_now(sandbox: Sandbox) -> None:
+    with time_machine.travel(parse_time(NOW) // SECOND, tick=False) as clock:
+        sandbox.configure(clock=None)
+        known = by_id(sandbox.records("leads"))
+        for ahead in (0, DAY):
+            clock.shift(20 * DAY / SECOND)
+            assert sandbox.now() == format_time(current_time() + ahead)
+            assert len(by_id(sandbox.records("leads")).keys() - known.keys()) >= 20
+            sandbox.advance(DAY / SECOND)
 
 
 def test_some_leads_get_another_signal(sandbox: Sandbox) -> None:

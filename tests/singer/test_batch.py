@@ -9,7 +9,6 @@ import pytest
 from singer_sdk.helpers._batch import SDKBatchMessage
 
 from tap_leadintent.errors import StreamError
-from tap_leadintent.singer import batch
 from tap_leadintent.singer.batch import Batches, Row
 from tests.support.batching import FORMATS, batch_config, read_table, rows_of
 
@@ -64,13 +63,12 @@ def written(
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("compression", ["gzip", "none", None])
 def test_each_stream_has_a_file_which_is_what_its_message_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, compression: str | None
+    tmp_path: Path, kind: str, compression: str | None
 ) -> None:
-    monkeypatch.setattr(batch, "_MAX_WAITING", 2)
-    given = [*(("leads", row) for row in ROWS * 3), ("people", ROWS[1])]
+    given = [*(("leads", row) for row in ROWS * 70), ("people", ROWS[1])]
     sent = written(tmp_path, *given, kind=kind, compression=compression)
     assert [(message["stream"], rows_of(message)) for message in sent] == [
-        ("leads", ROWS * 3),
+        ("leads", ROWS * 70),
         ("people", ROWS[1:]),
     ]
     expected = {"jsonl": "gzip", "arrow": None, "parquet": compression}
@@ -128,12 +126,10 @@ def test_any_error_of_a_batch_file_names_the_setting(
         written(tmp_path, ("leads", {"id": "a"}))
 
 
-def test_a_batch_that_is_old_should_not_wait_for_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_batch_that_is_old_should_not_wait_for_rows(tmp_path: Path) -> None:
     seconds = iter([5.0, 124.0, 126.0])
-    monkeypatch.setattr(batch, "monotonic", lambda: next(seconds))
-    batches = Batches("tap", batch_config(tmp_path), {"leads": SCHEMA}, print)
+    config, schemas = batch_config(tmp_path), {"leads": SCHEMA}
+    batches = Batches("tap", config, schemas, print, lambda: next(seconds))
     assert not batches.is_old
     batches.add("leads", {"id": "a"})
     assert [batches.is_old, batches.is_old] == [False, True]

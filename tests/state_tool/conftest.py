@@ -1,15 +1,13 @@
 """Fixtures for the tests of the state tool."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import time_machine
 
-from tap_leadintent.config import validation
-from tap_leadintent.state_tool import cli
 from tap_leadintent.times import parse_instant
 from tests.support.helpers import PREFIX
 from tests.support.states import HERE, NOW
@@ -39,10 +37,9 @@ def settings(write: Callable[[str, object], str]) -> Callable[..., str]:
 
 
 @pytest.fixture(autouse=True)
-def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def _environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let the command find NOW, an address, and a terminal of 80 columns."""
-    clock = SimpleNamespace(time=lambda: parse_instant(NOW))
-    for each in (cli, validation):
-        monkeypatch.setattr(each, "time", clock)
     monkeypatch.setenv(f"{PREFIX}BASE_URL", HERE)
     monkeypatch.setenv("COLUMNS", "80")
+    with time_machine.travel(parse_instant(NOW), tick=False):
+        yield

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
+from threading import Condition, Event
 from typing import Any
 
 import pytest
 import requests
 from click.testing import CliRunner, Result
 
+from tap_leadintent.api.limits import Limits
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.openapi import STREAM_NAMES, is_documented
 from tap_leadintent.sandbox import Sandbox
@@ -111,46 +113,20 @@ def leads_with(**changed: Any) -> dict[str, Any]:
 
 
 class Clock:
-    """Stands in for the module `time`, without waiting."""
-
-    current: "Clock"
+    """A clock on which no time passes but by waiting."""
 
     def __init__(self) -> None:
         self.now = 1_000.0
-        Clock.current = self
+        self.limits = Limits(monotonic=lambda: self.now, wait=self._wait)
 
-    def monotonic(self) -> float:
-        return self.now
+    def _wait(self, _: Condition, seconds: float) -> None:
+        self.now += seconds
 
-    def time(self) -> float:
-        return 1_770_000_000 + self.now
-
-
-class Waiter:
-    """Stands in for an `Event` or a `Condition`, and may be set after some time."""
-
-    def __init__(self, *, seconds: float = float("inf")) -> None:
-        self._clock = Clock.current
-        self._end = self._clock.now + seconds
-
-    def wait(self, seconds: float) -> bool:
-        self._clock.now += seconds
-        return self.is_set()
-
-    def is_set(self) -> bool:
-        return self._clock.now >= self._end
-
-    def set(self) -> None:
-        self._end = self._clock.now
-
-    def notify_all(self) -> None:
-        """No other thread waits."""
-
-    def __enter__(self) -> None:
-        """Lock."""
-
-    def __exit__(self, *_: object) -> None:
-        """Unlock."""
+    def event(self, seconds: float) -> Event:
+        """Return an event that is set after some time."""
+        event, end = Event(), self.now + seconds
+        event.is_set = lambda: self.now >= end  # type: ignore[method-assign]
+        return event
 
 
 def status(code: int, **more: Any) -> Json:
@@ -229,10 +205,19 @@ def prefixed(variables: dict[str, str]) -> dict[str, str]:
     return {f"{PREFIX}{name}": text for name, text in variables.items()}
 
 
+class HurriedTap(TapLeadIntent):
+    """The tap, with retries that do not wait."""
+
+    limits = Limits(longest_backoff=0.001)
+
+
 class _Command:
     """The command line as a process makes it: its log goes to the stderr of then."""
 
     name = TapLeadIntent.name
+
+    def __init__(self, tap: type[TapLeadIntent]) -> None:
+        self._tap = tap
 
     def main(self, **options: Any) -> Any:
         """Make the command and run it."""
@@ -240,7 +225,7 @@ class _Command:
         handlers, level = [*root.handlers], root.level
         filters = [[*handler.filters] for handler in handlers]
         try:
-            return TapLeadIntent.cli.main(**options)
+            return self._tap.cli.main(**options)
         finally:
             root.handlers[:] = handlers
             for handler, kept in zip(handlers, filters, strict=True):
@@ -248,9 +233,11 @@ class _Command:
             root.setLevel(level)
 
 
-def enter(*arguments: str, **options: Any) -> Result:
+def enter(
+    *arguments: str, tap: type[TapLeadIntent] = TapLeadIntent, **options: Any
+) -> Result:
     """Enter the tap in this process, as its command line does."""
-    command: Any = _Command()
+    command: Any = _Command(tap)
     return CliRunner().invoke(command, arguments, **options)
 
 

@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.sandbox.app import App
 from tap_leadintent.sandbox.options import Options
+from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import Run, assert_keeps_secret, enter, options
 
 URL = "https://{}.sandbox.example"
@@ -90,10 +91,11 @@ def run_in_process(
     *arguments: str,
     catalog: dict[str, Any] | None = None,
     state: dict[str, Any] | None = None,
+    tap: type[TapLeadIntent] = TapLeadIntent,
 ) -> Run:
-    """Run the tap as its command line does; assert that it keeps the key to itself."""
+    """Run a tap as its command line does; assert that it keeps the key to itself."""
     files = options(folder, config=config, catalog=catalog, state=state)
-    result = enter(*files, *arguments)
+    result = enter(*files, *arguments, tap=tap)
     assert isinstance(result.exception, SystemExit | None), result.exc_info
     assert_keeps_secret(config.get("api_key"), result.stdout, result.stderr)
     return Run(result.exit_code, result.stdout, result.stderr)

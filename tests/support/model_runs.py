@@ -6,14 +6,14 @@ from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from threading import Lock
-from types import SimpleNamespace
 from typing import Any
-from unittest import mock
 
 import requests
+import time_machine
 import urllib3
 from requests.adapters import BaseAdapter
 
+from tap_leadintent.api.limits import Limits
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.model import DAY, EPOCH, RANGES, Api, iso
 from tests.support.store import KilledError, Store
@@ -21,6 +21,8 @@ from tests.support.store import KilledError, Store
 DEFAULTS: dict[str, Any] = {
     "base_url": "https://api.example.com",
     "api_key": "model-key",
+    # The model's requests may take hours.
+    "request_timeout_seconds": 86_400,
 }
 """Settings of every run that does not say otherwise."""
 
@@ -69,6 +71,12 @@ class Adapter(BaseAdapter):
         """Nothing is open."""
 
 
+def connect(tap: TapLeadIntent, api: Api) -> None:
+    """Let a tap send its requests to the model."""
+    session = tap.streams["leads"].run_context.session
+    session.mount("https://", Adapter(api))
+
+
 def run(  # noqa: PLR0913
     api: Api,
     store: Store,
@@ -94,34 +102,26 @@ def run(  # noqa: PLR0913
         Whether it came to its end.
     """
 
-    def now() -> float:
-        return EPOCH + api.now + clock_ahead
+    class ModelTap(TapLeadIntent):
+        """The tap, with a clock that goes on with each request."""
+
+        limits = Limits(monotonic=lambda: api.now, longest_backoff=0)
 
     store.begin(killed_after)
-    session = requests.Session()
-    session.mount("https://", Adapter(api))
-    # The model's hours pass in no time.
-    clock = SimpleNamespace(time=now, monotonic=lambda: api.now)
-    with (
-        mock.patch("singer_sdk.plugin_base.time.time", now),
-        mock.patch("tap_leadintent.tap.new_session", return_value=session),
-    ):
-        tap = TapLeadIntent(
+    with time_machine.travel(EPOCH + api.now + clock_ahead, tick=False):
+        tap = ModelTap(
             config={**DEFAULTS, **config},
             state=json.loads(json.dumps(store.state)),
             catalog=catalog,
             message_writer=store,  # type: ignore[arg-type]
         )
+        connect(tap, api)
         for stream in tap.streams.values():
             stream.selected = stream.name in selected
-    try:
-        with (
-            mock.patch("tap_leadintent.api.http.time", clock),
-            mock.patch("tap_leadintent.api.http.backoff", return_value=0.001),
-        ):
+        try:
             tap.sync_all()
-    except KilledError:
-        return False
+        except KilledError:
+            return False
     store.end()
     return True
 

@@ -2,12 +2,13 @@
 
 import socket
 import ssl
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from socketserver import BaseRequestHandler, ThreadingTCPServer
 from threading import Thread
+
+import trustme
 
 Handle = Callable[[socket.socket], None]
 
@@ -101,17 +102,9 @@ def silent_server() -> Iterator[str]:
 
 
 def make_certificate(folder: Path) -> Path:
-    """Make a self-signed certificate for this machine, with its key in one file."""
-    both = folder / "both.pem"
-    subprocess.run(  # noqa: S603 - fixed arguments
-        [
-            *("openssl", "req", "-x509", "-nodes", "-days", "2"),
-            *("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"),
-            *("-subj", "/CN=localhost"),
-            *("-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"),
-            *("-keyout", both, "-out", both),
-        ],
-        check=True,
-        capture_output=True,
-    )
-    return both
+    """Make a certificate for this machine, its key and its authority, in one file."""
+    authority, path = trustme.CA(), folder / "certificate.pem"
+    certificate = authority.issue_cert("localhost", "127.0.0.1")
+    certificate.private_key_and_cert_chain_pem.write_to_path(path)
+    authority.cert_pem.write_to_path(path, append=True)
+    return path
