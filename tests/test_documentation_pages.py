@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.support import drawings
-from tests.support.pages import ROOT, shell_blocks
+from tests.support.pages import ROOT, shell_blocks, tables
 
 PAGES = {
     str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
@@ -97,10 +96,12 @@ def test_the_tap_says_what_troubleshooting_quotes() -> None:
     assert not [part for part in parts if not any(part in text for text in texts)]
 
 
-def test_the_pictures_are_those_of_the_code() -> None:
-    for draw in (drawings.speed, drawings.time):
-        picture = ROOT / "docs" / f"{draw.__name__}.svg"
-        assert picture.read_text(encoding="utf-8") == draw()
+def test_the_chart_shows_the_table_of_its_page() -> None:
+    picture = (ROOT / "docs" / "speed.svg").read_text(encoding="utf-8")
+    rows = tables(PAGES["docs/speed.md"])[0]
+    seconds = [f"{row['Seconds']} s" for row in rows]
+    names = [row["Client"].replace("`", "") for row in rows]
+    assert re.findall("<text.*>(.+)</text>", picture) == seconds + names
 
 
 def test_the_pages_are_short() -> None:

@@ -125,7 +125,8 @@ class Clients:
     def defaults(self) -> Client:
         """Return a first load with this tap's defaults, which reads both ranges."""
         settings = {"start_date": format_time(_OPTIONS.begin)}
-        return Client("this tap with its defaults", self._tap, settings)
+        name = "this tap with its defaults (4 readers), first load, both ranges"
+        return Client(name, self._tap, settings)
 
     def bare(self, threads: int = 1) -> Client:
         """Return the bare loop."""
