@@ -301,7 +301,8 @@ class LeadIntentStream(SingerStream):
         for page in pages:
             self.bookmark.key_mark = mark
             yield page._replace(records=duplicates.leave_out(page.records))
-        self.bookmark.rechecked = plan.rechecked_after
+        if self.reader.incomplete.has_rechecked:
+            self.bookmark.rechecked = plan.rechecked_after
         self.checkpoint()
 
     def _warn_of_the_state(self) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import API_KEY, RunTap, entries, only
-from tests.support.runs import CLOCK, SINCE
+from tests.support.runs import CLOCK, SINCE, after_since
 
 LEADS = only("leads")
 
@@ -45,6 +45,18 @@ def test_a_query_that_ends_early_is_read_in_parts(
     run = tap({**config, "start_date": SINCE}, catalog=LEADS).succeeded()
     assert loaded(run) == ids(sandbox)
     assert "as full as the others" not in run.stderr
+
+
+@pytest.mark.parametrize("cap", [100, 300, 400])
+def test_a_scheduled_query_that_ends_early_is_read_in_parts(
+    sandbox: Sandbox, config: dict[str, Any], tap: RunTap, cap: int
+) -> None:
+    restart(sandbox, sizes={"leads": 900}, since=SINCE)
+    config = {**config, "start_date": SINCE}
+    first = tap({**config, "end_date": after_since(345)}, catalog=LEADS).succeeded()
+    sandbox.faults({"kind": "cap", "records": cap})
+    second = tap(config, catalog=LEADS, state=first.state).succeeded()
+    assert loaded(first) | loaded(second) == ids(sandbox)
 
 
 def test_a_capped_list_is_completed_by_its_ranges_or_warned_of(

@@ -9,9 +9,6 @@ FEW_RECORDS = 20
 """A last page with fewer records is no sign of a full one: by chance, too many small
 pages are as full as others."""
 
-_USUAL_CAP = 500
-"""APIs end their queries after a multiple of so many records."""
-
 
 class Density:
     """How many pages a second the windows hold that have been read completely."""
@@ -57,15 +54,13 @@ class Density:
 class PageSizes:
     """How many records the pages hold."""
 
-    def __init__(self, page_size: int, *, is_ordinary: bool) -> None:
+    def __init__(self, page_size: int) -> None:
         """Begin with no page.
 
         Args:
             page_size: How many records are asked for.
-            is_ordinary: Whether a scheduled run reads what came since the last one.
         """
         self._asked_for = page_size
-        self._is_ordinary = is_ordinary
         self._full = page_size / 2
         """Records that count as a full page: the most that one page has held so far, as
         the API may return fewer than it is asked for. It begins with half of that."""
@@ -85,22 +80,13 @@ class PageSizes:
         self._most_before_another = max(self._most_before_another, records)
         return max(0.5, self.share(records)) if records else 0.0
 
-    def may_be_capped(self, records: int, of_chain: int) -> bool:
+    def may_be_capped(self, records: int) -> bool:
         """Return whether a last page may hide that more follow.
 
         Some APIs end every query after a number of records. Then the last page is as
-        full as the others.
+        full as the others, which happens by chance once in a hundred windows, too.
 
         Args:
             records: How many records the last page held.
-            of_chain: How many records all pages of its chain held.
         """
-        is_full = records >= (self._most_before_another or self._asked_for)
-        if self._is_ordinary:
-            # By chance, one window in a hundred ends with a full page.
-            is_usual = of_chain <= self._asked_for or of_chain % _USUAL_CAP == 0
-            return is_full and is_usual and records >= FEW_RECORDS
-        if not self._most_before_another:
-            # A server may send half of what it is asked for, or a quarter.
-            is_full = is_full or self._asked_for % max(1, records) == 0
-        return is_full and records >= FEW_RECORDS
+        return records >= max(FEW_RECORDS, self._most_before_another or self._asked_for)

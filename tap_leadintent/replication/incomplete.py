@@ -1,7 +1,6 @@
 """Notes what a run could not read of a stream, or perhaps not completely."""
 
 import logging
-from typing import NamedTuple
 
 from tap_leadintent.errors import StreamError
 from tap_leadintent.progress import counted
@@ -11,18 +10,6 @@ from tap_leadintent.times import format_interval
 
 _MAX_NAMED = 3
 """Intervals that the error of a stream names."""
-
-
-class Hole(NamedTuple):
-    """An interval that could not be read."""
-
-    name: str
-    """The time range."""
-
-    interval: Interval
-    """In UTC seconds since 1970."""
-
-    reason: str
 
 
 class Incomplete:
@@ -35,23 +22,21 @@ class Incomplete:
             logger: The stream's logger.
         """
         self._logger = logger
-        self._holes: list[Hole] = []
+        self._holes: list[str] = []
+        self.has_rechecked = True
+        """Whether a recheck, if there was one, could read everything."""
         self._may_be_capped = False
 
     def note_hole(self, step: RangeRead, interval: Interval, reason: str) -> None:
         """Note an interval that could not be read.
 
         Args:
-            step: The step that it belongs to. What a recheck could not read is no hole,
-                as it was read before.
+            step: The step that it belongs to.
             interval: The interval.
             reason: Why it could not be read.
         """
-        if step.is_recheck:
-            text = "%s %s could not be read again: %s"
-            self._logger.info(text, step.name, format_interval(interval), reason)
-        else:
-            self._holes.append(Hole(step.name, interval, reason))
+        self._holes.append(f"{step.name} {format_interval(interval)} ({reason})")
+        self.has_rechecked &= not step.is_recheck
 
     def warn_of_a_cap(self, records: int, *, has_range: bool = False) -> None:
         """Warn that a query may have ended too early, once for the stream.
@@ -80,10 +65,7 @@ class Incomplete:
         """
         if not self._holes:
             return
-        texts = [
-            f"{hole.name} {format_interval(hole.interval)} ({hole.reason})"
-            for hole in self._holes[:_MAX_NAMED]
-        ]
+        texts = self._holes[:_MAX_NAMED]
         if more := len(self._holes) - len(texts):
             texts.append(f"{counted(more, 'interval')} more")
         raise StreamError(

@@ -19,10 +19,8 @@ from tap_leadintent.replication.intervals import Interval, overlap
 from tap_leadintent.replication.plan import FullRead, RangeRead, Step
 from tap_leadintent.replication.ranges import RangeChain, RangeGuard, find_accepted
 from tap_leadintent.replication.schedule import Schedule
-from tap_leadintent.replication.windows import Window, Windows
+from tap_leadintent.replication.windows import Windows
 from tap_leadintent.times import format_instant, utc_timestamp
-
-_YEAR = 365 * 86_400
 
 
 class WindowPage(NamedTuple):
@@ -178,13 +176,16 @@ class PlanReader:
             refusal = error
         else:
             return
-        accepted = find_accepted(step.name, step.intervals, self.first_page)
         start, end = step.intervals[0][0], step.intervals[-1][1]
+        accepted = find_accepted(step.name, (start, end), self.first_page)
         has_newer = any(after > end for _, after in step.newest_last)
         if accepted is None and not (step.is_recheck or has_newer):
             raise refusal
         until = end if accepted is None else accepted
-        for refused in overlap(step.intervals, (start, until)):
+        # What a recheck reads has been read before.
+        for refused in overlap(
+            [] if step.is_recheck else step.intervals, (start, until)
+        ):
             advice = f"set start_date to {format_instant(refused[1])}"
             reason = f"{refusal}; if the API keeps no older records, {advice}"
             self.incomplete.note_hole(step, refused, reason)
@@ -208,8 +209,9 @@ class PlanReader:
             quiet=step.is_quiet,
         )
         begin = partial(RangeChain, step.name, self.client.logger, earliest)
-        schedule, window, has_records = Schedule(windows, begin), None, False
-        end = None
+        # The API may keep no records of the oldest time.
+        schedule = Schedule(windows, begin, raises_refusal=earliest is None)
+        window = end = None
         name, covers, drops_later = step.name, step.covers, step.drops_later
         guard = RangeGuard(name, self.stream, self.first_page)
         interruption = self.client.run_context.interruption
@@ -224,9 +226,6 @@ class PlanReader:
                     end = utc_timestamp(format_instant(window.end))
                     # Its request has a thread of its own, beside the others.
                     guard.check_first_page(records)
-                if records.data and not has_records:
-                    has_records = True
-                    self._note_first(step, window)
                 is_last = not page.cursor.has_more
                 interval = window.start, window.end
                 yield WindowPage(
@@ -241,18 +240,6 @@ class PlanReader:
     def _read_chain(self, chain: Chain) -> Generator[Page]:
         interruption = self.client.run_context.interruption
         return read_chain(chain, self.client.fetch, interruption.raise_if_interrupted)
-
-    def _note_first(self, step: RangeRead, window: Window) -> None:
-        """Note where the first records of a first load are."""
-        if step.has_coverage or step.newest_last:
-            return
-        if window.start - step.intervals[0][0] > _YEAR:
-            day = format_instant(window.start)[:10]
-            text = (
-                "No record of %s is older than %s; with start_date %s, no request is "
-            )
-            text += "made for the time before"
-            self.client.logger.info(text, step.name, day, day)
 
 
 def _range_name(step: Step) -> str:

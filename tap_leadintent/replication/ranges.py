@@ -4,7 +4,8 @@ API description: "POST /v1/signals/leads", "POST /v1/monitor/signals".
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,7 +71,7 @@ class RangeChain(Chain):
         """
         fields = range_fields(name, window.start, window.end, earliest)
         super().__init__(fields, logger)
-        self._name = name
+        self._name, self._earliest = name, earliest
         self._start, self._end = window.start, window.end
 
     @override
@@ -85,7 +86,8 @@ class RangeChain(Chain):
         # this one.
         self._end = now
         # All of the window may lie in the future.
-        self.fields = range_fields(self._name, min(self._start, now - 1), now)
+        start = min(self._start, now - 1)
+        self.fields = range_fields(self._name, start, now, self._earliest)
 
     @override
     def narrowest(self, error: BaseException) -> int | None:
@@ -98,9 +100,7 @@ class RangeChain(Chain):
 
 
 def find_accepted(
-    name: str,
-    intervals: Sequence[Interval],
-    first_page: Callable[[dict[str, Any]], Records],
+    name: str, interval: Interval, first_page: Callable[[dict[str, Any]], Records]
 ) -> int | None:
     """Find the earliest instant for which the API answers.
 
@@ -108,12 +108,13 @@ def find_accepted(
 
     Args:
         name: The time range.
-        intervals: The intervals that are to be read; the API refuses the oldest time.
+        interval: What is to be read, in UTC seconds since 1970; a request for its
+            oldest time was refused.
         first_page: Reads the first page of a request with these fields.
 
     Returns:
-        The instant, in UTC seconds since 1970; None if the API refuses the end of each
-        interval.
+        The instant, in UTC seconds since 1970; None if the API refuses the last hour,
+        too.
 
     Raises:
         StreamError: A request fails for another reason.
@@ -128,22 +129,15 @@ def find_accepted(
             return False
         return True
 
-    for start, end in intervals:
-        if is_accepted(start):
-            return start
-        # The last hour may lie in the server's future.
-        late = [t for t in (end - 1, end - NARROWEST) if t > start]
-        accepted = next(filter(is_accepted, late), start)
-        refused = start
-        while accepted - refused > 1:
-            middle = (refused + accepted) // 2
-            if is_accepted(middle):
-                accepted = middle
-            else:
-                refused = middle
-        if accepted > start:
-            return accepted
-    return None
+    start, end = interval
+    if is_accepted(start):
+        return start
+    # The end may lie in the server's future.
+    last = max(start, end - NARROWEST)
+    if not is_accepted(last):
+        return None
+    older = range(start, last)
+    return start + bisect_left(older, True, key=is_accepted)  # noqa: FBT003
 
 
 @dataclass(eq=False)

@@ -63,6 +63,8 @@ class Schedule:
         windows: Windows,
         begin: Callable[[Window], Chain],
         max_bytes: int = 16 * 2**20,
+        *,
+        raises_refusal: bool = False,
     ) -> None:
         """Begin with nothing requested.
 
@@ -71,6 +73,8 @@ class Schedule:
             begin: Returns the cursor chain of a window.
             max_bytes: The memory of undecoded pages that wait or are being received, of
                 all windows together.
+            raises_refusal: Whether a refused range is an error and is not left out,
+                until a page has been emitted.
         """
         self._windows = windows
         self._begin = begin
@@ -86,7 +90,7 @@ class Schedule:
         """The size of the largest page so far, which is expected of the next ones."""
         self.failed: list[tuple[Interval, StreamError]] = []
         """The intervals that were left out, and why."""
-        self._has_emitted = False
+        self._raises_refusal = raises_refusal
 
     @property
     def is_finished(self) -> bool:
@@ -153,7 +157,7 @@ class Schedule:
                 page = oldest.pages.popleft()
                 self._bytes_waiting -= page.size
                 self._bytes_emitted += page.size
-                self._has_emitted = True
+                self._raises_refusal = False
                 yield oldest.window, page
             if not oldest.has_ended:
                 return
@@ -247,8 +251,7 @@ class Schedule:
         start, end, *_ = oldest.window
         if not isinstance(error, StreamError) or not oldest.chain.narrowest(error):
             raise error
-        if error.may_be_range and not self._has_emitted:
-            # The API may refuse the oldest time.
+        if error.may_be_range and self._raises_refusal:
             raise error
         if self.failed and self.failed[-1][0][1] == start:
             (start, _), error = self.failed.pop()

@@ -130,7 +130,7 @@ class Windows:
         self.capped = 0
         """The most records of a window that may have been capped, and was not divided.
         """
-        self._sizes = PageSizes(page_size, is_ordinary=quiet)
+        self._sizes = PageSizes(page_size)
         self._longest_read = 0
         """The longest window, in seconds, of which a page has arrived."""
         self._unread = [_Unread(start, end, 0.0) for start, end in requested]
@@ -229,7 +229,7 @@ class Windows:
             is divided.
         """
         self._longest_read = max(self._longest_read, window.end - window.start)
-        if self._sizes.may_be_capped(records, of_chain):
+        if self._sizes.may_be_capped(records):
             seconds = window.end - window.start
             if seconds > _SHORT_SECONDS:
                 # A part that holds nearly all of it is abandoned soon.

@@ -118,6 +118,39 @@ def test_an_api_that_is_down_ends_the_stream_soon(
         api.refused.clear()
 
 
+@pytest.mark.parametrize("status", [400, 409, 413])
+def test_a_refused_hour_stops_nothing(
+    log: pytest.LogCaptureFixture, status: int
+) -> None:
+    api, store = Api(now=60 * DAY, leads=steady(60 * 24 + 9), broken=HOLE), Store()
+    api.broken_with = status
+    for _ in range(3):
+        failed_run(api, store, log, f"could not read date_found from .*HTTP {status}")
+        shown = {one.id for one in api.leads if one.found_at <= api.now}
+        near = (HOLE[0] - HOUR, HOLE[1] + HOUR)
+        held = {one.id for one in api.leads if near[0] <= one.found_at <= near[1]}
+        assert store.rows.keys() >= shown - held
+        api.now += HOUR
+
+
+def test_the_mark_of_a_recheck_waits_for_what_cannot_be_read(
+    log: pytest.LogCaptureFixture,
+) -> None:
+    api, store = Api(now=60 * DAY, leads=steady(60 * 24)), Store()
+    config = {**ONCE, "recheck_days": 1}
+    run(api, store, config)
+    api.leads.append(Lead("late", HOLE[0], [Version(api.now + 1, HOLE[0])]))
+    api.now, api.broken = 62 * DAY, HOLE
+    with pytest.raises(RunError):
+        run(api, store, config)
+    assert "could not read date_found" in log.text
+    assert entries(store)[-1]["rechecked"] == second(60 * DAY)
+    api.now, api.broken = api.now + HOUR, None
+    run(api, store, config)
+    assert store.rows == api.visible()
+    assert entries(store)[-1]["rechecked"] == second(api.now)
+
+
 # Times that the API does not keep
 
 
@@ -134,7 +167,7 @@ def test_a_start_before_what_the_api_keeps_reads_the_rest(
     assert store.rows == {one.id: 0 for one in api.leads if one.found_at >= kept}
     for _ in range(2):
         api.now += HOUR
-        assert failed_run(api, store, log, hole) <= 2 * (5 + 22)
+        assert failed_run(api, store, log, hole) <= 2 * (5 + 30)
         for name in BOTH:
             assert covered(store, name) == [(second(kept), second(api.now))]
 

@@ -88,7 +88,9 @@ class Api:
     too_wide: int = 422
     """The status for a range that is wider."""
     broken: tuple[float, float] | None = None
-    """Any range that touches this interval fails with 500."""
+    """Any range that touches this interval fails."""
+    broken_with: int = 500
+    """The status of that failure."""
     keeps_from: float = -math.inf
     """Ranges that begin earlier are refused."""
     limit: float = math.inf
@@ -151,7 +153,7 @@ class Api:
         elif -math.inf < start < self.keeps_from:
             status = 400
         elif self.broken and start <= self.broken[1] and self.broken[0] <= end:
-            status = 500
+            status = self.broken_with
         if status:
             self.refused.append(body)
             return status
