@@ -318,10 +318,12 @@ class LeadIntentStream(SingerStream):
                 "(tap-leadintent-state forget), as covered time is not read again; if "
                 "it belongs to another organization, use a separate state for it"
             )
-        newest = self.newest_covered
-        if newest and newest > format_instant(self.run_began):
+        newest = max(
+            (end for each in bookmark.coverage.values() for _, end in each), default=0
+        )
+        if newest > self.run_began:
             text = "The state covers a time in the future, up to %s, which is ignored"
-            self.logger.warning(text, newest)
+            self.logger.warning(text, format_instant(newest))
 
     def _plan(self) -> Plan:
         """Plan the run, and write a STATE of what counts as covered from now on."""

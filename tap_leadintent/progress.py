@@ -43,7 +43,7 @@ def describe_steps(steps: Iterable[tuple[str, Sequence[tuple[int, int]]]]) -> st
         for interval in intervals
     ]
     if not parts:
-        return "nothing to read: earlier runs have read what the settings ask for"
+        return "nothing to read: the settings ask for no time that has not been read"
     return f"reading {', then '.join(parts)}"
 
 

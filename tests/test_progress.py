@@ -81,7 +81,7 @@ def test_a_stream_begins_with_what_is_read(
         run(api, store, config)
         api.now += DAY / 4
     first, *_ = [line for line in caplog.messages if line.startswith("leads: ")]
-    nothing = "nothing to read: earlier runs have read what the settings ask for"
+    nothing = "nothing to read: the settings ask for no time that has not been read"
     expected = f"leads: reading {text}" if text else f"leads: {nothing}"
     assert re.sub(r"\S+Z", as_day, first) == expected
 

@@ -134,6 +134,8 @@ class Page:
             raise ValueError("its data is null, though there is more")
         if len(raw) > MAX_RECORDS:
             raise ValueError(f"it has {len(raw):,} records")
+        if any(record[:1] != b"{" for record in map(bytes, raw)):
+            raise ValueError("it has a record that is no object")
         if is_repaired and _REPLACEMENT in (cursor.next or ""):
             raise ValueError("its cursor is no valid text")
         size = len(content) + _PAGE_OVERHEAD
@@ -160,8 +162,7 @@ class Page:
                 data.append(record)
         except (ValueError, RecursionError) as error:
             raise StreamError(
-                f"a page has records that cannot be read ({error}); {SUPPORT}",
-                may_be_split=True,
+                f"a page has records that cannot be read ({error}); {SUPPORT}"
             ) from None
         return Records(data, self.raw, is_repaired, self.other_fields)
 

@@ -180,8 +180,14 @@ class RangeGuard:
         self.last = content
         if not records.raw or self.alike != _MAX_ALIKE:
             return
-        # No record can be as old as the first second of 1970.
-        if self.first_page(range_fields(self.name, 0, 1)).data:
+        try:
+            # No record can be as old as the first second of 1970.
+            is_ignored = bool(self.first_page(range_fields(self.name, 0, 1)).data)
+        except StreamError as error:
+            if not error.may_be_range:
+                raise
+            is_ignored = False
+        if is_ignored:
             raise StreamError(
                 f"the API returns the same records for different times of {self.name}, "
                 "so it seems to ignore the range; load the stream completely in each "

@@ -1,6 +1,7 @@
 """What a run asks for, and in which order it says so; `model` is the API."""
 
 import logging
+import math
 from typing import Any
 
 import msgspec
@@ -228,12 +229,14 @@ def test_a_server_that_ignores_a_range_is_noticed(leads: int) -> None:
     assert covered(store)[-1][2] < second(3 * DAY)
 
 
-def test_records_that_recur_in_all_windows_are_accepted() -> None:
-    api, store = Api(now=9 * DAY, leads=steady(35)), Store()
+@pytest.mark.parametrize("kept", [-math.inf, -DAY], ids=["1970", "not 1970"])
+def test_records_that_recur_in_all_windows_are_accepted(kept: float) -> None:
+    api, store = Api(now=9 * DAY, leads=steady(35), keeps_from=kept), Store()
     api.shows_all_after = 0
     run(api, store, DAILY, selected=("observations",))
     assert len(store.rows) == 35
-    starts = [start for _, start, _ in asked(api)]
+    refused = [body["observed_at"]["start_time"] for body in api.refused]
+    starts = [*refused, *(start for _, start, _ in asked(api))]
     assert sum(start.startswith("1970") for start in starts) == 1
     assert len(starts) >= 9 * 4
 

@@ -94,13 +94,16 @@ def test_future_coverage_is_removed_with_and_without_a_source(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     api, store = Api(now=2 * DAY, leads=steady(60)), Store()
-    ends = {"from": second(0), "to": second(400 * DAY)}
-    coverage = [{"range": name, **ends} for name in ("date_found", "latest_signal")]
+    ends = {"date_found": 400 * DAY, "latest_signal": 401 * DAY}
+    coverage = [
+        {"range": name, "from": second(0), "to": second(end)}
+        for name, end in ends.items()
+    ]
     store.state = {"bookmarks": {"leads": {"coverage": coverage}}}
     for days in (2, 3):
         api.now = days * DAY
         run(api, store, STRICT)
     (line,) = warnings(caplog)
     assert line.startswith("leads: The state covers a time in the future, up to ")
-    assert second(400 * DAY) in line
+    assert second(401 * DAY) in line
     assert store.rows.keys() == {f"lead-{n:04}" for n in range(48, 60)}
