@@ -32,9 +32,9 @@ from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
 from tap_leadintent.replication.incomplete import Incomplete
 from tap_leadintent.replication.plan import (
     BEGINNING,
-    FullRead,
     Plan,
     Scope,
+    Step,
     make_plan,
 )
 from tap_leadintent.replication.plan_reader import PlanReader, WindowPage
@@ -263,17 +263,17 @@ class LeadIntentStream(SingerStream):
         if records.other_fields:
             self.notes.note_envelope(records.other_fields)
         asked = (start - OVERLAP_SECONDS, end)
-        self._contradictions.check(records.data, page.range_name, asked, self.notes)
+        self._contradictions.check(records.data, page.step.name, asked, self.notes)
         return self._shaper.shape(records.data, page.window_end)
 
     def _commit(self, page: WindowPage) -> None:
         """Cover a window, as all of its rows have been written."""
-        if page.covers:
+        if page.step.covers:
             self.bookmark.cover(
-                page.covers,
+                page.step.covers,
                 page.window,
                 until=self.run_context.clock.earliest,
-                drops_later=page.drops_later,
+                drops_later=page.step.drops_later,
             )
             self.checkpoint()
 
@@ -283,7 +283,7 @@ class LeadIntentStream(SingerStream):
         if not self.is_incremental:
             hint = replication_command(self.name, REPLICATION_INCREMENTAL)
             hint = f"if it demands a time range: {hint}" if self.ranges else ""
-            everything = FullRead([(BEGINNING, self.run_began)], hint=hint)
+            everything = Step("", [(BEGINNING, self.run_began)], hint=hint)
             for page in self.reader.read([everything]):
                 duplicates.check(page.records)
                 yield page
@@ -291,7 +291,7 @@ class LeadIntentStream(SingerStream):
         self._warn_of_the_state()
         plan = self._plan()
         match plan.steps:
-            case [FullRead() as everything]:
+            case [Step(name="") as everything]:
                 pages = with_older(
                     self.reader, everything, duplicates, self.notes, self.time_fields
                 )

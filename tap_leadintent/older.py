@@ -9,7 +9,7 @@ from tap_leadintent.api.page import Records
 from tap_leadintent.errors import StreamError
 from tap_leadintent.records.duplicates import Duplicates
 from tap_leadintent.records.notes import RecordNotes
-from tap_leadintent.replication.plan import BEGINNING, FullRead, RangeRead
+from tap_leadintent.replication.plan import BEGINNING, Step
 from tap_leadintent.replication.plan_reader import PlanReader, WindowPage
 from tap_leadintent.replication.ranges import range_fields
 from tap_leadintent.times import format_instant, parse_instant, time_at
@@ -21,7 +21,7 @@ last month."""
 
 def with_older(
     reader: PlanReader,
-    everything: FullRead,
+    everything: Step,
     duplicates: Duplicates,
     notes: RecordNotes,
     time_fields: Mapping[str, Sequence[str]],
@@ -47,7 +47,7 @@ def with_older(
         SystemExit: A signal came.
     """
     now = everything.intervals[-1][1]
-    oldest = format_instant(now - (not time_fields) * MONTH)
+    oldest = format_instant(now if time_fields else now - MONTH)
     for page in reader.read([everything]):
         for path in time_fields.values():
             times = (time_at(path, record) for record in page.records.data)
@@ -75,5 +75,5 @@ def with_older(
             "read once more, in parts; start_date spares the first reading"
         )
         intervals = everything.intervals
-        yield from reader.read([RangeRead(n, intervals) for n in everything.covers])
+        yield from reader.read([Step(n, intervals, [n]) for n in everything.covers])
     yield page._replace(records=Records([], []))

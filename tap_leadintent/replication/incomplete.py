@@ -5,7 +5,7 @@ import logging
 from tap_leadintent.errors import StreamError
 from tap_leadintent.progress import counted
 from tap_leadintent.replication.intervals import Interval
-from tap_leadintent.replication.plan import RangeRead
+from tap_leadintent.replication.plan import Step
 from tap_leadintent.times import format_interval
 
 _MAX_NAMED = 3
@@ -27,7 +27,7 @@ class Incomplete:
         """Whether a recheck, if there was one, could read everything."""
         self._may_be_capped = False
 
-    def note_hole(self, step: RangeRead, interval: Interval, reason: str) -> None:
+    def note_hole(self, step: Step, interval: Interval, reason: str) -> None:
         """Note an interval that could not be read.
 
         Args:

@@ -64,32 +64,26 @@ class Scope:
         return BEGINNING if self.start is None else self.start
 
 
-class FullRead(NamedTuple):
-    """A step that reads all records in one chain, without a time range."""
+class Step(NamedTuple):
+    """A part of a plan: reads intervals of one time range, oldest first.
 
-    intervals: list[Interval]
-    """The one interval that counts as covered afterwards, in UTC seconds since 1970."""
-
-    covers: Sequence[str] = ()
-    """The ranges of which it counts as covered."""
-
-    hint: str = ""
-    """What to do if the API refuses to return all records."""
-
-
-class RangeRead(NamedTuple):
-    """A step that reads intervals of a time range, oldest first."""
+    A step without a range reads all records in one chain.
+    """
 
     name: str
-    """The range."""
+    """The range, or nothing."""
 
     intervals: list[Interval]
-    """In UTC seconds since 1970."""
+    """In UTC seconds since 1970. Without a range, it is one interval, which counts as
+    covered afterwards."""
+
+    covers: Sequence[str] = ()
+    """The ranges of which each window counts as covered when it has been read."""
 
     has_coverage: bool = False
     """Whether earlier runs have read a part of the range."""
 
-    newest_last: Sequence[Interval] = ()
+    unread: Sequence[Interval] = ()
     """If the newest version of a record must come last, the parts of `intervals` that
     earlier runs have not read, and the lookback. The API may return one record in
     several windows, and its newest version in the last one. So as soon as one of these
@@ -98,10 +92,8 @@ class RangeRead(NamedTuple):
     is_recheck: bool = False
     """Whether it is read because of `recheck_days`."""
 
-    @property
-    def covers(self) -> Sequence[str]:
-        """The ranges of which each window counts as covered when it has been read."""
-        return [self.name]
+    hint: str = ""
+    """What to do if the API refuses to return all records."""
 
     @property
     def is_quiet(self) -> bool:
@@ -112,10 +104,7 @@ class RangeRead(NamedTuple):
     @property
     def drops_later(self) -> bool:
         """Whether reading a window takes everything after it out of the coverage."""
-        return bool(self.newest_last)
-
-
-Step = FullRead | RangeRead
+        return bool(self.unread)
 
 
 class Plan(NamedTuple):
@@ -158,12 +147,12 @@ def make_plan(scope: Scope, covered: Coverage, rechecked: int | None, now: int) 
         # Nobody knows where the history begins, and windows from 1970 on would take
         # many requests.
         hint = "set start_date, so that the stream is read by time ranges"
-        everything = FullRead([(BEGINNING, now)], scope.ranges, hint)
+        everything = Step("", [(BEGINNING, now)], scope.ranges, hint=hint)
         return Plan(kept, [everything], None, None)
     until = now if scope.end is None else min(now, scope.end)
     requested = (scope.since, until)
     kept[first], to_read = _to_read(known[first], requested, scope.lookback)
-    steps = [RangeRead(first, to_read, bool(known[first]))]
+    steps = [Step(first, to_read, [first], bool(known[first]))]
     before = after = rechecked if scope.recheck else None
     if scope.end is None:
         for name in others:
@@ -171,13 +160,14 @@ def make_plan(scope: Scope, covered: Coverage, rechecked: int | None, now: int) 
             # The API may return a record in the window of each of its signals, and the
             # newest must come last: all is read from where the oldest interval begins.
             again = [(start, now) for start, _ in to_read[:1]]
-            steps.append(RangeRead(name, again, bool(known[name]), to_read))
+            steps.append(Step(name, again, [name], bool(known[name]), to_read))
         if scope.recheck:
             before, after = (now if before is None else min(before, now)), now
             to_read = _to_recheck(scope.since, before, now, scope.recheck)
-            has_coverage = bool(known[first])
-            steps.append(RangeRead(first, to_read, has_coverage, is_recheck=True))
-    needed: list[Step] = [step for step in steps if step.intervals]
+            known_before = bool(known[first])
+            recheck = Step(first, to_read, [first], known_before, is_recheck=True)
+            steps.append(recheck)
+    needed = [step for step in steps if step.intervals]
     return Plan(kept, needed, before, after)
 
 

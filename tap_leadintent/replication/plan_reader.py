@@ -16,7 +16,7 @@ from tap_leadintent.replication.coordinator import Coordinator
 from tap_leadintent.replication.density import FEW_RECORDS
 from tap_leadintent.replication.incomplete import Incomplete
 from tap_leadintent.replication.intervals import Interval, overlap
-from tap_leadintent.replication.plan import FullRead, RangeRead, Step
+from tap_leadintent.replication.plan import Step
 from tap_leadintent.replication.ranges import RangeChain, RangeGuard, find_accepted
 from tap_leadintent.replication.schedule import Schedule
 from tap_leadintent.replication.windows import Windows
@@ -28,14 +28,8 @@ class WindowPage(NamedTuple):
 
     records: Records
 
-    range_name: str
-    """The time range, empty where all records are read."""
-
-    covers: Sequence[str]
-    """The time ranges of which the window is covered when its rows are written."""
-
-    drops_later: bool
-    """Whether everything after it is then taken out of the coverage."""
+    step: Step
+    """What the window is a part of."""
 
     window: Interval
     """The interval that was read, in UTC seconds since 1970."""
@@ -100,20 +94,20 @@ class PlanReader:
             StreamError: A range cannot be read.
             SystemExit: A signal came.
         """
-        parts = [(_range_name(step), step.intervals) for step in steps]
+        parts = [(step.name, step.intervals) for step in steps]
         # There may be thousands of intervals.
         text = self.client.run_context.secret.summarize(describe_steps(parts))
         self.client.logger.info("%s", text)
         stats = self.client.stats
         for number, step in enumerate(steps, start=1):
-            name, first = _range_name(step), step.intervals[0][0]
+            first, _ = step.intervals[0]
             seconds = sum(end - start for start, end in step.intervals)
             of = f"{number} of {len(steps)}"
-            current = Pass(name, of, seconds, first, stats.fields())
+            current = Pass(step.name, of, seconds, first, stats.fields())
             stats.passes.append(current)
-            if isinstance(step, FullRead):
+            if not step.name:
                 pages = self._read_all(step)
-            elif step.newest_last:
+            elif step.unread:
                 pages = self._read_newest_last(step)
             else:
                 pages = self._read_range(step)
@@ -124,10 +118,10 @@ class PlanReader:
                     self.client.logger.debug("%s", current)
                 yield page
 
-    def _read_newest_last(self, step: RangeRead) -> Iterator[WindowPage]:
+    def _read_newest_last(self, step: Step) -> Iterator[WindowPage]:
         """Read the parts of a step; once one was read, read everything after it."""
         end = step.intervals[-1][1]
-        for part in step.newest_last:
+        for part in step.unread:
             has_read = False
             for page in self._read_range(step._replace(intervals=[part])):
                 has_read = has_read or page.is_last
@@ -136,7 +130,7 @@ class PlanReader:
                 yield from self._read_range(step._replace(intervals=[(part[1], end)]))
                 return
 
-    def _read_all(self, step: FullRead) -> Iterator[WindowPage]:
+    def _read_all(self, step: Step) -> Iterator[WindowPage]:
         """Read all records in one chain."""
         chain, (interval,) = Chain({}, self.client.logger), step.intervals
         most, is_full = 0, False
@@ -145,15 +139,7 @@ class PlanReader:
             with closing(self._read_chain(chain)) as pages:
                 for page in pages:
                     is_last = not page.cursor.has_more
-                    yield WindowPage(
-                        records=page.decode(),
-                        range_name="",
-                        covers=step.covers,
-                        drops_later=False,
-                        window=interval,
-                        window_end=end,
-                        is_last=is_last,
-                    )
+                    yield WindowPage(page.decode(), step, interval, end, is_last)
                     is_full = len(page.raw) >= (most or self.client.page_size)
                     most = max(most, len(page.raw))
         except StreamError as error:
@@ -163,7 +149,7 @@ class PlanReader:
         if is_full and most >= FEW_RECORDS:
             self.incomplete.warn_of_a_cap(chain.records, has_range=bool(step.covers))
 
-    def _read_range(self, step: RangeRead) -> Iterator[WindowPage]:
+    def _read_range(self, step: Step) -> Iterator[WindowPage]:
         """Read a step, without its oldest time if the API refuses that."""
         has_begun = False
         try:
@@ -178,7 +164,7 @@ class PlanReader:
             return
         start, end = step.intervals[0][0], step.intervals[-1][1]
         accepted = find_accepted(step.name, (start, end), self.first_page)
-        has_newer = any(after > end for _, after in step.newest_last)
+        has_newer = any(after > end for _, after in step.unread)
         if accepted is None and not (step.is_recheck or has_newer):
             raise refusal
         until = end if accepted is None else accepted
@@ -193,7 +179,7 @@ class PlanReader:
             yield from self._read_windows(step._replace(intervals=later), until)
 
     def _read_windows(
-        self, step: RangeRead, earliest: int | None = None
+        self, step: Step, earliest: int | None = None
     ) -> Iterator[WindowPage]:
         """Read a step.
 
@@ -212,8 +198,7 @@ class PlanReader:
         # The API may keep no records of the oldest time.
         schedule = Schedule(windows, begin, raises_refusal=earliest is None)
         window = end = None
-        name, covers, drops_later = step.name, step.covers, step.drops_later
-        guard = RangeGuard(name, self.stream, self.first_page)
+        guard = RangeGuard(step.name, self.stream, self.first_page)
         interruption = self.client.run_context.interruption
         coordinator = Coordinator(
             schedule, self.client.fetch, interruption.raise_if_interrupted, Event()
@@ -228,9 +213,7 @@ class PlanReader:
                     guard.check_first_page(records)
                 is_last = not page.cursor.has_more
                 interval = window.start, window.end
-                yield WindowPage(
-                    records, name, covers, drops_later, interval, end, is_last
-                )
+                yield WindowPage(records, step, interval, end, is_last)
         for failed, error in schedule.failed:
             self.incomplete.note_hole(step, failed, str(error))
         if windows.capped:
@@ -240,8 +223,3 @@ class PlanReader:
     def _read_chain(self, chain: Chain) -> Generator[Page]:
         interruption = self.client.run_context.interruption
         return read_chain(chain, self.client.fetch, interruption.raise_if_interrupted)
-
-
-def _range_name(step: Step) -> str:
-    """Return the time range of a step; empty where it reads all records."""
-    return step.name if isinstance(step, RangeRead) else ""

@@ -151,7 +151,7 @@ class Schedule:
             oldest = self._active[0]
             if self._is_stuck():
                 oldest.emits_early = True
-            if oldest.error and not self._is_final(oldest, oldest.error):
+            if oldest.error and self._divide_or_wait(oldest, oldest.error):
                 return
             while oldest.pages and (oldest.emits_early or oldest.has_ended):
                 page = oldest.pages.popleft()
@@ -227,24 +227,27 @@ class Schedule:
         if not windows.done(window, records=records, of_chain=active.chain.records):
             self._remove(active)
 
-    def _is_final(self, oldest: ActiveWindow, error: BaseException) -> bool:
-        """Return whether a failed window is not read again; divide it if possible."""
+    def _divide_or_wait(self, oldest: ActiveWindow, error: BaseException) -> bool:
+        """Divide a failed window, or wait for the next one; return whether either is so.
+
+        If neither is, the window is to be left out.
+        """
         start, end, *_ = oldest.window
         if self.failed and self.failed[-1][0][1] == start:
             # Between two that failed, nothing can be expected.
             later = self._active[1] if len(self._active) > 1 else None
             if later and later.window.start == end:
                 if later.error:
-                    return True
-                if not later.pages:
                     return False
+                if not later.pages:
+                    return True
             elif self._windows.oldest_unread == end and not self._is_stuck():
-                return False
+                return True
         narrowest = oldest.chain.narrowest(error)
         if narrowest and self._windows.divide(oldest.window, narrowest=narrowest):
             self._remove(oldest)
-            return False
-        return True
+            return True
+        return False
 
     def _leave_out(self, oldest: ActiveWindow, error: BaseException) -> None:
         """Leave out a window that cannot be read, or raise its error."""

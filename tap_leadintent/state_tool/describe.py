@@ -7,7 +7,7 @@ from typing import Any
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.intervals import Interval
-from tap_leadintent.replication.plan import BEGINNING, Plan, RangeRead, Scope, make_plan
+from tap_leadintent.replication.plan import BEGINNING, Plan, Scope, make_plan
 from tap_leadintent.replication.source import Source
 from tap_leadintent.state_tool.bookmarks import (
     RANGES,
@@ -167,11 +167,10 @@ def _explain(plan: Plan, name: str, lookback: int, first: str) -> Reasons:
     covered, reasons = plan.coverage.get(name), Reasons()
     for step in plan.steps:
         if name in step.covers:
-            is_recheck = isinstance(step, RangeRead) and step.is_recheck
-            if covered and not is_recheck:
+            if covered and not step.is_recheck:
                 reasons += _reasons(step.intervals, covered, lookback)
             else:
-                reason = _RECHECK if is_recheck else first
+                reason = _RECHECK if step.is_recheck else first
                 reasons += ((interval, reason) for interval in step.intervals)
     return reasons
 

@@ -9,8 +9,8 @@ from tap_leadintent.replication.intervals import Interval, union
 from tap_leadintent.replication.plan import (
     BEGINNING,
     Plan,
-    RangeRead,
     Scope,
+    Step,
     make_plan,
 )
 from tap_leadintent.times import EARLIEST
@@ -35,8 +35,8 @@ def both(*covered: Interval) -> list[Covered]:
     return [(name, interval) for name in LEADS for interval in covered]
 
 
-def range_reads(planned: Plan) -> list[RangeRead]:
-    return [step for step in planned.steps if isinstance(step, RangeRead)]
+def range_reads(planned: Plan) -> list[Step]:
+    return [step for step in planned.steps if step.name]
 
 
 def reads(planned: Plan) -> list[tuple[str, list[Interval]]]:
@@ -122,7 +122,7 @@ def test_a_short_interval_of_a_range_with_coverage_is_quiet() -> None:
 
 def test_without_a_start_one_chain_reads_everything_and_covers_all_ranges() -> None:
     (step,) = plan(start=None).steps
-    assert step[:2] == ([(BEGINNING, NOW)], LEADS)
+    assert step[:3] == ("", [(BEGINNING, NOW)], LEADS)
     assert reads(plan(*both((BEGINNING, 90)), start=None)) == [
         ("date_found", [(90, NOW)]),
         ("latest_signal", [(90, NOW)]),
@@ -139,5 +139,5 @@ def test_with_an_end_date_alone_all_is_read_from_1970_on() -> None:
 def test_a_start_date_taken_back_reads_all_records_once(covered: list[Covered]) -> None:
     planned = plan(*covered, start=None)
     (step,) = planned.steps
-    assert step[:2] == ([(BEGINNING, NOW)], LEADS)
+    assert step[:3] == ("", [(BEGINNING, NOW)], LEADS)
     assert planned.coverage["date_found"] == [covered[0][1]], "until it has been read"

@@ -11,7 +11,7 @@ import pytest
 from singer_sdk.singerlib import RecordMessage
 
 from tap_leadintent.errors import RunError
-from tap_leadintent.replication.plan import RangeRead
+from tap_leadintent.replication.plan import Step
 from tap_leadintent.tap import TapLeadIntent
 from tap_leadintent.times import format_instant, utc_timestamp
 from tests.support.model import DAY, EPOCH, HOUR, Api, second, steady
@@ -82,7 +82,11 @@ def test_a_page_is_written_before_the_next_one_arrives(
 
 
 def test_a_page_says_where_its_window_ends(stream: Any) -> None:
-    pages = [*stream.reader.read([RangeRead("date_found", [(EPOCH, EPOCH + DAY)])])]
+    pages = [
+        *stream.reader.read(
+            [Step("date_found", [(EPOCH, EPOCH + DAY)], ["date_found"])]
+        )
+    ]
     ends = [utc_timestamp(format_instant(page.window[1])) for page in pages]
     assert [page.window_end for page in pages] == ends
 
