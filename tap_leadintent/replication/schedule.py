@@ -228,9 +228,10 @@ class Schedule:
             self._remove(active)
 
     def _divide_or_wait(self, oldest: ActiveWindow, error: BaseException) -> bool:
-        """Divide a failed window, or wait for the next one; return whether either is so.
+        """Divide a failed window, or wait for the next one.
 
-        If neither is, the window is to be left out.
+        Returns:
+            Whether it did so; if not, the window is to be left out.
         """
         start, end, *_ = oldest.window
         if self.failed and self.failed[-1][0][1] == start:

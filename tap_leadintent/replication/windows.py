@@ -137,12 +137,14 @@ class Windows:
         self._in_flight: dict[Window, float] = {}
         """The windows that are being read, with the pages that have arrived of each."""
         self._density = Density()
-        self._next: list[Window] = []
+        self._first_in_line: list[Window] = []
         """Windows that begin before any other."""
         if quiet:
-            self._next = [p for each in requested for p in self._cut(*each, 1)]
+            self._first_in_line = [p for each in requested for p in self._cut(*each, 1)]
         else:
-            self._next = [p for each in requested[:1] for p in _spread_probes(*each)]
+            self._first_in_line = [
+                p for each in requested[:1] for p in _spread_probes(*each)
+            ]
 
     @property
     def oldest_unread(self) -> int | None:
@@ -161,9 +163,9 @@ class Windows:
             window, or something in flight has to come back first.
         """
         if only_oldest:
-            self._next = []
-        elif self._next:
-            return self._begin(self._next.pop(0))
+            self._first_in_line = []
+        elif self._first_in_line:
+            return self._begin(self._first_in_line.pop(0))
         elif any(window.is_probe for window in self._in_flight):
             return None
         if not self._unread:
@@ -172,13 +174,15 @@ class Windows:
         density = self._density.before(start)
         # An abandoned window has shown that it is denser than what was read before.
         if least_density and least_density >= _MUCH_DENSER * density:
-            self._next = self._cut(start, end, _PARTS)
+            self._first_in_line = self._cut(start, end, _PARTS)
         elif not density:
             # Nothing was found before these intervals, so each is probed completely.
             empty = [(a, b) for a, b, _ in self._unread if not self._density.before(a)]
-            self._next = [probe for each in empty for probe in self._cut(*each, 1)]
-        if self._next:
-            return self._begin(self._next.pop(0))
+            self._first_in_line = [
+                probe for each in empty for probe in self._cut(*each, 1)
+            ]
+        if self._first_in_line:
+            return self._begin(self._first_in_line.pop(0))
         pages = density * sum(end - start for start, end, _ in self._unread)
         # Where records come evenly, the last page would otherwise often be full, as if
         # the query had been capped.
@@ -209,10 +213,12 @@ class Windows:
         if window.is_probe:
             # The intervals of the other probes are still unread. They are cut into
             # ordinary windows, now that a density is known.
-            self._next = []
+            self._first_in_line = []
             if self._is_quiet:
                 start, end, *_ = window
-                self._next = self._cut(start, end, _FEW_PARTS, _LONGEST_QUIET_CHAIN)
+                self._first_in_line = self._cut(
+                    start, end, _FEW_PARTS, _LONGEST_QUIET_CHAIN
+                )
                 self._is_quiet = False
         return False
 
@@ -276,7 +282,7 @@ class Windows:
             # The first and the last second show whether it is still the hole that an
             # earlier run has left.
             edges = sorted({start, start + 1, end - 1, end})
-            self._next[:0] = [
+            self._first_in_line[:0] = [
                 Window(a, b, _LONGEST_CHAIN, max_retries=1) for a, b in pairwise(edges)
             ]
             return True
@@ -291,14 +297,14 @@ class Windows:
             # One alone tries whether the API accepts this length.
             start, end, _ = self._unread[0]
             tried = Window(start, end, _PROBE_PAGES, is_probe=True, max_retries=1)
-            self._next = [tried]
+            self._first_in_line = [tried]
         return True
 
     def _read_next(
         self, window: Window, parts: int, max_pages: int, max_retries: float = inf
     ) -> None:
         """Let the parts of an unread window begin before any other window."""
-        self._next[:0] = [
+        self._first_in_line[:0] = [
             part._replace(is_probe=False, max_retries=max_retries)
             for part in self._cut(window.start, window.end, parts, max_pages)
         ]

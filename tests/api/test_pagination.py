@@ -154,14 +154,6 @@ def test_a_chain_begins_again_three_times() -> None:
             read()
 
 
-def test_a_record_that_cannot_be_decoded_is_an_error() -> None:
-    first = envelope([1], has_more=True, after="a")
-    second = {"data": ["2"], "cursor": {"has_more": False}}
-    message = "^a page has records that cannot be read"
-    with pytest.raises(StreamError, match=message):
-        read_responses(first, second)
-
-
 def test_empty_pages_are_followed_up_to_a_limit() -> None:
     chain = Chain({}, logging.getLogger())
 
