@@ -5,7 +5,6 @@ import re
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +36,7 @@ class Table:
         self._folder = folder
         self._postgres = postgres
         self._config = {**config, "start_date": SINCE}
-        self._starts = count(int(time.time()))
+        self._began = 0.0
         self.name = name
         self.schema = folder.name
         self.state: dict[str, Any] | None = None
@@ -53,7 +52,8 @@ class Table:
         catalog = catalog or only(self.name)
         config = {**self._config, **settings}
         # The versions of a table are at least a second apart.
-        with time_machine.travel(next(self._starts)):
+        self._began = max(time.time(), self._began + 1)
+        with time_machine.travel(self._began):
             run = run_in_process(
                 self._folder, config, catalog=catalog, state=self.state
             )
