@@ -32,8 +32,8 @@ def test_a_file_without_certificates_is_an_error_before_the_first_request(
 ) -> None:
     path = tmp_path / "certificates"
     if content == "DER":
-        pem = certificate.read_text()
-        path.write_bytes(ssl.PEM_cert_to_DER_cert(pem[pem.index("-----BEGIN CERT") :]))
+        authority = certificate.read_text().rpartition("-----BEGIN CERT")
+        path.write_bytes(ssl.PEM_cert_to_DER_cert("".join(authority[1:])))
     else:
         path.write_text(content)
     monkeypatch.setenv("SSL_CERT_FILE", str(path))
