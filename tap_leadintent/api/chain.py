@@ -32,7 +32,7 @@ class Chain:
     """The requests of one cursor chain. It sends nothing."""
 
     def __init__(self, fields: dict[str, Any], logger: logging.Logger) -> None:
-        """Start before the first page.
+        """Create the chain of a request.
 
         Args:
             fields: The request fields of a window, empty for all records.

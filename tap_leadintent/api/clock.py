@@ -21,7 +21,7 @@ class ServerClock:
     """
 
     def __init__(self, logger: logging.Logger) -> None:
-        """Begin a run.
+        """Create the clock of a run.
 
         Args:
             logger: Gets a warning if the clocks differ at the first response.

@@ -11,7 +11,6 @@ class RunHealth:
     """
 
     def __init__(self) -> None:
-        """Start without any request."""
         self.has_succeeded = False
         """Whether a request has got a page."""
         self._last_failure: tuple[int | None, Reason | None] | None = None

@@ -20,9 +20,7 @@ _YEARS = 1e9
 """Seconds that are no waiting time, but a time since 1970."""
 
 _RISE = 0.05
-"""How much each page raises the number of requests in flight. With a higher value, the
-server's limit is met again sooner. With a lower one, it takes longer to reach full
-speed."""
+"""How much each page raises the number of requests in flight."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +95,7 @@ class RateLimiter:
         health: RunHealth | None = None,
         limits: Limits | None = None,
     ) -> None:
-        """Start without a wait.
+        """Create the limiter of a run.
 
         Args:
             at_once: Most requests in flight.

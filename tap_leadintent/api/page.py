@@ -30,15 +30,11 @@ MAX_RECORDS = 1_000
 because it would take much more memory than its size."""
 
 _MAX_VALUES = 1_000_000
-"""Values on a page, where each comma, bracket and brace counts as one. With a higher
-value, a small compressed body could fill the memory. A lower one might refuse pages of
-large records."""
+"""Values on a page, where each comma, bracket and brace counts as one. Otherwise, a
+small compressed body could fill the memory."""
 
 _PAGE_OVERHEAD = 4_096
-"""Estimate of the memory that the objects of a page take besides its body. With a
-higher value, fewer small pages may wait. With a lower one, they take more memory than
-is counted."""
-
+"""Estimate of the bytes that the objects of a page take besides its body."""
 
 _NOTHING = {b"null", b"false", b"0", b'""', b"[]", b"{}"}
 

@@ -18,7 +18,6 @@ class CursorPaginator(BaseAPIPaginator[str | None]):
     """
 
     def __init__(self) -> None:
-        """Begin without a cursor, which requests the first page."""
         super().__init__(None)
         # Hashes take less memory: cursors can be long, and chains have many pages.
         self._cursors: set[int] = set()

@@ -30,7 +30,7 @@ class Duplicates:
         computed_columns: Iterable[ComputedColumn],
         notes: RecordNotes,
     ) -> None:
-        """Start without a record.
+        """Create it for a stream.
 
         Args:
             keys: The key columns; without any, `id` is taken for the key.

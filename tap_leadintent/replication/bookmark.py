@@ -33,8 +33,7 @@ COVERAGE = "coverage"
 """Key of the list in a stream's state."""
 
 MAX_OTHERS = 3
-"""Other sources whose entries are kept. More make states longer. With fewer, coverage
-is lost after fewer changes of the address or the filters."""
+"""Other sources whose entries are kept; more would make states longer."""
 
 
 class _Entry(msgspec.Struct):

@@ -14,7 +14,6 @@ class Density:
     """How many pages a second the windows hold that have been read completely."""
 
     def __init__(self) -> None:
-        """Begin with nothing read."""
         self._read: list[tuple[int, int, float]] = []
         """Start, end and pages of each window, oldest first."""
 
@@ -55,7 +54,7 @@ class PageSizes:
     """How many records the pages hold."""
 
     def __init__(self, page_size: int) -> None:
-        """Begin with no page.
+        """Create it for the pages of a step.
 
         Args:
             page_size: How many records are asked for.

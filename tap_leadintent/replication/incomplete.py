@@ -16,7 +16,7 @@ class Incomplete:
     """Logs what may be incomplete once, and keeps the holes until the stream's end."""
 
     def __init__(self, logger: logging.Logger) -> None:
-        """Begin without a hole.
+        """Create it for a stream.
 
         Args:
             logger: The stream's logger.

@@ -61,7 +61,7 @@ class RangeChain(Chain):
         earliest: int | None,
         window: Window,
     ) -> None:
-        """Start before the first page.
+        """Create the chain of a window.
 
         Args:
             name: The time range.

@@ -66,7 +66,7 @@ class Schedule:
         *,
         raises_refusal: bool = False,
     ) -> None:
-        """Begin with nothing requested.
+        """Create the schedule of a step.
 
         Args:
             windows: What to read; nothing else may use it until all has been read.

@@ -45,9 +45,8 @@ _LONGEST_CHAIN = 26
 """Pages after which an ordinary window is abandoned."""
 
 _LONGEST_QUIET_CHAIN = 64
-"""Pages after which a part of a quiet interval is abandoned. With fewer, imports whose
-records all have the same time would be abandoned, although shorter windows cannot
-divide them."""
+"""Pages after which a part of a quiet interval is abandoned. It is long because shorter
+windows cannot divide an import whose records all have the same time."""
 
 _PROBES = 8
 """Samples of a history."""
@@ -68,9 +67,8 @@ _FEW_PARTS = 3
 each may end with a page that is not full, few parts cost few requests."""
 
 _SHORT_SECONDS = 10
-"""No ordinary window is shorter than so many seconds, and a window of that length is
-never abandoned. A lower value would read more seconds twice, because windows overlap by
-one."""
+"""No ordinary window is shorter than so many seconds, because windows overlap by one. A
+window of that length is never abandoned."""
 
 
 class Window(NamedTuple):
@@ -110,7 +108,7 @@ class Windows:
         widest: int | None = None,
         quiet: bool = False,
     ) -> None:
-        """Begin with everything unread.
+        """Create the windows of a step.
 
         Args:
             requested: The intervals to read, oldest first.
