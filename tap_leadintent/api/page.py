@@ -130,8 +130,8 @@ class Page:
             raise ValueError("its data is null, though there is more")
         if len(raw) > MAX_RECORDS:
             raise ValueError(f"it has {len(raw):,} records")
-        if any(record[:1] != b"{" for record in map(bytes, raw)):
-            raise ValueError("it has a record that is no object")
+        if raw and bytes(raw[0])[:1] != b"{":
+            raise ValueError("its first record is no object")
         if is_repaired and _REPLACEMENT in (cursor.next or ""):
             raise ValueError("its cursor is no valid text")
         size = len(content) + _PAGE_OVERHEAD
