@@ -138,7 +138,7 @@ class LeadIntentStream(SingerStream):
         super().apply_catalog(catalog)
 
     @cached_property
-    def reader(self) -> PlanReader:
+    def plan_reader(self) -> PlanReader:
         """Reads the stream's pages."""
         # A request asks for the window and the overlap.
         seconds = int(self.config["window_days"] * 86_400) - OVERLAP_SECONDS
@@ -216,7 +216,7 @@ class LeadIntentStream(SingerStream):
                     self.stats.log_progress(self.logger, self.name)
                     if page.is_last:
                         self._commit(page)
-            self.reader.incomplete.raise_for_holes()
+            self.plan_reader.incomplete.raise_for_holes()
         finally:
             with http_request_counter(self.name, openapi.PATHS[self.name]) as counter:
                 counter.increment(self.stats.requests)
@@ -231,13 +231,13 @@ class LeadIntentStream(SingerStream):
             SystemExit: A signal came.
         """
         try:
-            return self.reader.first_page()
+            return self.plan_reader.first_page()
         except StreamError as error:
             if not (self.ranges and error.may_be_range and error.may_be_split):
                 raise
         # The API may demand a time range.
         month = (self.run_began - MONTH, self.run_began)
-        return self.reader.first_page(range_fields(self.ranges[0], *month))
+        return self.plan_reader.first_page(range_fields(self.ranges[0], *month))
 
     def check(self) -> None:
         """Read a page, map its first record, and log "ok", for `--test`.
@@ -284,7 +284,7 @@ class LeadIntentStream(SingerStream):
             hint = replication_command(self.name, REPLICATION_INCREMENTAL)
             hint = f"if it demands a time range: {hint}" if self.ranges else ""
             everything = Step("", [(BEGINNING, self.run_began)], hint=hint)
-            for page in self.reader.read([everything]):
+            for page in self.plan_reader.read([everything]):
                 duplicates.check(page.records)
                 yield page
             return
@@ -293,15 +293,19 @@ class LeadIntentStream(SingerStream):
         match plan.steps:
             case [Step(name="") as everything]:
                 pages = with_older(
-                    self.reader, everything, duplicates, self.notes, self.time_fields
+                    self.plan_reader,
+                    everything,
+                    duplicates,
+                    self.notes,
+                    self.time_fields,
                 )
             case _:
-                pages = self.reader.read(plan.steps)
+                pages = self.plan_reader.read(plan.steps)
         mark = key_mark(self.config["api_key"])
         for page in pages:
             self.bookmark.key_mark = mark
             yield page._replace(records=duplicates.leave_out(page.records))
-        if self.reader.incomplete.has_rechecked:
+        if self.plan_reader.incomplete.has_rechecked:
             self.bookmark.rechecked = plan.rechecked_after
         self.checkpoint()
 

@@ -65,14 +65,14 @@ def describe_figures(fields: Mapping[str, Any]) -> str:
 
 
 @dataclass
-class Pass:
-    """One of the parts that a run reads of a stream, one after the other."""
+class StepProgress:
+    """How far a run has come with one step of the plan."""
 
     time_range: str
     """The time range; empty where all records are read."""
 
     number: str
-    """Which part it is, such as "1 of 2"."""
+    """Which step it is, such as "1 of 2"."""
 
     seconds: int
     """How many seconds of the time range it reads."""
@@ -129,7 +129,7 @@ class StreamStats:
     failure: Exception | None = None
     """Why the stream failed, if it did."""
 
-    passes: list[Pass] = field(default_factory=list)
+    passes: list[StepProgress] = field(default_factory=list)
     """What has been read; the last one is what is being read."""
 
     monotonic: Callable[[], float] = time.monotonic

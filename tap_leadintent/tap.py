@@ -39,11 +39,11 @@ and the pages README.md and docs/ in the source of the tap."""
 
     @override
     def discover_streams(self) -> list[LeadIntentStream]:
-        readers = self.config["concurrency"]
+        concurrency = self.config["concurrency"]
         requests_per_minute = self.config.get("max_requests_per_minute")
         # Requests of a stream that failed are not waited for. They may hang and keep
         # their connections, so there are twice as many as a stream needs.
-        session = new_session(self.config.get("base_url", ""), 2 * readers)
+        session = new_session(self.config.get("base_url", ""), 2 * concurrency)
         agent = self.config.get("user_agent") or f"{TAP_NAME}/{self.plugin_version}"
         authorization = f"Bearer {self.config.get('api_key')}"
         session.headers.update({"User-Agent": agent, "Authorization": authorization})
@@ -51,7 +51,7 @@ and the pages README.md and docs/ in the source of the tap."""
         run_context = RunContext(
             session=session,
             limits=self.limits,
-            limiter=RateLimiter(readers, requests_per_minute, health, self.limits),
+            limiter=RateLimiter(concurrency, requests_per_minute, health, self.limits),
             health=health,
             clock=ServerClock(self.logger),
             secret=self.secret,

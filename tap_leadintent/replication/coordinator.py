@@ -106,13 +106,13 @@ class Coordinator:
 
     def _start_threads(self) -> None:
         threads.start(self._decide, "coordinator")
-        for number in range(1, self.schedule.readers + 1):
+        for number in range(1, self.schedule.concurrency + 1):
             threads.start(self._read, f"reader {number}")
 
     def _decide(self) -> None:
         while (call := self.calls.get()) and self.handle(call):
             del call  # It may hold a page while the next call is waited for.
-        for _ in range(self.schedule.readers):
+        for _ in range(self.schedule.concurrency):
             self.to_send.put(None)
 
     def _read(self) -> None:

@@ -11,7 +11,7 @@ from tap_leadintent.api.chain import Chain, FirstPage, read_chain
 from tap_leadintent.api.http import Client
 from tap_leadintent.api.page import Page, Records
 from tap_leadintent.errors import StreamError
-from tap_leadintent.progress import Pass, describe_steps
+from tap_leadintent.progress import StepProgress, describe_steps
 from tap_leadintent.replication.coordinator import Coordinator
 from tap_leadintent.replication.density import FEW_RECORDS
 from tap_leadintent.replication.incomplete import Incomplete
@@ -103,7 +103,7 @@ class PlanReader:
             first, _ = step.intervals[0]
             seconds = sum(end - start for start, end in step.intervals)
             of = f"{number} of {len(steps)}"
-            current = Pass(step.name, of, seconds, first, stats.fields())
+            current = StepProgress(step.name, of, seconds, first, stats.fields())
             stats.passes.append(current)
             if not step.name:
                 pages = self._read_all(step)
@@ -190,7 +190,7 @@ class PlanReader:
         windows = Windows(
             step.intervals,
             page_size=self.client.page_size,
-            readers=self.concurrency,
+            concurrency=self.concurrency,
             widest=self.widest,
             quiet=step.is_quiet,
         )

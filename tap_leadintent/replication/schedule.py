@@ -78,7 +78,7 @@ class Schedule:
         """
         self._windows = windows
         self._begin = begin
-        self.readers = windows.readers
+        self.concurrency = windows.concurrency
         """How many requests may be under way."""
         self._active: list[ActiveWindow] = []
         """Sorted by where their windows begin."""
@@ -199,7 +199,7 @@ class Schedule:
     def _max_under_way(self) -> int:
         """Count the requests under way for whose pages there is room."""
         room = self._max_bytes - self._bytes_waiting - self._bytes_emitted
-        return min(self.readers, room // (self._largest or self._max_bytes // 8))
+        return min(self.concurrency, room // (self._largest or self._max_bytes // 8))
 
     def _is_stuck(self) -> bool:
         """Return whether there is no room for a page, and nothing will make room."""

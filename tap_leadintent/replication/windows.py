@@ -104,7 +104,7 @@ class Windows:
         requested: Sequence[Interval],
         *,
         page_size: int,
-        readers: int = 1,
+        concurrency: int = 1,
         widest: int | None = None,
         quiet: bool = False,
     ) -> None:
@@ -113,11 +113,11 @@ class Windows:
         Args:
             requested: The intervals to read, oldest first.
             page_size: Records in a full page.
-            readers: How many windows are read at once.
+            concurrency: How many windows are read at once.
             widest: The most seconds of a window.
             quiet: Whether each interval is likely to hold very little.
         """
-        self.readers = readers
+        self.concurrency = concurrency
         """How many windows are read at once."""
         self.widest = widest or sys.maxsize
         """The most seconds of a window; less once the API has refused a wider one."""
@@ -184,7 +184,7 @@ class Windows:
         pages = density * sum(end - start for start, end, _ in self._unread)
         # Where records come evenly, the last page would otherwise often be full, as if
         # the query had been capped.
-        wanted = min(_PAGES, max(1, pages / self.readers)) - 0.15
+        wanted = min(_PAGES, max(1, pages / self.concurrency)) - 0.15
         seconds = max(_SHORT_SECONDS, int(wanted / density) + 1)
         return self._begin(Window(start, min(end, start + seconds), _LONGEST_CHAIN))
 

@@ -83,7 +83,7 @@ def test_a_page_is_written_before_the_next_one_arrives(
 
 def test_a_page_says_where_its_window_ends(stream: Any) -> None:
     pages = [
-        *stream.reader.read(
+        *stream.plan_reader.read(
             [Step("date_found", [(EPOCH, EPOCH + DAY)], ["date_found"])]
         )
     ]

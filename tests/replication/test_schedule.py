@@ -47,7 +47,7 @@ def schedule_of(windows: Windows) -> Schedule:
 
 def seconds(count: int) -> Windows:
     """Return windows of one second each."""
-    return Windows([(0, count)], page_size=1, readers=4, widest=1, quiet=True)
+    return Windows([(0, count)], page_size=1, concurrency=4, widest=1, quiet=True)
 
 
 class Body(list[Any]):
@@ -107,7 +107,7 @@ def play(
                 memory.hold(one)
             del one
         assert under_way or emitted, "nothing is read any more"
-        assert len(under_way) <= windows.readers
+        assert len(under_way) <= windows.concurrency
         if emitted and (not under_way or random.random() < 0.5):
             event = partial(schedule.release, emitted.pop(0).size)
         else:
@@ -155,7 +155,7 @@ def test_each_record_is_emitted_once_in_order_within_the_memory(
         size = random.randint(100, largest)
         return page([number, *held[:per_page]], size, next_page=next_page)
 
-    windows = Windows([(0, YEAR)], page_size=per_page, readers=readers)
+    windows = Windows([(0, YEAR)], page_size=per_page, concurrency=readers)
     emitted: list[int] = []
     covered = 0
     with nullcontext() if failing is None else pytest.raises(TroubleError):
@@ -182,7 +182,7 @@ def test_waiting_records_are_bounded_wherever_they_lie(
         is_last = number == 500 or not window.start <= YEAR - 9 < window.end
         return page(number, size, next_page=0 if is_last else number + 1)
 
-    windows = Windows([(0, YEAR)], page_size=100, readers=readers, quiet=quiet)
+    windows = Windows([(0, YEAR)], page_size=100, concurrency=readers, quiet=quiet)
     for item in play(windows, respond, 1, memory):
         taken += 1
         del item
@@ -198,14 +198,14 @@ def test_a_window_for_which_there_is_no_room_is_emitted_as_its_pages_arrive() ->
     def respond(_: Window, number: int) -> Page:
         return page(number, ROOM // 2, next_page=number < 20 and number + 1)
 
-    windows = Windows([(0, 300)], page_size=100, readers=1, quiet=True)
+    windows = Windows([(0, 300)], page_size=100, concurrency=1, quiet=True)
     for item in play(windows, respond, 1, memory):
         del item
     assert memory.most <= 2 * ROOM
 
 
 def test_an_abandoned_window_leaves_its_room_to_others() -> None:
-    windows = Windows([(0, 300)], page_size=1, readers=4, quiet=True)
+    windows = Windows([(0, 300)], page_size=1, concurrency=4, quiet=True)
     schedule = schedule_of(windows)
     for number in (1, 2):
         (active,) = schedule.requests_to_send()

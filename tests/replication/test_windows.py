@@ -173,7 +173,7 @@ def test_the_oldest_window_comes_to_its_end_while_all_others_wait(
 ) -> None:
     """Memory may have room for no page but those of the oldest window."""
     times = clustered(clusters)
-    windows = Windows([(0, YEAR + 30 * DAY)], page_size=PAGE, readers=readers)
+    windows = Windows([(0, YEAR + 30 * DAY)], page_size=PAGE, concurrency=readers)
     out: list[Any] = []
     while out or windows.oldest_unread is not None:
         while len(out) < readers and (window := windows.next()):
@@ -188,7 +188,7 @@ def test_the_oldest_window_comes_to_its_end_while_all_others_wait(
 def test_one_window_alone_tries_a_width_while_a_short_one_is_read() -> None:
     hour = 3600
     asked = [(0, 100 * hour), (200 * hour, 201 * hour)]
-    windows = Windows(asked, page_size=PAGE, readers=8, quiet=True)
+    windows = Windows(asked, page_size=PAGE, concurrency=8, quiet=True)
     wide, _short = windows.next(), windows.next()
     assert wide
     windows.give_up(wide)

@@ -137,7 +137,7 @@ def read(
     Options are those of `Windows`, and `server`.
     """
     server, played = options.pop("server", Server()), Played()
-    windows = Windows([(start, end)], page_size=PAGE, readers=readers, **options)
+    windows = Windows([(start, end)], page_size=PAGE, concurrency=readers, **options)
     chains: list[tuple[int, int, Window, list[int], int]] = []
     order = 0
     begun: dict[Window, int] = {}
