@@ -279,12 +279,13 @@ class LeadIntentStream(SingerStream):
 
     def _pages(self) -> Generator[WindowPage]:
         """Read what the run has to read of the stream, page by page."""
+        reader = self.plan_reader
         duplicates = Duplicates(self.primary_keys, self.computed_columns, self.notes)
         if not self.is_incremental:
             hint = replication_command(self.name, REPLICATION_INCREMENTAL)
             hint = f"if it demands a time range: {hint}" if self.ranges else ""
             everything = Step("", [(BEGINNING, self.run_began)], hint=hint)
-            for page in self.plan_reader.read([everything]):
+            for page in reader.read([everything]):
                 duplicates.check(page.records)
                 yield page
             return
@@ -293,19 +294,19 @@ class LeadIntentStream(SingerStream):
         match plan.steps:
             case [Step(name="") as everything]:
                 pages = with_older(
-                    self.plan_reader,
+                    reader,
                     everything,
                     duplicates,
                     self.notes,
                     self.time_fields,
                 )
             case _:
-                pages = self.plan_reader.read(plan.steps)
+                pages = reader.read(plan.steps)
         mark = key_mark(self.config["api_key"])
         for page in pages:
             self.bookmark.key_mark = mark
             yield page._replace(records=duplicates.leave_out(page.records))
-        if self.plan_reader.incomplete.has_rechecked:
+        if reader.incomplete.has_rechecked:
             self.bookmark.rechecked = plan.rechecked_after
         self.checkpoint()
 
