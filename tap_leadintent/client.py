@@ -223,60 +223,6 @@ class LeadIntentStream(SingerStream):
             show = self.run_context.secret.quote
             self.notes.log(documented=openapi.is_documented(self.name), show=show)
 
-    def sample(self) -> Records:
-        """Read a page of the stream.
-
-        Raises:
-            StreamError: The page cannot be read.
-            SystemExit: A signal came.
-        """
-        try:
-            return self.plan_reader.first_page()
-        except StreamError as error:
-            if not (self.ranges and error.may_be_range and error.may_be_split):
-                raise
-        # The API may demand a time range.
-        month = (self.run_began - MONTH, self.run_began)
-        return self.plan_reader.first_page(range_fields(self.ranges[0], *month))
-
-    def check(self) -> None:
-        """Read a page, map its first record, and log "ok", for `--test`.
-
-        Raises:
-            StreamError: The page cannot be read.
-            SystemExit: A signal came.
-        """
-        rows = self._shaper.shape(self.sample().data)
-        for row in rows[:1]:
-            self.map(row)
-        self.logger.info("ok")
-
-    @override
-    def current_state(self) -> dict[str, Any]:
-        return {COVERAGE: self.bookmark.to_state()} if self.is_incremental else {}
-
-    def _shape(self, page: WindowPage) -> list[Record]:
-        """Shape the records of a page, and note what it says about the API."""
-        records, (start, end) = page.records, page.window
-        if records.is_repaired:
-            self.notes.warn_once(_REPAIRED)
-        if records.other_fields:
-            self.notes.note_envelope(records.other_fields)
-        asked = (start - OVERLAP_SECONDS, end)
-        self._contradictions.check(records.data, page.step.name, asked, self.notes)
-        return self._shaper.shape(records.data, page.window_end)
-
-    def _commit(self, page: WindowPage) -> None:
-        """Cover a window, as all of its rows have been written."""
-        if page.step.covers:
-            self.bookmark.cover(
-                page.step.covers,
-                page.window,
-                until=self.run_context.clock.earliest,
-                drops_later=page.step.drops_later,
-            )
-            self.checkpoint()
-
     def _pages(self) -> Generator[WindowPage]:
         """Read what the run has to read of the stream, page by page."""
         reader = self.plan_reader
@@ -337,3 +283,57 @@ class LeadIntentStream(SingerStream):
         bookmark.coverage, bookmark.rechecked = plan.coverage, plan.rechecked_before
         self.write_state()
         return plan
+
+    def _shape(self, page: WindowPage) -> list[Record]:
+        """Shape the records of a page, and note what it says about the API."""
+        records, (start, end) = page.records, page.window
+        if records.is_repaired:
+            self.notes.warn_once(_REPAIRED)
+        if records.other_fields:
+            self.notes.note_envelope(records.other_fields)
+        asked = (start - OVERLAP_SECONDS, end)
+        self._contradictions.check(records.data, page.step.name, asked, self.notes)
+        return self._shaper.shape(records.data, page.window_end)
+
+    def _commit(self, page: WindowPage) -> None:
+        """Cover a window, as all of its rows have been written."""
+        if page.step.covers:
+            self.bookmark.cover(
+                page.step.covers,
+                page.window,
+                until=self.run_context.clock.earliest,
+                drops_later=page.step.drops_later,
+            )
+            self.checkpoint()
+
+    @override
+    def current_state(self) -> dict[str, Any]:
+        return {COVERAGE: self.bookmark.to_state()} if self.is_incremental else {}
+
+    def sample(self) -> Records:
+        """Read a page of the stream.
+
+        Raises:
+            StreamError: The page cannot be read.
+            SystemExit: A signal came.
+        """
+        try:
+            return self.plan_reader.first_page()
+        except StreamError as error:
+            if not (self.ranges and error.may_be_range and error.may_be_split):
+                raise
+        # The API may demand a time range.
+        month = (self.run_began - MONTH, self.run_began)
+        return self.plan_reader.first_page(range_fields(self.ranges[0], *month))
+
+    def check(self) -> None:
+        """Read a page, map its first record, and log "ok", for `--test`.
+
+        Raises:
+            StreamError: The page cannot be read.
+            SystemExit: A signal came.
+        """
+        rows = self._shaper.shape(self.sample().data)
+        for row in rows[:1]:
+            self.map(row)
+        self.logger.info("ok")
