@@ -76,6 +76,6 @@ class Loads(LeadIntentStream):
                 "status": "failed" if failure else "succeeded",
                 "reason": failure and self.run_context.secret.summarize(failure),
                 "ended_at": stats.ended_at,
-                "complete_from": format_instant(start) if start else None,
-                "complete_to": format_instant(end) if end else None,
+                "complete_from": None if start is None else format_instant(start),
+                "complete_to": None if end is None else format_instant(end),
             }

@@ -83,6 +83,8 @@ def test_each_run_leaves_rows_that_show_what_is_behind_and_what_failed(
     assert [(row["stream"], row["time_range"]) for row in rows] == ROWS
     assert {row["records"] for row in rows} == {0}
     assert {row["complete_to"] for row in rows} == {instant(clock)}
+    everything = {row["complete_from"] for row in rows if row["time_range"] == "all"}
+    assert everything == {instant(datetime(1970, 1, 1, tzinfo=UTC))}
     assert ask(BEHIND) == ask(FAILED) == []
 
     with postgres.connect() as connection:
