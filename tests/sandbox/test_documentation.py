@@ -22,5 +22,5 @@ def test_the_page_names_all_faults_and_their_fields() -> None:
 
 
 def test_the_page_names_all_options() -> None:
-    _, _, following = TEXT.partition("It takes what the command line takes: ")
+    _, _, following = TEXT.partition(", which `--help` explains: ")
     assert named(following.partition("\n")[0]) == [*Options.__struct_fields__]

@@ -127,7 +127,11 @@ class Walk:
                 assert len(connection.execute(query.encode()).fetchall()) >= 10
 
     def state(self) -> None:
-        plan, _, forget, *_ = blocks("state.md")
+        plan, _, show, forget, reset, *_ = blocks("state.md")
+        assert show == plan.replace("state plan", "state show")
+        interval = "--from 2026-05-03 --to 2026-05-04"
+        words = forget.replace("\\", "").replace(interval, "").split()
+        assert reset.split() == words
         self._shell(forget)
         forgotten = "2026-05-03T00:00:00Z to 2026-05-04T00:00:00Z: not read yet"
         select = 'export TAP_LEADINTENT__SELECT=\'["leads.*", "obs*.*"]\''
@@ -171,19 +175,23 @@ class Walk:
             schedule,
             hourly,
             refresh,
-            *others,
+            streams,
+            filters,
+            _methods,
             history,
             _by_sheet,
             leaving,
             erased,
+            several,
             acme,
         ) = blocks("recipes.md")
         text = (DOCS / "recipes.md").read_text("utf-8")
-        crontab = re.findall(r"^[\d*]+ .* && (.*) >> \S+ 2>&1$", text, re.MULTILINE)
+        pattern = r"^[\d*]+ .* && flock.* run.lock (.*) >> \S+ 2>&1$"
+        crontab = re.findall(pattern, text, re.MULTILINE)
         assert [f"{line}\n" in schedule + refresh for line in crontab] == [True] * 2
         self._shell(schedule)
         assert "1 stream, " in self._shell(hourly)
-        self._shell(refresh, *others, leaving)
+        self._shell(refresh, streams, filters, leaving)
         assert self._shell.plugin("extractors")["select"] == ["leads.*"]
         self._shell.forget("select")
         account = raw_records(self._sandbox, "monitored_accounts")[0]["id"]
@@ -201,8 +209,11 @@ class Walk:
         )
         for lead in ("lead_123", "lead_124"):
             self._sandbox.insert("leads", {"id": lead}, found_at=self._sandbox.now())
-        self._shell(erased, RUN)
-        assert self.tables()["leads"].keys() - tables["leads"].keys() == {"lead_124"}
+        self._shell(erased, several, RUN)
+        for name, rows in self.tables().items():
+            if name in {"leads", "leads_history"}:
+                assert rows.keys() - tables["leads"].keys() == {"lead_124"}
+                assert rows["lead_124"]["full_name"] is None
         self._shell.forget("stream_maps")
         # Another organization has its own key, and here also its own address.
         self._shell(acme)
@@ -238,10 +249,19 @@ class Walk:
     def production(self) -> None:
         environments, run, *_, alert = blocks("production.md")
         self._shell(environments, "sed -i.old /TAP_LEADINTENT_API_KEY/d .env")
-        self._shell(f"export LEADINTENT_PROD_KEY={API_KEY}", run)
+        (methods,) = [each for each in blocks("recipes.md") if "_metadata" in each]
+        log = self._shell(f"export LEADINTENT_PROD_KEY={API_KEY}", methods, run)
+        assert "monitored_accounts: reading latest_activity from" in log
+        assert "monitored_leads: reading all records" in log
         assert self.tables("leads_prod").keys() == set(STREAMS)
-        printed = self._shell("export LEADINTENT_PROD_KEY=of-somebody-else", alert)
+        somebody_else = "export LEADINTENT_PROD_KEY=of-somebody-else"
+        printed = self._shell(somebody_else, f"({alert}) || echo exited with $?")
         assert "the API refused the key" in printed
+        assert printed.endswith("exited with 1\n")
+        # What Meltano logs if it cannot store a state.
+        logs = """meltano() { echo '{"exc_type": "StatePersistenceError"}' >&2; }"""
+        printed = self._shell(logs, f"({alert}) || echo exited with $?")
+        assert printed == "StatePersistenceError\nexited with 1\n"
         # The steps of the image, as far as they go without a daemon.
         text = (DOCS / "examples/docker/Dockerfile").read_text("utf-8")
         steps = re.findall(r"^RUN ((?:uv|meltano) .*)$", text, re.MULTILINE)
