@@ -53,13 +53,15 @@ class Density:
 class PageSizes:
     """How many records the pages hold."""
 
-    def __init__(self, page_size: int) -> None:
+    def __init__(self, page_size: int, *, is_ordinary: bool) -> None:
         """Create it for the pages of a step.
 
         Args:
             page_size: How many records are asked for.
+            is_ordinary: Whether a scheduled run reads what came since the last one.
         """
         self._asked_for = page_size
+        self._is_ordinary = is_ordinary
         self._full = page_size / 2
         """Records that count as a full page: the most that one page has held so far, as
         the API may return fewer than it is asked for. It begins with half of that."""
@@ -88,4 +90,8 @@ class PageSizes:
         Args:
             records: How many records the last page held.
         """
-        return records >= max(FEW_RECORDS, self._most_before_another or self._asked_for)
+        is_full = records >= (self._most_before_another or self._asked_for)
+        if not (self._is_ordinary or self._most_before_another):
+            # A server may send half of what it is asked for, or a quarter.
+            is_full = is_full or self._asked_for % max(1, records) == 0
+        return is_full and records >= FEW_RECORDS

@@ -128,7 +128,7 @@ class Windows:
         self.capped = 0
         """The most records of a window that may have been capped, and was not divided.
         """
-        self._sizes = PageSizes(page_size)
+        self._sizes = PageSizes(page_size, is_ordinary=quiet)
         self._longest_read = 0
         """The longest window, in seconds, of which a page has arrived."""
         self._unread = [_Unread(start, end, 0.0) for start, end in requested]

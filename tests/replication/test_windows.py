@@ -106,6 +106,14 @@ def test_empty_pages_do_not_abandon_a_probe() -> None:
     assert all(windows.note_page(probe, records=0) for _ in range(100))
 
 
+@pytest.mark.parametrize("quiet", [False, True])
+def test_half_a_page_may_be_a_full_one_in_a_first_load(*, quiet: bool) -> None:
+    windows = Windows([(0, DAY)], page_size=PAGE, quiet=quiet)
+    probe = windows.next()
+    assert probe
+    assert windows.done(probe, records=PAGE // 2, of_chain=PAGE // 2) == quiet
+
+
 # What a scheduled run finds
 
 
