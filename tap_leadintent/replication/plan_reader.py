@@ -22,6 +22,8 @@ from tap_leadintent.replication.schedule import Schedule
 from tap_leadintent.replication.windows import Windows
 from tap_leadintent.times import format_instant, utc_timestamp
 
+_YEAR = 365 * 86_400
+
 
 class WindowPage(NamedTuple):
     """A page, with the window that it belongs to."""
@@ -198,6 +200,7 @@ class PlanReader:
         # The API may keep no records of the oldest time.
         schedule = Schedule(windows, begin, raises_refusal=earliest is None)
         window = end = None
+        has_records = False
         guard = RangeGuard(step.name, self.stream, self.first_page)
         interruption = self.client.run_context.interruption
         coordinator = Coordinator(
@@ -211,6 +214,9 @@ class PlanReader:
                     end = utc_timestamp(format_instant(window.end))
                     # Its request has a thread of its own, beside the others.
                     guard.check_first_page(records)
+                if records.data and not has_records:
+                    has_records = True
+                    self._note_first(step, window.start)
                 is_last = not page.cursor.has_more
                 interval = window.start, window.end
                 yield WindowPage(records, step, interval, end, is_last)
@@ -219,6 +225,17 @@ class PlanReader:
         if windows.capped:
             self.incomplete.warn_of_a_cap(windows.capped)
         self.widest = windows.widest
+
+    def _note_first(self, step: Step, instant: int) -> None:
+        """Log where the first records of a first load are, if that is late."""
+        is_first_load = not (step.has_coverage or step.unread)
+        if is_first_load and instant - step.intervals[0][0] > _YEAR:
+            day = format_instant(instant)[:10]
+            self.client.logger.info(
+                "No record of %s is older than %s; with start_date %s, no request is "
+                "made for the time before",
+                *(step.name, day, day),
+            )
 
     def _read_chain(self, chain: Chain) -> Generator[Page]:
         interruption = self.client.run_context.interruption

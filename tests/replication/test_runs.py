@@ -2,6 +2,7 @@
 
 import logging
 import math
+import re
 from typing import Any
 
 import msgspec
@@ -296,3 +297,15 @@ def test_window_days_bounds_what_is_asked_for(days: int) -> None:
     assert len(store.rows) == 60
     asked_for = [seconds_of(end) - seconds_of(start) for _, start, end in asked(api)]
     assert max(asked_for) == days * DAY
+
+
+def test_a_first_load_says_from_when_on_there_are_records(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("INFO")
+    late = [lead(number, 500 * DAY + number * HOUR) for number in range(20)]
+    run(Api(now=502 * DAY, leads=late), Store(), CONFIG)
+    (line,) = [text for text in caplog.messages if "No record of" in text]
+    day = re.findall("is older than (.*); with start_date (.*), no request is", line)
+    assert day == [(day[0][0], day[0][0])]
+    assert second(469 * DAY) < day[0][0] <= second(500 * DAY)
