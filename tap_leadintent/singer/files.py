@@ -17,7 +17,6 @@ from dotenv import find_dotenv, load_dotenv
 from jsonschema import Draft202012Validator, SchemaError
 
 from tap_leadintent.errors import TAP_NAME, ConfigError
-from tap_leadintent.singer.checks import did_you_mean
 from tap_leadintent.singer.log import Secret
 
 STATE = "a state"
@@ -199,21 +198,3 @@ def read_environment(schema: Mapping[str, Any]) -> dict[str, Any]:
                 with suppress(RecursionError, ValueError):
                     config[name] = msgspec.json.decode(text)
     return config
-
-
-def warn_of_misspelled_variables(schema: Mapping[str, Any]) -> None:
-    """Warn of environment variables whose names are nearly those of settings.
-
-    Args:
-        schema: JSON schema of all settings.
-    """
-    settings = [*schema["properties"]]
-    # Meltano also sets one for each part of a setting, such as `faker_config.seed`.
-    known = tuple(f"{name}_" for name in settings)
-    for variable in sorted(os.environ):
-        name = variable.removeprefix(_PREFIX).lower()
-        if name in settings or name.startswith(known) or name == variable.lower():
-            continue
-        if hint := did_you_mean(name, settings):
-            message = "%s is ignored: there is no such setting%s"
-            logging.getLogger(TAP_NAME).warning(message, variable, hint)

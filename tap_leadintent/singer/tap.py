@@ -175,7 +175,6 @@ class SingerTap(Tap, Generic[StreamT]):
         cls.append_builtin_config(schema := cls.config_jsonschema)
         if "ENV" in config:
             values |= files.read_environment(schema)
-        files.warn_of_misspelled_variables(schema)
         log.redact_whole_log()
         tap = cls(
             config=values,
