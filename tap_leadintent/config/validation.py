@@ -36,9 +36,9 @@ def _date_problems(config: Mapping[str, Any]) -> Iterator[str]:
 def _name_problems(config: Mapping[str, Any]) -> Iterator[str]:
     """Check the names in `filters`, `exclude_fields` and `stream_maps`.
 
-    A misspelled name would let through the field that it was meant to keep out. A name
-    that resembles no documented one may be a field that the API description does not
-    show, so it is accepted.
+    A misspelled name would let through the field that it was meant to keep out. Other
+    names that are not documented may be those of fields that the API description does
+    not show, so they are accepted.
 
     Args:
         config: The settings, valid by their schema.
@@ -46,8 +46,11 @@ def _name_problems(config: Mapping[str, Any]) -> Iterator[str]:
     Yields:
         A line for each problem, beginning with the setting's name.
     """
-    named = {"filters": _filter_problems, "exclude_fields": _exclusion_problems}
-    for setting, check in named.items():
+    checks_by_setting = {
+        "filters": _filter_problems,
+        "exclude_fields": _exclusion_problems,
+    }
+    for setting, check in checks_by_setting.items():
         given = config.get(setting, {})
         for problem in find_unknown_names(given, openapi.STREAM_NAMES, "stream"):
             yield f"{setting}.{problem}"
@@ -78,34 +81,52 @@ def _exclusion_problems(stream: str, names: Iterable[str]) -> Iterator[str]:
     for name in names:
         if name == "id":
             yield "id: cannot be removed, as the stream's key needs it"
-        is_odd = "*" in name or "__" in name or "" in name.split(".")
-        fields = {**openapi.record_fields(stream), openapi.ADDITIONAL_PROPERTIES: {}}
-        above = ""
-        for part in name.split("."):
-            if part not in fields:
-                hint = did_you_mean(part, fields, above)
-                if is_odd or above == f"{openapi.ADDITIONAL_PROPERTIES}.":
-                    hint = "; name it as the API does, such as company.name"
-                if hint:
-                    yield f"{name}: there is no such field{hint}"
-                break
-            above += f"{part}."
-            fields = fields[part].get("items", fields[part]).get("properties", {})
+        first, *others = name.split(".")
+        hint = _respelled(first, openapi.record_fields(stream))
+        is_inside = first == openapi.ADDITIONAL_PROPERTIES and others
+        if is_inside or "*" in name or "__" in name or "" in {first, *others}:
+            hint = "; name it as the API does, such as company.name"
+        if hint:
+            yield f"{name}: there is no such field{hint}"
+
+
+def _respelled(name: str, documented: Iterable[str]) -> str:
+    """Return a hint if a documented name differs only by case, `_` and `-`.
+
+    Some warehouses show names in upper case, so people copy them like that. A name that
+    resembles a documented one in another way may be another field.
+
+    Args:
+        name: A name that a user gives.
+        documented: The names of fields.
+
+    Returns:
+        The end of a message, empty if there is no such name.
+    """
+    spellings = {_letters_of(field): field for field in documented}
+    meant = spellings.get(_letters_of(name), name)
+    return "" if meant == name else f"; did you mean {meant}?"
+
+
+def _letters_of(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
 
 
 def _map_problems(entry: str, definition: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
     sets = definition if isinstance(definition, dict) else {}
     source = str(sets.get("__source__", entry))
-    named = matching(openapi.STREAM_NAMES, source)
-    if not named and entry != "__else__" and source != "loads":
+    streams = matching(openapi.STREAM_NAMES, source)
+    if not streams and entry != "__else__" and source != "loads":
         hint = did_you_mean(source, openapi.STREAM_NAMES)
         yield f": there is no stream {source}{hint}"
-    known = {field for stream in named for field in openapi.record_fields(stream)}
-    known.update(_OPTIONS)
+    options = [name for name in sets if name.startswith("__") and name.endswith("__")]
+    for problem in find_unknown_names(options, _OPTIONS, "option"):
+        yield f".{problem}"
+    documented = {name for each in streams for name in openapi.record_fields(each)}
     for name, value in sets.items():
         # Another name that has an expression is a new column.
-        is_column = value not in (None, "__NULL__") and not name.startswith("__")
-        if name not in known and not is_column and (hint := did_you_mean(name, known)):
+        is_removed = value in (None, "__NULL__")
+        if is_removed and (hint := _respelled(name, documented)):
             yield f".{name}: there is no such field{hint}"
 
 

@@ -18,20 +18,19 @@ _PACKAGES = {"arrow": "pyarrow", "parquet": "pyarrow", "s3": "s3fs"}
 _METHODS = (REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL)
 
 
-def did_you_mean(name: str, known: Iterable[str], inside: str = "") -> str:
+def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Suggest a known name, as the end of a message about an unknown one.
 
     Args:
         name: The unknown name.
         known: The known names.
-        inside: What to put before the suggestion, such as the object with a dot.
 
     Returns:
         A clause with the nearest known name, empty if none is near.
     """
     # Some warehouses show names in upper case, so people copy them like that.
     near = get_close_matches(name.lower(), [*known], n=1, cutoff=0.75)
-    return f"; did you mean {inside}{near[0]}?" if near else ""
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def find_unknown_names(
