@@ -12,7 +12,7 @@ command line creates a tap in `invoke`.
 
 import ctypes
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -57,9 +57,13 @@ class SingerTap(Tap, Generic[StreamT]):
     @cached_property
     def secret(self) -> log.Secret:
         """What no message may show: the values of settings that are secret."""
-        known = self.config_jsonschema["properties"]
+        return self._secret_of(self.config)
+
+    @classmethod
+    def _secret_of(cls, config: Mapping[str, Any]) -> log.Secret:
+        known = cls.config_jsonschema["properties"]
         names = [name for name, setting in known.items() if setting.get("secret")]
-        return log.Secret(*map(self.config.get, names))
+        return log.Secret(*map(config.get, names))
 
     @cached_property
     def interruption(self) -> Interruption:
@@ -175,6 +179,8 @@ class SingerTap(Tap, Generic[StreamT]):
         cls.append_builtin_config(schema := cls.config_jsonschema)
         if "ENV" in config:
             values |= files.read_environment(schema)
+        # A secret may stand in a path or a catalog by mistake.
+        log.hide(cls._secret_of(values))
         log.redact_whole_log()
         tap = cls(
             config=values,
