@@ -5,7 +5,7 @@ import logging
 import os
 import signal
 import sys
-import traceback
+from traceback import format_tb
 from typing import Any, NoReturn
 
 _OUTPUT_ERRORS = {errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EPIPE}
@@ -48,7 +48,10 @@ def main() -> NoReturn:
         elif isinstance(error, RecursionError):
             logger.error("the catalog, the state or a setting is nested too deeply")  # noqa: TRY400
         else:
-            traceback.print_exc()
+            # The text of the error is left out: it may quote a record or the key.
+            name, places = type(error).__name__, "".join(format_tb(error.__traceback__))
+            text = "%s, which is a bug of the tap; report it with these lines:\n%s"
+            logger.error(text, name, places)  # noqa: TRY400
     logging.shutdown()
     os._exit(code or 0)
 

@@ -13,6 +13,8 @@ from tap_leadintent.interruption import Interruption
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import VALID
 
+SECRET = "what an error may quote"  # noqa: S105 - of a test
+
 
 def failing(error: BaseException) -> Callable[[], None]:
     def cli() -> None:
@@ -35,7 +37,7 @@ def codes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     [
         (failing(SystemExit()), 0, ""),
         (failing(SystemExit(143)), 143, ""),
-        (failing(ZeroDivisionError("a mistake")), 1, "a mistake"),
+        (failing(ZeroDivisionError(SECRET)), 1, "ZeroDivisionError, which is a bug "),
         (lambda: signal.raise_signal(signal.SIGINT), 130, ""),
         (lambda: signal.raise_signal(signal.SIGTERM), 143, ""),
     ],
@@ -44,6 +46,7 @@ def codes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_the_exit_code_is_that_of_any_program(  # noqa: PLR0913, PLR0917 - fixtures
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
     codes: list[int],
     cli: Callable[[], None],
     code: int,
@@ -56,7 +59,8 @@ def test_the_exit_code_is_that_of_any_program(  # noqa: PLR0913, PLR0917 - fixtu
     entry: Any = main
     entry()
     assert codes[0] == code
-    assert message in capsys.readouterr().err
+    assert message in caplog.text
+    assert SECRET not in caplog.text + capsys.readouterr().err
 
 
 def test_a_signal_ends_the_run_at_a_safe_point_and_a_second_one_at_once(
