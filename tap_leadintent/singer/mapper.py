@@ -66,6 +66,10 @@ def build_mapper(
                 flattening = Flattening(stream_map, stream, hidden)
             except ValueError as error:
                 raise ConfigError([f"flattening_enabled: {name}: {error}"]) from None
+            except (KeyError, TypeError) as error:
+                # The SDK's function expects a type in each column.
+                problem = f"a column has no type ({type(error).__name__})"
+                raise ConfigError([f"flattening_enabled: {name}: {problem}"]) from None
             stream_map.transformed_schema = flattening.schema
             stream_map.flatten_record = flattening.record  # type: ignore[method-assign]
     return mapper

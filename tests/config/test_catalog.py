@@ -91,6 +91,15 @@ def test_a_column_whose_schema_is_invalid(tap: RunTap) -> None:
     assert line.startswith(f"--catalog: leads: {place}: 1 is not ")
 
 
+@pytest.mark.parametrize("column", [{"enum": ["a"]}, {"anyOf": [{"enum": ["a"]}]}])
+def test_a_column_without_a_type_cannot_be_flattened(tap: RunTap, column: Json) -> None:
+    catalog = only("leads")
+    entries(catalog)["leads"]["schema"]["properties"]["stage"] = column
+    flat = {"flattening_enabled": True, "flattening_max_depth": 1}
+    line = tap({**VALID, **flat}, catalog=catalog).failed()
+    assert line.startswith("flattening_enabled: leads: a column has no type (")
+
+
 @pytest.mark.parametrize("catalog", [only(), {"streams": []}], ids=["none", "empty"])
 def test_an_empty_selection_is_an_error(tap: RunTap, catalog: Json) -> None:
     line = tap(VALID, catalog=catalog).failed()
