@@ -101,6 +101,11 @@ def _described(error: ValidationError) -> str:
     # The message of the library would quote the value.
     if error.validator == "pattern" or setting.get("secret"):
         return f"{name}: must be: {setting['description']}"
+    if error.validator == "type":
+        # A setting of several parts may hold a secret, such as one for `md5`.
+        for kind in ("object", "array"):
+            if kind in setting["type"]:
+                return f"{name}: must be an {kind}, as JSON"
     return f"{name}: {error.message}"
 
 

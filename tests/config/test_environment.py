@@ -40,7 +40,16 @@ MISTAKES: list[tuple[str, str, str]] = [
     ("PAGE_SIZE", "9" * 5000, "page_size: "),
     ("WINDOW_DAYS", "NaN", "window_days: 'NaN' is not of type 'number', 'null'"),
     ("INFER_COLUMNS", "maybe", "infer_columns: 'maybe' is not of type 'boolean', "),
-    ("FILTERS", "[" * 50_000, "filters: "),
+    ("FILTERS", "[" * 50_000, "filters: must be an object, as JSON"),
+    *(
+        (name, '{"hidden": "in here",}', f"{name.lower()}: must be an object, as JSON")
+        for name in ("BATCH_CONFIG", "STREAM_MAP_CONFIG")
+    ),
+    (
+        "EXCLUDE_FIELDS",
+        '{"leads": "id"}',
+        "exclude_fields.leads: must be an array, as ",
+    ),
     # What the system hands over for bytes that are not UTF-8.
     ("USER_AGENT", "\udcff", "user_agent: must be: "),
     ("END_DATE", "null", "end_date: 'null' is not a date or date-time, such as "),
@@ -75,6 +84,7 @@ def test_a_mistake_is_one_line_and_no_request(
     assert message.startswith(line)
     assert len(message) <= 301
     assert API_KEY not in result.output
+    assert "hidden" not in result.output
     assert not requests_mock.called
 
 

@@ -72,7 +72,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
             ("lead*", "FULL_NAME", f"{NO_FIELD}full_name?"),
         )
     ),
-    ("filters", {"leads": ["s"]}, ".leads: ['s'] is not of type 'object'"),
+    ("filters", {"leads": ["s"]}, ".leads: must be an object, as JSON"),
     ("filters", {"lead": {}}, ".lead: there is no such stream; did you mean leads?"),
     ("filters", {"invoices": {}}, ".invoices: there is no such stream"),
     ("filters", {"leads": {"cursor": {}}}, ".leads.cursor: is set by the tap and "),
