@@ -41,6 +41,7 @@ from tap_leadintent.replication.plan_reader import PlanReader, WindowPage
 from tap_leadintent.replication.ranges import range_fields
 from tap_leadintent.replication.source import Source, key_mark
 from tap_leadintent.replication.windows import OVERLAP_SECONDS
+from tap_leadintent.singer.log import summarize
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.singer.tap import SingerTap
 from tap_leadintent.times import (
@@ -220,8 +221,7 @@ class LeadIntentStream(SingerStream):
         finally:
             with http_request_counter(self.name, openapi.PATHS[self.name]) as counter:
                 counter.increment(self.stats.requests)
-            show = self.run_context.secret.quote
-            self.notes.log(documented=openapi.is_documented(self.name), show=show)
+            self.notes.log(documented=openapi.is_documented(self.name))
 
     def _pages(self) -> Generator[WindowPage]:
         """Read what the run has to read of the stream, page by page."""
@@ -260,7 +260,7 @@ class LeadIntentStream(SingerStream):
         """Warn of parts of the state that are ignored, and of another key."""
         bookmark = self.bookmark
         if bookmark.problem:
-            problem = self.run_context.secret.summarize(bookmark.problem)
+            problem = summarize(bookmark.problem)
             self.logger.warning("The stream is read from scratch: %s", problem)
         if bookmark.key_mark not in {"", key_mark(self.config["api_key"])}:
             self.logger.warning(

@@ -12,6 +12,7 @@ from typing import Any
 
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.errors import RunError, StreamError
+from tap_leadintent.singer.log import redact
 from tap_leadintent.times import utc_timestamp
 
 Record = dict[str, Any]
@@ -45,8 +46,7 @@ def infer_columns(stream: LeadIntentStream) -> None:
         return
     schema = stream.schema
     columns = infer(stream.exclusion.apply(page.data), schema["properties"])
-    secret = stream.run_context.secret
-    columns = {n: columns[n] for n in columns if secret.redact(n) == n}
+    columns = {name: columns[name] for name in columns if redact(name) == name}
     properties = {**schema["properties"], **columns}
     stream.schema = {**schema, "properties": properties}
 

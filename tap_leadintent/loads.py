@@ -15,6 +15,7 @@ from tap_leadintent.api.page import Records
 from tap_leadintent.client import LeadIntentStream, Record
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.plan import BEGINNING
+from tap_leadintent.singer.log import summarize
 from tap_leadintent.times import format_instant
 
 _ALL = "all"
@@ -74,7 +75,7 @@ class Loads(LeadIntentStream):
                 "stream": stream.name,
                 "time_range": name,
                 "status": "failed" if failure else "succeeded",
-                "reason": failure and self.run_context.secret.summarize(failure),
+                "reason": failure and summarize(failure),
                 "ended_at": stats.ended_at,
                 "complete_from": None if start is None else format_instant(start),
                 "complete_to": None if end is None else format_instant(end),

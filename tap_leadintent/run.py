@@ -10,6 +10,7 @@ from tap_leadintent import errors
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.loads import Loads
 from tap_leadintent.progress import StreamStats, counted, describe_figures
+from tap_leadintent.singer.log import summarize
 
 _MAX_REASON = 200
 """Characters of each failure in the last line of a run. The line of the stream has all
@@ -126,7 +127,6 @@ def read_each(
         finally:
             stream.stats.end()
     if failures:
-        summarize = streams[0].run_context.secret.summarize
         reasons = [
             f"{', '.join(names)}: {summarize(text, _MAX_REASON)}"
             for text, names in failures.items()

@@ -54,7 +54,6 @@ and the pages README.md and docs/ in the source of the tap."""
             limiter=RateLimiter(concurrency, requests_per_minute, health, self.limits),
             health=health,
             clock=ServerClock(self.logger),
-            secret=self.secret,
             interruption=self.interruption,
         )
         streams = [stream_class(self, run_context) for stream_class in STREAMS]

@@ -24,7 +24,7 @@ from urllib3 import exceptions as urllib3
 from tap_leadintent.api.limits import LONGEST_WAIT, seconds_to_wait
 from tap_leadintent.api.session import TooLargeError
 from tap_leadintent.errors import SUPPORT, Consequences, Reason, StreamError
-from tap_leadintent.singer.log import Secret
+from tap_leadintent.singer.log import quote, summarize
 from tap_leadintent.times import LATEST, format_instant
 
 _MAX_BYTES = 2**20
@@ -155,16 +155,13 @@ _EXCEPTIONS: tuple[tuple[Any, Consequences, str], ...] = (
 the exception or for one that it wraps."""
 
 
-def explain_no_response(
-    error: Exception, url: str, seconds: float, secret: Secret
-) -> StreamError:
+def explain_no_response(error: Exception, url: str, seconds: float) -> StreamError:
     """Explain why there is no response.
 
     Args:
         error: The error that a request raised.
         url: The request's address.
         seconds: The request's timeout.
-        secret: Hides the key.
 
     Returns:
         The error to raise, without a full stop.
@@ -175,9 +172,9 @@ def explain_no_response(
         for kind, consequences, text in _EXCEPTIONS
         if any(isinstance(cause, kind) for cause in causes)
     )
-    host = secret.summarize(urlsplit(url).netloc)
+    host = summarize(urlsplit(url).netloc)
     # The words of a server or a proxy may hold the key in another encoding.
-    message = text.format(host=host, seconds=seconds, why=secret.quote(_reason(causes)))
+    message = text.format(host=host, seconds=seconds, why=quote(_reason(causes)))
     reason = Reason.NO_CONNECTION if consequences.ends_run else Reason.NO_RESPONSE
     if isinstance(error, TooLargeError):
         reason = Reason.TOO_LARGE
@@ -201,11 +198,10 @@ def _reason(causes: list[BaseException]) -> str:
     return "no reason was given"
 
 
-def explain_no_page(  # noqa: PLR0913 - it needs all that is known
+def explain_no_page(
     response: requests.Response,
     body: bytes,
     server_time: int | None,
-    secret: Secret,
     *,
     problem: Exception | None = None,
     has_succeeded: bool = False,
@@ -216,7 +212,6 @@ def explain_no_page(  # noqa: PLR0913 - it needs all that is known
         response: The response.
         body: Its complete body.
         server_time: When the request arrived, see `ServerClock.note`.
-        secret: Hides the key.
         problem: Why the body of a successful response is not a page.
         has_succeeded: Whether another request of the run has got a page.
 
@@ -244,12 +239,12 @@ def explain_no_page(  # noqa: PLR0913 - it needs all that is known
         until = format_instant(int(min(time.time() + (wait or 0), LATEST)))
         consequences = FINAL
         advice = f"the API wants no request until {until}; run the tap after that"
-    what = f"HTTP {response.status_code} {secret.quote(response.reason or '')}".rstrip()
+    what = f"HTTP {response.status_code} {quote(response.reason or '')}".rstrip()
     if problem:
-        what = f"the response is not a page of records ({secret.quote(problem)})"
+        what = f"the response is not a page of records ({quote(problem)})"
     # What is neither about an error nor HTML may hold records.
     is_data = problem and not is_true["html"]
-    words = "" if is_data else secret.quote(text)
+    words = "" if is_data else quote(text)
     return StreamError(
         f"{what}: {words and f'{words}; '}{advice}",
         status=response.status_code,

@@ -28,7 +28,6 @@ from tap_leadintent.api.session import TooLargeError, exchange
 from tap_leadintent.errors import StreamError
 from tap_leadintent.interruption import Interruption
 from tap_leadintent.progress import StreamStats, counted
-from tap_leadintent.singer.log import Secret
 from tap_leadintent.times import parse_http_date
 
 Fields = Mapping[str, Any]
@@ -52,9 +51,6 @@ class RunContext:
 
     clock: ServerClock
     """Compares the server's clock with ours."""
-
-    secret: Secret
-    """Hides the key in messages."""
 
     interruption: Interruption
     """Ends the run after a signal."""
@@ -143,9 +139,7 @@ class Client:
             if response.ok:
                 tags[Tag.STATUS] = Status.SUCCEEDED
         except (requests.RequestException, HTTPError, TooLargeError) as error:
-            raise explain_no_response(
-                error, self.url, self.timeout, run.secret
-            ) from None
+            raise explain_no_response(error, self.url, self.timeout) from None
         finally:
             seconds = run.limits.monotonic() - began
             _measure(seconds, tags)
@@ -159,7 +153,7 @@ class Client:
         except (ValueError, RecursionError) as refusal:
             problem = refusal
         failure = explain_no_page(
-            *(response, content, server_time, run.secret),
+            *(response, content, server_time),
             problem=problem,
             has_succeeded=run.health.has_succeeded,
         )

@@ -3,9 +3,10 @@
 import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 
 from tap_leadintent.progress import counted
+from tap_leadintent.singer.log import quote
 
 _MAX_REMEMBERED = 1_000
 """Names that are remembered, as a server that invents names could fill the memory."""
@@ -86,14 +87,12 @@ class RecordNotes:
             self._repeated_keys.add(key)
             self._differing.update(names)
 
-    def log(self, *, documented: bool, show: Callable[[str, int], str]) -> None:
+    def log(self, *, documented: bool) -> None:
         """Log the notes, in at most one line for each kind.
 
         Args:
             documented: Whether the API description shows the stream's fields; if so,
                 fields without a column are a warning.
-            show: Makes names, which the server chooses, safe to show, in so many
-                characters.
         """
         if names := sorted(self._without_column):
             self._logger.log(
@@ -101,7 +100,7 @@ class RecordNotes:
                 "%s without a column, only in additional_properties: %s; `meltano "
                 "config set tap-leadintent _schema` adds columns, see docs/columns.md",
                 counted(len(names), "field"),
-                show(", ".join(map(repr, names)), _MAX_SHOWN),
+                quote(", ".join(map(repr, names)), _MAX_SHOWN),
             )
         if self._contradicting:
             counts = sorted(self._contradicting.items())
@@ -110,28 +109,28 @@ class RecordNotes:
                 "Some values do not match the types of their columns and are only in "
                 "additional_properties, or in the object that holds the field, if that "
                 "is selected: %s",
-                show(", ".join(texts), _MAX_SHOWN),
+                quote(", ".join(texts), _MAX_SHOWN),
             )
-        self._log_envelope(show)
+        self._log_envelope()
         if self._repeated_keys:
             self._logger.warning(
                 "%s came several times on one page with different contents, and a "
                 "table keeps one row of each; they differ in %s; to keep all rows, add "
                 "one of these to the key, as docs/recipes.md does with the sheet",
                 counted(len(self._repeated_keys), "key"),
-                show(", ".join(sorted(self._differing)), _MAX_SHOWN),
+                quote(", ".join(sorted(self._differing)), _MAX_SHOWN),
             )
 
-    def _log_envelope(self, show: Callable[[str, int], str]) -> None:
+    def _log_envelope(self) -> None:
         alarming = {n for n, v in self._envelope.items() if v and _MISSING.search(n)}
         if others := sorted(self._envelope.keys() - alarming):
             self._logger.info(
                 "Pages of the API also have %s, which its description does not show",
-                show(", ".join(others), _MAX_SHOWN),
+                quote(", ".join(others), _MAX_SHOWN),
             )
         if alarming:
             self._logger.warning(
                 "Pages of the API have %s, which may say that records are missing; ask "
                 "the API's support what it means",
-                show(", ".join(sorted(alarming)), _MAX_SHOWN),
+                quote(", ".join(sorted(alarming)), _MAX_SHOWN),
             )

@@ -20,6 +20,7 @@ from tap_leadintent.replication.plan import Step
 from tap_leadintent.replication.ranges import RangeChain, RangeGuard, find_accepted
 from tap_leadintent.replication.schedule import Schedule
 from tap_leadintent.replication.windows import Windows
+from tap_leadintent.singer.log import summarize
 from tap_leadintent.times import format_instant, utc_timestamp
 
 _YEAR = 365 * 86_400
@@ -98,7 +99,7 @@ class PlanReader:
         """
         parts = [(step.name, step.intervals) for step in steps]
         # There may be thousands of intervals.
-        text = self.client.run_context.secret.summarize(describe_steps(parts))
+        text = summarize(describe_steps(parts))
         self.client.logger.info("%s", text)
         stats = self.client.stats
         for number, step in enumerate(steps, start=1):

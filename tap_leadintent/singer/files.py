@@ -17,7 +17,7 @@ from dotenv import find_dotenv, load_dotenv
 from jsonschema import Draft202012Validator, SchemaError
 
 from tap_leadintent.errors import TAP_NAME, ConfigError
-from tap_leadintent.singer.log import Secret
+from tap_leadintent.singer.log import summarize
 
 STATE = "a state"
 MELTANO_STATE = "the output of `meltano state get`"
@@ -114,8 +114,7 @@ def read_catalog(path: str) -> dict[str, Any]:
             Draft202012Validator.check_schema(entry.get("schema", {}))
         except SchemaError as error:
             problem = f"{entry['tap_stream_id']}: {error.json_path}: {error.message}"
-            line = Secret(None).summarize(f"--catalog: {problem}")
-            raise ConfigError([line]) from None
+            raise ConfigError([summarize(f"--catalog: {problem}")]) from None
         for part in entry.get("metadata", []):
             # The SDK reads the entry's own method only, which Meltano sets as well.
             method = part["metadata"].get("replication-method")
@@ -130,8 +129,7 @@ def _read(option: str, path: str, kind: str, form: type, hint: str) -> dict[str,
         msgspec.convert(content, form)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        name = Secret(None).summarize(option)
-        raise ConfigError([f"{name}: {reason}; {hint}"]) from None
+        raise ConfigError([f"{summarize(option)}: {reason}; {hint}"]) from None
     return content
 
 

@@ -28,73 +28,87 @@ words and names of fields would be hidden, too. Quotes, commas, colons and brack
 such a word, so JSON stays readable."""
 
 
-class Secret:
-    r"""A text that must not be shown, in upper or lower case.
+def hide(*secrets: object) -> None:
+    """Hide texts from now on, in messages and in lines that a `Redaction` makes safe.
+
+    Args:
+        secrets: What must not be shown. What is not a text or has fewer than
+            SHORTEST_SECRET characters is not hidden.
+    """
+    for secret in secrets:
+        if isinstance(secret, str) and len(secret) >= SHORTEST_SECRET:
+            spelling = pattern_of(secret)
+            if spelling not in _HIDDEN:
+                _HIDDEN.append(spelling)
+
+
+def pattern_of(secret: str) -> re.Pattern[str]:
+    r"""Return a pattern of a text, in upper or lower case.
 
     Any of its characters except letters and digits may be escaped: by backslashes
     before it, as `%22`, as `\x22` or as `\u0022`. So it is also found in URLs, in
     JSON, and in the `repr` of Python.
+
+    Args:
+        secret: Any text.
+
+    Returns:
+        A pattern that matches each of its spellings.
     """
+    return re.compile("".join(map(_spellings, secret)), re.IGNORECASE)
 
-    def __init__(self, *secrets: object) -> None:
-        """Remember the secret.
 
-        Args:
-            secrets: What must not be shown. What is not a text or has fewer than
-                SHORTEST_SECRET characters is not redacted.
-        """
-        texts = [each for each in secrets if isinstance(each, str)]
-        long = [text for text in texts if len(text) >= SHORTEST_SECRET]
-        pattern = "|".join("".join(map(_spellings, text)) for text in long)
-        self.spelling = re.compile(pattern or "(?!)", re.IGNORECASE)
-        """Matches the secret in each of its spellings."""
+def redact(text: str) -> str:
+    """Put asterisks in place of all that is hidden.
 
-    def redact(self, text: str) -> str:
-        """Take the secret out of a text.
+    Args:
+        text: Any text.
 
-        Args:
-            text: Any text.
+    Returns:
+        The text without what is hidden.
+    """
+    for spelling in _HIDDEN:
+        text = spelling.sub("***", text)
+    return text
 
-        Returns:
-            The text, with asterisks in place of the secret.
-        """
-        return self.spelling.sub("***", text)
 
-    def summarize(self, text: object, most: int = _MAX_CHARACTERS) -> str:
-        """Make a text safe and short enough for a message.
+def summarize(text: object, most: int = _MAX_CHARACTERS) -> str:
+    """Make a text safe and short enough for a message.
 
-        Args:
-            text: Any text.
-            most: Most characters to show.
+    Args:
+        text: Any text.
+        most: Most characters to show.
 
-        Returns:
-            One printable line without the secret. If it is too long, its middle is left
-            out.
-        """
-        # Cut last: half a secret would not be found.
-        line = self._line(str(text))
-        tail = most // 4
-        return line if len(line) <= most else f"{line[: most - tail]}…{line[-tail:]}"
+    Returns:
+        One printable line without what is hidden. If it is too long, its middle is left
+        out.
+    """
+    # Cut last: half a secret would not be found.
+    line = _line(str(text))
+    tail = most // 4
+    return line if len(line) <= most else f"{line[: most - tail]}…{line[-tail:]}"
 
-    def quote(self, text: object, most: int = _MAX_CHARACTERS) -> str:
-        """Make what a server says safe and short enough for a message.
 
-        Args:
-            text: Any text, such as the first part of a response's body.
-            most: Most characters to show.
+def quote(text: object, most: int = _MAX_CHARACTERS) -> str:
+    """Make what a server says safe and short enough for a message.
 
-        Returns:
-            The beginning of it, as one printable line without the secret, with `…` in
-            place of each word of 20 or more letters, digits and `+/=_-.%`, unless it
-            has only lower-case letters, underscores and dots.
-        """
-        line = self._line(_LONG_WORD.sub("…", self.redact(str(text))))
-        # No end of it: the text may have been cut within the secret.
-        beginning = line[:most]
-        return line if line == beginning else f"{beginning}…"
+    Args:
+        text: Any text, such as the first part of a response's body.
+        most: Most characters to show.
 
-    def _line(self, text: str) -> str:
-        return printable(" ".join(self.redact(text).split()))
+    Returns:
+        The beginning of it, as one printable line without what is hidden, with `…` in
+        place of each word of 20 or more letters, digits and `+/=_-.%`, unless it has
+        only lower-case letters, underscores and dots.
+    """
+    line = _line(_LONG_WORD.sub("…", redact(str(text))))
+    # No end of it: the text may have been cut within a secret.
+    beginning = line[:most]
+    return line if line == beginning else f"{beginning}…"
+
+
+def _line(text: str) -> str:
+    return printable(" ".join(redact(text).split()))
 
 
 def _spellings(character: str) -> str:
@@ -143,22 +157,6 @@ def redact_whole_log() -> None:
             handler.addFilter(_is_for_users)
 
 
-def hide(secret: Secret) -> None:
-    """Hide a secret from now on in each line that a `Redaction` makes safe.
-
-    Args:
-        secret: What must not be logged.
-    """
-    if secret.spelling not in _HIDDEN:
-        _HIDDEN.append(secret.spelling)
-
-
-def _redact(text: str) -> str:
-    for spelling in _HIDDEN:
-        text = spelling.sub("***", text)
-    return text
-
-
 @dataclass(frozen=True)
 class Redaction:
     """A filter that makes a line safe, and names the stream that it is about.
@@ -184,19 +182,19 @@ class Redaction:
             text = f"{template} (cannot be formatted: {type(error).__name__})"
             original, trace, record.exc_info = "", "", None
         # Formatters make their own text of an exception, which nothing could redact.
-        if trace and printable(_redact(trace)) != trace:
+        if trace and printable(redact(trace)) != trace:
             text, record.exc_info = f"{text}\n{trace}", None
         if self.stream:
             record.stream_name = self.stream
             text = f"{self.stream}: {text.removeprefix(f'{self.stream}: ')}"
-        text = printable(_redact(text))
+        text = printable(redact(text))
         # Metrics are read from the arguments.
         if text != original:
             record.msg, record.args = text, ()
         for name, value in vars(record).items():
             if name not in {"msg", "args", "exc_info"}:
                 with suppress(Exception):  # a value may have no text
-                    if (text := str(value)) != (redacted := _redact(text)):
+                    if (text := str(value)) != (redacted := redact(text)):
                         setattr(record, name, redacted)
         return True
 

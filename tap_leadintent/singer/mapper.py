@@ -12,21 +12,18 @@ from singer_sdk.singerlib import Catalog, MetadataMapping
 
 from tap_leadintent.errors import ConfigError, StreamError
 from tap_leadintent.singer.flattening import Flattening
-from tap_leadintent.singer.log import Secret
+from tap_leadintent.singer.log import summarize
 from tap_leadintent.singer.stream import SingerStream
 
 Record = dict[str, Any]
 
 
-def build_mapper(
-    tap: Tap, streams: Mapping[str, SingerStream], secret: Secret
-) -> sdk.PluginMapper:
+def build_mapper(tap: Tap, streams: Mapping[str, SingerStream]) -> sdk.PluginMapper:
     """Build the mapper that maps and flattens records.
 
     Args:
         tap: The tap, with its settings and its catalog.
         streams: The streams that there are.
-        secret: What no message may show.
 
     Returns:
         The mapper.
@@ -50,7 +47,7 @@ def build_mapper(
                 mapper.register_raw_streams_from_catalog(Catalog({name: known}))
     except Exception as error:  # noqa: BLE001 - its errors have no common class
         # Its message may quote a secret, and be of any length.
-        raise ConfigError([secret.summarize(f"stream_maps: {error}")]) from None
+        raise ConfigError([summarize(f"stream_maps: {error}")]) from None
     for name, maps in mapper.stream_maps.items():
         stream = streams[name]
         definitions = _definitions(name, mapper.stream_maps_dict)

@@ -55,17 +55,6 @@ class SingerTap(Tap, Generic[StreamT]):
     `RunError`."""
 
     @cached_property
-    def secret(self) -> log.Secret:
-        """What no message may show: the values of settings that are secret."""
-        return self._secret_of(self.config)
-
-    @classmethod
-    def _secret_of(cls, config: Mapping[str, Any]) -> log.Secret:
-        known = cls.config_jsonschema["properties"]
-        names = [name for name, setting in known.items() if setting.get("secret")]
-        return log.Secret(*map(config.get, names))
-
-    @cached_property
     def interruption(self) -> Interruption:
         """Ends the run after a signal, if the process is the tap's own."""
         return Interruption(lambda: getattr(self.message_writer, "taken", 0))
@@ -75,7 +64,7 @@ class SingerTap(Tap, Generic[StreamT]):
         # A private method, as there is no public hook. The SDK does not validate for
         # `--discover`, has no rules about several settings, and quotes values, even
         # secret ones.
-        log.hide(self.secret)
+        self._hide_secrets(self._config)
         self.logger.addFilter(log.Redaction())
         # The call adds the SDK's own settings, such as `stream_maps`, to the schema.
         self.append_builtin_config(schema := self.config_jsonschema)
@@ -94,7 +83,7 @@ class SingerTap(Tap, Generic[StreamT]):
     @override
     def setup_mapper(self) -> None:
         # Creating the streams may change the catalog, so the mapper reads it later.
-        self.mapper = build_mapper(self, self.streams, self.secret)
+        self.mapper = build_mapper(self, self.streams)
 
     @override  # type: ignore[misc]
     def sync_all(self) -> None:
@@ -151,9 +140,15 @@ class SingerTap(Tap, Generic[StreamT]):
             self.state_writer.write_state(self.state)
         self.flush()
 
+    @classmethod
+    def _hide_secrets(cls, config: Mapping[str, Any]) -> None:
+        """Hide the values of the settings that are secret."""
+        known = cls.config_jsonschema["properties"]
+        log.hide(*(config.get(name) for name in known if known[name].get("secret")))
+
     def _raise_if_any(self, problems: Iterable[str]) -> None:
         """Raise a `ConfigError` if there are problems, without secrets in its lines."""
-        if lines := [self.secret.summarize(problem) for problem in problems]:
+        if lines := [*map(log.summarize, problems)]:
             raise ConfigError(lines)
 
     @classmethod
@@ -180,7 +175,7 @@ class SingerTap(Tap, Generic[StreamT]):
         if "ENV" in config:
             values |= files.read_environment(schema)
         # A secret may stand in a path or a catalog by mistake.
-        log.hide(cls._secret_of(values))
+        cls._hide_secrets(values)
         log.redact_whole_log()
         tap = cls(
             config=values,

@@ -10,7 +10,7 @@ from tap_leadintent.config.settings import SCHEMA
 from tap_leadintent.config.validation import validate
 from tap_leadintent.errors import ConfigError
 from tap_leadintent.singer.files import read_config, read_environment
-from tap_leadintent.singer.log import printable
+from tap_leadintent.singer.log import hide, printable
 from tap_leadintent.state_tool import changes, describe
 from tap_leadintent.state_tool.bookmarks import RANGES, is_full_table
 from tap_leadintent.state_tool.document import StateError, read_document
@@ -178,6 +178,7 @@ def _read_settings(
             settings = read_config(config)
     except ConfigError as error:
         raise StateError(error.message) from None
+    hide(settings.get("api_key"))
     settings = {name: settings[name] for name in names if name in settings}
     if problems := validate(settings, schema, complete=True):
         hint = "correct the file that --config names"
@@ -186,7 +187,7 @@ def _read_settings(
                 "give a file with --config, or set TAP_LEADINTENT_…, or use "
                 "`meltano invoke tap-leadintent:state`"
             )
-        raise StateError(f"{'; '.join(problems)}; {hint}", settings.get("api_key"))
+        raise StateError(f"{'; '.join(problems)}; {hint}")
     return settings
 
 

@@ -7,7 +7,7 @@ import click
 import msgspec
 
 from tap_leadintent.singer.files import MELTANO_STATE, STATE, StateFile, read_json
-from tap_leadintent.singer.log import Secret
+from tap_leadintent.singer.log import summarize
 
 _MELTANO_KEY = "singer_state"
 """The key of the state in what `meltano state get` prints."""
@@ -19,14 +19,13 @@ RawState = dict[str, Any]
 class StateError(click.ClickException):
     """An error that ends the command with one line and exit code 1."""
 
-    def __init__(self, message: str, secret: object = None) -> None:
+    def __init__(self, message: str) -> None:
         """Keep the message as one line that a terminal can print.
 
         Args:
             message: What is wrong and what to do.
-            secret: The API key, which is hidden in the message.
         """
-        super().__init__(Secret(secret).summarize(message))
+        super().__init__(summarize(message))
 
 
 class Document(NamedTuple):

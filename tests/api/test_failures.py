@@ -17,7 +17,7 @@ from tap_leadintent.api.failures import explain_no_page, explain_no_response
 from tap_leadintent.api.limits import Limits
 from tap_leadintent.api.session import exchange, new_session
 from tap_leadintent.errors import Consequences, Reason, StreamError
-from tap_leadintent.singer.log import Secret
+from tap_leadintent.singer.log import hide
 from tests.support.helpers import API_KEY
 from tests.support.servers import listening, read_request, response, silent_server
 
@@ -26,12 +26,14 @@ Handle = Callable[[socket.socket], None]
 SECONDS = 0.3
 LIMITS = Limits(longest_connect=0.1)
 
+hide(API_KEY)
+
 
 def fail(session: requests.Session, url: str, seconds: float = SECONDS) -> StreamError:
     """Send a request that fails; return the error, whose message is one line."""
     with pytest.raises((requests.RequestException, HTTPError)) as caught:
         exchange(session, requests.Request("POST", url, json={}), seconds, LIMITS)
-    error = explain_no_response(caught.value, url, seconds, Secret(API_KEY))
+    error = explain_no_response(caught.value, url, seconds)
     text = str(error)
     assert text.isprintable()
     assert len(text) < 600
@@ -119,7 +121,7 @@ UNREACHABLE = (
 
 def test_the_host_cannot_show_the_key() -> None:
     url = f"https://{API_KEY}.example.com/v1"
-    error = explain_no_response(requests.Timeout(), url, 1, Secret(API_KEY))
+    error = explain_no_response(requests.Timeout(), url, 1)
     assert str(error).startswith("the response of ***.example.com was not complete")
 
 
@@ -185,7 +187,7 @@ def refuse(
     response = requests.Response()
     response.status_code, response.reason = status, "Nope"
     response.headers.update(headers or {})
-    return explain_no_page(response, body, 0, Secret(API_KEY), problem=problem)
+    return explain_no_page(response, body, 0, problem=problem)
 
 
 def consequences(error: StreamError) -> set[str]:

@@ -43,11 +43,11 @@ def test_keys_that_come_twice_with_other_contents(
     duplicates = Duplicates(["id"], [], notes)
     duplicates.leave_out(page((0, "a"), (1, "a"), (0, "a")))
     duplicates.leave_out(page((0, "b"), (2, "c")))
-    notes.log(documented=True, show=lambda text, _: text)
+    notes.log(documented=True)
     assert caplog.messages == [], "a copy, and a record that has changed"
     for rows in [((0, "b"), (2, "secret"), (0, "c")), ((3, "x"), (3, "y"), (3, "z"))]:
         duplicates.check(page(*rows))
-    notes.log(documented=True, show=lambda text, _: text)
+    notes.log(documented=True)
     (line,) = caplog.messages
     assert line.startswith("2 keys came several times")
     assert "they differ in title;" in line

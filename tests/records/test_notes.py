@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from tap_leadintent.records.notes import RecordNotes
-from tap_leadintent.singer.log import Secret
+from tap_leadintent.singer.log import hide
 from tests.support.helpers import API_KEY
 
 
@@ -18,7 +18,8 @@ def test_a_line_is_bounded_and_printable_whatever_a_server_returns(
     notes.note_without_column(
         ["a_name_of_more_than_20_letters", API_KEY.encode().hex()]
     )
-    notes.log(documented=True, show=Secret(API_KEY).quote)
+    hide(API_KEY)
+    notes.log(documented=True)
     (record,) = caplog.records
     line = record.getMessage()
     assert line.startswith(
@@ -36,7 +37,7 @@ def test_undocumented_fields_beside_the_records(
     notes = RecordNotes(logging.getLogger())
     for page in ({"total": True}, {"total": True, "timed_out": False, "errors": True}):
         notes.note_envelope(page)
-    notes.log(documented=True, show=lambda text, _: text)
+    notes.log(documented=True)
     (info, warning) = caplog.records
     assert "have timed_out, total," in info.getMessage()
     assert (warning.levelname, "have errors," in warning.getMessage()) == (

@@ -124,7 +124,7 @@ def test_a_value_that_a_column_cannot_hold_is_logged_unless_deselected(
     extra = odd["additional_properties"]
     assert extra == {"company": kept, "new": 1, "newer": 1}
     assert listed["additional_properties"]["company"] == [kept, [{}], "text"]
-    notes.log(documented=True, show=lambda text, _: text)
+    notes.log(documented=True)
     unknown, contradicting = lines(caplog)
     assert (
         "2 fields without a column, only in additional_properties: 'new', 'newer'; "
