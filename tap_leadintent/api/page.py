@@ -8,11 +8,10 @@ import json
 import math
 import re
 from codecs import BOM_UTF8
-from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from email.message import Message
-from types import MappingProxyType
 from typing import Any, NamedTuple, Self, TypeVar
 
 import msgspec
@@ -36,8 +35,6 @@ small compressed body could fill the memory."""
 _PAGE_OVERHEAD = 4_096
 """Estimate of the bytes that the objects of a page take besides its body."""
 
-_NOTHING = {b"null", b"false", b"0", b'""', b"[]", b"{}"}
-
 NO_RECORDS = b'{"data": [], "cursor": {"has_more": false}}'
 """The body of a page without records."""
 
@@ -57,9 +54,8 @@ class Records(NamedTuple):
     """The JSON of each record, to see whether the record has changed."""
     is_repaired: bool = False
     """Whether a value was replaced, as no warehouse can hold it."""
-    other_fields: Mapping[str, bool] = MappingProxyType({})
-    """The fields of the envelope that the API description does not show; whether each
-    has a value other than null, false, 0 and what is empty."""
+    other_fields: AbstractSet[str] = frozenset()
+    """The fields of the envelope that the API description does not show."""
 
 
 class _Envelope(msgspec.Struct):
@@ -93,7 +89,7 @@ class Page:
     is_repaired: bool
     """Whether a value was replaced before the envelope could be decoded."""
 
-    other_fields: Mapping[str, bool] = field(default_factory=dict)
+    other_fields: AbstractSet[str] = frozenset()
     """See `Records`."""
 
     @classmethod
@@ -115,16 +111,13 @@ class Page:
             sum(map(content.count, (b",", b"[", b"{"))) > _MAX_VALUES
         ):
             raise ValueError(f"it has more than {_MAX_VALUES:,} values")
-        is_repaired, other_fields = False, dict[str, bool]()
+        is_repaired, other_fields = False, set[str]()
         try:
             envelope: _Envelope = _only_envelope_decoder.decode(content)
         except ValueError:
             envelope, is_repaired = _decode(_envelope_decoder, content)
             fields, _ = _decode(_fields_decoder, content)
-            other_fields = {
-                name: bytes(fields[name]) not in _NOTHING
-                for name in fields.keys() - {"data", "cursor"}
-            }
+            other_fields = fields.keys() - {"data", "cursor"}
         raw, cursor = envelope.data or [], envelope.cursor
         if envelope.data is None and cursor.has_more:
             raise ValueError("its data is null, though there is more")
