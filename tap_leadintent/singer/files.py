@@ -6,9 +6,10 @@ traceback if a file has another form.
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from configparser import ConfigParser
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import click
@@ -19,24 +20,12 @@ from jsonschema import Draft202012Validator, SchemaError
 from tap_leadintent.errors import TAP_NAME, ConfigError
 from tap_leadintent.singer.log import summarize
 
-STATE = "a state"
-MELTANO_STATE = "the output of `meltano state get`"
-_KINDS = {
-    "streams": "a catalog",
-    "type": "a complete Singer message",
-    "singer_state": MELTANO_STATE,
-    "bookmarks": STATE,
-    # Nearly all taps have some of these settings.
-    **dict.fromkeys(("api_key", "base_url", "start_date"), "a file of settings"),
-}
-"""What a JSON object with a key is, in case one file is given in place of another."""
-
 _BOOLEANS = ConfigParser.BOOLEAN_STATES
 _PREFIX = f"{TAP_NAME.upper().replace('-', '_')}_"
 """What the names of the settings' environment variables begin with."""
 
 
-class StateFile(msgspec.Struct):
+class _StateFile(msgspec.Struct):
     """The form of a state, as far as the tap relies on it."""
 
     bookmarks: dict[str, dict[str, Any]] = {}
@@ -76,7 +65,7 @@ def read_config(path: str) -> dict[str, Any]:
     """
     hint = "give a JSON file of settings, or ENV for environment variables"
     name = path if path.endswith(".json") else ""
-    return _read(f"--config {name}", path, _KINDS["api_key"], dict[str, Any], hint)
+    return _read(f"--config {name}", path, dict, hint)
 
 
 def read_state(path: str) -> dict[str, Any]:
@@ -92,7 +81,24 @@ def read_state(path: str) -> dict[str, Any]:
         ConfigError: The file is not a state.
     """
     hint = "give the value of the tap's last STATE, or no state to read everything"
-    return _read(f"--state {path}", path, STATE, StateFile, hint)
+    return _read(f"--state {path}", path, bookmarks_of, hint)
+
+
+def bookmarks_of(state: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the bookmarks of a state.
+
+    Args:
+        state: The value of a STATE message; any object.
+
+    Returns:
+        The state of each stream, whose content is not checked.
+
+    Raises:
+        ValueError: The object is not a state.
+    """
+    if state and "bookmarks" not in state:
+        raise ValueError("it has no bookmarks, so it is not a state")
+    return msgspec.convert(state, _StateFile).bookmarks
 
 
 def read_catalog(path: str) -> dict[str, Any]:
@@ -108,7 +114,8 @@ def read_catalog(path: str) -> dict[str, Any]:
         ConfigError: The file is not a catalog, or the schema of a column is not valid.
     """
     hint = "give what --discover prints, or no catalog to read everything"
-    catalog = _read(f"--catalog {path}", path, _KINDS["streams"], _CatalogFile, hint)
+    has_its_form = partial(msgspec.convert, type=_CatalogFile)
+    catalog = _read(f"--catalog {path}", path, has_its_form, hint)
     for entry in catalog["streams"]:
         try:
             Draft202012Validator.check_schema(entry.get("schema", {}))
@@ -123,45 +130,40 @@ def read_catalog(path: str) -> dict[str, Any]:
     return catalog
 
 
-def _read(option: str, path: str, kind: str, form: type, hint: str) -> dict[str, Any]:
+def _read(
+    option: str, path: str, check: Callable[[dict[str, Any]], object], hint: str
+) -> dict[str, Any]:
+    """Read a file that an option names, and check it by a function that may raise."""
     try:
-        content = read_json(path, kind)
-        msgspec.convert(content, form)
+        content = read_json(path)
+        check(content)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ConfigError([f"{summarize(option)}: {reason}; {hint}"]) from None
     return content
 
 
-def read_json(path: str, *kinds: str) -> dict[str, Any]:
+def read_json(path: str) -> dict[str, Any]:
     """Read a JSON object from a file.
 
     Args:
         path: The file, which may be a pipe, or "-" for standard input.
-        kinds: What the object may be, such as `STATE`.
 
     Returns:
         The object.
 
     Raises:
         OSError: The file cannot be read.
-        ValueError: It is empty, no JSON object, one of another kind, or nested too
-            deeply to be decoded.
+        ValueError: It is empty, no JSON object, or nested too deeply to be decoded.
     """
     with click.open_file(path, encoding="utf-8") as file:
         text = file.read()
     if not text.strip():
         raise ValueError("it is empty")
     try:
-        content = msgspec.json.decode(text, type=dict[str, Any])
+        return msgspec.json.decode(text, type=dict[str, Any])
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
-    found = [kind for key, kind in _KINDS.items() if key in content]
-    if found and found[0] not in kinds:
-        raise ValueError(f"it is {found[0]}, not {kinds[0]}")
-    if STATE in kinds and content and not found:
-        raise ValueError("it has no bookmarks, so it is not a state")
-    return content
 
 
 def read_environment(schema: Mapping[str, Any]) -> dict[str, Any]:
