@@ -86,8 +86,7 @@ def test_the_console_shows_metrics_at_debug_alone(
     shows: bool,
 ) -> None:
     monkeypatch.setenv("TAP_LEADINTENT_LOGLEVEL", level)
-    run = tap(config).succeeded()
-    assert [text in run.stderr for text in ("METRIC", "env var")] == [shows] * 2
+    assert ("METRIC" in tap(config).succeeded().stderr) == shows
 
 
 @pytest.mark.parametrize("level", ["INFO", "DEBUG"])
