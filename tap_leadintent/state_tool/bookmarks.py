@@ -3,11 +3,9 @@
 from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE
 
 from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
-from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.source import Source
 from tap_leadintent.state_tool.document import RawState
 from tap_leadintent.streams import STREAMS
-from tap_leadintent.times import format_instant
 
 # The classes are read, because the SDK creates streams only together with a tap.
 RANGES = {vars(stream)["name"]: [*stream.ranges] for stream in STREAMS}
@@ -40,16 +38,6 @@ def read_last_source(state: RawState) -> Bookmark:
     """
     bookmark = Bookmark.read(state, Source("", ""))
     return Bookmark.read(state, bookmark.former) if bookmark.former else bookmark
-
-
-def format_interval(interval: Interval) -> str:
-    """Return an interval as text, such as `from 2026-01-01T00:00:00Z to …`.
-
-    Args:
-        interval: The interval, in UTC seconds since 1970.
-    """
-    start, end = map(format_instant, interval)
-    return f"from {start} to {end}"
 
 
 def format_problem(bookmark: Bookmark) -> str:

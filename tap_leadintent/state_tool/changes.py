@@ -7,13 +7,9 @@ from tap_leadintent.replication import intervals
 from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
 from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.source import Source
-from tap_leadintent.state_tool.bookmarks import (
-    RANGES,
-    format_interval,
-    format_problem,
-    read_last_source,
-)
+from tap_leadintent.state_tool.bookmarks import RANGES, format_problem, read_last_source
 from tap_leadintent.state_tool.document import RawState, StateError
+from tap_leadintent.times import format_interval
 
 
 def forget(state: RawState, stream: str, forgotten: Interval) -> RawState:

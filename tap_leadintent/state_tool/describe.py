@@ -11,14 +11,13 @@ from tap_leadintent.replication.plan import BEGINNING, Plan, Scope, make_plan
 from tap_leadintent.replication.source import Source
 from tap_leadintent.state_tool.bookmarks import (
     RANGES,
-    format_interval,
     format_problem,
     is_full_table,
     read_last_source,
 )
 from tap_leadintent.state_tool.document import RawState
 from tap_leadintent.state_tool.picture import draw
-from tap_leadintent.times import format_instant, parse_instant
+from tap_leadintent.times import format_instant, format_interval, parse_instant
 
 FULL_TABLE = "every run reads all records (full table)"
 """What the commands say about a stream without time ranges."""
