@@ -11,7 +11,8 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from tap_leadintent.client import LeadIntentStream
-from tap_leadintent.errors import RunError, StreamError
+from tap_leadintent.errors import StreamError
+from tap_leadintent.singer.errors import RunError
 from tap_leadintent.singer.log import redact
 from tap_leadintent.times import utc_timestamp
 

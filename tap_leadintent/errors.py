@@ -1,23 +1,13 @@
-"""The errors that end a run, a stream or a window.
+"""The errors of reading the API; `singer/errors.py` has those that any tap needs.
 
-* LoggedError: the command line logs it and ends with exit code 1
-  + ConfigError: before streams are read
-  + RunError: after streams have failed
-    - OutputError: at once, because nothing can be written
-  + StreamError: ends a stream; the others are still read
+* StreamError: ends a stream or a window; the others are still read
 * StoppedError: ends a reader thread
-
-A `LoggedError` is an exception of `click`, as the SDK does not handle the errors of a
-run. So every entry point ends without a traceback.
 """
 
-import logging
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import IO, Any
 
-import click
-from typing_extensions import override
+from tap_leadintent.singer.errors import TapError
 
 TAP_NAME = "tap-leadintent"
 """The tap's name, also that of its logger, the parent of the streams' loggers."""
@@ -38,37 +28,6 @@ def replication_command(stream: str, method: str) -> str:
     """
     metadata = f'{{"{stream}": {{"replication-method": "{method}"}}}}'
     return f"meltano config set tap-leadintent _metadata '{metadata}'"
-
-
-class LoggedError(click.ClickException):
-    """Ends the command with exit code 1; its lines are the last of the log."""
-
-    @override
-    def show(self, file: IO[Any] | None = None) -> None:
-        # Logged, not printed: Meltano does not show printed lines as errors.
-        for line in self.message.splitlines():
-            logging.getLogger(TAP_NAME).error("%s", line)
-
-
-class ConfigError(LoggedError):
-    """The configuration cannot work; `errors` holds one line for each problem."""
-
-    def __init__(self, errors: list[str]) -> None:
-        """Join the lines to the message.
-
-        Args:
-            errors: One line for each problem, beginning with the setting's name.
-        """
-        super().__init__("\n".join(errors))
-        self.errors = errors
-
-
-class RunError(LoggedError):
-    """Some streams of a run failed, or discovery could not read one."""
-
-
-class OutputError(RunError, OSError):
-    """Standard output cannot be written, so no stream can go on."""
 
 
 class StoppedError(Exception):
@@ -131,13 +90,13 @@ class Consequences:
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class StreamError(LoggedError, Consequences):
+class StreamError(TapError, Consequences):
     """A stream cannot be read, mapped or written.
 
     It ends the stream, unless a retry, another cursor or another window helps.
     """
 
-    message: str = field(kw_only=False)  # type: ignore[misc]
+    message: str = field(kw_only=False)
     """What happened and what to do."""
 
     status: int | None = None

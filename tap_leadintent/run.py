@@ -10,6 +10,7 @@ from tap_leadintent import errors
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.loads import Loads
 from tap_leadintent.progress import StreamStats, counted, describe_figures
+from tap_leadintent.singer.errors import OutputError, RecordError, RunError
 from tap_leadintent.singer.log import summarize
 
 _MAX_REASON = 200
@@ -78,6 +79,8 @@ def _explain(cause: Exception) -> tuple[errors.StreamError, str | None, str]:
     """Return the error to show, its reason in a word, and where a bug is."""
     if isinstance(cause, errors.StreamError):
         return cause, cause.reason, ""
+    if isinstance(cause, RecordError):
+        return errors.StreamError(cause.message), None, ""
     if isinstance(cause, MemoryError):
         text = "memory ran out; lower concurrency or page_size, or allow more memory"
         return errors.StreamError(text), "memory", ""
@@ -112,7 +115,7 @@ def read_each(
         stream.stats.began = stream.stats.monotonic()
         try:
             read(stream)
-        except errors.OutputError:
+        except OutputError:
             raise
         except Exception as cause:  # noqa: BLE001 - none may end the others
             error, reason, places = _explain(cause)
@@ -137,4 +140,4 @@ def read_each(
         if has_ended:
             endings.append(f"base_url is {streams[0].config['base_url']}")
         line = "; ".join([*reasons, *map(summarize, endings)])
-        raise errors.RunError(f"{count} of {len(streams)} streams failed: {line}")
+        raise RunError(f"{count} of {len(streams)} streams failed: {line}")

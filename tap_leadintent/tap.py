@@ -33,7 +33,7 @@ and the pages README.md and docs/ in the source of the tap."""
     config_jsonschema = settings.SCHEMA
     limits = Limits()
     """What bounds requests and no setting changes."""
-    validate = staticmethod(validation.validate)
+    setting_checks = validation.CHECKS
     sync_streams = staticmethod(sync_streams)
     check_streams = staticmethod(partial(read_each, read=LeadIntentStream.check))
 

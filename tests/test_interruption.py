@@ -9,7 +9,7 @@ import pytest
 import requests_mock
 
 from tap_leadintent.__main__ import main
-from tap_leadintent.interruption import Interruption
+from tap_leadintent.singer.interruption import Interruption
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import VALID
 

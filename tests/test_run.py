@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from tap_leadintent.errors import OutputError, RunError, StreamError
+from tap_leadintent.errors import StreamError
 from tap_leadintent.run import read_each
+from tap_leadintent.singer.errors import OutputError, RunError
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import API_KEY, STREAMS, VALID
 from tests.support.model import DAY, Api, steady

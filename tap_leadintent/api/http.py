@@ -26,8 +26,8 @@ from tap_leadintent.api.limits import Limits, RateLimiter
 from tap_leadintent.api.page import NO_RECORDS, Page, as_utf8
 from tap_leadintent.api.session import TooLargeError, exchange
 from tap_leadintent.errors import StreamError
-from tap_leadintent.interruption import Interruption
 from tap_leadintent.progress import StreamStats, counted
+from tap_leadintent.singer.interruption import Interruption
 from tap_leadintent.times import parse_http_date
 
 Fields = Mapping[str, Any]

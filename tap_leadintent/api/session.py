@@ -13,7 +13,7 @@ from requests.utils import get_environ_proxies
 from typing_extensions import override
 
 from tap_leadintent.api.limits import Limits
-from tap_leadintent.errors import ConfigError
+from tap_leadintent.singer.errors import ConfigError
 
 _CHUNK = 2**16
 """Bytes that are read at once."""
@@ -143,6 +143,6 @@ def _trusted_certificates() -> str | bool:
                     f"{variable} names {path}, which cannot be loaded; it must be a "
                     "file of certificates in PEM format, or a folder of such files"
                 )
-                raise ConfigError([problem]) from None
+                raise ConfigError(problem) from None
             return path
     return True

@@ -3,13 +3,11 @@
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import filter as matching
-from functools import partial
 from typing import Any
 
 from jsonschema import Draft202012Validator
 
 from tap_leadintent import openapi
-from tap_leadintent.singer import checks
 from tap_leadintent.singer.checks import did_you_mean, find_unknown_names
 from tap_leadintent.times import EARLIEST, LATEST, parse_instant
 
@@ -130,5 +128,5 @@ def _map_problems(entry: str, definition: Any) -> Iterator[str]:  # noqa: ANN401
             yield f".{name}: there is no such field{hint}"
 
 
-validate = partial(checks.validate, checks=(_date_problems, _name_problems))
-"""Checks a configuration and fills in the defaults; see `checks.validate`."""
+CHECKS = (_date_problems, _name_problems)
+"""Find problems of the settings that their schema cannot."""

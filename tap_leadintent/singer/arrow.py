@@ -7,7 +7,7 @@ from typing import IO, Any
 
 from singer_sdk.contrib.msgspec import encoder
 
-from tap_leadintent.errors import StreamError
+from tap_leadintent.singer.errors import RecordError
 
 
 class ArrowWriter:
@@ -49,7 +49,7 @@ class ArrowWriter:
             rows: What RECORDs would hold.
 
         Raises:
-            StreamError: A value is not of the type of its column.
+            RecordError: A value is not of the type of its column.
         """
         arrays = [
             self._array(name, [row.get(name) for row in rows])
@@ -69,7 +69,7 @@ class ArrowWriter:
             return self._arrow.array(values, kind)
         except Exception as error:  # noqa: BLE001 - its errors have no common class
             # The message of a library may quote a record, which may be private.
-            raise StreamError(
+            raise RecordError(
                 f"a value of {column} is no {kind} ({type(error).__name__}); correct "
                 "its stream map, or set batch_config.encoding.format to jsonl"
             ) from None

@@ -17,8 +17,8 @@ from singer_sdk.helpers._batch import (
     SDKBatchMessage,
 )
 
-from tap_leadintent.errors import StreamError
 from tap_leadintent.singer.arrow import ArrowWriter, convert_to_parquet
+from tap_leadintent.singer.errors import RecordError
 
 Row = dict[str, Any]
 Schema = Mapping[str, Any]
@@ -84,7 +84,7 @@ class Batches:
             Whether there are as many rows now as a batch may have.
 
         Raises:
-            StreamError: Rows cannot be written.
+            RecordError: Rows cannot be written.
         """
         self._rows += 1
         if stream not in self._files:
@@ -105,7 +105,7 @@ class Batches:
         """Store the files, and announce them.
 
         Raises:
-            StreamError: They cannot be written.
+            RecordError: They cannot be written.
         """
         storage, kind = self._config.storage, self._encoding.format
         ending = "json.gz" if kind == "jsonl" else kind
@@ -128,13 +128,13 @@ class Batches:
 def _explaining() -> Generator[None]:
     try:
         yield
-    except StreamError:
+    except RecordError:
         raise
     except Exception as error:  # noqa: BLE001 - of several libraries
         # The message of a library may quote a record, which may be private.
         reason = getattr(error, "strerror", None) or type(error).__name__
         message = f"batches cannot be written ({reason}); see batch_config"
-        raise StreamError(message) from None
+        raise RecordError(message) from None
 
 
 class _LineWriter(gzip.GzipFile):

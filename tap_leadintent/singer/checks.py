@@ -10,7 +10,9 @@ from singer_sdk import Stream
 from singer_sdk.singerlib import Catalog
 from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL
 
-from tap_leadintent.errors import TAP_NAME
+Check = Callable[[Mapping[str, Any]], Iterable[str]]
+"""Returns a line for each problem of the settings, which begins with the setting's
+name."""
 
 _PACKAGES = {"arrow": "pyarrow", "parquet": "pyarrow", "s3": "s3fs"}
 """The packages that the extras for batches install."""
@@ -51,12 +53,13 @@ def find_unknown_names(
             yield f"{name}: there is no such {what}{did_you_mean(name, known)}"
 
 
-def validate(
+def find_problems(
     config: dict[str, Any],
     schema: Mapping[str, Any],
+    tap: str,
     *,
     complete: bool,
-    checks: Iterable[Callable[[Mapping[str, Any]], Iterable[str]]] = (),
+    checks: Iterable[Check] = (),
 ) -> list[str]:
     """Check a configuration and fill in the defaults.
 
@@ -64,6 +67,8 @@ def validate(
         config: The settings as given; defaults are added to it, nulls are removed, and
             whole numbers become integers.
         schema: JSON schema of all settings, the SDK's own among them.
+        tap: The tap's name, also that of its package, whose extras install what some
+            settings need.
         complete: Whether the required settings must be set.
         checks: Find problems that the schema cannot, in the settings that it allows.
 
@@ -90,9 +95,9 @@ def validate(
     ]
     wrong = {problem.partition(":")[0].partition(".")[0] for problem in problems}
     right = {name: value for name, value in config.items() if name not in wrong}
-    for check in (*checks, _sdk_problems):
+    for check in checks:
         problems += check(right)
-    return problems
+    return [*problems, *_sdk_problems(right, tap)]
 
 
 def _described(error: ValidationError) -> str:
@@ -109,17 +114,17 @@ def _described(error: ValidationError) -> str:
     return f"{name}: {error.message}"
 
 
-def _sdk_problems(config: Mapping[str, Any]) -> Iterator[str]:
+def _sdk_problems(config: Mapping[str, Any], tap: str) -> Iterator[str]:
     if config.get("flattening_enabled") and "flattening_max_depth" not in config:
         yield "flattening_max_depth: is required with flattening_enabled"
     if "fake." in str(config.get("stream_maps")) and not find_spec("faker"):
-        package = f"pip install '{TAP_NAME}[faker]'"
+        package = f"pip install '{tap}[faker]'"
         yield f"stream_maps: `fake` needs another package: {package}"
     if batch := config.get("batch_config"):
         scheme = str((batch.get("storage") or {}).get("root")).partition(":")[0]
         for extra in (batch["encoding"]["format"], scheme):
             if extra in _PACKAGES and not find_spec(_PACKAGES[extra]):
-                package = f"pip install '{TAP_NAME}[{extra}]'"
+                package = f"pip install '{tap}[{extra}]'"
                 yield f"batch_config: {extra} needs another package: {package}"
 
 

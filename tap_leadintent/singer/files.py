@@ -17,12 +17,10 @@ import msgspec
 from dotenv import find_dotenv, load_dotenv
 from jsonschema import Draft202012Validator, SchemaError
 
-from tap_leadintent.errors import TAP_NAME, ConfigError
+from tap_leadintent.singer.errors import ConfigError
 from tap_leadintent.singer.log import summarize
 
 _BOOLEANS = ConfigParser.BOOLEAN_STATES
-_PREFIX = f"{TAP_NAME.upper().replace('-', '_')}_"
-"""What the names of the settings' environment variables begin with."""
 
 
 class _StateFile(msgspec.Struct):
@@ -121,7 +119,7 @@ def read_catalog(path: str) -> dict[str, Any]:
             Draft202012Validator.check_schema(entry.get("schema", {}))
         except SchemaError as error:
             problem = f"{entry['tap_stream_id']}: {error.json_path}: {error.message}"
-            raise ConfigError([summarize(f"--catalog: {problem}")]) from None
+            raise ConfigError(summarize(f"--catalog: {problem}")) from None
         for part in entry.get("metadata", []):
             # The SDK reads the entry's own method only, which Meltano sets as well.
             method = part["metadata"].get("replication-method")
@@ -139,7 +137,7 @@ def _read(
         check(content)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise ConfigError([f"{summarize(option)}: {reason}; {hint}"]) from None
+        raise ConfigError(f"{summarize(option)}: {reason}; {hint}") from None
     return content
 
 
@@ -166,7 +164,7 @@ def read_json(path: str) -> dict[str, Any]:
         raise ValueError("it is nested too deeply") from None
 
 
-def read_environment(schema: Mapping[str, Any]) -> dict[str, Any]:
+def read_environment(tap: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     """Read the settings that are set in the environment, or in a `.env` file.
 
     The file is looked for in the working folder and its parents; environment variables
@@ -174,21 +172,23 @@ def read_environment(schema: Mapping[str, Any]) -> dict[str, Any]:
     the like, and other types are JSON. An empty variable counts as unset.
 
     Args:
+        tap: The tap's name. Those of its variables begin with it, such as
+            `TAP_EXAMPLE_START_DATE`.
         schema: JSON schema of all settings.
 
     Returns:
         The settings. What cannot be decoded stays a text, which the validation refuses.
     """
-    logger = logging.getLogger(TAP_NAME)
     try:
         load_dotenv(find_dotenv(usecwd=True))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        logger.warning(".env cannot be read: %s", reason)
+        logging.getLogger(tap).warning(".env cannot be read: %s", reason)
+    prefix = f"{tap.upper().replace('-', '_')}_"
     config: dict[str, Any] = {}
     for variable, text in sorted(os.environ.items()):
-        name = variable.removeprefix(_PREFIX).lower()
-        if not variable.startswith(_PREFIX) or not text:
+        name = variable.removeprefix(prefix).lower()
+        if not variable.startswith(prefix) or not text:
             continue
         if setting := schema["properties"].get(name):
             config[name] = text

@@ -10,7 +10,7 @@ from singer_sdk import Tap
 from singer_sdk import mapper as sdk
 from singer_sdk.singerlib import Catalog, MetadataMapping
 
-from tap_leadintent.errors import ConfigError, StreamError
+from tap_leadintent.singer.errors import ConfigError, RecordError
 from tap_leadintent.singer.flattening import Flattening
 from tap_leadintent.singer.log import summarize
 from tap_leadintent.singer.stream import SingerStream
@@ -47,7 +47,7 @@ def build_mapper(tap: Tap, streams: Mapping[str, SingerStream]) -> sdk.PluginMap
                 mapper.register_raw_streams_from_catalog(Catalog({name: known}))
     except Exception as error:  # noqa: BLE001 - its errors have no common class
         # Its message may quote a secret, and be of any length.
-        raise ConfigError([summarize(f"stream_maps: {error}")]) from None
+        raise ConfigError(summarize(f"stream_maps: {error}")) from None
     for name, maps in mapper.stream_maps.items():
         stream = streams[name]
         definitions = _definitions(name, mapper.stream_maps_dict)
@@ -62,11 +62,11 @@ def build_mapper(tap: Tap, streams: Mapping[str, SingerStream]) -> sdk.PluginMap
             try:
                 flattening = Flattening(stream_map, stream, hidden)
             except ValueError as error:
-                raise ConfigError([f"flattening_enabled: {name}: {error}"]) from None
+                raise ConfigError(f"flattening_enabled: {name}: {error}") from None
             except (KeyError, TypeError) as error:
                 # The SDK's function expects a type in each column.
                 problem = f"a column has no type ({type(error).__name__})"
-                raise ConfigError([f"flattening_enabled: {name}: {problem}"]) from None
+                raise ConfigError(f"flattening_enabled: {name}: {problem}") from None
             stream_map.transformed_schema = flattening.schema
             stream_map.flatten_record = flattening.record  # type: ignore[method-assign]
     return mapper
@@ -112,7 +112,7 @@ def _guard(stream_map: sdk.CustomStreamMap, hidden: set[str], extra: str) -> Non
             # The message must not quote the record, which may be private.
             what = type(error.__cause__ or error).__name__
             expression = " ".join(stream_map.expr_evaluator.expr.split())
-            raise StreamError(
+            raise RecordError(
                 f"the map expression {expression!r} failed on a record ({what}); a "
                 "value may be null there or of another type; if a field has no column, "
                 "make it a column (`schema`) or name it in `exclude_fields`"

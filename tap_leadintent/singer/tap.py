@@ -23,9 +23,9 @@ from singer_sdk import Tap
 from singer_sdk.tap_base import CliTestOptionValue
 from typing_extensions import override
 
-from tap_leadintent.errors import ConfigError, OutputError, RunError
-from tap_leadintent.interruption import Interruption
 from tap_leadintent.singer import checks, files, log
+from tap_leadintent.singer.errors import ConfigError, OutputError, RunError, TapError
+from tap_leadintent.singer.interruption import Interruption
 from tap_leadintent.singer.mapper import build_mapper
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.singer.writer import Writer
@@ -41,8 +41,9 @@ class SingerTap(Tap, Generic[StreamT]):
 
     message_writer_class = Writer
     streams: dict[str, StreamT]  # type: ignore[assignment]
-    validate = staticmethod(checks.validate)
-    """Checks the settings; a tap may put a function with more checks here."""
+
+    setting_checks: Sequence[checks.Check] = ()
+    """Find problems of the settings that their schema cannot."""
 
     see_also: str = ""
     """The last lines of `--help`."""
@@ -69,7 +70,11 @@ class SingerTap(Tap, Generic[StreamT]):
         self.logger.addFilter(log.Redaction())
         # The call adds the SDK's own settings, such as `stream_maps`, to the schema.
         self.append_builtin_config(schema := self.config_jsonschema)
-        problems = self.validate(self._config, schema, complete=raise_errors)
+        problems = checks.find_problems(
+            *(self._config, schema, self.name),
+            complete=raise_errors,
+            checks=self.setting_checks,
+        )
         self._raise_if_any(problems)
         return []
 
@@ -150,11 +155,21 @@ class SingerTap(Tap, Generic[StreamT]):
     def _raise_if_any(self, problems: Iterable[str]) -> None:
         """Raise a `ConfigError` if there are problems, without secrets in its lines."""
         if lines := [*map(log.summarize, problems)]:
-            raise ConfigError(lines)
+            raise ConfigError("\n".join(lines))
 
     @classmethod
     @override
-    def invoke(  # type: ignore[override]
+    def invoke(cls, **options: Any) -> None:
+        try:
+            cls._invoke(**options)
+        except TapError as error:
+            # Logged, not printed: Meltano does not show printed lines as errors.
+            for line in error.message.splitlines():
+                logging.getLogger(cls.name).error("%s", line)  # noqa: TRY400
+            raise SystemExit(1) from None
+
+    @classmethod
+    def _invoke(
         cls,
         *,
         config: tuple[str, ...] = (),
@@ -174,7 +189,7 @@ class SingerTap(Tap, Generic[StreamT]):
                 values |= files.read_config(path)
         cls.append_builtin_config(schema := cls.config_jsonschema)
         if "ENV" in config:
-            values |= files.read_environment(schema)
+            values |= files.read_environment(cls.name, schema)
         # A secret may stand in a path or a catalog by mistake.
         cls._hide_secrets(values)
         log.redact_whole_log()

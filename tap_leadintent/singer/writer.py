@@ -8,7 +8,7 @@ from singer_sdk.contrib.msgspec import MsgSpecWriter
 from singer_sdk.singerlib import Message, RecordMessage, StateMessage
 from typing_extensions import override
 
-from tap_leadintent.errors import OutputError
+from tap_leadintent.singer.errors import OutputError
 
 _BLOCK = 256 * 1024
 """The bytes of a block, about a page of records. Records are not written one by one, as

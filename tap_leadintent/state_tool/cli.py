@@ -7,8 +7,10 @@ from typing import Any
 import click
 
 from tap_leadintent.config.settings import SCHEMA
-from tap_leadintent.config.validation import validate
-from tap_leadintent.errors import ConfigError
+from tap_leadintent.config.validation import CHECKS
+from tap_leadintent.errors import TAP_NAME
+from tap_leadintent.singer.checks import find_problems
+from tap_leadintent.singer.errors import ConfigError
 from tap_leadintent.singer.files import read_config, read_environment
 from tap_leadintent.singer.log import hide, printable
 from tap_leadintent.state_tool import changes, describe
@@ -172,7 +174,7 @@ def _read_settings(
     settings: dict[str, Any] = {}
     try:
         if config == "ENV":
-            settings = read_environment(SCHEMA)
+            settings = read_environment(TAP_NAME, SCHEMA)
             settings["filters"] = _unflatten(settings.get("filters"))
         else:
             settings = read_config(config)
@@ -180,7 +182,9 @@ def _read_settings(
         raise StateError(error.message) from None
     hide(settings.get("api_key"))
     settings = {name: settings[name] for name in names if name in settings}
-    if problems := validate(settings, schema, complete=True):
+    if problems := find_problems(
+        settings, schema, TAP_NAME, complete=True, checks=CHECKS
+    ):
         hint = "correct the file that --config names"
         if config == "ENV":
             hint = (

@@ -7,7 +7,7 @@ from fnmatch import fnmatch
 import msgspec
 from singer_sdk.singerlib import Catalog
 
-from tap_leadintent.errors import ConfigError
+from tap_leadintent.singer.errors import ConfigError
 from tap_leadintent.singer.files import read_catalog
 
 _EXTRA = "MELTANO_EXTRACT__"
@@ -52,7 +52,7 @@ def _patterns(extra: str, default: list[str]) -> list[str]:
     try:
         return msgspec.json.decode(text, type=list[str]) if text else default
     except ValueError as error:
-        raise ConfigError([f"{_EXTRA}{extra}: {error}"]) from None
+        raise ConfigError(f"{_EXTRA}{extra}: {error}") from None
 
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:

@@ -64,7 +64,9 @@ def read(variables: dict[str, str]) -> dict[str, Any]:
         for name, text in prefixed(variables).items():
             patch.setenv(name, text)
         TapLeadIntent.append_builtin_config(schema := TapLeadIntent.config_jsonschema)
-        tap = TapLeadIntent(config=read_environment(schema), setup_mapper=False)
+        tap = TapLeadIntent(
+            config=read_environment(TapLeadIntent.name, schema), setup_mapper=False
+        )
         return dict(tap.config)
 
 
@@ -138,6 +140,6 @@ def test_a_file_of_variables_that_cannot_be_read_ends_no_run_without_need(
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
     assert enter(*enough).exit_code == 0
-    first, second = caplog.messages
+    first, second = [line for line in caplog.messages if line.startswith(".env")]
     assert first.startswith(".env cannot be read: 'utf-8' codec can't ")
     assert second == ".env cannot be read: No such file or directory"

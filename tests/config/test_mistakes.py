@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from tap_leadintent.errors import ConfigError
 from tap_leadintent.sandbox import Sandbox
+from tap_leadintent.singer.errors import ConfigError
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import (
     API_KEY,

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tap_leadintent.errors import RunError
+from tap_leadintent.singer.errors import RunError
 from tests.support.model import DAY, HOUR, Api, Lead, Version, lead, second, steady
 from tests.support.model_runs import CONFIG, asked, entries, run
 from tests.support.store import Store

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from singer_sdk.singerlib import RecordMessage
 
-from tap_leadintent.errors import RunError
 from tap_leadintent.replication.plan import Step
+from tap_leadintent.singer.errors import RunError
 from tap_leadintent.tap import TapLeadIntent
 from tap_leadintent.times import format_instant, utc_timestamp
 from tests.support.model import DAY, EPOCH, HOUR, Api, second, steady

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tap_leadintent.errors import RunError
+from tap_leadintent.singer.errors import RunError
 from tests.support.model import DAY, HOUR, Api, Lead, Version, iso, second, steady
 from tests.support.model_runs import entries, run
 from tests.support.store import Store

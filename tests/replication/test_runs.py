@@ -9,9 +9,10 @@ import msgspec
 import pytest
 
 from tap_leadintent.api.page import Records
-from tap_leadintent.errors import RunError, StreamError
+from tap_leadintent.errors import StreamError
 from tap_leadintent.replication.ranges import RangeChain, RangeGuard
 from tap_leadintent.replication.windows import Window
+from tap_leadintent.singer.errors import RunError
 from tests.support.helpers import leads_with
 from tests.support.model import (
     DAY,

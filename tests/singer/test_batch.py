@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from singer_sdk.helpers._batch import SDKBatchMessage
 
-from tap_leadintent.errors import StreamError
 from tap_leadintent.singer.batch import Batches, Row
+from tap_leadintent.singer.errors import RecordError
 from tests.support.batching import FORMATS, batch_config, read_table, rows_of
 
 TIME = {"type": ["string", "null"], "format": "date-time"}
@@ -106,7 +106,7 @@ def test_a_value_of_another_type_names_its_column_only(
     tmp_path: Path, kind: str, column: str, value: object
 ) -> None:
     line = rf"^a value of {column} is no .* \(\w+\); correct its stream map, or set "
-    with pytest.raises(StreamError, match=line) as refusal:
+    with pytest.raises(RecordError, match=line) as refusal:
         written(tmp_path, ("leads", {column: value}), kind=kind)
     assert PRIVATE not in str(refusal.value)
 
@@ -122,7 +122,7 @@ def test_any_error_of_a_batch_file_names_the_setting(
 
     monkeypatch.setattr(gzip.GzipFile, "writelines", refuse)
     line = rf"^batches cannot be written \({error.__name__}\); see batch_config$"
-    with pytest.raises(StreamError, match=line):
+    with pytest.raises(RecordError, match=line):
         written(tmp_path, ("leads", {"id": "a"}))
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tap_leadintent.errors import RunError
 from tap_leadintent.sandbox import Sandbox
+from tap_leadintent.singer.errors import RunError
 from tests.support.batching import FORMATS, batch_config, batched, deselecting
 from tests.support.helpers import Json, RunTap, leads_with, only
 from tests.support.model import DAY, EPOCH, Api, second, steady

@@ -1,6 +1,8 @@
 """The base serves another tap, which knows nothing of this one."""
 
 import json
+import logging
+import sys
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
@@ -10,7 +12,7 @@ from typing_extensions import override
 
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.singer.tap import SingerTap
-from tests.support.helpers import Json
+from tests.support.helpers import Json, enter
 
 
 class Users(SingerStream):
@@ -52,3 +54,21 @@ def test_another_tap_syncs(
     messages = map(json.loads, capsys.readouterr().out.splitlines())
     assert [each["type"][0] for each in messages] == [*"SRRS"]
     assert "users: it begins with ***" in caplog.messages
+
+
+def test_another_tap_has_variables_and_errors_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("TAP_LEADINTENT_TOKEN", "of-this-tap")
+    monkeypatch.setenv("TAP_OTHER_STREAM_MAPS", '{"users": {"x": "fake.name()"}}')
+    monkeypatch.setitem(sys.modules, "faker", None)
+    result = enter("--config=ENV", tap=Other)
+    assert isinstance(result.exception, SystemExit)
+    found = [each for each in caplog.records if each.levelno == logging.ERROR]
+    assert [(each.name, each.getMessage()) for each in found] == [
+        ("tap-other", "token: is required"),
+        (
+            "tap-other",
+            "stream_maps: `fake` needs another package: pip install 'tap-other[faker]'",
+        ),
+    ]

@@ -12,7 +12,7 @@ from unittest import mock
 import pytest
 from singer_sdk.singerlib import RecordMessage, SchemaMessage, StateMessage
 
-from tap_leadintent.errors import OutputError
+from tap_leadintent.singer.errors import OutputError
 from tap_leadintent.singer.writer import Writer
 
 BLOCK = 256 * 1024

@@ -19,6 +19,7 @@ from tap_leadintent.api.limits import Limits
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.openapi import STREAM_NAMES, is_documented
 from tap_leadintent.sandbox import Sandbox
+from tap_leadintent.singer.tap import SingerTap
 from tap_leadintent.tap import TapLeadIntent
 
 Json = dict[str, Any]
@@ -214,9 +215,8 @@ class HurriedTap(TapLeadIntent):
 class _Command:
     """The command line as a process makes it: its log goes to the stderr of then."""
 
-    name = TapLeadIntent.name
-
-    def __init__(self, tap: type[TapLeadIntent]) -> None:
+    def __init__(self, tap: type[SingerTap[Any]]) -> None:
+        self.name = tap.name
         self._tap = tap
 
     def main(self, **options: Any) -> Any:
@@ -234,7 +234,7 @@ class _Command:
 
 
 def enter(
-    *arguments: str, tap: type[TapLeadIntent] = TapLeadIntent, **options: Any
+    *arguments: str, tap: type[SingerTap[Any]] = TapLeadIntent, **options: Any
 ) -> Result:
     """Enter the tap in this process, as its command line does."""
     command: Any = _Command(tap)
