@@ -4,7 +4,6 @@ import logging
 import re
 from contextlib import suppress
 from dataclasses import dataclass
-from html import escape
 
 SHORTEST_SECRET = 8
 """Characters. A shorter secret would also be found in ordinary words."""
@@ -110,16 +109,14 @@ def _line(text: str) -> str:
 def _spellings(character: str) -> str:
     r"""Return a pattern of a character, escaped or not.
 
-    For example, that of `"` matches `"`, `\"`, `%22`, `\x22`, `\u0022`, `&#34;`,
-    `&#x22;` and `&quot;`.
+    For example, that of `"` matches `"`, `\"`, `%22`, `\x22` and `\u0022`.
     """
     if character.isalnum():
         return character
     code = ord(character)
     # An upper bound of backslashes keeps the search fast in a text of many.
     plain = re.escape(character)
-    entity = f"{re.escape(escape(character))}|&#0*{code};|&#x0*{code:x};"
-    return rf"\\{{,8}}(?:%{code:02x}|x{code:02x}|u{code:04x}|{entity}|{plain})"
+    return rf"\\{{,8}}(?:%{code:02x}|x{code:02x}|u{code:04x}|{plain})"
 
 
 def printable(text: str) -> str:
