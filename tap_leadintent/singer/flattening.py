@@ -6,7 +6,6 @@ the target does not have, and of two fields with the same flat name only one rem
 also computes each name again for each record, which takes three times as long.
 """
 
-from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from functools import lru_cache, partial
 from typing import Any
@@ -32,22 +31,21 @@ class Flattening:
         self,
         stream_map: StreamMap,
         stream: SingerStream,
-        hidden: AbstractSet[str] = frozenset(),
+        mapped: AbstractSet[str] = frozenset(),
     ) -> None:
         """Flatten the schema.
 
         Args:
             stream_map: The map with the options for flattening; its schema is nested.
             stream: The stream, which knows how to fit values to columns.
-            hidden: The columns that the stream map sets. Nested fields with these flat
-                names are left out.
+            mapped: The fields that the stream map sets.
 
         Raises:
-            ValueError: Two fields would have the same column.
+            ValueError: Two fields would have the same column, or the map sets a nested
+                field, which is there only after the map.
         """
         options: Any = stream_map.flattening_options
         self._depth: int = options.max_level
-        self._hidden = hidden
         naming = {
             "separator": options.separator,
             "max_key_length": options.max_key_length,
@@ -60,9 +58,15 @@ class Flattening:
         self.schema = stream_map.flatten_schema({**schema, "properties": fields})
         """The JSON schema of the flat records."""
         columns = self._columns = self.schema["properties"]
-        for name in columns.keys() & (hidden - fields.keys()):
-            del columns[name]
         self._objects = [name for name in fields if self._name(name, ()) not in columns]
+        for name in self._objects:
+            for part in mapped:
+                if part.startswith(self._name("", (name,))):
+                    raise ValueError(
+                        f"{part} would be a part of {name}, so no map can set it; "
+                        "leave a nested field out with exclude_fields, and give a new "
+                        "column another name"
+                    )
         if extra_fields is not None:
             columns[self._extra] = {"type": ["string", "null"]}
         self._shape = stream.shaper_for(columns)
@@ -80,15 +84,10 @@ class Flattening:
         fields, flat = {**record}, dict[str, Any]()
         extra_value = fields.pop(self._extra, None)
         extra_fields: Record = {**extra_value} if isinstance(extra_value, dict) else {}
-        for name in [*extra_fields]:
-            hides = self._holds_any(name, (), self._hidden)
-            is_object = isinstance(extra_fields[name], dict)
-            if is_object and (hides or name in self._objects):
+        for name in self._objects:
+            if isinstance(extra_fields.get(name), dict):
                 # It contradicts its column, but most of its fields have a flat one.
                 fields[name] = extra_fields.pop(name)
-            elif hides:
-                # It may contain what the map hides, in another form.
-                del extra_fields[name]
         self._flatten(fields, (), flat)
         (shaped,) = self._shape([flat])
         if self._extra in shaped:
@@ -103,26 +102,13 @@ class Flattening:
         """Put an object's fields under their flat names."""
         for name, value in fields.items():
             column = self._name(name, above)
-            if above and column in self._hidden:
-                continue
             if column in self._columns and flat.get(column) is None:
                 is_nested = isinstance(value, (dict, list))
                 flat[column] = serialize_json(value) if is_nested else value
             elif isinstance(value, dict) and value and len(above) < self._depth:
                 self._flatten(value, (*above, name), flat)
-            elif self._holds_any(name, above, self._hidden):
-                continue
-            elif value not in (None, {}) or (
-                above and not self._holds_any(name, above, self._columns)
-            ):
+            elif value not in (None, {}):
                 _add(flat, column, value)
-
-    def _holds_any(
-        self, name: str, above: tuple[str, ...], columns: Iterable[str]
-    ) -> bool:
-        """Return whether one of the columns belongs to something inside a field."""
-        prefix = self._name("", (*above, name))
-        return any(column.startswith(prefix) for column in columns)
 
 
 def _add(record: Record, name: str, value: object) -> None:

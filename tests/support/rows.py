@@ -88,7 +88,8 @@ def flattened(row: Row, columns: dict[str, Any]) -> Row:
         for field in {**fields, **(value or {})}:
             inner = (value or {}).get(field)
             if field not in fields:
-                extra_fields[f"{name}__{field}"] = inner
+                if inner not in (None, {}):
+                    extra_fields[f"{name}__{field}"] = inner
             elif fields[field].get("format") == "date-time":
                 flat[f"{name}__{field}"] = instant(inner)
             else:
