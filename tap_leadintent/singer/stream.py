@@ -38,19 +38,25 @@ too; records in batches do not. A target writes what it has at each STATE."""
 class SingerStream(Stream):
     """A stream whose STATE says only what has been written before it."""
 
-    extra_column: str
-    """The column of the fields that have no column of their own."""
+    extra_column: str = ""
+    """The column of the fields that have no column of their own, if there is one.
+    Without it, they are dropped when records are flattened."""
 
     def shaper_for(self, columns: Record) -> Callable[[list[Record]], list[Record]]:
         """Return a function that fits flat records to columns.
+
+        A stream may override it to check types, or to fill `extra_column`.
 
         Args:
             columns: The schema of each column, by the column's name.
 
         Returns:
-            A function from records to records that have these columns and no others.
+            A function from records to records that have no other columns.
         """
-        raise NotImplementedError
+        return lambda records: [
+            {name: value for name, value in record.items() if name in columns}
+            for record in records
+        ]
 
     _tap: "SingerTap[Any]"
 

@@ -19,13 +19,16 @@ class Users(SingerStream):
     """Two users."""
 
     name = "users"
-    schema: ClassVar[Json] = {"properties": {"id": {"type": "integer"}}}
+    schema: ClassVar[Json] = th.PropertiesList(
+        th.Property("id", th.IntegerType),
+        th.Property("home", th.ObjectType(th.Property("city", th.StringType))),
+    ).to_dict()
     primary_keys = ("id",)
 
     @override
     def get_records(self, context: object) -> Iterable[Json]:
         self.logger.warning("it begins with %s", self.config["token"])
-        yield from ({"id": 1}, {"id": 2})
+        yield from ({"id": 1, "home": {"city": "c", "zip": 1}}, {"id": 2})
 
 
 def sync(streams: Sequence[Users]) -> None:
@@ -54,6 +57,30 @@ def test_another_tap_syncs(
     messages = map(json.loads, capsys.readouterr().out.splitlines())
     assert [each["type"][0] for each in messages] == [*"SRRS"]
     assert "users: it begins with ***" in caplog.messages
+
+
+@pytest.mark.parametrize(
+    ("settings", "rows"),
+    [
+        (
+            {"stream_maps": {"users": {"home": None, "next": "id + 1"}}},
+            [{"id": 1, "next": 2}, {"id": 2, "next": 3}],
+        ),
+        (
+            {"flattening_enabled": True, "flattening_max_depth": 1},
+            [{"id": 1, "home__city": "c"}, {"id": 2}],
+        ),
+    ],
+    ids=["map", "flattening"],
+)
+def test_another_tap_maps_and_flattens(
+    capsys: pytest.CaptureFixture[str], settings: Json, rows: list[Json]
+) -> None:
+    Other(config={"token": "another-secret", **settings}).sync_all()
+    schema, *messages = map(json.loads, capsys.readouterr().out.splitlines())
+    records = [each["record"] for each in messages if each["type"] == "RECORD"]
+    assert records == rows
+    assert records[0].keys() == schema["schema"]["properties"].keys()
 
 
 def test_another_tap_has_variables_and_errors_of_its_own(
