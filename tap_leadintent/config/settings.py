@@ -1,6 +1,10 @@
 """The settings, as `--about` shows them."""
 
+from copy import deepcopy
+from typing import Any
+
 from singer_sdk import typing as th
+from singer_sdk.helpers.capabilities import BATCH_CONFIG
 
 from tap_leadintent.singer.log import SHORTEST_SECRET
 
@@ -12,60 +16,36 @@ _HTTP = r"http://(localhost|127(\.[0-9]{1,3}){3}|\[::1\])"
 _ROOT = rf"^(?i:{_HTTPS}|{_HTTP})(:[0-9]{{1,5}})?(/[^\s?#]*)?(?<!/v1)(?<!/v1/)\Z"
 """Patterns end with `\\Z`, as a dollar sign would let a line feed follow."""
 
-_BATCHES = th.ObjectType(
-    th.Property(
-        "encoding",
-        th.ObjectType(
-            th.Property(
-                "format",
-                th.StringType(allowed_values=["jsonl", "parquet", "arrow"]),
-                required=True,
-                title="Batch Encoding Format",
-                description="Format of the files: jsonl, parquet or arrow.",
-            ),
-            th.Property(
-                "compression",
-                th.StringType(allowed_values=["gzip", "none"]),
-                title="Batch Compression Format",
-                description="Compression of Parquet files: gzip or none.",
-            ),
-            additional_properties=False,
-        ),
-        required=True,
-    ),
-    th.Property(
-        "storage",
-        th.ObjectType(
-            th.Property(
-                "root",
-                th.StringType,
-                title="Batch Storage Root",
-                description="Folder for the files, or an address such as s3://bucket.",
-            ),
-            th.Property(
-                "prefix",
-                th.StringType,
-                title="Batch Storage Prefix",
-                description="What the names of the files begin with.",
-            ),
-            th.Property(
-                "params",
-                th.ObjectType(additional_properties=True),
-                title="Batch Storage Params",
-                description="Options of the file system, as fsspec takes them.",
-            ),
-            additional_properties=False,
-        ),
-    ),
-    th.Property(
-        "batch_size",
-        th.IntegerType(minimum=1),
-        title="Batch Size",
-        description="Rows of a file at most.",
-    ),
-    additional_properties=False,
-)
-"""The SDK's own declaration has no `arrow` before version 0.55, and no `batch_size`."""
+
+def _batch_settings() -> dict[str, Any]:
+    """Return what the SDK declares, with what it lacks, and without unknown names.
+
+    Before version 0.55, it has no `arrow`, and no `batch_size`.
+    """
+    settings: dict[str, Any] = deepcopy(BATCH_CONFIG["properties"]["batch_config"])
+    parts = settings["properties"]
+    encoding, storage = parts["encoding"], parts["storage"]
+    encoding |= {"type": "object", "required": ["format"]}
+    encoding["properties"]["format"] |= {
+        "type": "string",
+        "enum": ["jsonl", "parquet", "arrow"],
+    }
+    storage["properties"]["params"] = {
+        "type": ["object", "null"],
+        "title": "Batch Storage Params",
+        "description": "Options of the file system, as fsspec takes them.",
+    }
+    parts["batch_size"] = {
+        "type": ["integer", "null"],
+        "minimum": 1,
+        "title": "Batch Size",
+        "description": "Rows of a file at most.",
+    }
+    settings["required"] = ["encoding"]
+    for part in (settings, encoding, storage):
+        part["additionalProperties"] = False
+    return settings
+
 
 SCHEMA = th.PropertiesList(
     th.Property(
@@ -182,7 +162,7 @@ SCHEMA = th.PropertiesList(
     ),
     th.Property(
         "batch_config",
-        _BATCHES,
+        th.CustomType(_batch_settings()),
         description="Passes rows in files to a loader that reads their format; faster "
         "for hundreds of thousands of rows, and of no use in a regular run",
     ),
