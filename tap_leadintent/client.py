@@ -335,5 +335,5 @@ class LeadIntentStream(SingerStream):
         """
         rows = self._shaper.shape(self.sample().data)
         for row in rows[:1]:
-            self.map(row)
+            self.messages_for(row)
         self.logger.info("ok")

@@ -56,7 +56,7 @@ def _sync(stream: LeadIntentStream) -> None:
         stream.sync()
         is_complete = True
     finally:
-        stream.note_state()
+        stream.copy_state_to_tap()
         figures = _log_fields(stream)
         text = describe_figures(figures)
         if is_complete and (newest := figures["covered_to"]):

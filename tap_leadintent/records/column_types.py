@@ -65,13 +65,13 @@ def _coercion(schema: Schema, exact: Any) -> Callable[[Any], Any]:  # noqa: ANN4
             return utc_timestamp
     kind = _single_type(schema)
     formats = None if kind in {"object", "array"} else FormatChecker()
-    validator = Draft202012Validator(_with_decimals(schema), format_checker=formats)
+    validator = Draft202012Validator(_as_targets_decode(schema), format_checker=formats)
 
     def coerce_value(value: object) -> object:
         if kind == "integer" and isinstance(value, float) and value.is_integer():
             value = int(value)
         if exact is None:
-            is_valid = validator.is_valid(_with_decimals(value))
+            is_valid = validator.is_valid(_as_targets_decode(value))
         else:
             is_valid = _matches_type(exact, value)
         return value if is_valid else None
@@ -79,8 +79,8 @@ def _coercion(schema: Schema, exact: Any) -> Callable[[Any], Any]:  # noqa: ANN4
     return coerce_value
 
 
-def _with_decimals(value: Any) -> Any:  # noqa: ANN401 - any JSON
-    """Decode numbers as `Decimal`, as targets do: then 0.57 is a multiple of 0.01."""
+def _as_targets_decode(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    """Return a value with its numbers as `Decimal`, so 0.57 is a multiple of 0.01."""
     return deserialize_json(serialize_json(value))
 
 

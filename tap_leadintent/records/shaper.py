@@ -109,7 +109,7 @@ class RecordShaper:
     ) -> Record:
         shaped = self._empty | record
         extra_fields: Record = {}
-        # Otherwise the record has no field without a column.
+        # Otherwise each field of the record has a column.
         if len(shaped) > len(self._empty):
             unknown = [name for name in record if name not in self._empty]
             unknown_fields = {name: shaped.pop(name) for name in unknown}

@@ -1,1 +1,1 @@
-"""The SDK's side: messages, STATE, the writer."""
+"""A base for any tap: all that lies between a tap and the SDK."""

@@ -148,9 +148,9 @@ def catalog_problems(catalog: Catalog, streams: Mapping[str, Stream]) -> Iterato
     for problem in find_unknown_names(selected, streams, "stream"):
         yield f"catalog: {problem}"
     for stream in (streams[name] for name in selected if name in streams):
-        what = f"method, only {' and '.join(_METHODS)}"
-        for problem in find_unknown_names([stream.replication_method], _METHODS, what):
-            yield f"catalog: {stream.name}: the replication method {problem}"
+        if (method := stream.replication_method) not in _METHODS:
+            problem = f"there is no such method, only {' and '.join(_METHODS)}"
+            yield f"catalog: {stream.name}: the replication method {method}: {problem}"
         columns = stream.effective_schema.get("properties", {})
         keys = filter(None, [stream.replication_key, *stream.primary_keys])
         for problem in find_unknown_names(dict.fromkeys(keys), columns, "column"):

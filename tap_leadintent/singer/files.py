@@ -1,4 +1,4 @@
-"""Reads the settings, and checks the files of the command line.
+"""Reads the files of the command line and the environment, and checks their form.
 
 The SDK's own functions keep some types of environment variables as text, and end with a
 traceback if a file has another form.

@@ -31,14 +31,14 @@ class Flattening:
         self,
         stream_map: StreamMap,
         stream: SingerStream,
-        mapped: AbstractSet[str] = frozenset(),
+        fields_set: AbstractSet[str] = frozenset(),
     ) -> None:
         """Flatten the schema.
 
         Args:
             stream_map: The map with the options for flattening; its schema is nested.
             stream: The stream, which knows how to fit values to columns.
-            mapped: The fields that the stream map sets.
+            fields_set: The fields that the stream map sets.
 
         Raises:
             ValueError: Two fields would have the same column, or the map sets a nested
@@ -51,16 +51,16 @@ class Flattening:
             "max_key_length": options.max_key_length,
         }
         self._name = lru_cache(_MAX_NAMES)(partial(flatten_key, **naming))
-        self._extra = stream.extra_column
+        self._extra_column = stream.extra_column
         schema = stream_map.transformed_schema
         fields = dict(schema["properties"])
-        extra_fields = fields.pop(self._extra, None)
+        extra_fields = fields.pop(self._extra_column, None)
         self.schema = stream_map.flatten_schema({**schema, "properties": fields})
         """The JSON schema of the flat records."""
         columns = self._columns = self.schema["properties"]
         self._objects = [name for name in fields if self._name(name, ()) not in columns]
         for name in self._objects:
-            for part in mapped:
+            for part in fields_set:
                 if part.startswith(self._name("", (name,))):
                     raise ValueError(
                         f"{part} would be a part of {name}, so no map can set it; "
@@ -68,10 +68,10 @@ class Flattening:
                         "column another name"
                     )
         if extra_fields is not None:
-            columns[self._extra] = {"type": ["string", "null"]}
+            columns[self._extra_column] = {"type": ["string", "null"]}
         self._shape = stream.shaper_for(columns)
 
-    def record(self, record: Record) -> Record:
+    def flatten(self, record: Record) -> Record:
         """Flatten a record.
 
         Args:
@@ -82,20 +82,20 @@ class Flattening:
             does not allow null.
         """
         fields, flat = {**record}, dict[str, Any]()
-        extra_value = fields.pop(self._extra, None)
-        extra_fields: Record = {**extra_value} if isinstance(extra_value, dict) else {}
+        given_extra = fields.pop(self._extra_column, None)
+        extra_fields: Record = {**given_extra} if isinstance(given_extra, dict) else {}
         for name in self._objects:
             if isinstance(extra_fields.get(name), dict):
                 # It contradicts its column, but most of its fields have a flat one.
                 fields[name] = extra_fields.pop(name)
         self._flatten(fields, (), flat)
         (shaped,) = self._shape([flat])
-        if self._extra in shaped:
-            for column, value in (shaped[self._extra] or {}).items():
+        if self._extra_column in shaped:
+            for column, value in (shaped[self._extra_column] or {}).items():
                 _add(extra_fields, column, value)
-            if extra_value is None or isinstance(extra_value, dict):
-                extra_value = serialize_json(extra_fields) if extra_fields else None
-            shaped[self._extra] = extra_value
+            if given_extra is None or isinstance(given_extra, dict):
+                given_extra = serialize_json(extra_fields) if extra_fields else None
+            shaped[self._extra_column] = given_extra
         return shaped
 
     def _flatten(self, fields: Record, above: tuple[str, ...], flat: Record) -> None:

@@ -52,15 +52,15 @@ def build_mapper(tap: Tap, streams: Mapping[str, SingerStream]) -> sdk.PluginMap
         stream = streams[name]
         definitions = _definitions(name, mapper.stream_maps_dict)
         for stream_map, definition in zip(maps, definitions, strict=True):
-            hidden: set[str] = set()
+            fields_set: set[str] = set()
             if isinstance(stream_map, sdk.CustomStreamMap):
-                hidden = _fields_set_by(stream_map, definition)
-                _guard(stream_map, hidden, stream.extra_column)
+                fields_set = _fields_set_by(stream_map, definition)
+                _hide_fields(stream_map, fields_set, stream.extra_column)
             stream_map.flattening_options = options
             if not stream_map.flattening_enabled:
                 continue
             try:
-                flattening = Flattening(stream_map, stream, hidden)
+                flattening = Flattening(stream_map, stream, fields_set)
             except ValueError as error:
                 raise ConfigError(f"flattening_enabled: {name}: {error}") from None
             except (KeyError, TypeError) as error:
@@ -68,7 +68,7 @@ def build_mapper(tap: Tap, streams: Mapping[str, SingerStream]) -> sdk.PluginMap
                 problem = f"a column has no type ({type(error).__name__})"
                 raise ConfigError(f"flattening_enabled: {name}: {problem}") from None
             stream_map.transformed_schema = flattening.schema
-            stream_map.flatten_record = flattening.record  # type: ignore[method-assign]
+            stream_map.flatten_record = flattening.flatten  # type: ignore[method-assign]
     return mapper
 
 
@@ -78,33 +78,35 @@ def _definitions(stream: str, maps: sdk.StreamMapsDict) -> list[Record]:
     The first map is that of the stream itself, and the others make copies. A map of the
     SDK does not say what it sets.
     """
-    own: Record = {}
+    primary: Record = {}
     copies: list[Record] = []
-    for name, definition in maps.items():
-        sets = definition if isinstance(definition, dict) else {}
-        if fnmatch(stream, sets.get(sdk.MAPPER_SOURCE_OPTION, name)):
-            if sdk.MAPPER_SOURCE_OPTION in sets:
-                copies.append(sets)
+    for name, value in maps.items():
+        definition = value if isinstance(value, dict) else {}
+        if fnmatch(stream, definition.get(sdk.MAPPER_SOURCE_OPTION, name)):
+            if sdk.MAPPER_SOURCE_OPTION in definition:
+                copies.append(definition)
             else:
-                own = sets
-    return [own, *copies]
+                primary = definition
+    return [primary, *copies]
 
 
-def _fields_set_by(stream_map: sdk.CustomStreamMap, sets: Record) -> set[str]:
-    changed = {name for name, value in sets.items() if value not in (name, "self")}
+def _fields_set_by(stream_map: sdk.CustomStreamMap, definition: Record) -> set[str]:
+    changed = {n for n, value in definition.items() if value not in (n, "self")}
     # `__else__` takes out columns that it does not name.
     remaining = stream_map.transformed_schema["properties"].keys()
     return changed.union(stream_map.raw_schema["properties"].keys() - remaining)
 
 
-def _guard(stream_map: sdk.CustomStreamMap, hidden: set[str], extra: str) -> None:
-    """Make a map hide the fields that it sets, and explain its errors."""
+def _hide_fields(stream_map: sdk.CustomStreamMap, names: set[str], extra: str) -> None:
+    """Make a map hide the fields that it sets, and explain its errors.
+
+    The extra fields have one if it has no column, or contradicts its column's type.
+    """
     transform = stream_map.transform
 
     def transform_safely(record: Record) -> Record | None:
-        # A field is there if it has no column, or contradicts its column's type.
         if extra_fields := record.get(extra):
-            kept = {n: value for n, value in extra_fields.items() if n not in hidden}
+            kept = {n: value for n, value in extra_fields.items() if n not in names}
             record = {**record, extra: kept or None}
         try:
             return transform(record)

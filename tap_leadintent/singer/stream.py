@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 
 _MIN_BETWEEN_STATES = 300
-"""A STATE is written at the end of a window when so many records and windows have been
-emitted since the last one. Windows count, so that a long time without records is saved,
-too; records in batches do not. A target writes what it has at each STATE."""
+"""A STATE is written when the state has changed and so many records and changes have
+been emitted since the last one. Changes count, so that a long time without records is
+saved, too; records in batches do not. A target writes what it has at each STATE."""
 
 
 class SingerStream(Stream):
@@ -69,7 +69,7 @@ class SingerStream(Stream):
         super().__init__(tap)
         self.logger.addFilter(log.Redaction(self.name))
         self._since_state = 0
-        """How many records and windows were emitted since the last STATE."""
+        """How many records and changes of the state there were since the last STATE."""
 
     @cached_property
     def _batch(self) -> Batches | None:
@@ -105,7 +105,7 @@ class SingerStream(Stream):
         """
         self._tap.flush()
 
-    def map(self, record: Record) -> list[RecordMessage]:
+    def messages_for(self, record: Record) -> list[RecordMessage]:
         """Return the messages that stream maps make of a record.
 
         Args:
@@ -114,14 +114,18 @@ class SingerStream(Stream):
         return [*self._generate_record_messages(record)]
 
     def checkpoint(self) -> None:
-        """Note that the stream's state has changed, and write a STATE if one is due."""
+        """Count a change of the stream's state, and write a STATE if one is due.
+
+        It is due if 300 records and changes have been emitted since the last one, or if
+        a batch is old.
+        """
         self._since_state += 1
         is_old = self._batch is not None and self._batch.is_old
         if is_old or self._since_state >= _MIN_BETWEEN_STATES:
             self.write_state()
 
-    def note_state(self) -> None:
-        """Take the stream's state into the run's, for a STATE of a run that ends early.
+    def copy_state_to_tap(self) -> None:
+        """Copy the stream's state into the tap's, for a STATE of a run that ends early.
 
         With batches, rows that the state covers may still wait for their batch, so
         nothing changes.
@@ -154,7 +158,7 @@ class SingerStream(Stream):
             # Set later, as the constructor would convert it to UTC once more.
             messages[0].time_extracted = datetime.now(UTC)
         else:
-            messages = self.map(record)
+            messages = self.messages_for(record)
         for message in messages:
             if self._batch is None:
                 self._since_state += 1

@@ -111,7 +111,7 @@ class SingerTap(Tap, Generic[StreamT]):
             self._write_state()
             self.sync_streams(selected)
         except (RunError, SystemExit):
-            # A stream that ended early has noted its last windows, so a last STATE is
+            # A stream that ended early has copied its state here, so a last STATE is
             # written. If the target has ended, too, that is not possible. After a
             # KeyboardInterrupt nothing is written, because the output may end with a
             # part of a line.

@@ -71,11 +71,11 @@ def main() -> None:
 def show(state: str, config: str) -> None:
     """Show which time intervals have been read of each stream."""
     settings = _read_settings(config, ["start_date"])
-    bookmarks = read_document(state).bookmarks
-    shown = describe.shown_time(settings, bookmarks.values(), int(time.time()))
+    states = read_document(state).states
+    shown = describe.shown_time(settings, states.values(), int(time.time()))
     _echo(describe.explain(shown, is_plan=False))
     for name in RANGES:
-        for line in describe.describe(name, bookmarks.get(name, {}), shown):
+        for line in describe.describe(name, states.get(name, {}), shown):
             _echo(line)
 
 
@@ -94,23 +94,23 @@ def plan(
     it, all streams count as selected.
     """
     settings = _read_settings(config, _PLAN_SETTINGS, required=["base_url"])
-    bookmarks = read_document(state).bookmarks
+    states = read_document(state).states
     try:
         methods = selected_streams(RANGES, catalog)
     except ConfigError as error:
         raise StateError(error.message) from None
     now = int(time.time())
-    shown = describe.shown_time(settings, bookmarks.values(), now)
+    shown = describe.shown_time(settings, states.values(), now)
     if at is None:
         _echo(f"A run that begins at {format_instant(now)} reads:")
         _echo(describe.explain(shown, is_plan=True))
     names = [stream] if stream else [*RANGES]
     for name in filter(methods.__contains__, names):
-        bookmark = bookmarks.get(name, {})
-        if is_full_table(name, bookmark, methods[name]):
+        stream_state = states.get(name, {})
+        if is_full_table(name, stream_state, methods[name]):
             _echo(f"{name}: {describe.FULL_TABLE}")
             continue
-        for line in describe.describe_plan(name, settings, bookmark, shown, at):
+        for line in describe.describe_plan(name, settings, stream_state, shown, at):
             _echo(line)
     if not_selected := [name for name in names if name not in methods]:
         _echo(f"Not selected: {', '.join(not_selected)}")
@@ -130,8 +130,8 @@ def forget(state: str, stream: str, start: int | None, end: int | None) -> None:
     """
     interval = (EARLIEST if start is None else start, LATEST if end is None else end)
     document = read_document(state)
-    bookmark = changes.forget(document.bookmarks.get(stream, {}), stream, interval)
-    click.echo(document.with_bookmarks({**document.bookmarks, stream: bookmark}))
+    changed = changes.forget(document.states.get(stream, {}), stream, interval)
+    click.echo(document.with_states({**document.states, stream: changed}))
 
 
 @main.command()
@@ -156,11 +156,11 @@ def join(
     settings = _read_settings(config, ["lookback_minutes"])
     lookback = int(settings["lookback_minutes"]) * 60
     documents = [read_document(path) for path in shards]
-    bookmarks = [document.bookmarks for document in documents]
+    shards_states = [document.states for document in documents]
     joined = changes.join(
-        bookmarks, start, end, lookback=lookback, allow_holes=allow_holes
+        shards_states, start, end, lookback=lookback, allow_holes=allow_holes
     )
-    click.echo(documents[0].with_bookmarks(joined))
+    click.echo(documents[0].with_states(joined))
 
 
 def _read_settings(

@@ -33,19 +33,19 @@ class Document(NamedTuple):
     content: dict[str, Any]
     """The JSON object that was read."""
 
-    bookmarks: dict[str, RawState]
+    states: dict[str, RawState]
     """The state of each stream."""
 
-    def with_bookmarks(self, bookmarks: dict[str, RawState]) -> str:
-        """Return the document with other bookmarks, in the form that was read.
+    def with_states(self, states: dict[str, RawState]) -> str:
+        """Return the document with other states, in the form that was read.
 
         Args:
-            bookmarks: The new state of each stream.
+            states: The new state of each stream.
 
         Returns:
             One line of JSON, in ASCII.
         """
-        state = {**self.content.get(_MELTANO_KEY, self.content), "bookmarks": bookmarks}
+        state = {**self.content.get(_MELTANO_KEY, self.content), "bookmarks": states}
         if _MELTANO_KEY in self.content:
             state = {**self.content, _MELTANO_KEY: state}
         return json.dumps(state)
@@ -66,16 +66,16 @@ def read_document(path: str) -> Document:
     name = "standard input" if path == "-" else path
     try:
         content = read_json(path)
-        bookmarks = bookmarks_of(content.get(_MELTANO_KEY, content) or {})
+        states = bookmarks_of(content.get(_MELTANO_KEY, content) or {})
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
         raise StateError(
             f"{name}: {reason}; give what `meltano state get` prints, or the value of "
             "the last STATE"
         ) from None
-    if not bookmarks:
+    if not states:
         raise StateError(
             f"{name}: the state is empty, so the next run reads everything; if you "
             "did not expect that, compare its name with `meltano state list`"
         )
-    return Document(content, bookmarks)
+    return Document(content, states)

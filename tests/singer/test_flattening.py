@@ -31,7 +31,7 @@ def flattening(
 
 
 def flat(fields: Json, record: Json, depth: int = 1) -> Json:
-    found = flattening(fields, depth).record(record)
+    found = flattening(fields, depth).flatten(record)
     extra = found.pop("additional_properties")
     return {**found, "extra": extra and json.loads(extra)}
 
@@ -100,9 +100,9 @@ def test_a_nested_field_that_contradicts_its_column_is_logged(
 ) -> None:
     """Within an object, which a warehouse stores as JSON, its type did not matter."""
     notes = RecordNotes(STREAM.logger)
-    flatten = flattening({"signal": opened(at=TIME, by=TIME, refs=ARRAY)}, notes=notes)
+    flat_map = flattening({"signal": opened(at=TIME, by=TIME, refs=ARRAY)}, notes=notes)
     signal = {"at": "2026-03-01T12:00:00+05:45", "by": "soon", "refs": ["ü"], "new": 1}
-    assert flatten.record({"signal": signal}) == {
+    assert flat_map.flatten({"signal": signal}) == {
         "signal__at": "2026-03-01T06:15:00.000000Z",
         "signal__by": None,
         "signal__refs": '["\\u00fc"]',
@@ -153,9 +153,11 @@ def test_nothing_is_lost_and_nothing_is_undeclared(  # noqa: PLR0913, PLR0917 - 
     fields: Json, record: Json, extra: Json, depth: int, separator: str, longest: int
 ) -> None:
     try:
-        flatten = flattening(fields, depth, separator=separator, max_key_length=longest)
+        flat_map = flattening(
+            fields, depth, separator=separator, max_key_length=longest
+        )
     except ValueError:
         return
-    found = flatten.record({**record, "additional_properties": extra})
-    assert found.keys() == flatten.schema["properties"].keys()
+    found = flat_map.flatten({**record, "additional_properties": extra})
+    assert found.keys() == flat_map.schema["properties"].keys()
     assert leaves(found) == leaves({**record, "extra": extra})
