@@ -64,8 +64,8 @@ class Flattening:
                 if part.startswith(self._name("", (name,))):
                     raise ValueError(
                         f"{part} would be a part of {name}, so no map can set it; "
-                        "leave a nested field out with exclude_fields, and give a new "
-                        "column another name"
+                        f"if it is a nested field, {stream.how_to_leave_out}; give a "
+                        "new column another name"
                     )
         if extra_fields is not None:
             columns[self._extra_column] = {"type": ["string", "null"]}

@@ -55,7 +55,7 @@ def build_mapper(tap: Tap, streams: Mapping[str, SingerStream]) -> sdk.PluginMap
             fields_set: set[str] = set()
             if isinstance(stream_map, sdk.CustomStreamMap):
                 fields_set = _fields_set_by(stream_map, definition)
-                _hide_fields(stream_map, fields_set, stream.extra_column)
+                _hide_fields(stream_map, fields_set, stream)
             stream_map.flattening_options = options
             if not stream_map.flattening_enabled:
                 continue
@@ -97,12 +97,14 @@ def _fields_set_by(stream_map: sdk.CustomStreamMap, definition: Record) -> set[s
     return changed.union(stream_map.raw_schema["properties"].keys() - remaining)
 
 
-def _hide_fields(stream_map: sdk.CustomStreamMap, names: set[str], extra: str) -> None:
+def _hide_fields(
+    stream_map: sdk.CustomStreamMap, names: set[str], stream: SingerStream
+) -> None:
     """Make a map hide the fields that it sets, and explain its errors.
 
     The extra fields have one if it has no column, or contradicts its column's type.
     """
-    transform = stream_map.transform
+    transform, extra = stream_map.transform, stream.extra_column
 
     def transform_safely(record: Record) -> Record | None:
         if extra_fields := record.get(extra):
@@ -117,7 +119,7 @@ def _hide_fields(stream_map: sdk.CustomStreamMap, names: set[str], extra: str) -
             raise RecordError(
                 f"the map expression {expression!r} failed on a record ({what}); a "
                 "value may be null there or of another type; if a field has no column, "
-                "make it a column (`schema`) or name it in `exclude_fields`"
+                f"make it a column (`schema`) or {stream.how_to_leave_out}"
             ) from None
 
     stream_map.transform = transform_safely  # type: ignore[method-assign]
