@@ -4,6 +4,7 @@ import json
 import logging
 from base64 import b64encode
 from collections.abc import Callable, Iterator
+from html import escape
 from urllib import parse
 
 import pytest
@@ -37,6 +38,10 @@ SPELL: dict[str, Callable[[str], str]] = {
         each if each.isalnum() else f"\\u{ord(each):04X}" for each in key
     ),
     "lower-case url": lambda key: parse.quote(key, safe="").lower(),
+    "html": escape,
+    "html numbers": lambda key: "".join(
+        each if each.isalnum() else f"&#{ord(each)};" for each in key
+    ),
 }
 
 

@@ -4,6 +4,7 @@ import logging
 import re
 from contextlib import suppress
 from dataclasses import dataclass
+from html import escape
 
 SHORTEST_SECRET = 8
 """Characters. A shorter secret would also be found in ordinary words."""
@@ -109,14 +110,16 @@ def _line(text: str) -> str:
 def _spellings(character: str) -> str:
     r"""Return a pattern of a character, escaped or not.
 
-    For example, that of `"` matches `"`, `\"`, `%22`, `\x22` and `\u0022`.
+    For example, that of `"` matches `"`, `\"`, `%22`, `\x22`, `\u0022`, `&#34;`,
+    `&#x22;` and `&quot;`.
     """
     if character.isalnum():
         return character
     code = ord(character)
     # An upper bound of backslashes keeps the search fast in a text of many.
     plain = re.escape(character)
-    return rf"\\{{,8}}(?:%{code:02x}|x{code:02x}|u{code:04x}|{plain})"
+    entity = f"{re.escape(escape(character))}|&#0*{code};|&#x0*{code:x};"
+    return rf"\\{{,8}}(?:%{code:02x}|x{code:02x}|u{code:04x}|{entity}|{plain})"
 
 
 def printable(text: str) -> str:
