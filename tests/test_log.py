@@ -86,7 +86,8 @@ def test_the_console_shows_metrics_at_debug_alone(
     shows: bool,
 ) -> None:
     monkeypatch.setenv("TAP_LEADINTENT_LOGLEVEL", level)
-    assert ("METRIC" in tap(config).succeeded().stderr) == shows
+    run = tap(config).succeeded()
+    assert [text in run.stderr for text in ("METRIC", "env var")] == [shows] * 2
 
 
 @pytest.mark.parametrize("level", ["INFO", "DEBUG"])

@@ -1,10 +1,14 @@
 """What is logged: no API key, no control characters, each stream's name."""
 
 import logging
+import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
+
+from singer_sdk import plugin_base
+from singer_sdk.metrics import METRICS_LOGGER_NAME
 
 SHORTEST_SECRET = 8
 """Characters. A shorter secret would also be found in ordinary words."""
@@ -140,7 +144,7 @@ def printable(text: str) -> str:
 
 
 def redact_whole_log() -> None:
-    """Redact secrets in all that the process logs.
+    """Redact secrets in all that the process logs, and hide what is not for users.
 
     Call it only in a process that is the tap's own.
     """
@@ -150,6 +154,7 @@ def redact_whole_log() -> None:
     for logger in (root, *map(logging.getLogger, [*root.manager.loggerDict])):
         for handler in logger.handlers:
             handler.addFilter(Redaction())
+            handler.addFilter(_is_for_users)
 
 
 @dataclass(frozen=True)
@@ -192,3 +197,19 @@ class Redaction:
                     if (text := str(value)) != (redacted := redact(text)):
                         setattr(record, name, redacted)
         return True
+
+
+def _is_for_users(record: logging.LogRecord) -> bool:
+    """Hide lines of the SDK that users do not need.
+
+    These are a line about its start and, on the default console, its metrics.
+
+    The metrics repeat what the tap's own line at the end of a stream says. Handlers
+    that SINGER_SDK_LOG_CONFIG sets up, as it does in Meltano, get them. At DEBUG,
+    nothing is hidden.
+    """
+    if record.name == METRICS_LOGGER_NAME:
+        is_hidden = not os.environ.get("SINGER_SDK_LOG_CONFIG")
+    else:
+        is_hidden = record.pathname == plugin_base.__file__
+    return logging.getLogger().isEnabledFor(logging.DEBUG) or not is_hidden

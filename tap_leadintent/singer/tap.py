@@ -12,7 +12,6 @@ command line creates a tap in `invoke`.
 
 import ctypes
 import logging
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -200,12 +199,8 @@ class SingerTap(Tap, Generic[StreamT]):
             validate_config=not discover,
             setup_mapper=not discover,
         )
-        # The metrics repeat what the tap's own line at the end of a stream says, so the
-        # default console does not show them. A log that the user has set up, as Meltano
-        # does, gets them at its own level, which the SDK would raise.
-        is_debug = logging.getLogger().isEnabledFor(logging.DEBUG)
-        shows_metrics = is_debug or os.environ.get("SINGER_SDK_LOG_CONFIG")
-        tap.metrics_logger.setLevel(logging.NOTSET if shows_metrics else "WARNING")
+        # The SDK gives it a level of its own, so that a log at DEBUG would lack some.
+        tap.metrics_logger.setLevel(logging.NOTSET)
         if discover:
             tap.run_discovery()
         elif test == CliTestOptionValue.Schema.value:

@@ -70,6 +70,14 @@ def test_the_command_line_has_the_options_that_the_tap_changes() -> None:
     assert names >= {"config", "state", "catalog", "discover", "test"}
 
 
+def test_the_command_line_hides_the_sdks_lines_about_its_start(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    TapLeadIntent(config={}, validate_config=False)
+    assert {record.pathname for record in caplog.records} == {plugin_base.__file__}
+
+
 def test_the_attributes_in_use_are_there() -> None:
     tap = TapLeadIntent(config={**CONFIG}, validate_config=False)
     stream = tap.streams["leads"]
