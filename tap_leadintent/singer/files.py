@@ -6,10 +6,9 @@ traceback if a file has another form.
 
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from configparser import ConfigParser
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import click
@@ -20,10 +19,22 @@ from jsonschema import Draft202012Validator, SchemaError
 from tap_leadintent.singer.errors import ConfigError
 from tap_leadintent.singer.log import summarize
 
+STATE = "a state"
+MELTANO_STATE = "the output of `meltano state get`"
+_KINDS = {
+    "streams": "a catalog",
+    "type": "a complete Singer message",
+    "singer_state": MELTANO_STATE,
+    "bookmarks": STATE,
+    # Nearly all taps have some of these settings.
+    **dict.fromkeys(("api_key", "base_url", "start_date"), "a file of settings"),
+}
+"""What a JSON object with a key is, in case one file is given in place of another."""
+
 _BOOLEANS = ConfigParser.BOOLEAN_STATES
 
 
-class _StateFile(msgspec.Struct):
+class StateFile(msgspec.Struct):
     """The form of a state, as far as the tap relies on it."""
 
     bookmarks: dict[str, dict[str, Any]] = {}
@@ -63,7 +74,7 @@ def read_config(path: str) -> dict[str, Any]:
     """
     hint = "give a JSON file of settings, or ENV for environment variables"
     name = path if path.endswith(".json") else ""
-    return _read(f"--config {name}", path, dict, hint)
+    return _read(f"--config {name}", path, _KINDS["api_key"], dict[str, Any], hint)
 
 
 def read_state(path: str) -> dict[str, Any]:
@@ -79,24 +90,7 @@ def read_state(path: str) -> dict[str, Any]:
         ConfigError: The file is not a state.
     """
     hint = "give the value of the tap's last STATE, or no state to read everything"
-    return _read(f"--state {path}", path, bookmarks_of, hint)
-
-
-def bookmarks_of(state: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the bookmarks of a state.
-
-    Args:
-        state: The value of a STATE message; any object.
-
-    Returns:
-        The state of each stream, whose content is not checked.
-
-    Raises:
-        ValueError: The object is not a state.
-    """
-    if state and "bookmarks" not in state:
-        raise ValueError("it has no bookmarks, so it is not a state")
-    return msgspec.convert(state, _StateFile).bookmarks
+    return _read(f"--state {path}", path, STATE, StateFile, hint)
 
 
 def read_catalog(path: str) -> dict[str, Any]:
@@ -112,8 +106,7 @@ def read_catalog(path: str) -> dict[str, Any]:
         ConfigError: The file is not a catalog, or the schema of a column is not valid.
     """
     hint = "give what --discover prints, or no catalog to read everything"
-    has_its_form = partial(msgspec.convert, type=_CatalogFile)
-    catalog = _read(f"--catalog {path}", path, has_its_form, hint)
+    catalog = _read(f"--catalog {path}", path, _KINDS["streams"], _CatalogFile, hint)
     for entry in catalog["streams"]:
         try:
             Draft202012Validator.check_schema(entry.get("schema", {}))
@@ -128,40 +121,45 @@ def read_catalog(path: str) -> dict[str, Any]:
     return catalog
 
 
-def _read(
-    option: str, path: str, check: Callable[[dict[str, Any]], object], hint: str
-) -> dict[str, Any]:
-    """Read a file that an option names, and check it by a function that may raise."""
+def _read(option: str, path: str, kind: str, form: type, hint: str) -> dict[str, Any]:
     try:
-        content = read_json(path)
-        check(content)
+        content = read_json(path, kind)
+        msgspec.convert(content, form)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ConfigError(f"{summarize(option)}: {reason}; {hint}") from None
     return content
 
 
-def read_json(path: str) -> dict[str, Any]:
+def read_json(path: str, *kinds: str) -> dict[str, Any]:
     """Read a JSON object from a file.
 
     Args:
         path: The file, which may be a pipe, or "-" for standard input.
+        kinds: What the object may be, such as `STATE`.
 
     Returns:
         The object.
 
     Raises:
         OSError: The file cannot be read.
-        ValueError: It is empty, no JSON object, or nested too deeply to be decoded.
+        ValueError: It is empty, no JSON object, one of another kind, or nested too
+            deeply to be decoded.
     """
     with click.open_file(path, encoding="utf-8") as file:
         text = file.read()
     if not text.strip():
         raise ValueError("it is empty")
     try:
-        return msgspec.json.decode(text, type=dict[str, Any])
+        content = msgspec.json.decode(text, type=dict[str, Any])
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+    found = [kind for key, kind in _KINDS.items() if key in content]
+    if found and found[0] not in kinds:
+        raise ValueError(f"it is {found[0]}, not {kinds[0]}")
+    if STATE in kinds and content and not found:
+        raise ValueError("it has no bookmarks, so it is not a state")
+    return content
 
 
 def read_environment(tap: str, schema: Mapping[str, Any]) -> dict[str, Any]:

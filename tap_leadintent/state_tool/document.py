@@ -4,8 +4,9 @@ import json
 from typing import Any, NamedTuple
 
 import click
+import msgspec
 
-from tap_leadintent.singer.files import bookmarks_of, read_json
+from tap_leadintent.singer.files import MELTANO_STATE, STATE, StateFile, read_json
 from tap_leadintent.singer.log import summarize
 
 _MELTANO_KEY = "singer_state"
@@ -65,8 +66,9 @@ def read_document(path: str) -> Document:
     """
     name = "standard input" if path == "-" else path
     try:
-        content = read_json(path)
-        states = bookmarks_of(content.get(_MELTANO_KEY, content) or {})
+        content = read_json(path, STATE, MELTANO_STATE)
+        state = content.get(_MELTANO_KEY, content) or {}
+        states = msgspec.convert(state, StateFile).bookmarks
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
         raise StateError(

@@ -31,6 +31,7 @@ def run(*arguments: str) -> str:
 
 CONFIGS = {
     "nothing": " \n",
+    "state": '{"bookmarks": {}}',
     "text": f"api_key = {API_KEY}",
     "string": json.dumps(API_KEY),
     "deep": "[" * 100_000,
