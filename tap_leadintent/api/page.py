@@ -8,10 +8,11 @@ import json
 import math
 import re
 from codecs import BOM_UTF8
-from collections.abc import Set as AbstractSet
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.message import Message
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self, TypeVar
 
 import msgspec
@@ -35,6 +36,8 @@ small compressed body could fill the memory."""
 _PAGE_OVERHEAD = 4_096
 """Estimate of the bytes that the objects of a page take besides its body."""
 
+_NOTHING = {b"null", b"false", b"0", b'""', b"[]", b"{}"}
+
 NO_RECORDS = b'{"data": [], "cursor": {"has_more": false}}'
 """The body of a page without records."""
 
@@ -54,8 +57,9 @@ class Records(NamedTuple):
     """The JSON of each record, to see whether the record has changed."""
     is_repaired: bool = False
     """Whether a value was replaced, as no warehouse can hold it."""
-    other_fields: AbstractSet[str] = frozenset()
-    """The fields of the envelope that the API description does not show."""
+    other_fields: Mapping[str, bool] = MappingProxyType({})
+    """The fields of the envelope that the API description does not show; whether each
+    has a value other than null, false, 0 and what is empty."""
 
 
 class _Envelope(msgspec.Struct):
@@ -89,7 +93,7 @@ class Page:
     is_repaired: bool
     """Whether a value was replaced before the envelope could be decoded."""
 
-    other_fields: AbstractSet[str] = frozenset()
+    other_fields: Mapping[str, bool] = field(default_factory=dict)
     """See `Records`."""
 
     @classmethod
@@ -111,13 +115,16 @@ class Page:
             sum(map(content.count, (b",", b"[", b"{"))) > _MAX_VALUES
         ):
             raise ValueError(f"it has more than {_MAX_VALUES:,} values")
-        is_repaired, other_fields = False, set[str]()
+        is_repaired, other_fields = False, dict[str, bool]()
         try:
             envelope: _Envelope = _only_envelope_decoder.decode(content)
         except ValueError:
             envelope, is_repaired = _decode(_envelope_decoder, content)
             fields, _ = _decode(_fields_decoder, content)
-            other_fields = fields.keys() - {"data", "cursor"}
+            other_fields = {
+                name: bytes(fields[name]) not in _NOTHING
+                for name in fields.keys() - {"data", "cursor"}
+            }
         raw, cursor = envelope.data or [], envelope.cursor
         if envelope.data is None and cursor.has_more:
             raise ValueError("its data is null, though there is more")

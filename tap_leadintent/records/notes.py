@@ -1,8 +1,9 @@
 """Collects what to log about a stream's records, and logs it at the stream's end."""
 
 import logging
+import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from tap_leadintent.progress import counted
 from tap_leadintent.singer.log import quote
@@ -12,6 +13,12 @@ _MAX_REMEMBERED = 1_000
 
 _MAX_SHOWN = 1_000
 """Characters of the names in a line."""
+
+_MISSING = re.compile(
+    "error|warn|partial|incomplete|timed_?out|timeout|truncat|fail|skipped|missing",
+    re.IGNORECASE,
+)
+"""Names of fields that may say that records are missing."""
 
 
 class RecordNotes:
@@ -27,7 +34,7 @@ class RecordNotes:
         self._warned: set[str] = set()
         self._without_column: set[str] = set()
         self._contradicting: Counter[str] = Counter()
-        self._envelope: set[str] = set()
+        self._envelope: dict[str, bool] = {}
         self._repeated_keys: set[int] = set()
         self._differing: set[str] = set()
 
@@ -59,14 +66,15 @@ class RecordNotes:
         """
         self._contradicting[name] += 1
 
-    def note_envelope(self, names: Collection[str]) -> None:
+    def note_envelope(self, fields: Mapping[str, bool]) -> None:
         """Note undocumented fields beside the records of a page.
 
         Args:
-            names: Their names.
+            fields: Their names; whether each has a value that is not empty.
         """
-        if len(self._envelope) < _MAX_REMEMBERED:
-            self._envelope.update(names)
+        for name, has_value in fields.items():
+            if name in self._envelope or len(self._envelope) < _MAX_REMEMBERED:
+                self._envelope[name] = has_value or self._envelope.get(name, False)
 
     def note_repeated_key(self, key: int, names: Collection[str]) -> None:
         """Note that a page has two records with the same key.
@@ -103,12 +111,7 @@ class RecordNotes:
                 "is selected: %s",
                 quote(", ".join(texts), _MAX_SHOWN),
             )
-        if self._envelope:
-            self._logger.info(
-                "Pages of the API also have %s, which its description does not show; "
-                "if that says that records are missing, ask the API's support",
-                quote(", ".join(sorted(self._envelope)), _MAX_SHOWN),
-            )
+        self._log_envelope()
         if self._repeated_keys:
             self._logger.warning(
                 "%s came several times on one page with different contents, and a "
@@ -116,4 +119,18 @@ class RecordNotes:
                 "one of these to the key, as docs/recipes.md does with the sheet",
                 counted(len(self._repeated_keys), "key"),
                 quote(", ".join(sorted(self._differing)), _MAX_SHOWN),
+            )
+
+    def _log_envelope(self) -> None:
+        alarming = {n for n, v in self._envelope.items() if v and _MISSING.search(n)}
+        if others := sorted(self._envelope.keys() - alarming):
+            self._logger.info(
+                "Pages of the API also have %s, which its description does not show",
+                quote(", ".join(others), _MAX_SHOWN),
+            )
+        if alarming:
+            self._logger.warning(
+                "Pages of the API have %s, which may say that records are missing; ask "
+                "the API's support what it means",
+                quote(", ".join(sorted(alarming)), _MAX_SHOWN),
             )

@@ -35,10 +35,12 @@ def test_undocumented_fields_beside_the_records(
 ) -> None:
     caplog.set_level(logging.INFO)
     notes = RecordNotes(logging.getLogger())
-    for page in ({"total"}, {"total", "errors"}):
+    for page in ({"total": True}, {"total": True, "timed_out": False, "errors": True}):
         notes.note_envelope(page)
     notes.log(documented=True)
-    (info,) = caplog.records
-    assert (
-        "have errors, total, which its description does not show" in info.getMessage()
+    (info, warning) = caplog.records
+    assert "have timed_out, total," in info.getMessage()
+    assert (warning.levelname, "have errors," in warning.getMessage()) == (
+        "WARNING",
+        True,
     )
