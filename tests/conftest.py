@@ -33,8 +33,11 @@ from tests.support.runs import CLOCK
 hypothesis.settings.register_profile("patient", deadline=None)
 hypothesis.settings.load_profile("patient")
 
-_UNMEASURED = {"e2e", "test_holes.py", "test_windows.py"}
-"""Folders and files of tests with very many requests."""
+_UNMEASURED = {
+    *("e2e", "sandbox", "test_habits.py"),
+    *("test_holes.py", "test_runs.py", "test_windows.py"),
+}
+"""Folders and files of tests with very many requests, or of what is not measured."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
