@@ -42,7 +42,7 @@ def explain(time: Interval, *, is_plan: bool) -> str:
     """
     legend = "# read, . not read"
     if is_plan:
-        legend = "# read, ~ to be read again, . to be read, - left out"
+        legend = "# read, ~ to be read again, . to be read, - not requested"
     return f"Each bar is the time {format_interval(time)}: {legend}"
 
 

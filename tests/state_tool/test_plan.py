@@ -24,7 +24,7 @@ STATE = state_of(leads=[*LEADS, rechecked("06-02")])
 EMPTY = state_of(leads=[])
 PLAN = f"""\
 A run that begins at {NOW} reads:
-Each bar is the time from 2026-01-01T00:00:00Z to {NOW}: # read, ~ to be read again, . to be read, - left out
+Each bar is the time from 2026-01-01T00:00:00Z to {NOW}: # read, ~ to be read again, . to be read, - not requested
 leads
   date_found      [.............##########.###########~~~~~~~################~.]
   date_found from 2026-01-01T00:00:00Z to 2026-02-01T00:00:00Z: not read yet
@@ -39,7 +39,7 @@ leads
 """  # noqa: E501
 BOUNDED = f"""\
 A run that begins at {NOW} reads:
-Each bar is the time from 2026-02-01T00:00:00Z to {NOW}: # read, ~ to be read again, . to be read, - left out
+Each bar is the time from 2026-02-01T00:00:00Z to {NOW}: # read, ~ to be read again, . to be read, - not requested
 leads
   date_found      [#############--############################################-]
   date_found: nothing, because the settings ask for the time from 2026-02-01T00:00:00Z to 2026-02-15T00:00:00Z
