@@ -9,6 +9,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
+from singer_sdk import Tap
 from singer_sdk.helpers.conform import TypeConformanceLevel
 from singer_sdk.helpers.types import Context
 from singer_sdk.metrics import Tag, http_request_counter
@@ -43,7 +44,6 @@ from tap_leadintent.replication.source import Source, key_mark
 from tap_leadintent.replication.windows import OVERLAP_SECONDS
 from tap_leadintent.singer.log import summarize
 from tap_leadintent.singer.stream import SingerStream
-from tap_leadintent.singer.tap import SingerTap
 from tap_leadintent.times import (
     format_instant,
 )
@@ -89,9 +89,7 @@ class LeadIntentStream(SingerStream):
     """The time ranges of the endpoint, by which an incremental stream is read; the
     replication key is only a label. Runs with `end_date` read only the first range."""
 
-    def __init__(
-        self, tap: "SingerTap[LeadIntentStream]", run_context: RunContext
-    ) -> None:
+    def __init__(self, tap: Tap, run_context: RunContext) -> None:
         """Create the stream for a run.
 
         Args:

@@ -13,9 +13,9 @@ from contextlib import closing, nullcontext
 from datetime import UTC, datetime
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from singer_sdk import Stream
+from singer_sdk import Stream, Tap
 from singer_sdk.helpers.types import Context
 from singer_sdk.mapper import RemoveRecordTransform, SameRecordTransform
 from singer_sdk.singerlib import ActivateVersionMessage, RecordMessage
@@ -23,9 +23,7 @@ from typing_extensions import override
 
 from tap_leadintent.singer import log
 from tap_leadintent.singer.batch import Batches
-
-if TYPE_CHECKING:
-    from tap_leadintent.singer.tap import SingerTap
+from tap_leadintent.singer.writer import flush
 
 Record = dict[str, Any]
 
@@ -61,9 +59,7 @@ class SingerStream(Stream):
             for record in records
         ]
 
-    _tap: "SingerTap[Any]"
-
-    def __init__(self, tap: "SingerTap[Any]") -> None:
+    def __init__(self, tap: Tap) -> None:
         """Create the stream for a run.
 
         Args:
@@ -106,7 +102,7 @@ class SingerStream(Stream):
         Raises:
             OutputError: Standard output cannot be written.
         """
-        self._tap.flush()
+        flush(self._tap)
 
     def messages_for(self, record: Record) -> list[RecordMessage]:
         """Return the messages that stream maps make of a record.

@@ -27,7 +27,7 @@ from tap_leadintent.singer.errors import ConfigError, OutputError, RunError, Tap
 from tap_leadintent.singer.interruption import Interruption
 from tap_leadintent.singer.mapper import build_mapper
 from tap_leadintent.singer.stream import SingerStream
-from tap_leadintent.singer.writer import Writer
+from tap_leadintent.singer.writer import Writer, flush
 
 _M_ARENA_MAX, _M_MMAP_THRESHOLD = -8, -3
 """The numbers that glibc's `malloc.h` gives the settings."""
@@ -118,16 +118,6 @@ class SingerTap(Tap, Generic[StreamT]):
                 self._write_state()
             raise
 
-    def flush(self) -> None:
-        """Let the target have all messages.
-
-        Raises:
-            OutputError: Standard output cannot be written.
-        """
-        # A program that uses the class may give another writer, without a buffer.
-        if isinstance(self.message_writer, Writer):
-            self.message_writer.flush()
-
     def _selected_streams(self) -> list[StreamT]:
         """Return the selected streams in the order of the catalog.
 
@@ -143,7 +133,7 @@ class SingerTap(Tap, Generic[StreamT]):
     def _write_state(self) -> None:
         if self.state:
             self.state_writer.write_state(self.state)
-        self.flush()
+        flush(self)
 
     @classmethod
     def _hide_secrets(cls, config: Mapping[str, Any]) -> None:
