@@ -82,6 +82,7 @@ def test_the_attributes_in_use_are_there() -> None:
     tap = TapLeadIntent(config={**CONFIG}, validate_config=False)
     stream = tap.streams["leads"]
     assert tap.config == tap._config != CONFIG  # noqa: SLF001
+    assert stream._tap is tap  # noqa: SLF001
     assert stream.stream_state == {}
     assert stream._stream_version is None  # noqa: SLF001
     assert RecordMessage("leads", {}).time_extracted is None
