@@ -177,11 +177,15 @@ class SingerStream(Stream):
             self.get_sync_timer(),
             closing(cast("Generator[Record]", self.get_records(context))) as records,
         ):
-            for number, record in enumerate(records):
-                self._check_max_record_limit(number)
-                self._emit(record)
-                counter.increment()
-                yield record
+            count = 0
+            try:
+                for record in records:
+                    self._check_max_record_limit(count)
+                    self._emit(record)
+                    count += 1
+                    yield record
+            finally:
+                counter.increment(count)
             if (version := self._stream_version) is not None and self._batch is None:
                 self._activate_version(version)
             self.write_state()
