@@ -239,11 +239,7 @@ class LeadIntentStream(SingerStream):
         match plan.steps:
             case [Step(name="") as everything]:
                 pages = with_older(
-                    reader,
-                    everything,
-                    duplicates,
-                    self.notes,
-                    self.time_fields,
+                    reader, everything, duplicates, self.notes, self.time_fields
                 )
             case _:
                 pages = reader.read(plan.steps)

@@ -153,7 +153,9 @@ class Client:
         except (ValueError, RecursionError) as refusal:
             problem = refusal
         failure = explain_no_page(
-            *(response, content, server_time),
+            response,
+            content,
+            server_time,
             problem=problem,
             has_succeeded=run.health.has_succeeded,
         )

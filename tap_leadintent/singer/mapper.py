@@ -102,7 +102,8 @@ def _hide_fields(
 ) -> None:
     """Make a map hide the fields that it sets, and explain its errors.
 
-    The extra fields have one if it has no column, or contradicts its column's type.
+    Such a field may also be among the extra fields: because it has no column, or because
+    its value contradicts the type of its column.
     """
     transform, extra = stream_map.transform, stream.extra_column
 
