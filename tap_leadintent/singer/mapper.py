@@ -102,8 +102,8 @@ def _hide_fields(
 ) -> None:
     """Make a map hide the fields that it sets, and explain its errors.
 
-    Such a field may also be among the extra fields: because it has no column, or because
-    its value contradicts the type of its column.
+    Such a field may also be among the extra fields, because it has no column, or its
+    value contradicts the type of its column.
     """
     transform, extra = stream_map.transform, stream.extra_column
 

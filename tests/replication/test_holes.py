@@ -182,6 +182,34 @@ def test_a_start_that_is_the_first_kept_instant_works() -> None:
     assert min(starts) == second(0)
 
 
+def test_the_first_kept_instant_works_with_a_clock_that_is_ahead() -> None:
+    """The window is cut to the server's time, and asks for no earlier second then."""
+    api, store = Api(now=600, leads=steady(10, 60), keeps_from=0), Store()
+    api.refuses_the_future = True
+    # With coverage inside the lookback, all of the time is one window, and so short a
+    # window is not divided.
+    ends = {"from": second(100), "to": second(200)}
+    coverage = [{"range": name, **ends} for name in BOTH]
+    store.state = {"bookmarks": {"leads": {"coverage": coverage}}}
+    run(api, store, ONCE, clock_ahead=600)
+    assert store.rows == api.visible()
+
+
+def test_a_refusal_costs_few_requests_beside_many_holes(
+    log: pytest.LogCaptureFixture,
+) -> None:
+    api, store = Api(now=60 * DAY, leads=steady(60 * 24)), Store()
+    ends = [(day * DAY, day * DAY + 23 * HOUR) for day in range(59)]
+    coverage = [
+        {"range": name, "from": second(start), "to": second(end)}
+        for name in BOTH
+        for start, end in ends
+    ]
+    store.state = {"bookmarks": {"leads": {"coverage": coverage}}}
+    api.keeps_from = 60 * DAY
+    assert failed_run(api, store, log, "HTTP 400") <= 2 * 15
+
+
 def test_a_recheck_of_what_is_not_kept_any_more_does_not_fail() -> None:
     api, store = Api(now=60 * DAY, leads=steady(60 * 24)), Store()
     config = {**ONCE, "recheck_days": 2}
