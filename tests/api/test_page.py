@@ -120,6 +120,12 @@ def test_a_body_that_is_not_a_page_is_an_error(content: Any) -> None:
         Page.of(text.encode()).decode()
 
 
+def test_a_page_of_what_is_no_object_can_be_asked_for_again() -> None:
+    """What only `decode` refuses ends the stream, as its window is not divided."""
+    with pytest.raises(ValueError, match="no object"):
+        Page.of(b'{"data": ["2"], "cursor": {"has_more": false}}')
+
+
 @pytest.mark.parametrize("start", ["", "[NaN],"], ids=["valid", "invalid"])
 @pytest.mark.parametrize("many", ["{},", "[[]],"], ids=["objects", "lists"])
 def test_a_page_of_too_many_values_is_refused_within_little_memory(
