@@ -166,7 +166,7 @@ class PlanReader:
         else:
             return
         start, end = step.intervals[0][0], step.intervals[-1][1]
-        accepted = find_accepted(step.name, (start, end), self.first_page)
+        accepted = find_accepted(step.name, step.intervals, self.first_page)
         has_newer = any(after > end for _, after in step.unread)
         if accepted is None and not (step.is_recheck or has_newer):
             raise refusal

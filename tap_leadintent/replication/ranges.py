@@ -5,7 +5,7 @@ API description: "POST /v1/signals/leads", "POST /v1/monitor/signals".
 
 import logging
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,7 +100,9 @@ class RangeChain(Chain):
 
 
 def find_accepted(
-    name: str, interval: Interval, first_page: Callable[[dict[str, Any]], Records]
+    name: str,
+    intervals: Sequence[Interval],
+    first_page: Callable[[dict[str, Any]], Records],
 ) -> int | None:
     """Find the earliest instant for which the API answers.
 
@@ -108,13 +110,12 @@ def find_accepted(
 
     Args:
         name: The time range.
-        interval: What is to be read, in UTC seconds since 1970; a request for its
-            oldest time was refused.
+        intervals: What is to be read; a request for its oldest time was refused.
         first_page: Reads the first page of a request with these fields.
 
     Returns:
-        The instant, in UTC seconds since 1970; None if the API refuses the last hour,
-        too.
+        The instant, in UTC seconds since 1970; None if the API refuses the last hour of
+        each interval.
 
     Raises:
         StreamError: A request fails for another reason.
@@ -129,15 +130,15 @@ def find_accepted(
             return False
         return True
 
-    start, end = interval
+    # The end of the last interval may lie in the server's future.
+    late = [max(start, end - NARROWEST) for start, end in intervals]
+    place = bisect_left(late, x=True, key=is_accepted)
+    if place == len(intervals):
+        return None
+    start, _ = intervals[place]
     if is_accepted(start):
         return start
-    # The end may lie in the server's future.
-    last = max(start, end - NARROWEST)
-    if not is_accepted(last):
-        return None
-    older = range(start, last)
-    return start + bisect_left(older, True, key=is_accepted)  # noqa: FBT003
+    return start + bisect_left(range(start, late[place]), x=True, key=is_accepted)
 
 
 @dataclass(eq=False)

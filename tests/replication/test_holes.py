@@ -167,7 +167,7 @@ def test_a_start_before_what_the_api_keeps_reads_the_rest(
     assert store.rows == {one.id: 0 for one in api.leads if one.found_at >= kept}
     for _ in range(2):
         api.now += HOUR
-        assert failed_run(api, store, log, hole) <= 2 * (5 + 30)
+        assert failed_run(api, store, log, hole) <= 2 * (5 + 22)
         for name in BOTH:
             assert covered(store, name) == [(second(kept), second(api.now))]
 
