@@ -32,7 +32,7 @@ See also: tap-leadintent-state, tap-leadintent-definition, tap-leadintent-demo,
 and the pages README.md and docs/ in the source of the tap."""
     config_jsonschema = settings.SCHEMA
     limits = Limits()
-    """What bounds requests and no setting changes."""
+    """Bounds of requests that a user cannot change."""
     setting_checks = validation.CHECKS
     sync_streams = staticmethod(sync_streams)
     check_streams = staticmethod(partial(read_each, read=LeadIntentStream.check))

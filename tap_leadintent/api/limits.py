@@ -25,7 +25,7 @@ _RISE = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What bounds requests and no setting changes, and how time passes meanwhile."""
+    """Bounds of requests that a user cannot change, and how time passes."""
 
     longest_backoff: float = 60.0
     """Seconds of the longest wait before a retry, unless the server asks for more."""
@@ -111,8 +111,8 @@ class RateLimiter:
         self._paused_until = 0.0
         self._allowed = self._ceiling = float(at_once)
         self._in_flight: list[Event] = []
-        """The `stopped` event of each request. Setting one does not wake a thread that
-        waits; the end of another request or of its wait does."""
+        """The `stopped` event of each request. A thread that waits for its turn
+        notices it when another request ends, or when its wait is over."""
 
     def pause_all(self, seconds: float) -> None:
         """Begin a cool-down, in which no request of any thread is sent.

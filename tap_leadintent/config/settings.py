@@ -18,9 +18,9 @@ _ROOT = rf"^(?i:{_HTTPS}|{_HTTP})(:[0-9]{{1,5}})?(/[^\s?#]*)?(?<!/v1)(?<!/v1/)\Z
 
 
 def _batch_settings() -> dict[str, Any]:
-    """Return what the SDK declares, with what it lacks, and without unknown names.
+    """Return the SDK's declaration with what it lacks; it refuses unknown names.
 
-    Before version 0.55, it has no `arrow`, and no `batch_size`.
+    Before version 0.55, the SDK has no `arrow`, and no `batch_size`.
     """
     settings: dict[str, Any] = deepcopy(BATCH_CONFIG["properties"]["batch_config"])
     parts = settings["properties"]

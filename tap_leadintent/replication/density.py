@@ -85,7 +85,7 @@ class PageSizes:
         """Return whether a last page may hide that more follow.
 
         Some APIs end every query after a number of records. Then the last page is as
-        full as the others, which happens by chance once in a hundred windows, too.
+        full as the others. By chance, so is the last page of one window in a hundred.
 
         Args:
             records: How many records the last page held.

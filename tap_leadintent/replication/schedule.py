@@ -73,8 +73,8 @@ class Schedule:
             begin: Returns the cursor chain of a window.
             max_bytes: The memory of undecoded pages that wait or are being received, of
                 all windows together.
-            raises_refusal: Whether a refused range is an error and is not left out,
-                until a page has been emitted.
+            raises_refusal: Whether a refused range ends the reading, as long as no
+                page has been emitted. Otherwise, it is left out.
         """
         self._windows = windows
         self._begin = begin

@@ -107,7 +107,7 @@ def _described(error: ValidationError) -> str:
     if error.validator == "pattern" or setting.get("secret"):
         return f"{name}: must be: {setting['description']}"
     if error.validator == "type":
-        # A setting of several parts may hold a secret, such as one for `md5`.
+        # An object may contain a secret, such as one for `md5` in a stream map.
         for kind in ("object", "array"):
             if kind in setting["type"]:
                 return f"{name}: must be an {kind}, as JSON"

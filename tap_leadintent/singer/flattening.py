@@ -42,7 +42,7 @@ class Flattening:
 
         Raises:
             ValueError: Two fields would have the same column, or the map sets a nested
-                field, which is there only after the map.
+                field, which has its flat name only after the map.
         """
         options: Any = stream_map.flattening_options
         self._depth: int = options.max_level
