@@ -1,11 +1,13 @@
 """Habits that the API's description keeps quiet about: no row is silently missing."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+import requests_mock
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import API_KEY, RunTap, entries, only
+from tests.support.helpers import API_KEY, VALID, RunTap, entries, only
 from tests.support.runs import CLOCK, SINCE, after_since
 
 LEADS = only("leads")
@@ -74,6 +76,22 @@ def test_a_capped_list_is_completed_by_its_ranges_or_warned_of(
     run = tap(config, catalog=full).succeeded()
     assert len(loaded(run)) == 300
     assert run.stderr.count("A query ended after 300 records with a page as full") == 1
+
+
+def test_a_list_of_the_last_month_is_noticed_where_records_have_no_known_time(
+    requests_mock: requests_mock.Mocker, tap: RunTap
+) -> None:
+    month_ago = (datetime.now(UTC) - timedelta(days=29)).isoformat()
+
+    def respond(request: Any, _: Any) -> dict[str, Any]:
+        end = request.json().get("latest_activity", {}).get("end_time", "now")
+        found = [] if end < "2000" else [{"id": "old" if end < month_ago else "new"}]
+        return {"data": found, "cursor": {"has_more": False}}
+
+    requests_mock.post(f"{VALID['base_url']}/v1/monitor/leads", json=respond)
+    run = tap({**VALID, "window_days": 3650}, catalog=only("monitored_leads"))
+    found = {record["id"] for record in run.succeeded().records("monitored_leads")}
+    assert found == {"old", "new"}
 
 
 def test_a_list_that_leaves_out_what_a_long_range_leaves_out_too(
