@@ -152,3 +152,24 @@ def test_an_output_that_cannot_be_written_is_an_error(
     monkeypatch.setattr(target, "write", mock.Mock(side_effect=error))
     with pytest.raises(OutputError, match=f"^{message}$"):
         Writer().write_message(StateMessage({}))
+
+
+def test_after_an_error_the_rest_of_the_block_is_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    target, writer = set_stdout(monkeypatch), Writer()
+    writes = iter([7, 5])
+
+    def write_a_part(data: Any) -> int:
+        part = bytes(data)[: next(writes, 0)]
+        if not part:
+            raise OSError(28, "No space")
+        target.taken += part
+        return len(part)
+
+    with monkeypatch.context() as full_disk:
+        full_disk.setattr(target, "write", write_a_part)
+        with pytest.raises(OutputError):
+            writer.write_message(StateMessage({"a": 1}))
+    writer.write_message(StateMessage({"b": 2}))
+    assert [m["value"] for m in target.messages] == [{"a": 1}, {"b": 2}]
