@@ -3,9 +3,7 @@
 import json
 import os
 import signal
-import sys
-import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,36 +31,10 @@ from tests.support.runs import CLOCK
 hypothesis.settings.register_profile("patient", deadline=None)
 hypothesis.settings.load_profile("patient")
 
-_UNMEASURED = {
-    *("e2e", "sandbox", "test_habits.py"),
-    *("test_holes.py", "test_runs.py", "test_windows.py"),
-}
-"""Folders and files of tests with very many requests, or of what is not measured."""
-
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the tests that take long before all others."""
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
-    """Measure no coverage of tests with hundreds of examples or requests.
-
-    It would double their time. The marker `no_cover` of pytest-cov does nothing in the
-    workers of pytest-xdist.
-    """
-    has_examples = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
-    if not (has_examples or _UNMEASURED & {*item.path.parts}):
-        return (yield)
-    tracers = sys.gettrace(), threading.gettrace()
-    sys.settrace(None)
-    threading.settrace(None)
-    try:
-        return (yield)
-    finally:
-        sys.settrace(tracers[0])
-        threading.settrace(tracers[1])
 
 
 @pytest.fixture(autouse=True, scope="session")
