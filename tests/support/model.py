@@ -102,12 +102,15 @@ class Api:
 
     def version(self, lead: Lead, span: tuple[float, float] = EVER) -> int | None:
         """Return the version of a lead that is current, or the newest of a span."""
-        versions = enumerate(lead.versions)
-        times = {n: v.observed_at for n, v in versions if v.shown_from <= self.now}
-        if not self.at_each_signal:
-            return max(times, default=None)
-        inside = [n for n, time in times.items() if span[0] <= time <= span[1]]
-        return max(inside, key=lambda n: (times[n], n), default=None)
+        shown = [
+            (version.observed_at, number)
+            for number, version in enumerate(lead.versions)
+            if version.shown_from <= self.now
+        ]
+        if self.at_each_signal:
+            shown = [each for each in shown if span[0] <= each[0] <= span[1]]
+            shown.sort()
+        return shown[-1][1] if shown else None
 
     def visible(self) -> dict[str, int]:
         """Return the newest version of each lead that the API returns now."""
@@ -136,7 +139,14 @@ class Api:
         self.requests.append(body)
         page, later = rows[: body["cursor"]["limit"]], rows[body["cursor"]["limit"] :]
         return 200, {
-            "data": [json.loads(record) for *_, record in page],
+            "data": [
+                {
+                    "id": name,
+                    "version": number,
+                    "signal": {"observed_at": iso(observed)},
+                }
+                for _, name, number, observed in page
+            ],
             "cursor": {
                 "next": json.dumps(page[-1][:2]) if later else "",
                 "has_more": bool(later),
@@ -166,24 +176,30 @@ class Api:
 
     def _rows(
         self, name: str, start: float, end: float, body: dict[str, Any]
-    ) -> list[tuple[float, str, str]]:
-        """Return time, id and JSON of each lead that a range holds."""
+    ) -> list[tuple[float, str, int, float]]:
+        """Return time, id, version and signal's time of each lead of a range."""
+
+        def is_inside(time: float) -> bool:
+            after_start = start <= time if self.holds_start else start < time
+            before_end = time <= end if self.holds_end else time < end
+            return (after_start and before_end) or end > self.shows_all_after
+
         rows = []
+        by_found = name == "date_found"
         for lead in self.leads:
+            # It is asked first, as it is true of few.
+            if by_found and not is_inside(lead.found_at):
+                continue
             span = (start, end) if name == "latest_signal" else EVER
             number = self.version(lead, span)
-            if number and self.first_when_found and name == "date_found":
+            if number and self.first_when_found and by_found:
                 number = 0
             if number is None or lead.signal not in body.get("signals", lead.signal):
                 continue
             observed = lead.versions[number].observed_at
-            time = lead.found_at if name == "date_found" else observed
-            after_start = start <= time if self.holds_start else start < time
-            before_end = time <= end if self.holds_end else time < end
-            if (after_start and before_end) or end > self.shows_all_after:
-                signal = {"observed_at": iso(observed)}
-                record = {"id": lead.id, "version": number, "signal": signal}
-                rows.append((time, lead.id, json.dumps(record)))
+            time = lead.found_at if by_found else observed
+            if is_inside(time):
+                rows.append((time, lead.id, number, observed))
         return rows
 
 
