@@ -172,6 +172,17 @@ def test_a_start_before_what_the_api_keeps_reads_the_rest(
             assert covered(store, name) == [(second(kept), second(api.now))]
 
 
+def test_a_refused_time_soon_after_the_first_kept_instant_stops_nothing(
+    log: pytest.LogCaptureFixture,
+) -> None:
+    api, store = Api(now=60 * DAY, leads=steady(60 * 24)), Store()
+    api.keeps_from, api.broken = 30 * DAY, (30 * DAY + 1800, 30 * DAY + 1900)
+    api.broken_with = 400
+    failed_run(api, store, log, "could not read date_found .* latest_signal")
+    found_later = {one.id for one in api.leads if one.found_at >= 30 * DAY + HOUR}
+    assert store.rows.keys() == found_later
+
+
 def test_a_start_that_is_the_first_kept_instant_works() -> None:
     api, store = Api(now=60 * DAY, leads=steady(60 * 24), keeps_from=0), Store()
     for _ in range(2):
