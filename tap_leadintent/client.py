@@ -42,7 +42,6 @@ from tap_leadintent.replication.plan_reader import PlanReader, WindowPage
 from tap_leadintent.replication.ranges import range_fields
 from tap_leadintent.replication.source import Source, key_mark
 from tap_leadintent.replication.windows import OVERLAP_SECONDS
-from tap_leadintent.singer.log import summarize
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.times import (
     format_instant,
@@ -234,7 +233,9 @@ class LeadIntentStream(SingerStream):
                 duplicates.check(page.records)
                 yield page
             return
-        self._warn_of_the_state()
+        mark = key_mark(self.config["api_key"])
+        for text in self.bookmark.warnings(mark, self.run_began):
+            self.logger.warning("%s", text)
         plan = self._plan()
         match plan.steps:
             case [Step(name="") as everything]:
@@ -243,33 +244,12 @@ class LeadIntentStream(SingerStream):
                 )
             case _:
                 pages = reader.read(plan.steps)
-        mark = key_mark(self.config["api_key"])
         for page in pages:
             self.bookmark.key_mark = mark
             yield page._replace(records=duplicates.leave_out(page.records))
         if reader.incomplete.has_rechecked:
             self.bookmark.rechecked = plan.rechecked_after
         self.checkpoint()
-
-    def _warn_of_the_state(self) -> None:
-        """Warn of parts of the state that are ignored, and of another key."""
-        bookmark = self.bookmark
-        if bookmark.problem:
-            problem = summarize(bookmark.problem)
-            self.logger.warning("The stream is read from scratch: %s", problem)
-        if bookmark.key_mark not in {"", key_mark(self.config["api_key"])}:
-            self.logger.warning(
-                "api_key is not the one that the state was made with; if it may read "
-                "more, such as other sheets, forget the coverage "
-                "(tap-leadintent-state forget), as covered time is not read again; if "
-                "it belongs to another organization, use a separate state for it"
-            )
-        newest = max(
-            (end for each in bookmark.coverage.values() for _, end in each), default=0
-        )
-        if newest > self.run_began:
-            text = "The state covers a time in the future, up to %s, which is ignored"
-            self.logger.warning(text, format_instant(newest))
 
     def _plan(self) -> Plan:
         """Plan the run, and write a STATE of what counts as covered from now on."""

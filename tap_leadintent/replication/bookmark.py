@@ -10,7 +10,7 @@ other sources, so that a mistyped address or a change of filters loses no covera
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Self
@@ -25,6 +25,7 @@ from tap_leadintent.replication.intervals import (
     union,
 )
 from tap_leadintent.replication.source import Source, normalised
+from tap_leadintent.singer.log import summarize
 from tap_leadintent.times import LATEST, format_instant, parse_instant
 
 RawEntry = dict[str, Any]
@@ -109,6 +110,30 @@ class Bookmark:
             )
         others = [*chain(*[*by_source.values()][:MAX_OTHERS])]
         return cls(source, coverage, rechecked, others, key_mark, former, problem)
+
+    def warnings(self, key_mark: str, now: int) -> Iterator[str]:
+        """Say what of the state is ignored, and that the API key is another one.
+
+        Args:
+            key_mark: `key_mark` of the run's API key.
+            now: When the run begins, in UTC seconds since 1970.
+
+        Yields:
+            A text for each warning.
+        """
+        if self.problem:
+            yield f"The stream is read from scratch: {summarize(self.problem)}"
+        if self.key_mark not in {"", key_mark}:
+            yield (
+                "api_key is not the one that the state was made with; if it may read "
+                "more, such as other sheets, forget the coverage "
+                "(tap-leadintent-state forget), as covered time is not read again; if "
+                "it belongs to another organization, use a separate state for it"
+            )
+        ends = [end for covered in self.coverage.values() for _, end in covered]
+        if (newest := max(ends, default=now)) > now:
+            text = "The state covers a time in the future, up to {}, which is ignored"
+            yield text.format(format_instant(newest))
 
     def cover(
         self,
