@@ -277,6 +277,7 @@ class LeadIntentStream(SingerStream):
                 page.step.covers,
                 page.window,
                 until=self.run_context.clock.earliest,
+                left_out=page.left_out,
                 drops_later=page.step.drops_later,
             )
             self.checkpoint()

@@ -40,7 +40,7 @@ def with_older(
             of that field.
 
     Yields:
-        Each page. The last one is the end of all of them.
+        Each page. The last one is the end of the list, if that was complete.
 
     Raises:
         StreamError: A page cannot be read.
@@ -76,4 +76,5 @@ def with_older(
         )
         intervals = everything.intervals
         yield from reader.read([Step(n, intervals, [n]) for n in everything.covers])
-    yield page._replace(records=Records([], []))
+    # The windows of the second reading have covered what could be read.
+    yield page._replace(records=Records([], []), is_last=not has_older)

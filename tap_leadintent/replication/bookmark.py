@@ -22,6 +22,7 @@ from tap_leadintent.replication.intervals import (
     Interval,
     add,
     cut_off,
+    subtract,
     union,
 )
 from tap_leadintent.replication.source import Source, normalised
@@ -141,6 +142,7 @@ class Bookmark:
         interval: Interval,
         *,
         until: int = LATEST,
+        left_out: Sequence[Interval] = (),
         drops_later: bool = False,
     ) -> None:
         """Extend the coverage by an interval whose rows have been written.
@@ -149,6 +151,9 @@ class Bookmark:
             names: The time ranges that the interval is covered of.
             interval: The interval.
             until: What lies after this instant is not covered, in UTC seconds.
+            left_out: What could not be read before the interval. It is taken out of the
+                coverage: an earlier run may have read it, but it was to be read again,
+                and the lookback moves on with the interval.
             drops_later: Whether everything after the interval is taken out of the
                 coverage.
         """
@@ -157,6 +162,8 @@ class Bookmark:
             return
         for name in names:
             covered = self.coverage.setdefault(name, [])
+            for each in left_out:
+                covered[:] = subtract(covered, each)
             if drops_later:
                 cut_off(covered, end)
             add(covered, (start, min(end, until)))

@@ -43,6 +43,9 @@ class WindowPage(NamedTuple):
     is_last: bool
     """Whether all records of the window have been read."""
 
+    left_out: Sequence[Interval] = ()
+    """What could not be read between the last window that was read and this one."""
+
 
 @dataclass(eq=False, kw_only=True, repr=False)
 class PlanReader:
@@ -115,11 +118,12 @@ class PlanReader:
             else:
                 pages = self._read_range(step)
             for page in pages:
-                if page.is_last:
-                    start, current.read_to = page.window
-                    current.read_seconds += current.read_to - start
-                    self.client.logger.debug("%s", current)
-                yield page
+                if not page.is_last:
+                    yield page
+                    continue
+                ended = _note_end(step, page, current)
+                self.client.logger.debug("%s", current)
+                yield ended
 
     def _read_newest_last(self, step: Step) -> Iterator[WindowPage]:
         """Read the parts of a step; once one was read, read everything after it."""
@@ -127,7 +131,8 @@ class PlanReader:
         for part in step.unread:
             has_read = False
             for page in self._read_range(step._replace(intervals=[part])):
-                has_read = has_read or page.is_last
+                # A window that cannot be read may have given its first pages.
+                has_read = has_read or page.is_last or bool(page.records.data)
                 yield page
             if has_read and part[1] < end:
                 yield from self._read_range(step._replace(intervals=[(part[1], end)]))
@@ -241,3 +246,16 @@ class PlanReader:
     def _read_chain(self, chain: Chain) -> Generator[Page]:
         interruption = self.client.run_context.interruption
         return read_chain(chain, self.client.fetch, interruption.raise_if_interrupted)
+
+
+def _note_end(step: Step, page: WindowPage, progress: StepProgress) -> WindowPage:
+    """Note that a window has been read, and what was left out before it."""
+    start, end = page.window
+    left_out: list[Interval] = []
+    # What a recheck reads has been read before.
+    if progress.read_to < start and not step.is_recheck:
+        needed = step.unread or step.intervals
+        left_out = overlap(needed, (progress.read_to, start))
+    progress.read_to = end
+    progress.read_seconds += end - start
+    return page._replace(left_out=left_out)

@@ -234,7 +234,8 @@ class Schedule:
             Whether it did so; if not, the window is to be left out.
         """
         start, end, *_ = oldest.window
-        if self.failed and self.failed[-1][0][1] == start:
+        is_short = end - start < _LONGEST_HOLE
+        if is_short and self.failed and self.failed[-1][0][1] == start:
             # Between two that failed, nothing can be expected.
             later = self._active[1] if len(self._active) > 1 else None
             if later and later.window.start == end:

@@ -1,6 +1,8 @@
 """What cannot be read is left out, and read by the first run that can."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -30,13 +32,17 @@ def log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
 
 
 def failed_run(
-    api: Api, store: Store, log: pytest.LogCaptureFixture, match: str
+    api: Api,
+    store: Store,
+    log: pytest.LogCaptureFixture,
+    match: str,
+    config: Mapping[str, Any] = ONCE,
 ) -> int:
     """Run the tap, which fails with these words, and count its requests."""
     log.clear()
     before = len(api.requests) + len(api.refused)
     with pytest.raises(RunError):
-        run(api, store, ONCE)
+        run(api, store, config)
     assert re.search(match, log.text)
     return len(api.requests) + len(api.refused) - before
 
@@ -83,6 +89,76 @@ def test_two_holes_are_named_and_filled_one_by_one(
     failed_run(api, store, log, f"{second(61 * DAY - 1)} to {second(61 * DAY + 2)}")
     assert store.rows == api.visible()
     assert [len(covered(store, name)) for name in BOTH] == [2, 2]
+
+
+def test_a_hole_in_the_lookback_is_read_again_when_the_lookback_has_moved_on(
+    log: pytest.LogCaptureFixture,
+) -> None:
+    api, store = Api(now=60 * DAY, leads=steady(60 * 24)), Store()
+    run(api, store, ONCE)
+    late = 59.5 * DAY
+    api.leads.append(Lead("late", late, [Version(60.2 * DAY, 30 * DAY)]))
+    api.now, api.broken = 61 * DAY, (late - 60, late + 60)
+    failed_run(api, store, log, "could not read")
+    api.now, api.broken = 63 * DAY, None
+    run(api, store, ONCE)
+    assert store.rows == api.visible()
+
+
+class ShortList(Api):
+    """Its list without a time range has the last days only, and one record fails."""
+
+    poison = ""
+
+    def respond(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        status, page = super().respond(body)
+        is_bad = any(each["id"] == self.poison for each in page.get("data", ()))
+        return (500, {}) if is_bad else (status, page)
+
+    def _rows(
+        self, name: str, start: float, end: float, body: dict[str, Any]
+    ) -> list[tuple[float, str, int, float]]:
+        rows = super()._rows(name, start, end, body)
+        return [row for row in rows if name or row[0] >= self.now - 40 * DAY]
+
+
+def test_a_hole_in_what_a_list_left_out_is_read_by_the_next_run(
+    log: pytest.LogCaptureFixture,
+) -> None:
+    api, store = ShortList(now=100 * DAY, leads=steady(2400)), Store()
+    api.poison = "lead-0720"
+    config = {"page_size": 100, "max_retries": 0}
+    failed_run(api, store, log, "could not read date_found", config)
+    assert store.rows != api.visible()
+    api.now, api.poison = 101 * DAY, ""
+    run(api, store, config)
+    assert store.rows == api.visible()
+
+
+def test_a_hole_at_the_end_of_the_last_run_does_not_hide_that_ranges_are_too_wide(
+    log: pytest.LogCaptureFixture,
+) -> None:
+    api = Api(now=50 * DAY, leads=steady(60 * 24), widest=DAY, too_wide=504)
+    store = Store()
+    config = {**ONCE, "lookback_minutes": 0}
+    run(api, store, config)
+    api.now, api.broken = 55 * DAY, (50 * DAY, 50 * DAY)
+    failed_run(api, store, log, "could not read", config)
+    assert store.rows == api.visible()
+
+
+def test_a_hole_whose_first_page_can_be_read_brings_no_older_signal_back(
+    log: pytest.LogCaptureFixture,
+) -> None:
+    api, store = Api(now=60 * DAY, at_each_signal=True, limit=10), Store()
+    for number in range(15):
+        times = (30 * DAY, (40 + number) * DAY)
+        versions = [Version(time, time) for time in times]
+        api.leads.append(Lead(f"lead-{number:02}", number * DAY, versions))
+    for _ in range(2):
+        failed_run(api, store, log, "could not read latest_signal")
+        assert store.rows == api.visible()
+        api.now += HOUR
 
 
 @pytest.mark.parametrize("killed_after", [None, 1, 3, 30])
