@@ -259,6 +259,32 @@ def test_a_refused_time_soon_after_the_first_kept_instant_stops_nothing(
     assert store.rows.keys() == found_later
 
 
+class LastDays(Api):
+    """It keeps the last ten days, to the second."""
+
+    def respond(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        self.keeps_from = self.now - 10 * DAY
+        status, page = super().respond(body)
+        return (self.broken_with if status != 200 else status), page
+
+
+@pytest.mark.parametrize("status", [400, 403, 410])
+@pytest.mark.parametrize("recheck_days", [None, 1])
+def test_what_is_kept_may_move_on_with_each_request(
+    log: pytest.LogCaptureFixture, status: int, recheck_days: int | None
+) -> None:
+    api, store = LastDays(now=30 * DAY, leads=steady(40 * 24)), Store()
+    api.seconds_per_request, api.broken_with = 1, status
+    config = {**ONCE, "page_size": 100, "recheck_days": recheck_days}
+    for _ in range(2):
+        kept = api.now - 10 * DAY + HOUR
+        asked_for = failed_run(api, store, log, "could not read date_found", config)
+        found = {one.id for one in api.leads if kept <= one.found_at <= api.now - HOUR}
+        assert store.rows.keys() >= found
+        assert asked_for <= 150
+        api.now += DAY
+
+
 def test_a_start_that_is_the_first_kept_instant_works() -> None:
     api, store = Api(now=60 * DAY, leads=steady(60 * 24), keeps_from=0), Store()
     for _ in range(2):
