@@ -47,17 +47,25 @@ def with_older(
         SystemExit: A signal came.
     """
     now = everything.intervals[-1][1]
-    oldest = format_instant(now if time_fields else now - MONTH)
+    oldest = dict[str, str | None]()
     for page in reader.read([everything]):
-        for path in time_fields.values():
+        for name, path in time_fields.items():
             times = (time_at(path, record) for record in page.records.data)
-            oldest = min([oldest, *filter(None, times)])
+            known = filter(None, [oldest.get(name), *times])
+            oldest[name] = min(known, default=None)
         # It is complete when everything below has been read, too.
         yield page._replace(is_last=False)
-    until = max(BEGINNING, parse_instant(oldest))
+    # Times of another range do not help: a lead may be found long after its signal.
+    month_ago = format_instant(now - MONTH)
+    ends = {
+        name: max(BEGINNING, parse_instant(oldest.get(name) or month_ago))
+        for name in everything.covers
+    }
     # An API may also refuse or cut more than a month, so the last month comes first.
-    starts = (max(BEGINNING, until - MONTH), BEGINNING)
-    asked = [range_fields(n, at, until) for at in starts for n in everything.covers]
+    asked = [
+        *(range_fields(n, max(BEGINNING, end - MONTH), end) for n, end in ends.items()),
+        *(range_fields(n, BEGINNING, end) for n, end in ends.items()),
+    ]
     older = map(reader.first_page, asked)
     try:
         has_older = any(map(duplicates.has_new, older))

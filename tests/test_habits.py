@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import requests_mock
 
+from tap_leadintent.openapi import PATHS
 from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import API_KEY, VALID, RunTap, entries, only
 from tests.support.runs import CLOCK, SINCE, after_since
@@ -78,20 +79,34 @@ def test_a_capped_list_is_completed_by_its_ranges_or_warned_of(
     assert run.stderr.count("A query ended after 300 records with a page as full") == 1
 
 
-def test_a_list_of_the_last_month_is_noticed_where_records_have_no_known_time(
-    requests_mock: requests_mock.Mocker, tap: RunTap
+@pytest.mark.parametrize(
+    ("stream", "name", "fields"),
+    [
+        ("monitored_leads", "latest_activity", {}),
+        ("observations", "observed_at", {}),
+        # It was found in the last month, as all of the list.
+        ("leads", "date_found", {"signal": {"observed_at": "1971-01-01T00:00:00Z"}}),
+    ],
+)
+def test_a_list_of_the_last_month_is_noticed_where_records_do_not_show_it(
+    requests_mock: requests_mock.Mocker,
+    tap: RunTap,
+    stream: str,
+    name: str,
+    fields: dict[str, Any],
 ) -> None:
     month_ago = (datetime.now(UTC) - timedelta(days=29)).isoformat()
 
     def respond(request: Any, _: Any) -> dict[str, Any]:
-        end = request.json().get("latest_activity", {}).get("end_time", "now")
-        found = [] if end < "2000" else [{"id": "old" if end < month_ago else "new"}]
-        return {"data": found, "cursor": {"has_more": False}}
+        asked = request.json()
+        is_list = asked.keys() == {"cursor"}
+        end = asked.get(name, {}).get("end_time", "now" if is_list else "")
+        record = {**fields, "id": "old" if end < month_ago else "new"}
+        return {"data": [record] if end > "2000" else [], "cursor": {"has_more": False}}
 
-    requests_mock.post(f"{VALID['base_url']}/v1/monitor/leads", json=respond)
-    run = tap({**VALID, "window_days": 3650}, catalog=only("monitored_leads"))
-    found = {record["id"] for record in run.succeeded().records("monitored_leads")}
-    assert found == {"old", "new"}
+    requests_mock.post(f"{VALID['base_url']}{PATHS[stream]}", json=respond)
+    run = tap({**VALID, "window_days": 3650}, catalog=only(stream)).succeeded()
+    assert {record["id"] for record in run.records(stream)} == {"old", "new"}
 
 
 def test_a_list_that_leaves_out_what_a_long_range_leaves_out_too(
