@@ -12,7 +12,7 @@ from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.replication.plan import BEGINNING, Step
 from tap_leadintent.replication.plan_reader import PlanReader, WindowPage
 from tap_leadintent.replication.ranges import range_fields
-from tap_leadintent.times import format_instant, parse_instant, time_at
+from tap_leadintent.times import parse_instant, time_at
 
 MONTH = 30 * 86_400
 """Seconds. An API that leaves out older records without a word leaves out more than the
@@ -47,8 +47,12 @@ def with_older(
         SystemExit: A signal came.
     """
     now = everything.intervals[-1][1]
+    # How far back a list reaches whose records do not show it.
+    until = now
     oldest = dict[str, str | None]()
     for page in reader.read([everything]):
+        if page.records.data:
+            until = now - MONTH
         for name, path in time_fields.items():
             times = (time_at(path, record) for record in page.records.data)
             known = filter(None, [oldest.get(name), *times])
@@ -56,11 +60,9 @@ def with_older(
         # It is complete when everything below has been read, too.
         yield page._replace(is_last=False)
     # Times of another range do not help: a lead may be found long after its signal.
-    month_ago = format_instant(now - MONTH)
-    ends = {
-        name: max(BEGINNING, parse_instant(oldest.get(name) or month_ago))
-        for name in everything.covers
-    }
+    ends = dict.fromkeys(everything.covers, until)
+    ends |= {name: parse_instant(time) for name, time in oldest.items() if time}
+    ends = {name: max(BEGINNING, end) for name, end in ends.items()}
     # An API may also refuse or cut more than a month, so the last month comes first.
     asked = [
         *(range_fields(n, max(BEGINNING, end - MONTH), end) for n, end in ends.items()),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -105,10 +106,12 @@ def test_a_hole_in_the_lookback_is_read_again_when_the_lookback_has_moved_on(
     assert store.rows == api.visible()
 
 
+@dataclass
 class ShortList(Api):
     """Its list without a time range has the last days only, and one record fails."""
 
-    poison = ""
+    days: int = 40
+    poison: str = ""
 
     def respond(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         status, page = super().respond(body)
@@ -119,7 +122,7 @@ class ShortList(Api):
         self, name: str, start: float, end: float, body: dict[str, Any]
     ) -> list[tuple[float, str, int, float]]:
         rows = super()._rows(name, start, end, body)
-        return [row for row in rows if name or row[0] >= self.now - 40 * DAY]
+        return [row for row in rows if name or row[0] >= self.now - self.days * DAY]
 
 
 def test_a_hole_in_what_a_list_left_out_is_read_by_the_next_run(
@@ -132,6 +135,12 @@ def test_a_hole_in_what_a_list_left_out_is_read_by_the_next_run(
     assert store.rows != api.visible()
     api.now, api.poison = 101 * DAY, ""
     run(api, store, config)
+    assert store.rows == api.visible()
+
+
+def test_an_empty_list_is_not_taken_for_everything() -> None:
+    api, store = ShortList(now=100 * DAY, leads=[lead(1, 90 * DAY)], days=5), Store()
+    run(api, store, {})
     assert store.rows == api.visible()
 
 
