@@ -43,9 +43,7 @@ from tap_leadintent.replication.ranges import range_fields
 from tap_leadintent.replication.source import Source, key_mark
 from tap_leadintent.replication.windows import OVERLAP_SECONDS
 from tap_leadintent.singer.stream import SingerStream
-from tap_leadintent.times import (
-    format_instant,
-)
+from tap_leadintent.times import format_instant
 
 Record = dict[str, Any]
 

@@ -47,7 +47,7 @@ def with_older(
         SystemExit: A signal came.
     """
     now = everything.intervals[-1][1]
-    # How far back a list reaches whose records do not show it.
+    # A list whose records show no time may reach back a month, an empty one does not.
     until = now
     oldest = dict[str, str | None]()
     for page in reader.read([everything]):

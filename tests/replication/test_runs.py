@@ -90,6 +90,15 @@ def test_without_a_start_date_everything_is_read_in_one_unfiltered_chain() -> No
     assert [name for name, *_ in covered(store)] == [*BOTH]
 
 
+def test_a_signal_before_1970_makes_no_range_that_ends_before_it_begins() -> None:
+    api, store = Api(now=2 * DAY, leads=[lead(1, DAY, -60 * 365 * DAY)]), Store()
+    run(api, store, {})
+    assert store.rows == api.visible()
+    ranges = asked(api)
+    assert len(ranges) == 4
+    assert all(start <= end for _, start, end in ranges)
+
+
 def test_a_start_date_in_the_future_reads_nothing() -> None:
     api, store = Api(now=2 * DAY, leads=steady(20)), Store()
     config = {**CONFIG, "start_date": second(2 * DAY + 20 * HOUR)}

@@ -187,7 +187,7 @@ class Api:
         rows = []
         by_found = name == "date_found"
         for lead in self.leads:
-            # It is asked first, as it is true of few.
+            # Few leads are inside, so this comes before what takes longer.
             if by_found and not is_inside(lead.found_at):
                 continue
             span = (start, end) if name == "latest_signal" else EVER
