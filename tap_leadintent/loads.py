@@ -14,7 +14,6 @@ from typing_extensions import override
 from tap_leadintent.api.page import Records
 from tap_leadintent.client import LeadIntentStream, Record
 from tap_leadintent.replication.bookmark import Bookmark
-from tap_leadintent.replication.plan import BEGINNING
 from tap_leadintent.singer.log import summarize
 from tap_leadintent.times import format_instant
 
@@ -63,8 +62,8 @@ class Loads(LeadIntentStream):
         # Rows that the run's own bookmark covers may have been lost with a batch.
         covered = Bookmark.read(stream.stream_state, stream.bookmark.source).coverage
         if not failure:
-            now = min(self.run_began, self.run_context.clock.earliest)
-            covered[_ALL] = [(BEGINNING, now)]
+            now = self.run_context.clock.server_time(self.run_began)
+            covered[_ALL] = [(0, now)]
         for name in ranges:
             start, end = covered[name][-1] if name in covered else (None, None)
             yield {

@@ -47,7 +47,7 @@ and the pages README.md and docs/ in the source of the tap."""
         agent = self.config.get("user_agent") or f"{TAP_NAME}/{self.plugin_version}"
         authorization = f"Bearer {self.config.get('api_key')}"
         session.headers.update({"User-Agent": agent, "Authorization": authorization})
-        health = RunHealth()
+        health = RunHealth(self.limits.monotonic)
         run_context = RunContext(
             session=session,
             limits=self.limits,

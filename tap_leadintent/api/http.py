@@ -113,6 +113,7 @@ class Client:
         while True:
             attempt += 1
             with limiter.turn(stopped, self.stats, pause):
+                self.run_context.health.note_request()
                 try:
                     page = self._send(fields, after)
                 except StreamError as error:
@@ -172,16 +173,17 @@ class Client:
         """
         if not error.is_retryable:
             raise error
-        limiter = self.run_context.limiter
+        run = self.run_context
+        pause = error.retry_after or run.limits.backoff(attempt)
         max_attempts = 1 + min(self.retries, max_retries)
-        if self.run_context.health.is_on_trial:
-            max_attempts = 1
-        if attempt >= max_attempts:
+        left = run.health.seconds_for_retries
+        # What the server asks to wait is no sign that it is down.
+        if attempt >= max_attempts or (left <= 0 and not error.retry_after):
             attempts = counted(attempt, "attempt")
             raise replace(error, message=f"gave up after {attempts}: {error}") from None
-        pause = error.retry_after or self.run_context.limits.backoff(attempt)
+        pause = error.retry_after or min(pause, left)
         if error.pauses_all:
-            limiter.pause_all(pause)
+            run.limiter.pause_all(pause)
         self.logger.warning(
             "%s; attempt %d of %d in %.1f s", error, attempt + 1, max_attempts, pause
         )

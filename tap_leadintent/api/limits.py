@@ -100,11 +100,11 @@ class RateLimiter:
         Args:
             at_once: Most requests in flight.
             requests_per_minute: Most requests in a minute, evenly spread.
-            health: While it is on trial, one request is in flight at most.
+            health: Until it has succeeded, one request is in flight at most.
             limits: How time passes.
         """
-        self._health = health or RunHealth()
         self._limits = limits or Limits()
+        self._health = health or RunHealth(self._limits.monotonic)
         self._interval = 60 / requests_per_minute if requests_per_minute else 0.0
         self._next_slot = 0.0
         self._changed = Condition()
@@ -171,7 +171,7 @@ class RateLimiter:
     def _seconds_to_wait(self, not_before: float) -> float:
         # Requests of a failed stream may hang; the next stream must not wait for them.
         wanted = sum(not stopped.is_set() for stopped in self._in_flight)
-        if wanted >= (1 if self._health.is_on_trial else int(self._allowed)):
+        if wanted >= (int(self._allowed) if self._health.has_succeeded else 1):
             return TIMEOUT_MAX  # A request that ends wakes the waiting threads.
         earliest = max(not_before, self._paused_until, self._next_slot)
         return earliest - self._limits.monotonic()

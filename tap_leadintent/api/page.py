@@ -10,7 +10,7 @@ import re
 from codecs import BOM_UTF8
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from email.message import Message
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self, TypeVar
@@ -32,9 +32,6 @@ because it would take much more memory than its size."""
 _MAX_VALUES = 1_000_000
 """Values on a page, where each comma, bracket and brace counts as one. Otherwise, a
 small compressed body could fill the memory."""
-
-_PAGE_OVERHEAD = 4_096
-"""Estimate of the bytes that the objects of a page take besides its body."""
 
 _NOTHING = {b"null", b"false", b"0", b'""', b"[]", b"{}"}
 
@@ -87,8 +84,8 @@ class Page:
     cursor: Cursor
     """Where the next page is."""
 
-    size: int
-    """About how many bytes of memory it takes."""
+    body: bytes
+    """The response, of which `of` makes the page again."""
 
     is_repaired: bool
     """Whether a value was replaced before the envelope could be decoded."""
@@ -134,8 +131,26 @@ class Page:
             raise ValueError("its first record is no object")
         if is_repaired and _REPLACEMENT in (cursor.next or ""):
             raise ValueError("its cursor is no valid text")
-        size = len(content) + _PAGE_OVERHEAD
-        return cls(raw, cursor, size, is_repaired, other_fields)
+        return cls(raw, cursor, content, is_repaired, other_fields)
+
+    def as_last(self) -> Self:
+        """Return the page without the promise of another one."""
+        return replace(self, cursor=Cursor(has_more=False))
+
+    @property
+    def records(self) -> int:
+        """How many records it holds."""
+        return len(self.raw)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether another page is to come."""
+        return self.cursor.has_more
+
+    @property
+    def fingerprint(self) -> int:
+        """A hash of its records."""
+        return hash(tuple(map(bytes, self.raw)))
 
     def decode(self) -> Records:
         """Decode the records.

@@ -30,7 +30,7 @@ class CursorPaginator(BaseAPIPaginator[str | None]):
     @override
     def get_next(self, response: Page) -> str:  # type: ignore[override]
         after = response.cursor.next
-        content = hash(tuple(map(bytes, response.raw)))
+        content = response.fingerprint
         if not after:
             problem = "says has_more but carries no next cursor"
         elif hash(after) in self._cursors:

@@ -66,9 +66,9 @@ SCHEMA = th.PropertiesList(
     th.Property(
         "start_date",
         th.StringType,
-        description="Date or date-time, UTC, in quotes in YAML: reads what was found, "
-        "observed or active since then. Without it, a first load that is interrupted "
-        "begins again.",
+        required=True,
+        description="Date or date-time, UTC, in quotes in YAML: what was found, "
+        "observed or active since then is loaded.",
     ),
     th.Property(
         "end_date",
@@ -76,15 +76,11 @@ SCHEMA = th.PropertiesList(
         description="Date or date-time, UTC, up to which to read; else now.",
     ),
     th.Property(
-        "lookback_minutes",
-        th.IntegerType(minimum=0, maximum=_MAX_DAYS * 1440),
-        default=2880,
-        description="Minutes before the newest time read that each run reads again.",
-    ),
-    th.Property(
-        "recheck_days",
-        th.IntegerType(minimum=1, maximum=_MAX_DAYS),
-        description="Days in which all covered time is read again, a part in each run.",
+        "lookback_days",
+        th.NumberType(minimum=0, maximum=_MAX_DAYS),
+        default=30,
+        description="Records that appear in the API at most so many days late are "
+        "loaded. With 0, no time is read twice.",
     ),
     th.Property(
         "window_days",

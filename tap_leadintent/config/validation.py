@@ -27,8 +27,6 @@ def _date_problems(config: Mapping[str, Any]) -> Iterator[str]:
     latest = min(dates.get("end_date", LATEST), time.time() + 86_400)
     if dates.get("start_date", EARLIEST) > latest:
         yield "start_date: comes after end_date, or lies in the future"
-    if "recheck_days" in config and "start_date" not in config:
-        yield "recheck_days: needs start_date; without it no part can be read again"
 
 
 def _name_problems(config: Mapping[str, Any]) -> Iterator[str]:

@@ -11,19 +11,14 @@ from jsonschema import Draft202012Validator
 from singer_sdk.singerlib import SelectionMask
 
 from tap_leadintent.errors import StreamError
+from tap_leadintent.findings import Finding, Findings
 from tap_leadintent.openapi import ADDITIONAL_PROPERTIES, ComputedColumn
 from tap_leadintent.records.column_types import ColumnTypes
 from tap_leadintent.records.exclusion import Exclusion
 from tap_leadintent.records.keys import canonical_json
-from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.times import field_at, is_finer
 
 Record = dict[str, Any]
-
-_NO_ID = (
-    "A record has no id, so its key is made from all its content: when the record "
-    "changes, it becomes another row"
-)
 
 
 class RecordShaper:
@@ -34,7 +29,8 @@ class RecordShaper:
         *,
         columns: Mapping[str, dict[str, Any]],
         mask: SelectionMask,
-        notes: RecordNotes,
+        findings: Findings,
+        unknown_fields: Finding = Finding.UNTYPED_FIELDS,
         key_properties: Sequence[str] = (),
         computed_columns: Iterable[ComputedColumn] = (),
         exclusion: Exclusion | None = None,
@@ -44,12 +40,13 @@ class RecordShaper:
         Args:
             columns: The schema of each column, by the column's name.
             mask: Which fields are selected.
-            notes: Collects what to log about the records.
+            findings: Collects what to log about the records.
+            unknown_fields: The finding that a field has no column.
             key_properties: The key columns; every record must have a value for each.
             computed_columns: The columns that are computed.
             exclusion: The fields to remove from each record first, if any.
         """
-        self._notes = notes
+        self._findings, self._unknown = findings, unknown_fields
         self._exclusion = exclusion or None
         # A breadcrumb has "properties" before each name.
         self._deselected = Exclusion(
@@ -115,16 +112,16 @@ class RecordShaper:
             unknown_fields = {name: shaped.pop(name) for name in unknown}
             extra_fields = self._deselected.apply(unknown_fields)
             if self._has_extra_fields:
-                self._notes.note_without_column(extra_fields)
+                self._findings.note(self._unknown, extra_fields)
         if replaced := self._coerce(shaped, columns_to_check):
             extra_fields |= self._deselected.apply(replaced)
         for column in self._computed:
             value = column.compute(record, window_end)
             if value is None and column.fallback:
-                self._notes.warn_once(_NO_ID)
+                self._findings.note(Finding.NO_ID)
                 value = column.fallback(record)
             if value is None and column.source and field_at(column.source, record):
-                self._notes.note_contradiction(column.name)
+                self._findings.note(Finding.MISMATCH, [column.name])
             shaped[column.name] = value
         if self._has_extra_fields:
             shaped[ADDITIONAL_PROPERTIES] = extra_fields or None
@@ -147,7 +144,7 @@ class RecordShaper:
                     # An id that is no text would stop the stream.
                     shaped[name] = canonical_json(value)
                 elif not self._deselected.removes(name):
-                    self._notes.note_contradiction(name)
+                    self._findings.note(Finding.MISMATCH, [name])
             # Times are the only texts that conversion changes.
             elif coerced is not value and isinstance(value, str) and is_finer(value):
                 replaced[name] = value
