@@ -51,15 +51,14 @@ def _log_fields(stream: LeadIntentStream, **more: Any) -> dict[str, Any]:
 
 
 def _sync(stream: LeadIntentStream) -> None:
-    is_complete = False
     try:
         stream.sync()
-        is_complete = True
+        stream.stats.is_complete = True
     finally:
         stream.copy_state_to_tap()
         figures = _log_fields(stream)
         text = describe_figures(figures)
-        if is_complete and (newest := figures["covered_to"]):
+        if stream.stats.is_complete and (newest := figures["covered_to"]):
             text += f"; complete up to {newest}"
         stream.logger.info("%s", text, extra=figures)
 

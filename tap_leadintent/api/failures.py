@@ -1,7 +1,7 @@
-"""Says what follows from each kind of failed request, and explains it.
+"""Says what to do after each kind of failed request, and explains it.
 
 The two tables, of responses and of exceptions, are the only place that knows kinds of
-failures. Other modules ask the error, see `Consequences`.
+failures. Other modules ask the error for its actions.
 
 API description: "Errors". It shows no status codes and no error bodies, so this module
 follows the HTTP standard. The messages of `requests` and urllib3 are not shown, because
@@ -12,7 +12,6 @@ import re
 import ssl
 import time
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,7 +22,7 @@ from urllib3 import exceptions as urllib3
 
 from tap_leadintent.api.limits import LONGEST_WAIT, seconds_to_wait
 from tap_leadintent.api.session import TooLargeError
-from tap_leadintent.errors import SUPPORT, Consequences, Reason, StreamError
+from tap_leadintent.errors import SUPPORT, Action, Reason, StreamError
 from tap_leadintent.singer.log import quote, summarize
 from tap_leadintent.times import LATEST, format_instant
 
@@ -87,72 +86,66 @@ _NO_TLS = (
     "should begin with http:// (for this machine only)"
 )
 
-LASTING = Consequences(may_end_run=True)
-EMPTY = replace(LASTING, may_be_empty=True)
-TEMPORARY = replace(LASTING, is_retryable=True)
-BUSY = replace(TEMPORARY, pauses_all=True)
-SLOW = replace(TEMPORARY, may_be_split=True)
-DOWN = replace(SLOW, pauses_all=True)
-SPLIT = replace(LASTING, may_be_split=True)
-LARGE = replace(SPLIT, may_be_range=True)
-CURSOR = replace(LASTING, may_be_cursor=True)
-GONE = replace(CURSOR, may_be_range=True)
-REFUSED = replace(GONE, may_be_split=True)
-CONFLICT = replace(REFUSED, is_retryable=True)
-FORBIDDEN = Consequences(may_be_access=True, may_be_range=True)
-UNREACHABLE = Consequences(ends_run=True, is_retryable=True)
-FINAL = Consequences(ends_run=True)
-
+NOTHING = Action(0)
+RETRY = Action.RETRY
+BUSY = RETRY | Action.PAUSE_ALL
+SLOW = RETRY | Action.CUT
+DOWN = BUSY | Action.CUT
+LARGE = Action.CUT | Action.CHANGE_RANGE
+GONE = Action.RESTART | Action.CHANGE_RANGE
+REFUSED = GONE | Action.CUT
+FORBIDDEN = Action.LEAVE_STREAM | Action.CHANGE_RANGE | Action.DESELECT
+UNREACHABLE = RETRY | Action.END_RUN
 
 SUCCESS = range(200, 300)
 """The statuses of a page."""
 
-_RESPONSES: tuple[tuple[Collection[int], str, Consequences, str], ...] = (
+RESPONSES: tuple[tuple[Collection[int], str, Action, str], ...] = (
     (SUCCESS, "encoded", SLOW, _ENCODING),
     ({202}, "", DOWN, f"the API has not answered yet; {SUPPORT}"),
-    ({204}, "", EMPTY, _NO_PAGE),
-    (SUCCESS, "html", TEMPORARY, _LOGIN),
+    ({204}, "", Action.TAKE_AS_EMPTY, _NO_PAGE),
+    (SUCCESS, "html", RETRY, _LOGIN),
     (SUCCESS, "", SLOW, f"{SUPPORT}, or {_ROOT}"),
     ({400, 422}, "", REFUSED, _FILTERS),
-    ({401}, "after a page", LASTING, _NO_ACCESS),
-    ({401}, "", LASTING, _KEY),
+    ({401}, "after a page", NOTHING, _NO_ACCESS),
+    ({401}, "", NOTHING, _KEY),
     ({403}, "wait", BUSY, _FEWER),
-    ({403}, "html", LASTING, _FIREWALL),
+    ({403}, "html", NOTHING, _FIREWALL),
     ({403}, "", FORBIDDEN, _NO_ACCESS),
-    ({404}, "after a page", CURSOR, _NO_ACCESS),
-    ({404, 405}, "", CURSOR, _NO_API),
-    ({409}, "", CONFLICT, _PARALLEL),
+    ({404}, "after a page", Action.RESTART, _NO_ACCESS),
+    ({404, 405}, "", Action.RESTART, _NO_API),
+    ({409}, "", RETRY | REFUSED, _PARALLEL),
     ({410}, "", GONE, _REFUSED),
     ({413, 416}, "", LARGE, _TOO_LARGE),
-    ({420}, "", TEMPORARY, _FEWER),
-    ({423}, "", TEMPORARY, _PARALLEL),
-    ({425}, "", TEMPORARY, _REFUSED),
+    ({420}, "", RETRY, _FEWER),
+    ({423}, "", RETRY, _PARALLEL),
+    ({425}, "", RETRY, _REFUSED),
     ({429}, "", BUSY, _FEWER),
-    ({501, 505}, "", LASTING, _OVERLOADED),
+    ({501, 505}, "", NOTHING, _OVERLOADED),
     ({503}, "", DOWN, _OVERLOADED),
     ({408, 499, *range(500, 1000)}, "", SLOW, _OVERLOADED),
-    (range(400, 500), "", LASTING, _REFUSED),
-    (range(400), "", LASTING, _NO_PAGE),
+    (range(400, 500), "", NOTHING, _REFUSED),
+    (range(400), "", NOTHING, _NO_PAGE),
 )
-"""What follows from a response without a page, and what to do: by its status, and by
+"""What to do after a response without a page, and what to advise: by its status, and by
 what else is true of it ("wait": a header says for how long the server wants no request;
 "after a page": address and key have worked in this run). The first row that applies
-counts."""
+counts. `tests/test_failure_kinds.py` says what each row means for a user."""
 
-_EXCEPTIONS: tuple[tuple[Any, Consequences, str], ...] = (
-    (TooLargeError, SPLIT, "the response is larger than {why}; lower page_size"),
-    (exceptions.InvalidSchema, FINAL, _SOCKS),
-    ((exceptions.InvalidURL, urllib3.LocationValueError), FINAL, _ADDRESS),
+EXCEPTIONS: tuple[tuple[Any, Action, str], ...] = (
+    (TooLargeError, Action.CUT, "the response is larger than {why}; lower page_size"),
+    (exceptions.InvalidSchema, Action.END_RUN, _SOCKS),
+    ((exceptions.InvalidURL, urllib3.LocationValueError), Action.END_RUN, _ADDRESS),
     (exceptions.ProxyError, UNREACHABLE, _PROXY),
-    (ssl.SSLCertVerificationError, FINAL, _CERTIFICATE),
+    (ssl.SSLCertVerificationError, Action.END_RUN, _CERTIFICATE),
     ((exceptions.ConnectTimeout, urllib3.NewConnectionError), UNREACHABLE, _NO_ONE),
     ((exceptions.Timeout, urllib3.TimeoutError), SLOW, _LATE),
     ((ConnectionResetError, urllib3.IncompleteRead, ssl.SSLEOFError), SLOW, _CUT),
     (ssl.SSLError, UNREACHABLE, _NO_TLS),
     (Exception, SLOW, f"the request to {{host}} failed ({{why}}); {SUPPORT}"),
 )
-"""What follows from an exception, and what to do. The first row counts that holds for
-the exception or for one that it wraps."""
+"""What to do after an exception, and what to advise. The first row counts that holds
+for the exception or for one that it wraps."""
 
 
 def explain_no_response(error: Exception, url: str, seconds: float) -> StreamError:
@@ -167,18 +160,19 @@ def explain_no_response(error: Exception, url: str, seconds: float) -> StreamErr
         The error to raise, without a full stop.
     """
     causes = [*_causes(error)]
-    consequences, text = next(
-        (consequences, text)
-        for kind, consequences, text in _EXCEPTIONS
+    actions, text = next(
+        (actions, text)
+        for kind, actions, text in EXCEPTIONS
         if any(isinstance(cause, kind) for cause in causes)
     )
     host = summarize(urlsplit(url).netloc)
     # The words of a server or a proxy may hold the key in another encoding.
     message = text.format(host=host, seconds=seconds, why=quote(_reason(causes)))
-    reason = Reason.NO_CONNECTION if consequences.ends_run else Reason.NO_RESPONSE
+    is_connected = Action.END_RUN not in actions
+    reason = Reason.NO_RESPONSE if is_connected else Reason.NO_CONNECTION
     if isinstance(error, TooLargeError):
         reason = Reason.TOO_LARGE
-    return StreamError(message, reason=reason, **vars(consequences))
+    return StreamError(message, reason=reason, actions=actions)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -230,14 +224,14 @@ def explain_no_page(
         "html": text.startswith("<"),
         "wait": wait is not None,
     }
-    consequences, advice = next(
-        (consequences, advice)
-        for statuses, case, consequences, advice in _RESPONSES
+    actions, advice = next(
+        (actions, advice)
+        for statuses, case, actions, advice in RESPONSES
         if response.status_code in statuses and is_true[case]
     )
-    if consequences.is_retryable and (wait or 0) > LONGEST_WAIT:
+    if Action.RETRY in actions and (wait or 0) > LONGEST_WAIT:
         until = format_instant(int(min(time.time() + (wait or 0), LATEST)))
-        consequences = FINAL
+        actions = Action.END_RUN
         advice = f"the API wants no request until {until}; run the tap after that"
     what = f"HTTP {response.status_code} {quote(response.reason or '')}".rstrip()
     if problem:
@@ -251,5 +245,5 @@ def explain_no_page(
         reason=Reason.NOT_A_PAGE if problem else None,
         retry_after=wait,
         server_time=server_time,
-        **vars(consequences),
+        actions=actions,
     )

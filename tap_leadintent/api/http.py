@@ -25,7 +25,7 @@ from tap_leadintent.api.health import RunHealth
 from tap_leadintent.api.limits import Limits, RateLimiter
 from tap_leadintent.api.page import NO_RECORDS, Page, as_utf8
 from tap_leadintent.api.session import TooLargeError, exchange
-from tap_leadintent.errors import StreamError
+from tap_leadintent.errors import Action, StreamError
 from tap_leadintent.progress import StreamStats, counted
 from tap_leadintent.singer.interruption import Interruption
 from tap_leadintent.times import parse_http_date
@@ -159,7 +159,7 @@ class Client:
             problem=problem,
             has_succeeded=run.health.has_succeeded,
         )
-        if failure.may_be_empty and after is None:
+        if Action.TAKE_AS_EMPTY in failure.actions and after is None:
             return Page.of(NO_RECORDS)
         raise failure
 
@@ -170,7 +170,7 @@ class Client:
 
         Before some retries, all requests wait.
         """
-        if not error.is_retryable:
+        if Action.RETRY not in error.actions:
             raise error
         limiter = self.run_context.limiter
         max_attempts = 1 + min(self.retries, max_retries)
@@ -180,7 +180,7 @@ class Client:
             attempts = counted(attempt, "attempt")
             raise replace(error, message=f"gave up after {attempts}: {error}") from None
         pause = error.retry_after or self.run_context.limits.backoff(attempt)
-        if error.pauses_all:
+        if Action.PAUSE_ALL in error.actions:
             limiter.pause_all(pause)
         self.logger.warning(
             "%s; attempt %d of %d in %.1f s", error, attempt + 1, max_attempts, pause

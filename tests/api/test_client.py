@@ -15,7 +15,7 @@ import time_machine
 import urllib3.exceptions as lower
 
 from tap_leadintent.api.chain import Chain
-from tap_leadintent.errors import StoppedError, StreamError
+from tap_leadintent.errors import Action, StoppedError, StreamError
 from tap_leadintent.progress import StreamStats
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import API_KEY, VALID, Clock, Json
@@ -157,7 +157,7 @@ def test_a_wait_of_hours_ends_the_run(
     text = "wants no request until 2026-02-02T08:40:00Z; run the tap after that"
     with pytest.raises(StreamError, match=text) as e:
         list(pages(tap()))
-    assert e.value.ends_run
+    assert Action.END_RUN in e.value.actions
     assert (requests_mock.call_count, clock.now) == (1, 1000)
 
 

@@ -6,17 +6,22 @@ What the sandbox or a command line can bring about is in `test_messages.py`.
 import re
 import socket
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
 import requests
 from urllib3.exceptions import HTTPError
 
-from tap_leadintent.api.failures import explain_no_page, explain_no_response
+from tap_leadintent.api.failures import (
+    BUSY,
+    SLOW,
+    UNREACHABLE,
+    explain_no_page,
+    explain_no_response,
+)
 from tap_leadintent.api.limits import Limits
 from tap_leadintent.api.session import exchange, new_session
-from tap_leadintent.errors import Consequences, Reason, StreamError
+from tap_leadintent.errors import Action, Reason, StreamError
 from tap_leadintent.singer.log import hide
 from tests.support.helpers import API_KEY
 from tests.support.servers import listening, read_request, response, silent_server
@@ -89,7 +94,7 @@ def test_a_response_that_does_not_arrive(
         error = fail(session, f"http://{host}:{port}/v1/x")
     assert str(error) == text.replace("HOST", f"{host}:{port}")
     assert error.reason is Reason.NO_RESPONSE
-    assert consequences(error) == {END, RETRY, SPLIT}
+    assert error.actions == SLOW
 
 
 def test_a_handshake_that_is_not_answered(session: requests.Session) -> None:
@@ -97,7 +102,7 @@ def test_a_handshake_that_is_not_answered(session: requests.Session) -> None:
         error = fail(session, f"https://{host}:{port}/", seconds=60)
     text = "HOST cannot be reached (The handshake operation timed out); check base_url"
     assert str(error).startswith(text.replace("HOST", f"{host}:{port}"))
-    assert consequences(error) == {RETRY, "ends_run"}
+    assert error.actions == UNREACHABLE
 
 
 def test_an_untrusted_certificate(
@@ -110,10 +115,10 @@ def test_an_untrusted_certificate(
     begin = f"the server's certificate is not trusted ({host}:{port}: certificate v"
     assert str(error).startswith(begin)
     assert error.reason is Reason.NO_CONNECTION
-    assert not error.is_retryable
+    assert error.actions == Action.END_RUN
 
 
-UNREACHABLE = (
+SILENT = (
     "HOST cannot be reached (timed out); check base_url, this machine's network, and "
     "the firewalls on the way"
 )
@@ -128,9 +133,9 @@ def test_the_host_cannot_show_the_key() -> None:
 def test_a_refused_connection(session: requests.Session) -> None:
     with silent_server() as host:
         error = fail(session, f"https://{host}/")
-    assert str(error) == UNREACHABLE.replace("HOST", host)
+    assert str(error) == SILENT.replace("HOST", host)
     assert error.reason is Reason.NO_CONNECTION
-    assert error.is_retryable
+    assert error.actions == UNREACHABLE
 
 
 API = "https://api.example.com/v1"
@@ -140,7 +145,7 @@ def test_an_impossible_port(session: requests.Session) -> None:
     error = fail(session, "https://127.0.0.1:65536")
     assert str(error).startswith("there is no such address; check base_url")
     assert error.reason is Reason.NO_CONNECTION
-    assert not error.is_retryable
+    assert error.actions == Action.END_RUN
 
 
 @pytest.mark.parametrize(
@@ -155,27 +160,7 @@ def test_an_invalid_proxy_address(monkeypatch: pytest.MonkeyPatch, url: str) -> 
     problem = "needs another package" if "socks" in url else "there is no such address"
     assert problem in str(error)
     assert error.reason is Reason.NO_CONNECTION
-    assert not error.is_retryable
-
-
-CURSOR, RANGE, SPLIT = "may_be_cursor", "may_be_range", "may_be_split"
-ACCESS, RETRY, PAUSE = "may_be_access", "is_retryable", "pauses_all"
-END, EMPTY = "may_end_run", "may_be_empty"
-
-CONSEQUENCES: dict[tuple[int, ...], set[str]] = {
-    (307, 401, 418, 501, 505): {END},
-    (202, 503): {END, RETRY, PAUSE, SPLIT},
-    (204,): {END, EMPTY},
-    (400, 422): {END, CURSOR, RANGE, SPLIT},
-    (403,): {ACCESS, RANGE},
-    (404,): {END, CURSOR},
-    (408, 499, 500, 502, 504, 599, 999): {END, RETRY, SPLIT},
-    (409,): {END, RETRY, CURSOR, RANGE, SPLIT},
-    (410,): {END, CURSOR, RANGE},
-    (413, 416): {END, RANGE, SPLIT},
-    (420, 423, 425): {END, RETRY},
-    (429,): {END, RETRY, PAUSE},
-}
+    assert error.actions == Action.END_RUN
 
 
 def refuse(
@@ -190,22 +175,10 @@ def refuse(
     return explain_no_page(response, body, 0, problem=problem)
 
 
-def consequences(error: StreamError) -> set[str]:
-    return {each.name for each in fields(Consequences) if getattr(error, each.name)}
-
-
-@pytest.mark.parametrize(("statuses", "expected"), CONSEQUENCES.items())
-def test_what_follows_from_a_status(
-    statuses: tuple[int, ...], expected: set[str]
-) -> None:
-    for status in statuses:
-        assert consequences(refuse(status)) == expected
-
-
 def test_a_403_that_is_not_about_access() -> None:
     busy, firewall = refuse(403, b"", {"Retry-After": "7"}), refuse(403, b"\n<html>No")
-    assert consequences(busy) == {END, RETRY, PAUSE}
-    assert consequences(firewall) == {END}
+    assert busy.actions == BUSY
+    assert not firewall.actions
     assert str(firewall).startswith("HTTP 403 Nope: <html>No; a firewall or gateway ")
 
 
@@ -242,4 +215,4 @@ def test_a_message_does_not_show_a_body_that_may_hold_records(
     error = refuse(200, body, headers, ValueError("no data"))
     text = f"the response is not a page of records (no data): {advice}"
     assert str(error).startswith(text)
-    assert consequences(error) == {END, RETRY, SPLIT}
+    assert error.actions == SLOW

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tap_leadintent.api.health import RunHealth
 from tap_leadintent.api.limits import Limits, RateLimiter, seconds_to_wait
-from tap_leadintent.errors import StoppedError, StreamError
+from tap_leadintent.errors import Action, StoppedError, StreamError
 from tap_leadintent.progress import StreamStats
 from tests.support.helpers import Clock
 
@@ -168,7 +168,7 @@ def test_after_a_failed_stream_one_request_is_sent_until_one_succeeds(
 ) -> None:
     health = RunHealth()
     limiter = RateLimiter(8, health=health, limits=clock.limits)
-    health.note_failure(StreamError("failed", may_end_run=True))
+    health.note_failure(StreamError("failed", actions=Action(0)))
     assert places(limiter, clock) == 1
     health.note_page()
     assert places(limiter, clock) == 8

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from tap_leadintent.api.page import Records
-from tap_leadintent.errors import StreamError
+from tap_leadintent.errors import Action, StreamError
 from tap_leadintent.replication.ranges import RangeChain, RangeGuard
 from tap_leadintent.replication.windows import Window
 from tap_leadintent.singer.errors import RunError
@@ -296,7 +296,9 @@ def test_a_server_that_refuses_every_range_gets_few_requests(ahead: int) -> None
 def test_a_window_that_ends_with_the_server_s_time_is_not_asked_for_again() -> None:
     chain = RangeChain("date_found", logging.getLogger(), None, Window(0, 9))
     with pytest.raises(StreamError, match="too wide"):
-        chain.recover(StreamError("too wide", may_be_range=True, server_time=9))
+        chain.recover(
+            StreamError("too wide", actions=Action.CHANGE_RANGE, server_time=9)
+        )
 
 
 @pytest.mark.parametrize("days", [1, 31])
