@@ -3,6 +3,7 @@
 The file is named as in the SDK's template; the client itself is in `api/http.py`.
 """
 
+import json
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
@@ -42,6 +43,7 @@ from tap_leadintent.replication.plan_reader import PlanReader, WindowPage
 from tap_leadintent.replication.ranges import range_fields
 from tap_leadintent.replication.source import Source, key_mark
 from tap_leadintent.replication.windows import OVERLAP_SECONDS
+from tap_leadintent.singer.log import summarize
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.times import format_instant
 
@@ -202,6 +204,12 @@ class LeadIntentStream(SingerStream):
         for name in self.filters.keys() - openapi.request_fields(self.name).keys():
             text = "The filter %s is sent, though the API description does not show it"
             self.logger.warning(text, name)
+        if self.replication_method == REPLICATION_INCREMENTAL and not self.ranges:
+            self.logger.warning(
+                "Read as FULL_TABLE: the API has no time range for this stream, so it "
+                "cannot be INCREMENTAL"
+            )
+        is_first = not self.newest_covered
         try:
             with closing(self._pages()) as pages:
                 for page in pages:
@@ -213,7 +221,14 @@ class LeadIntentStream(SingerStream):
                     self.stats.log_progress(self.logger, self.name)
                     if page.is_last:
                         self._commit(page)
+            if is_first and self.filters and not self.stats.records:
+                self.logger.warning(
+                    "Check filters.%s, as no record matches: %s",
+                    self.name,
+                    summarize(json.dumps(self.filters)),
+                )
             self.plan_reader.incomplete.raise_for_holes()
+            self._shaper.raise_for_left_out()
         finally:
             with http_request_counter(self.name, openapi.PATHS[self.name]) as counter:
                 counter.increment(self.stats.requests)
@@ -310,4 +325,5 @@ class LeadIntentStream(SingerStream):
         rows = self._shaper.shape(self.sample().data)
         for row in rows[:1]:
             self.messages_for(row)
+        self._shaper.raise_for_left_out()
         self.logger.info("ok")

@@ -94,7 +94,10 @@ class StreamError(TapError):
     """
 
     message: str = field(kw_only=False)
-    """What happened and what to do."""
+    """What to do and what happened."""
+
+    detail: str = ""
+    """The words of the server or the system about it."""
 
     actions: Action = Action.LEAVE_STREAM
     """What to do about it."""
@@ -115,6 +118,15 @@ class StreamError(TapError):
     def __post_init__(self) -> None:
         """Set the message of the base class."""
         super().__init__(self.message)
+
+    def __str__(self) -> str:
+        """Return the message, and the detail after it."""
+        return f"{self.message} ({self.detail})" if self.detail else self.message
+
+    @property
+    def why(self) -> str:
+        """What happened, where somebody else says what to do."""
+        return self.detail or self.message
 
     @property
     def may_be_cursor(self) -> bool:

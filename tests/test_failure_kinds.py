@@ -1,8 +1,8 @@
 """What a user sees after each kind of failure, wherever the tap reads."""
 
 from collections import Counter
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
 from ssl import SSLCertVerificationError, SSLError
@@ -38,6 +38,9 @@ class Decision:
     """What a run does with three streams: whether it retries a request, and whether it
     reads the others."""
 
+    filters: Mapping[str, Any] = field(default_factory=dict)
+    """Filters that the kind needs."""
+
     loads: str = "failed, incomplete"
     """What the last row of `loads` says."""
 
@@ -54,6 +57,9 @@ WAIT = {"headers": {"Retry-After": "0.01"}}
 GZIP = {"headers": {"Content-Encoding": "gzip"}}
 AFTER_A_PAGE: dict[str, Any] = {"skip": 1}
 
+STREAMS = ("custom_signals", "monitored_accounts", "signal_agents")
+"""Streams without time ranges: other tests hold how those are cut."""
+
 DECISIONS = {
     "200-299 encoded": Decision(
         cause=status(200, body="{}", **GZIP), run=RETRIED_TWICE
@@ -64,6 +70,11 @@ DECISIONS = {
     ),
     "200-299 html": Decision(cause=status(200, body=HTML), run=RETRIED_TWICE),
     "200-299": Decision(cause=status(200, body="[]"), run=RETRIED_TWICE),
+    "400 filters": Decision(
+        cause=status(400),
+        run=TWICE,
+        filters={name: {"statuses": ["a"]} for name in STREAMS},
+    ),
     "400": Decision(cause=status(400), run=TWICE),
     "401 after a page": Decision(cause=status(401, **AFTER_A_PAGE), run=LEFT),
     "401": Decision(cause=status(401), run=TWICE),
@@ -83,6 +94,9 @@ DECISIONS = {
     "503": Decision(cause=status(503), run=RETRIED_TWICE),
     "408": Decision(cause=status(408), run=RETRIED_TWICE),
     "400-499": Decision(cause=status(451), run=TWICE),
+    "0-399 redirect": Decision(
+        cause=status(302, headers={"Location": "/login"}), run=TWICE
+    ),
     "0-399": Decision(cause=status(302), run=TWICE),
     "TooLargeError": Decision(cause=TooLargeError("64 MiB"), run=TWICE),
     "InvalidSchema": Decision(cause=exceptions.InvalidSchema(), run=ENDED),
@@ -99,9 +113,6 @@ DECISIONS = {
     ),
     "Exception": Decision(cause=exceptions.ConnectionError(), run=RETRIED_TWICE),
 }
-
-STREAMS = ("custom_signals", "monitored_accounts", "signal_agents")
-"""Streams without time ranges: other tests hold how those are cut."""
 
 
 def name_of(statuses: Collection[int], case: str) -> str:
@@ -121,7 +132,10 @@ def test_each_kind_of_failure_is_decided() -> None:
     undecided = [kind for kind in KINDS if kind not in DECISIONS]
     assert not undecided, f"DECISIONS lacks {undecided}: say for each {columns}"
     assert DECISIONS.keys() == {*KINDS}, "DECISIONS has kinds that are in no table"
-    assert CONSUMERS.keys() == {each.name for each in fields(Decision)} - {"cause"}
+    assert CONSUMERS.keys() == {each.name for each in fields(Decision)} - {
+        "cause",
+        "filters",
+    }
 
 
 def of_run(enter: Callable[..., Run], sent: Counter[str]) -> str:
@@ -166,6 +180,7 @@ def test_what_follows_from_a_failure(  # noqa: PLR0913, PLR0917 - fixtures
         sandbox.faults(decision.cause)
     monkeypatch.setattr("requests.Session.send", fail)
     config |= {"max_retries": 1, "load_receipts": True}
+    config["filters"] = decision.filters
     catalog = only(*STREAMS, "loads", of=TapLeadIntent(config=config).catalog_dict)
     enter = partial(run_in_process, tmp_path, config, catalog=catalog, tap=HurriedTap)
     assert CONSUMERS[consumer](enter, sent) == getattr(decision, consumer)

@@ -109,7 +109,7 @@ class Chain:
         # have a limit of records in one query.
         is_final = self._restarts == _RESTARTS or self._refused_after == self.count
         if not error.may_be_cursor or is_final:
-            raise replace(error, message=f"page {self.count + 1}: {error}")
+            raise replace(error, detail=f"page {self.count + 1}: {error.detail}")
         self._restarts += 1
         self._refused_after = self.count
         self._paginator, self.records = CursorPaginator(), 0

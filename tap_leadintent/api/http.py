@@ -10,7 +10,7 @@ API description: "Base address", "Authentication", "Page envelope".
 import logging
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
 from threading import Event
 from typing import Any
@@ -31,6 +31,9 @@ from tap_leadintent.singer.interruption import Interruption
 from tap_leadintent.times import parse_http_date
 
 Fields = Mapping[str, Any]
+
+_FIRST_RETRY = 2
+"""The attempt whose reason is logged."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +90,9 @@ class Client:
     stats: StreamStats
     """Counts requests, retries and waits."""
 
+    _last_attempts: dict[str, int] = field(default_factory=dict)
+    """The last attempt that was logged since a page, by the reason for it."""
+
     def fetch(
         self,
         fields: Fields,
@@ -122,6 +128,8 @@ class Client:
                 else:
                     limiter.note_page()
                     self.run_context.health.note_page()
+                    for reason in [*self._last_attempts]:
+                        self._last_attempts[reason] = _FIRST_RETRY
                     return page
 
     def _send(self, fields: Fields, after: str | None) -> Page:
@@ -156,6 +164,8 @@ class Client:
             response,
             content,
             server_time,
+            sent=body,
+            filters=f"filters.{self.tags[Tag.STREAM]}" if self.filters else "",
             problem=problem,
             has_succeeded=run.health.has_succeeded,
         )
@@ -178,14 +188,27 @@ class Client:
             max_attempts = 1
         if attempt >= max_attempts:
             attempts = counted(attempt, "attempt")
-            raise replace(error, message=f"gave up after {attempts}: {error}") from None
+            detail = f"gave up after {attempts}: {error.detail}"
+            raise replace(error, detail=detail) from None
         pause = error.retry_after or self.run_context.limits.backoff(attempt)
         if Action.PAUSE_ALL in error.actions:
             limiter.pause_all(pause)
-        self.logger.warning(
-            "%s; attempt %d of %d in %.1f s", error, attempt + 1, max_attempts, pause
-        )
+        self._log_retry(error, attempt + 1, max_attempts, pause)
         return pause
+
+    def _log_retry(
+        self, error: StreamError, attempt: int, most: float, pause: float
+    ) -> None:
+        """Log why a request is retried, and then only at attempts 3, 5, 9 and so on.
+
+        All readers of a stream may fail for one reason, with each of their attempts.
+        """
+        logged = self._last_attempts.get(error.message, 0)
+        if attempt >= 2 * logged - 1:
+            reason = "same reason as before" if logged else error
+            text = "%s; attempt %d of %d in %.1f s"
+            self.logger.warning(text, reason, attempt, most, pause)
+            self._last_attempts[error.message] = attempt
 
 
 def _measure(seconds: float, tags: dict[str, Any]) -> None:

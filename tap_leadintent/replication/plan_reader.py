@@ -187,7 +187,7 @@ class PlanReader:
             [] if step.is_recheck else step.intervals, (start, until)
         ):
             advice = f"set start_date to {format_instant(refused[1])}"
-            reason = f"{refusal}; if the API keeps no older records, {advice}"
+            reason = f"{refusal.why}; if the API keeps no older records, {advice}"
             self.incomplete.note_hole(step, refused, reason)
         if later := overlap(step.intervals, (until, end)):
             yield from self._read_windows(step._replace(intervals=later), until)
@@ -233,7 +233,7 @@ class PlanReader:
                 interval = window.start, window.end
                 yield WindowPage(records, step, interval, end, is_last)
         for failed, error in schedule.failed:
-            self.incomplete.note_hole(step, failed, str(error))
+            self.incomplete.note_hole(step, failed, error.why)
         if windows.capped:
             self.incomplete.warn_of_a_cap(windows.capped)
         self.widest = windows.widest
