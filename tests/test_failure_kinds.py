@@ -54,6 +54,7 @@ ENDED, RETRIED_ENDED = "the first ends it", "the first ends it, retried"
 
 HTML = "<html>Please log in</html>"
 WAIT = {"headers": {"Retry-After": "0.01"}}
+PAGE: dict[str, Any] = {"data": [], "cursor": {"has_more": False}}
 GZIP = {"headers": {"Content-Encoding": "gzip"}}
 AFTER_A_PAGE: dict[str, Any] = {"skip": 1}
 
@@ -69,6 +70,9 @@ DECISIONS = {
         cause=status(204, body=""), run=READ, loads="succeeded, complete", test="ok"
     ),
     "200-299 html": Decision(cause=status(200, body=HTML), run=RETRIED_TWICE),
+    "200-299 incomplete": Decision(
+        cause=status(200, body={**PAGE, "status": "failure"}), run=RETRIED_TWICE
+    ),
     "200-299": Decision(cause=status(200, body="[]"), run=RETRIED_TWICE),
     "400 filters": Decision(
         cause=status(400),

@@ -22,6 +22,7 @@ from urllib3 import exceptions as urllib3
 
 from tap_leadintent.api.error_body import describe, text_of
 from tap_leadintent.api.limits import LONGEST_WAIT, seconds_to_wait
+from tap_leadintent.api.page import IncompletePageError
 from tap_leadintent.api.session import TooLargeError
 from tap_leadintent.errors import SUPPORT, Action, Reason, StreamError
 from tap_leadintent.singer.log import quote, summarize
@@ -114,6 +115,7 @@ RESPONSES: tuple[tuple[Collection[int], str, Action, str], ...] = (
     ({202}, "", DOWN, f"{SUPPORT}: the API has not answered yet"),
     ({204}, "", Action.TAKE_AS_EMPTY, f"{SUPPORT}: the API sent no content for a page"),
     (SUCCESS, "html", RETRY, _LOGIN),
+    (SUCCESS, "incomplete", SLOW, f"{SUPPORT}: the API says that a page lacks records"),
     (SUCCESS, "", SLOW, f"{_ROOT}: the response is not a page of records; {SUPPORT}"),
     ({400, 422}, "filters", REFUSED, _FILTERS),
     ({400, 422}, "", REFUSED, _FIELDS),
@@ -233,13 +235,14 @@ def explain_no_page(  # noqa: PLR0913 - each may change the advice
     text, headers = text_of(body), response.headers
     encoding = headers.get("Content-Encoding", "identity").lower()
     is_encoded = encoding not in f"identity, {DEFAULT_ACCEPT_ENCODING}"
-    wait = seconds_to_wait(headers)
+    wait = seconds_to_wait(headers, response.status_code)
     is_true = {
         "": True,
         "after a page": has_succeeded,
         "encoded": is_encoded or text.startswith("\x1f"),  # gzip
         "filters": bool(filters),
         "html": text.startswith("<"),
+        "incomplete": isinstance(problem, IncompletePageError),
         "redirect": "Location" in headers,
         "wait": wait is not None,
     }
