@@ -19,6 +19,13 @@ def _batch_settings() -> dict[str, Any]:
     parts = settings["properties"]
     encoding, storage = parts["encoding"], parts["storage"]
     encoding |= {"type": "object", "required": ["format"]}
+    for part, name, description in (
+        (encoding, "format", "Format of the files."),
+        (encoding, "compression", "Compression of the files: gzip, or none."),
+        (storage, "root", "Folder of the files, such as file:///tmp/rows or s3://…"),
+        (storage, "prefix", "Beginning of the files' names."),
+    ):
+        part["properties"][name]["description"] = description
     encoding["properties"]["format"] |= {
         "type": "string",
         "enum": ["jsonl", "parquet", "arrow"],

@@ -212,12 +212,15 @@ def _sdk_problems(config: Mapping[str, Any], tap: str) -> Iterator[str]:
                 yield f"batch_config: {extra} needs another package: {package}"
 
 
-def catalog_problems(catalog: Catalog, streams: Mapping[str, Stream]) -> Iterator[str]:
+def catalog_problems(
+    catalog: Catalog, streams: Mapping[str, Stream], absent: Mapping[str, str]
+) -> Iterator[str]:
     """Check what a catalog says about what is selected; the SDK accepts anything.
 
     Args:
         catalog: The catalog of the run.
         streams: All streams, to which the catalog has been applied.
+        absent: For streams that only a setting adds, what to do if they are selected.
 
     Yields:
         A line for each problem.
@@ -229,7 +232,10 @@ def catalog_problems(catalog: Catalog, streams: Mapping[str, Stream]) -> Iterato
             f"{next(iter(streams), '*')}.* to select, "
             'elsewhere put "selected": true into the metadata of a stream'
         )
-    for problem in find_unknown_names(selected, streams, "stream"):
+    for name in absent.keys() & {*selected} - streams.keys():
+        yield f"catalog: {name}: {absent[name]}"
+    known = {*streams, *absent}
+    for problem in find_unknown_names(selected, known, "stream"):
         yield f"catalog: {problem}"
     for stream in (streams[name] for name in selected if name in streams):
         if (method := stream.replication_method) not in _METHODS:
