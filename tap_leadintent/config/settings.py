@@ -22,7 +22,7 @@ def _batch_settings() -> dict[str, Any]:
     for part, name, description in (
         (encoding, "format", "Format of the files."),
         (encoding, "compression", "Compression of the files: gzip, or none."),
-        (storage, "root", "Folder of the files, such as file:///tmp/rows or s3://…"),
+        (storage, "root", "Folder of the files, such as s3://bucket/rows."),
         (storage, "prefix", "Beginning of the files' names."),
     ):
         part["properties"][name]["description"] = description

@@ -1,6 +1,7 @@
 """Checks settings and catalogs, and suggests names for misspelled ones."""
 
 import json
+import re
 from collections.abc import (
     Callable,
     Collection,
@@ -25,6 +26,8 @@ name."""
 
 _PACKAGES = {"arrow": "pyarrow", "parquet": "pyarrow", "s3": "s3fs"}
 """The packages that the extras for batches install."""
+
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 _TYPES = {
     "object": "an object, as JSON",
@@ -92,8 +95,8 @@ def find_problems(
     """Check a configuration and fill in the defaults.
 
     Args:
-        config: The settings as given; defaults are added to it, nulls are removed, and
-            whole numbers become integers.
+        config: The settings as given; defaults are added to it, nulls are removed,
+            whole numbers become integers, and texts become numbers with a fraction.
         schema: JSON schema of all settings, the SDK's own among them.
         tap: The tap's name, also that of its package, whose extras install what some
             settings need.
@@ -105,6 +108,10 @@ def find_problems(
         value of any setting, at any length, unless that is secret.
     """
     for name, value in [*config.items()]:
+        kind = schema["properties"].get(name, {}).get("type", ())
+        if isinstance(value, str) and "number" in kind and _NUMBER.fullmatch(value):
+            value = float(value)  # noqa: PLW2901 - Meltano has no kind for fractions
+            config[name] = value
         if value is None:
             del config[name]
         elif isinstance(value, float) and value.is_integer():
