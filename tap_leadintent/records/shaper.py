@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from singer_sdk.singerlib import SelectionMask
 
 from tap_leadintent.errors import StreamError
-from tap_leadintent.openapi import ADDITIONAL_PROPERTIES, RECORD_KEY, ComputedColumn
+from tap_leadintent.openapi import ADDITIONAL_PROPERTIES, ComputedColumn
 from tap_leadintent.progress import counted
 from tap_leadintent.records.column_types import ColumnTypes
 from tap_leadintent.records.exclusion import Exclusion
@@ -113,7 +113,7 @@ class RecordShaper:
         """
         for key, count in self._without_key.items():
             advice = "choose key-properties that every record has"
-            if key == RECORD_KEY:
+            if key == "id":
                 advice = "tell the API's support; there is nothing to set"
             raise StreamError(
                 f"{advice}: {counted(count, 'record')} without {key} left out, "

@@ -153,7 +153,7 @@ class PlanReader:
                     most = max(most, len(page.raw))
         except StreamError as error:
             if step.hint and error.may_be_range and error.may_be_split:
-                raise replace(error, message=f"{error}; {step.hint}") from None
+                raise replace(error, message=f"{error.message}; {step.hint}") from None
             raise
         if is_full and most >= FEW_RECORDS:
             self.incomplete.warn_of_a_cap(chain.records, has_range=bool(step.covers))
