@@ -147,7 +147,7 @@ some for the stream). The first row that applies
 counts. `tests/test_failure_kinds.py` says what each row means for a user."""
 
 EXCEPTIONS: tuple[tuple[Any, Action, str], ...] = (
-    (TooLargeError, Action.CUT, "lower page_size: a response is larger than {why}"),
+    (TooLargeError, Action.CUT, "lower page_size: a response is too large"),
     (exceptions.InvalidSchema, Action.END_RUN, _SOCKS),
     ((exceptions.InvalidURL, urllib3.LocationValueError), Action.END_RUN, _ADDRESS),
     (exceptions.ProxyError, UNREACHABLE, _PROXY),
@@ -182,13 +182,12 @@ def explain_no_response(error: Exception, url: str, seconds: float) -> StreamErr
     host = summarize(urlsplit(url).netloc)
     # The words of a server or a proxy may hold the key in another encoding.
     why = quote(_reason(causes))
-    message = text.format(host=host, seconds=seconds, why=why)
+    message = text.format(host=host, seconds=seconds)
     is_connected = Action.END_RUN not in actions
     reason = Reason.NO_RESPONSE if is_connected else Reason.NO_CONNECTION
     if isinstance(error, TooLargeError):
         reason = Reason.TOO_LARGE
-    detail = "" if "{why}" in text else why
-    return StreamError(message, detail=detail, reason=reason, actions=actions)
+    return StreamError(message, detail=why, reason=reason, actions=actions)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -205,7 +204,7 @@ def _reason(causes: list[BaseException]) -> str:
         if not isinstance(cause, (exceptions.RequestException, urllib3.HTTPError)):
             reason = getattr(cause, "strerror", None) or str(cause)
             return re.sub(r"^\[.*?\] |^_ssl\.c:\d+: | \(_ssl.*", "", reason)
-    return ""
+    return "no reason was given"
 
 
 def explain_no_page(  # noqa: PLR0913 - each may change the advice

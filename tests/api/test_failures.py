@@ -74,7 +74,7 @@ LATE = (
     "lower concurrency or page_size, or else raise request_timeout_seconds: the "
     "response of HOST was not complete within 0.3 s (timed out)"
 )
-CUT = f"lower page_size: HOST ended its response early; {SUPPORT}"
+CUT = f"lower page_size: HOST ended its response early; {SUPPORT} (no reason was given)"
 
 FAILURES: dict[str, tuple[Handle, str]] = {
     "half a body": (stalling(response()[:-1]), LATE),

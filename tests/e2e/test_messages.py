@@ -164,10 +164,11 @@ OF_LEADS = {
         faults=[status(404)]
     ),
     'look at Developer -> Request Logs in the dashboard, and ask the API\'s support: it does not accept a request with …cursor (HTTP 422 …: "is unknown")': Case(
-        faults=[status(422, body={"error": {"detail": "is unknown", "x": "secret"}})]
+        config={"start_date": "2025-01-01"},
+        faults=[status(422, body={"error": {"detail": "is unknown", "x": "secret"}})],
     ),
     "lower page_size (now 100): the request is too large for the API (HTTP 413 …: …)": Case(
-        faults=[status(413)]
+        config={"start_date": "2025-01-01"}, faults=[status(413)]
     ),
     "check base_url, which is the root of the API without /v1, or ask its support: the API does not support this request (HTTP 501 …: …)": Case(
         faults=[status(501)]
