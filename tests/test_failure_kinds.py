@@ -49,6 +49,7 @@ class Decision:
 
 
 LEFT, READ = "each stream is left", "all is read"
+RETRIED_AND_LEFT = f"{LEFT}, retried"
 TWICE, RETRIED_TWICE = "the second ends it", "the second ends it, retried"
 ENDED, RETRIED_ENDED = "the first ends it", "the first ends it, retried"
 
@@ -72,6 +73,9 @@ DECISIONS = {
     "200-299 html": Decision(cause=status(200, body=HTML), run=RETRIED_TWICE),
     "200-299 incomplete": Decision(
         cause=status(200, body={**PAGE, "status": "failure"}), run=RETRIED_TWICE
+    ),
+    "200-299 after a page": Decision(
+        cause=status(200, body="[]", **AFTER_A_PAGE), run=RETRIED_AND_LEFT
     ),
     "200-299": Decision(cause=status(200, body="[]"), run=RETRIED_TWICE),
     "400 filters": Decision(

@@ -74,8 +74,8 @@ class Chain:
         self._empty = 0 if page.raw else self._empty + 1
         if self._empty == _TOO_MANY_EMPTY:
             raise StreamError(
-                f"the API has sent {self._empty:,} empty pages in a row, each with the "
-                "promise of another; report it to the API's support"
+                f"report it to the API's support: {self._empty:,} empty pages in a row "
+                "have come, each with the promise of another"
             )
         self.records += len(page.raw)
         # The SDK only passes it on to the methods of the paginator.
@@ -114,7 +114,7 @@ class Chain:
         self._refused_after = self.count
         self._paginator, self.records = CursorPaginator(), 0
         self._logger.warning(
-            "The API refused a cursor; the window is read again: %s", error
+            "The API refused a cursor; the window is read again: %s", error.why
         )
 
 

@@ -116,6 +116,7 @@ RESPONSES: tuple[tuple[Collection[int], str, Action, str], ...] = (
     ({204}, "", Action.TAKE_AS_EMPTY, f"{SUPPORT}: the API sent no content for a page"),
     (SUCCESS, "html", RETRY, _LOGIN),
     (SUCCESS, "incomplete", SLOW, f"{SUPPORT}: the API says that a page lacks records"),
+    (SUCCESS, "after a page", SLOW, f"{SUPPORT}: a response is not a page of records"),
     (SUCCESS, "", SLOW, f"{_ROOT}: the response is not a page of records; {SUPPORT}"),
     ({400, 422}, "filters", REFUSED, _FILTERS),
     ({400, 422}, "", REFUSED, _FIELDS),

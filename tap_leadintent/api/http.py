@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import inf
-from threading import Event
+from threading import Event, Lock
 from typing import Any
 
 import requests
@@ -89,6 +89,8 @@ class Client:
 
     stats: StreamStats
     """Counts requests, retries and waits."""
+
+    _lock: Lock = field(default_factory=Lock)
 
     _last_attempts: dict[str, int] = field(default_factory=dict)
     """The last attempt that was logged since a page, by the reason for it."""
@@ -203,12 +205,14 @@ class Client:
 
         All readers of a stream may fail for one reason, with each of their attempts.
         """
-        logged = self._last_attempts.get(error.message, 0)
-        if attempt >= 2 * logged - 1:
-            reason = "same reason as before" if logged else error
-            text = "%s; attempt %d of %d in %.1f s"
-            self.logger.warning(text, reason, attempt, most, pause)
+        with self._lock:
+            logged = self._last_attempts.get(error.message, 0)
+            if attempt < 2 * logged - 1:
+                return
             self._last_attempts[error.message] = attempt
+        reason = "same reason as before" if logged else error
+        text = "%s; attempt %d of %d in %.1f s"
+        self.logger.warning(text, reason, attempt, most, pause)
 
 
 def _measure(seconds: float, tags: dict[str, Any]) -> None:

@@ -45,6 +45,9 @@ PASSING: dict[str, Rule] = {
     "truncate": {"kind": "truncate"},
     "html": status(200, body="<html>Checking your browser</html>"),
     "202": status(202, body=""),
+    "200 that says it failed": status(
+        200, body={"data": [], "cursor": {"has_more": False}, "status": "failure"}
+    ),
     "403 for a while": status(403, headers={"Retry-After": "0.01"}),
 }
 """Faults after which a retry may succeed."""

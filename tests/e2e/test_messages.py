@@ -178,7 +178,7 @@ OF_LEADS = {
             status(302, headers={"Location": "https://login.example.com/in?token=x"})
         ]
     ),
-    "page 1 says has_more but carries no next cursor; the stream stops rather than miss records. Report it to the API's support.": Case(
+    "report it to the API's support: page 1 says has_more but carries no next cursor, so the stream stops rather than miss records": Case(
         faults=[status(200, body={"data": [], "cursor": {"has_more": True}})]
     ),
     f"{TELL}: 1 record without id left out, everything else was read": Case(
