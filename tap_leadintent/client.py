@@ -3,7 +3,7 @@
 The file is named as in the SDK's template; the client itself is in `api/http.py`.
 """
 
-import re
+import json
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -38,6 +38,7 @@ from tap_leadintent.replication.plan_reader import PlanReader, StepPage
 from tap_leadintent.replication.protocol import IgnoredRangeError, NoThreadError
 from tap_leadintent.replication.rounding import OVERLAP_SECONDS
 from tap_leadintent.replication.source import Source, key_mark
+from tap_leadintent.singer.log import summarize
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.state_warnings import state_warnings
 from tap_leadintent.times import format_instant, format_interval, utc_timestamp
@@ -50,12 +51,6 @@ _MAX_NAMED = 3
 _KEPT = "set a later start_date if the API keeps no older records"
 
 _MONTH = 30 * DAY
-
-_MISSING = re.compile(
-    "error|warn|partial|incomplete|timed_?out|timeout|truncat|fail|skipped|missing",
-    re.IGNORECASE,
-)
-"""Names of fields that may say that records are missing."""
 
 
 class LeadIntentStream(SingerStream):
@@ -112,6 +107,7 @@ class LeadIntentStream(SingerStream):
         """The request fields that the setting `filters` holds for this stream."""
         self.exclusion = Exclusion(self.config["exclude_fields"].get(self.name, ()))
         """The fields that `exclude_fields` removes from each record."""
+        self._holes: list[StepPage[Page]] = []
         if self.exclusion:
             self.schema = self.exclusion.prune(self.schema)
 
@@ -213,8 +209,22 @@ class LeadIntentStream(SingerStream):
         for name in self.filters.keys() - openapi.request_fields(self.name).keys():
             text = "The filter %s is sent, though the API description does not show it"
             self.logger.warning(text, name)
+        if self.replication_method == REPLICATION_INCREMENTAL and not self.ranges:
+            self.logger.warning(
+                "Read as FULL_TABLE: the API has no time range for this stream, so it "
+                "cannot be INCREMENTAL"
+            )
+        is_first = not self.newest_covered
         try:
             yield from self._read_steps()
+            if is_first and self.filters and not self.stats.records:
+                self.logger.warning(
+                    "Check filters.%s, as no record matches: %s",
+                    self.name,
+                    summarize(json.dumps(self.filters)),
+                )
+            self._raise_for_holes()
+            self._shaper.raise_for_left_out()
         finally:
             with http_request_counter(self.name, openapi.PATHS[self.name]) as counter:
                 counter.increment(self.stats.requests)
@@ -225,35 +235,29 @@ class LeadIntentStream(SingerStream):
 
     def _read_steps(self) -> Iterator[Record]:
         """Read what the run has to read of the stream, step by step."""
-        holes: list[StepPage[Page]] = []
         duplicates = Duplicates(self.primary_keys, self.computed_columns, self.findings)
         steps = self._plan()
         for number, step in enumerate(steps, start=1):
             progress = self._begin_step(step, f"{number} of {len(steps)}")
+            brought = 0
             with closing(self._pages(step)) as pages:
                 for page in pages:
                     if page.page:
-                        records = page.page.decode()
-                        self._compare(records, page)
-                        if self.is_incremental:
-                            records = duplicates.leave_out(records)
-                        else:
-                            duplicates.check(records)
-                        rows = self._shaper.shape(records.data, _end_of(page))
-                        yield from rows
-                        self.stats.records += len(rows)
+                        brought += page.page.records
+                        yield from self._shape(page, duplicates)
                         # The next page may take long; the target need not wait for it.
                         self.flush()
                         self.stats.log_progress(self.logger, self.name)
                     else:
-                        _add_hole(holes, page)
+                        _add_hole(self._holes, page)
                     if page.is_last:
+                        self._note_total(page, brought)
+                        brought = 0
                         progress.note_read(page.window)
                         self._commit(page)
             self.logger.debug("%s", progress)
         if self.is_incremental:
             self.checkpoint()
-        self._raise_for(holes)
 
     def _begin_step(self, step: Step, number: str) -> StepProgress:
         first, _ = step.intervals[0]
@@ -292,8 +296,8 @@ class LeadIntentStream(SingerStream):
                 yield page
         except NoThreadError:
             raise StreamError(
-                "the operating system allows no thread; lower concurrency, or raise the "
-                "limit"
+                "lower concurrency, or raise the limit: the operating system allows no "
+                "thread"
             ) from None
         except IgnoredRangeError as error:
             raise StreamError(
@@ -309,21 +313,37 @@ class LeadIntentStream(SingerStream):
                 hint = replication_command(self.name, REPLICATION_INCREMENTAL)
                 hint = f"if it demands a time range: {hint}"
             if self.ranges:
-                raise replace(error, message=f"{error}; {hint}") from None
+                raise replace(error, message=f"{hint}; {error.message}") from None
             raise
 
-    def _compare(self, records: Records, page: StepPage[Page]) -> None:
-        """Note what a page says about the API, before repeated records are left out."""
+    def _shape(self, page: StepPage[Page], duplicates: Duplicates) -> Iterator[Record]:
+        """Shape the records of a page, and note what it says about the API."""
+        if page.page is None:
+            return
+        records = page.page.decode()
         if records.is_repaired:
             self.findings.note(Finding.REPAIRED)
-        for name, has_value in records.other_fields.items():
-            is_alarming = has_value and _MISSING.search(name)
-            finding = Finding.ALARMING if is_alarming else Finding.ENVELOPE
-            self.findings.note(finding, [name])
+        self.findings.note(Finding.ENVELOPE, records.other_fields)
         start, end = page.window
         asked = (start - OVERLAP_SECONDS, end)
         name = page.step.range_name
+        # Before repeated records are left out, or nothing may be left to compare.
         self._contradictions.check(records.data, name, asked, self.findings)
+        if self.is_incremental:
+            records = duplicates.leave_out(records)
+        else:
+            duplicates.check(records)
+        window_end = utc_timestamp(format_instant(end)) if name else None
+        rows = self._shaper.shape(records.data, window_end)
+        yield from rows
+        self.stats.records += len(rows)
+
+    def _note_total(self, last: StepPage[Page], brought: int) -> None:
+        """Note that a query has fewer records than the API says, if that is so."""
+        total = last.page.total if last.page else None
+        if total is not None and total > brought:
+            text = f"a query has brought {counted(brought, 'record')} of {total:,}"
+            self.findings.note(Finding.TOTAL, [text])
 
     def _commit(self, page: StepPage[Page]) -> None:
         """Cover a window, as all of its rows have been written, or note a hole."""
@@ -343,21 +363,24 @@ class LeadIntentStream(SingerStream):
             )
         self.checkpoint()
 
-    def _raise_for(self, holes: Sequence[StepPage[Page]]) -> None:
+    def _raise_for_holes(self) -> None:
         """Say which intervals could not be read, if there are some."""
+        holes = self._holes
         if not holes:
             return
         texts = [
-            f"{hole.step.range_name} {format_interval(hole.window)} ({hole.error})"
+            f"{hole.step.range_name} {format_interval(hole.window)} ({_reason(hole)})"
             for hole in holes[:_MAX_NAMED]
         ]
         if more := len(holes) - len(texts):
             texts.append(f"{counted(more, 'interval')} more")
+        advice = "tell the API's support if this stays"
         oldest = min(hole.window[0] for hole in holes)
-        is_first = oldest == scope_of(self.config, self.ranges).start
+        if oldest == scope_of(self.config, self.ranges).start:
+            advice = _KEPT
         raise StreamError(
-            f"could not read {', '.join(texts)}; everything else was read, and each "
-            f"run tries this again{f'; {_KEPT}' if is_first else ''}"
+            f"{advice}; each run tries again to read what is missing, and everything "
+            f"else was read: {', '.join(texts)}"
         )
 
     @override
@@ -400,13 +423,13 @@ class LeadIntentStream(SingerStream):
         rows = self._shaper.shape(self.sample().data)
         for row in rows[:1]:
             self.messages_for(row)
+        self._shaper.raise_for_left_out()
         self.logger.info("ok")
 
 
-def _end_of(page: StepPage[Page]) -> str | None:
-    """Return the end of the window of a page, for the column `window_end`."""
-    _, end = page.window
-    return utc_timestamp(format_instant(end)) if page.step.range_name else None
+def _reason(hole: StepPage[Page]) -> str:
+    error = hole.error
+    return error.why if isinstance(error, StreamError) else str(error)
 
 
 def _add_hole(holes: list[StepPage[Page]], hole: StepPage[Page]) -> None:

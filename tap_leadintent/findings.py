@@ -43,6 +43,14 @@ class Finding(Enum):
         "changes, it becomes another row",
         is_urgent=True,
     )
+    NO_KEY = _Kind(
+        logging.WARNING, "Records without {names} are left out", is_urgent=True
+    )
+    TOTAL = _Kind(
+        logging.WARNING,
+        "Ask the API's support whether records are missing: {names}",
+        is_urgent=True,
+    )
     OUTSIDE_FILTER = _Kind(
         logging.WARNING,
         "Some records do not match the filter {names}, so the API may read it in "
@@ -71,11 +79,6 @@ class Finding(Enum):
     ENVELOPE = _Kind(
         logging.INFO,
         "Pages of the API also have {names}, which its description does not show",
-    )
-    ALARMING = _Kind(
-        logging.WARNING,
-        "Pages of the API have {names}, which may say that records are missing; ask "
-        "the API's support what it means",
     )
     REPEATED_KEYS = _Kind(
         logging.WARNING,
@@ -122,6 +125,9 @@ class Findings:
             names: What it is about, such as fields.
             subjects: What is counted, if that is not the names.
         """
+        names = [*names]
+        if not names and "{names}" in finding.value.text:
+            return
         is_first = finding not in self._found
         found = self._found.setdefault(finding, _Found())
         known = found.names

@@ -61,7 +61,7 @@ class Loads(LeadIntentStream):
         figures = stats.figures_by_range(default=ranges[0])
         # Rows that the run's own bookmark covers may have been lost with a batch.
         covered = Bookmark.read(stream.stream_state, stream.bookmark.source).coverage
-        if not failure:
+        if stats.is_complete:
             now = self.run_context.clock.server_time(self.run_began)
             covered[_ALL] = [(0, now)]
         for name in ranges:
@@ -73,7 +73,7 @@ class Loads(LeadIntentStream):
                 },
                 "stream": stream.name,
                 "time_range": name,
-                "status": "failed" if failure else "succeeded",
+                "status": "succeeded" if stats.is_complete else "failed",
                 "reason": failure and summarize(failure),
                 "ended_at": stats.ended_at,
                 "complete_from": None if start is None else format_instant(start),

@@ -118,6 +118,9 @@ class StreamStats:
     failure: Exception | None = None
     """Why the stream failed, if it did."""
 
+    is_complete: bool = False
+    """Whether the run has read all that it had to read of the stream."""
+
     passes: list[StepProgress] = field(default_factory=list)
     """What has been read; the last one is what is being read."""
 

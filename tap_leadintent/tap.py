@@ -4,6 +4,7 @@
 """
 
 from functools import partial
+from types import MappingProxyType
 
 from typing_extensions import override
 
@@ -28,8 +29,11 @@ class TapLeadIntent(SingerTap[LeadIntentStream]):
 
     name = TAP_NAME
     see_also = """\b
-See also: tap-leadintent-state, tap-leadintent-definition, tap-leadintent-demo,
-and the pages README.md and docs/ in the source of the tap."""
+See also: tap-leadintent-state, tap-leadintent-definition and tap-leadintent-demo,
+each with --help."""
+    absent_streams = MappingProxyType(
+        {Loads.name: "set load_receipts to true, or deselect this stream"}
+    )
     config_jsonschema = settings.SCHEMA
     limits = Limits()
     """Bounds of requests that a user cannot change."""

@@ -4,6 +4,7 @@ API description: "Page envelope", "Pagination and ordering".
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import inf
 from threading import Event
 from typing import Any
@@ -78,8 +79,8 @@ class Chain:
             self._empty = 0 if page.raw else self._empty + 1
             if self._empty == _TOO_MANY_EMPTY:
                 raise StreamError(
-                    f"the API has sent {self._empty:,} empty pages in a row, each with "
-                    "the promise of another; report it to the API's support"
+                    f"report it to the API's support: {self._empty:,} empty pages in a "
+                    "row have come, each with the promise of another"
                 )
             self.records += len(page.raw)
             # The SDK only passes it on to the methods of the paginator.
@@ -104,12 +105,11 @@ class Chain:
         # have a limit of records in one query.
         is_final = self._restarts == _RESTARTS or self._refused_after == self.count
         if not error.may_be_cursor or is_final:
-            error.message = f"page {self.count + 1}: {error.message}"
-            error.args = (error.message,)
+            error = replace(error, detail=f"page {self.count + 1}: {error.detail}")
             raise error
         self._restarts += 1
         self._refused_after = self.count
         self._paginator, self.records = CursorPaginator(), 0
         self.client.logger.warning(
-            "The API refused a cursor; the window is read again: %s", error
+            "The API refused a cursor; the window is read again: %s", error.why
         )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tap_leadintent.errors import Reason, StreamError
+from tap_leadintent.errors import Action, Reason, StreamError
 
 _TRIAL_SECONDS = 20.0
 """For so long, requests are repeated while no request of the run has succeeded."""
@@ -51,8 +51,10 @@ class RunHealth:
         Args:
             error: The error that ended the stream.
         """
-        if not error.may_end_run:
-            return error.ends_run
+        if Action.LEAVE_STREAM in error.actions:
+            return False
+        if Action.END_RUN in error.actions:
+            return True
         failure = (error.status, error.reason)
         last, self._last_failure = self._last_failure, failure
-        return error.ends_run or (failure == last and not self.has_succeeded)
+        return failure == last and not self.has_succeeded

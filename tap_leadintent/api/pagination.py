@@ -42,6 +42,6 @@ class CursorPaginator(BaseAPIPaginator[str | None]):
             self._pages.add(content)
             return after
         raise StreamError(
-            f"page {self.count} {problem}; the stream stops rather than miss records. "
-            "Report it to the API's support."
+            f"report it to the API's support: page {self.count} {problem}, so the "
+            "stream stops rather than miss records"
         )

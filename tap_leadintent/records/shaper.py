@@ -4,6 +4,7 @@ A column holds the field of the same name. A field without a column, or whose va
 contradicts its column's type, goes to `additional_properties` under its own name.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from singer_sdk.singerlib import SelectionMask
 from tap_leadintent.errors import StreamError
 from tap_leadintent.findings import Finding, Findings
 from tap_leadintent.openapi import ADDITIONAL_PROPERTIES, ComputedColumn
+from tap_leadintent.progress import counted
 from tap_leadintent.records.column_types import ColumnTypes
 from tap_leadintent.records.exclusion import Exclusion
 from tap_leadintent.records.keys import canonical_json
@@ -63,6 +65,7 @@ class RecordShaper:
         self._computed = [computed[name] for name in computed if name in columns]
         self._has_extra_fields = ADDITIONAL_PROPERTIES in columns
         self._keys = key_properties
+        self._without_key = Counter[str]()
         self._never_null = [
             name
             for name, schema in columns.items()
@@ -82,10 +85,8 @@ class RecordShaper:
 
         Returns:
             The shaped records. Columns without a value are null, or absent if their
-            schema does not allow null.
-
-        Raises:
-            StreamError: A key column has no value.
+            schema does not allow null. Records without a value for a key column are
+            left out.
         """
         if self._exclusion is not None:
             records = self._exclusion.apply(records)
@@ -94,12 +95,27 @@ class RecordShaper:
             self._shape(record, columns_to_check, window_end) for record in records
         ]
         for key in self._keys:
-            if any(row.get(key) in (None, "") for row in shaped):
-                raise StreamError(
-                    f"a record has no {key}, which is part of the stream's key; choose "
-                    "key-properties that every record has"
-                )
+            with_key = [row for row in shaped if row.get(key) not in (None, "")]
+            if left_out := len(shaped) - len(with_key):
+                self._findings.note(Finding.NO_KEY, [key])
+                self._without_key[key] += left_out
+                shaped = with_key
         return shaped
+
+    def raise_for_left_out(self) -> None:
+        """Say which records could not be keyed, after all others have been written.
+
+        Raises:
+            StreamError: There are some.
+        """
+        for key, count in self._without_key.items():
+            advice = "choose key-properties that every record has"
+            if key == "id":
+                advice = "tell the API's support; there is nothing to set"
+            raise StreamError(
+                f"{advice}: {counted(count, 'record')} without {key} left out, "
+                "everything else was read"
+            )
 
     def _shape(
         self, record: Record, columns_to_check: Collection[str], window_end: str | None

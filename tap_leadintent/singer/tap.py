@@ -17,6 +17,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 import click
@@ -26,6 +27,7 @@ from typing_extensions import override
 
 from tap_leadintent.singer import checks, files, log
 from tap_leadintent.singer.errors import ConfigError, OutputError, RunError, TapError
+from tap_leadintent.singer.help import SDK_SETTINGS, describe, explain
 from tap_leadintent.singer.interruption import Interruption
 from tap_leadintent.singer.mapper import build_mapper
 from tap_leadintent.singer.stream import SingerStream
@@ -45,6 +47,9 @@ class SingerTap(Tap, Generic[StreamT]):
 
     setting_checks: Sequence[checks.Check] = ()
     """Find problems of the settings that their schema cannot."""
+
+    absent_streams: Mapping[str, str] = MappingProxyType({})
+    """For streams that only a setting adds, what to do if a catalog selects them."""
 
     see_also: str = ""
     """The last lines of `--help`."""
@@ -128,7 +133,9 @@ class SingerTap(Tap, Generic[StreamT]):
         Raises:
             ConfigError: The catalog cannot work.
         """
-        self._raise_if_any(checks.catalog_problems(self.catalog, self.streams))
+        self._raise_if_any(
+            checks.catalog_problems(self.catalog, self.streams, self.absent_streams)
+        )
         known = [self.streams[name] for name in self.catalog if name in self.streams]
         return [stream for stream in known if stream.selected]
 
@@ -228,5 +235,20 @@ class SingerTap(Tap, Generic[StreamT]):
                 option.callback, option.expose_value = None, True
             if option.name == "test":
                 option.type = click.Choice([each.value for each in CliTestOptionValue])
-        command.epilog = cls.see_also
+        explain(command, cls.see_also)
         return command
+
+    @classmethod
+    @override
+    def append_builtin_config(cls, config_jsonschema: dict[str, Any]) -> None:
+        super().append_builtin_config(config_jsonschema)
+        for name, description in SDK_SETTINGS.items():
+            config_jsonschema["properties"][name]["description"] = description
+
+    @classmethod
+    @override
+    def print_about(cls, output_format: str | None = None) -> None:
+        if output_format:
+            super().print_about(output_format)
+        else:
+            print(*describe(cls._get_about_info()), sep="\n")  # noqa: T201

@@ -92,6 +92,6 @@ def test_fewer_threads_than_wanted_are_enough_if_there_is_one(
     api, store = Api(now=9 * DAY, leads=steady(50)), Store()
     monkeypatch.setattr(Thread, "start", limited)
     # One range is read with the threads that there are, the next one has none.
-    with pytest.raises(RunError, match="the operating system allows no thread"):
+    with pytest.raises(RunError, match="system allows no thread"):
         run(api, store, EIGHT)
     assert len(store.rows) == (50 if most else 0)
