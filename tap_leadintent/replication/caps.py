@@ -5,8 +5,7 @@ is as full as the others, or the total is a round number. By chance, so is one q
 a hundred. That a longer query has gone on is evidence that there is no such limit.
 """
 
-from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 
 _FEW_RECORDS = 20
@@ -15,10 +14,6 @@ others."""
 
 _ROUND = 50
 """Limits of real APIs are multiples of this, or powers of two."""
-
-
-_MOST_IN_VAIN = 3
-"""Wider queries for one number of records that have returned no more."""
 
 
 class Verdict(Enum):
@@ -48,9 +43,6 @@ class Caps:
     """Whether a short page has followed another one. An API that reckons with the size
     that it was asked for, when it says that there is more, never does that."""
 
-    _in_vain: Counter[int] = field(default_factory=Counter)
-    """How often a wider query has returned no more records than so many."""
-
     def note_page(self, before: int, previous: int, records: int) -> None:
         """Note that a query has gone on with a page that holds records.
 
@@ -77,14 +69,12 @@ class Caps:
             return Verdict.CAPPED
         if total <= self.longest or total < _FEW_RECORDS:
             return Verdict.COMPLETE
-        if self._in_vain[total] >= _MOST_IN_VAIN:
-            return Verdict.CAPPED
         is_full = last >= max(_FEW_RECORDS, self.page)
         is_doubtful = is_full or _is_round(total)
         return Verdict.DOUBTFUL if is_doubtful else Verdict.COMPLETE
 
     def settle(self, total: int, last: int, wider: int) -> Verdict:
-        """Judge a doubtful query by one for the same records and older ones.
+        """Judge a doubtful query by one for the same records and others.
 
         Args:
             total: How many records the query has returned.
@@ -99,7 +89,6 @@ class Caps:
             return Verdict.CAPPED if self._is_small_page(last) else Verdict.COMPLETE
         if last < self.page_size and not _is_round(total):
             return Verdict.COMPLETE
-        self._in_vain[total] += 1
         return Verdict.CAPPED
 
     def _is_small_page(self, last: int) -> bool:

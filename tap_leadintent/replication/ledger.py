@@ -62,6 +62,9 @@ class Window:
     is_probe: bool = False
     """Whether no ordinary window begins while it is read."""
 
+    capped_total: int = 0
+    """The records of a capped query whose window it is a part of."""
+
     is_known_hole: bool = False
     """Whether an earlier run could not read it."""
 

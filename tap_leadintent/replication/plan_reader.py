@@ -8,7 +8,7 @@ from typing import Generic, NamedTuple
 
 from tap_leadintent.replication.caps import Caps
 from tap_leadintent.replication.intervals import Interval, overlap
-from tap_leadintent.replication.plan import DAY, Step
+from tap_leadintent.replication.plan import Step
 from tap_leadintent.replication.protocol import Api, PageT
 from tap_leadintent.replication.reader import Reader
 from tap_leadintent.replication.windows import Windows
@@ -88,14 +88,13 @@ class PlanReader(Generic[PageT]):
             asked = replace(asked, intervals=[_ONE_SECOND], has_coverage=True)
         readers = self.readers if step.range_name else 1
         windows = Windows(asked, caps=self.caps, widest=self.widest, readers=readers)
-        year = 365 * DAY
         reader = Reader(
             api=self.api,
             range_name=step.range_name,
             windows=windows,
             caps=self.caps,
             widest=self.widest,
-            impossible=[(0, 1), (self.now + year, self.now + year + 1)],
+            now=self.now,
         )
         with closing(reader.read(readers)) as items:
             for window, page, is_last in items:

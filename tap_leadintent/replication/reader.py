@@ -5,7 +5,7 @@ becomes of a window, is decided in `windows.py`, by one thread at a time.
 """
 
 import zlib
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Condition, Event, Thread
@@ -14,6 +14,7 @@ from typing import Generic, NamedTuple
 from tap_leadintent.replication.caps import Caps
 from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.ledger import State, Window
+from tap_leadintent.replication.plan import DAY
 from tap_leadintent.replication.protocol import (
     Api,
     CutError,
@@ -63,8 +64,8 @@ class Reader(Generic[PageT]):
     widest: int
     """The most seconds of a window."""
 
-    impossible: Sequence[Interval] = ()
-    """Times of which the API returns records only if it ignores the range."""
+    now: int
+    """When the run began, in UTC seconds since 1970."""
 
     _changed: Condition = field(default_factory=Condition, init=False)
     """Notified when a window has changed, or a page has been emitted."""
@@ -160,7 +161,7 @@ class Reader(Generic[PageT]):
                     interval = window.start, window.end
                     if window.state is State.DOUBTFUL:
                         self._is_settling = True
-                        interval = window.end - self.widest, window.end
+                        interval = self._around(window)
                     query = self._queries.pop(window, None)
                     return window, query or self.api.query(self.range_name, interval)
                 self._changed.wait()
@@ -217,13 +218,18 @@ class Reader(Generic[PageT]):
                 self._queries[window] = query
             self._changed.notify_all()
 
+    def _around(self, window: Window) -> Interval:
+        """Return the longest interval around a window that may be asked for."""
+        end = max(window.end, min(self.now, window.end + self.widest // 2))
+        return min(window.start, end - self.widest), end
+
     def _settle(self, window: Window, wider: Query[PageT]) -> None:
         """Judge a doubtful query by one that must return more records.
 
         Args:
             window: The window of the doubtful query.
-            wider: A query with the same end. It is not read on when it has gone on
-                after as many records as the other one has returned.
+            wider: A query for an interval around it. It is not read on when it has
+                gone on after as many records as the other one has returned.
         """
         last = 0
         has_more = bool(self.range_name) and self.widest > window.seconds
@@ -251,7 +257,9 @@ class Reader(Generic[PageT]):
             IgnoredRangeError: The API returns some.
         """
         self.windows.rounding.is_suspected = False
-        for interval in self.impossible:
+        # Nothing is older than the first second of 1970, or newer than a year from now.
+        later = self.now + 365 * DAY
+        for interval in ((0, 1), (later, later + 1)):
             query = self.api.query(self.range_name, interval)
             with suppress(Exception):
                 query.fetch(self._stopped, 1)

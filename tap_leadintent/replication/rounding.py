@@ -35,10 +35,14 @@ class Rounding:
         """
         own = (window.start, window.end)
         start, end = self._first_pages.setdefault(fingerprint, own)
+        if start <= window.start and window.end <= end:
+            # A part of a window may begin with the same page.
+            self._first_pages[fingerprint] = own
         gap = max(start - window.end, window.start - end)
         if gap > OVERLAP_SECONDS:
             both = gap + window.seconds + end - start
-            self.shortest = max(self.shortest, both)
+            longer = (each for each in (60, 3600, 86_400) if each >= both)
+            self.shortest = max(self.shortest, next(longer, both))
             self.suspect()
 
     def suspect(self) -> None:

@@ -184,6 +184,9 @@ class Windows:
             verdict = self._caps.judge(window.records, window.last)
             if verdict is not Verdict.DOUBTFUL:
                 self.settle(window, verdict)
+            elif window.records == window.capped_total:
+                # A wider query has not helped for the window that it is a part of.
+                self.settle(window, Verdict.CAPPED)
 
     def settle(self, window: Window, verdict: Verdict) -> None:
         """Decide what becomes of a window whose query has ended.
@@ -197,6 +200,7 @@ class Windows:
             most = ceil(window.shares / _FEW_PARTS) + _PROBE_PAGES
             parts = self._equal_parts(window.start, window.end, _FEW_PARTS)
             self._line[:0] = [_Wanted(*p, most, is_probe=False) for p in parts]
+            window.capped_total = window.records
             self.ledger.cut(window, [window.start, window.end], 0.0)
         else:
             if verdict is Verdict.CAPPED:

@@ -1,0 +1,224 @@
+"""What odd histories and odd APIs cost, in requests; nothing of them is lost."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from tap_leadintent.singer.errors import RunError
+from tests.support.model import (
+    DAY,
+    EVER,
+    HOUR,
+    RANGES,
+    Api,
+    Lead,
+    iso,
+    lead,
+    seconds_of,
+    steady,
+)
+from tests.support.model_runs import run
+from tests.support.store import Store
+
+FULL = {"page_size": 100}
+"""Settings as most users have them."""
+
+
+def count(api: Api) -> int:
+    """Return how many requests were sent since the last call."""
+    sent = len(api.requests) + len(api.refused)
+    api.requests.clear()
+    api.refused.clear()
+    return sent
+
+
+@dataclass
+class OddApi(Api):
+    """An API that answers in an odd way."""
+
+    whole_days: bool = False
+    """Whether it rounds ranges to whole days."""
+    cap: int = 0
+    """After so many records, it ends a query without a word; 0 for never."""
+    promises: bool = False
+    """Whether it promises another page after each that holds records."""
+    served: int = 0
+    """The most records of a page; it reckons with the size that was asked for when it
+    says that there is no more. 0 for as many as asked for."""
+    hours_off: int = 0
+    """By how much the times of records are off."""
+    bad: frozenset[str] = frozenset()
+    """Leads of which the page that holds them fails."""
+    failing: list[int] = field(default_factory=list)
+    """Status of the next responses."""
+
+    def respond(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        if self.failing:
+            self.refused.append(body)
+            return self.failing.pop(0), {}
+        name = next((each for each in RANGES if each in body), "")
+        start, end = map(seconds_of, body[name].values()) if name else EVER
+        if self.whole_days:
+            start, end = start // DAY * DAY, end // DAY * DAY + DAY - 1
+        rows = sorted(self._rows(name, start, end, body), reverse=self.newest_first)
+        rows = rows[: self.cap or None]
+        asked, offset = body["cursor"]["limit"], int(body["cursor"].get("after", 0))
+        page = rows[offset:][: self.served or asked]
+        if self.bad & {id_ for _, id_, *_ in page}:
+            self.refused.append(body)
+            return 500, {}
+        self.requests.append(body)
+        has_more = bool(page) if self.promises else offset + asked < len(rows)
+        data = [
+            {
+                "id": id_,
+                "version": number,
+                "signal": {"observed_at": iso(observed + self.hours_off * HOUR)},
+            }
+            for _, id_, number, observed in page
+        ]
+        after = str(offset + len(page)) if has_more else ""
+        return 200, {"data": data, "cursor": {"next": after, "has_more": has_more}}
+
+
+def loaded(api: OddApi, config: dict[str, Any], runs: int = 3) -> list[int]:
+    """Run every hour, and return the requests of each run; nothing may be missing."""
+    store, costs = Store(), list[int]()
+    for _ in range(runs):
+        run(api, store, {**FULL, **config})
+        costs.append(count(api))
+        assert store.rows.keys() == api.visible().keys()
+        api.now += HOUR
+    return costs
+
+
+def nights(number: int, each: int) -> list[Lead]:
+    """Return leads that are found in one second of each night."""
+    return [lead(n, n // each * DAY + 7200) for n in range(number * each)]
+
+
+def at_once(number: int, found: float, first: int = 10_000) -> list[Lead]:
+    return [lead(first + n, found) for n in range(number)]
+
+
+@pytest.mark.parametrize("concurrency", [1, 4, 8])
+def test_a_quota_of_exactly_a_page_a_night(
+    caplog: pytest.LogCaptureFixture, concurrency: int
+) -> None:
+    api = OddApi(now=120 * DAY + HOUR, leads=nights(130, 100))
+    first, *later = loaded(api, {"concurrency": concurrency}, runs=4)
+    assert first <= 900
+    assert max(later) <= 12
+    assert not [r for r in caplog.records if r.levelname == "WARNING"]
+
+
+@pytest.mark.parametrize("older", [10, 3_000])
+def test_a_thousand_leads_in_one_second_of_a_scheduled_run(older: int) -> None:
+    api, store = OddApi(now=60 * DAY, leads=steady(older, HOUR / 3)), Store()
+    run(api, store, FULL)
+    api.leads = [*api.leads, *at_once(1000, 60 * DAY + 1777)]
+    api.now += HOUR
+    count(api)
+    run(api, store, FULL)
+    assert count(api) <= 40
+    assert store.rows.keys() == api.visible().keys()
+
+
+def test_ten_bad_gateways_at_the_start() -> None:
+    leads = [lead(n, n * 16 * DAY) for n in range(60)]
+    api = OddApi(now=1000 * DAY, leads=leads, failing=[502] * 10)
+    assert loaded(api, {"max_retries": 1}, runs=1)[0] <= 400
+
+
+@pytest.mark.parametrize("newest_first", [True, False])
+def test_whole_days(*, newest_first: bool) -> None:
+    leads = steady(12_000, DAY / 1000)
+    api = OddApi(now=12 * DAY - 1, leads=leads, whole_days=True)
+    api.newest_first = newest_first
+    first, *_ = loaded(api, {}, runs=1)
+    assert first <= 2 * 5 * 120
+
+
+@pytest.mark.parametrize(("page_size", "cap"), [(75, 1000), (60, 1000), (100, 500)])
+@pytest.mark.parametrize("promises", [False, True])
+@pytest.mark.parametrize("newest_first", [True, False])
+def test_a_query_that_ends_in_silence(
+    page_size: int, cap: int, *, promises: bool, newest_first: bool
+) -> None:
+    leads = [*steady(1800, 300), *at_once(900, DAY), *steady(1800, 60)]
+    leads = [lead(n, one.found_at) for n, one in enumerate(leads)]
+    api = OddApi(now=60 * DAY, leads=leads, cap=cap, promises=promises)
+    api.newest_first = newest_first
+    if cap < 900:
+        api.leads = [one for one in leads if one.found_at != DAY]
+    loaded(api, {"page_size": page_size})
+
+
+@pytest.mark.parametrize("served", [30, 40, 50])
+def test_pages_of_half_the_size_with_a_wrong_promise(served: int) -> None:
+    api, store = OddApi(now=9 * DAY, leads=steady(900, 900), served=served), Store()
+    run(api, store, FULL)
+    for hour in range(4):
+        new = [lead(2000 + 96 * hour + n, api.now + n * 30) for n in range(96)]
+        api.leads = [*api.leads, *new]
+        api.now += HOUR
+        run(api, store, FULL)
+        assert store.rows.keys() == api.visible().keys()
+
+
+def test_a_hole_whose_first_page_can_be_read() -> None:
+    leads = [*steady(500, HOUR), *at_once(300, 9 * DAY + 5)]
+    api, store = (
+        OddApi(now=20 * DAY, leads=leads, bad=frozenset({"lead-10100"})),
+        Store(),
+    )
+    without = OddApi(now=20 * DAY, leads=leads)
+    plain = loaded(without, {"max_retries": 1})
+    for most in plain:
+        with pytest.raises(RunError, match="what is missing"):
+            run(api, store, {**FULL, "max_retries": 1})
+        assert count(api) <= most + 2 * 50
+        api.now += HOUR
+    assert len(store.rows) >= 480
+
+
+def test_twenty_bad_records_in_later_runs() -> None:
+    bad = frozenset(f"lead-{n:04}" for n in range(100, 5000, 245))
+    api, store = OddApi(now=1000 * DAY, leads=steady(5000, DAY / 5), bad=bad), Store()
+    for number in range(3):
+        with pytest.raises(RunError, match="what is missing"):
+            run(api, store, {**FULL, "max_retries": 1})
+        assert count(api) <= (100 if number else 4000)
+        assert store.rows.keys() == api.visible().keys() - bad
+        api.now += HOUR
+
+
+def test_times_that_are_hours_off_are_said(caplog: pytest.LogCaptureFixture) -> None:
+    api = OddApi(now=20 * DAY, leads=steady(500, HOUR), hours_off=2)
+    loaded(api, {}, runs=1)
+    assert "outside the requested range of latest_signal" in caplog.text
+
+
+def test_one_machine_with_an_odd_clock_costs_nothing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    plain = OddApi(now=20 * DAY, leads=steady(500, HOUR))
+    odd = OddApi(now=20 * DAY, leads=steady(500, HOUR))
+    odd.odd_clocks = dict.fromkeys(range(0, 999, 20), -300 * DAY)
+    caplog.clear()
+    assert loaded(odd, {}) == loaded(plain, {})
+    assert (
+        len(re.findall("machines of the API have different clocks", caplog.text)) == 3
+    )
+
+
+@pytest.mark.parametrize("status", [500, 503, 408])
+def test_an_api_that_is_down_ends_the_run_soon(status: int) -> None:
+    api, store = OddApi(now=20 * DAY, failing=[status] * 999), Store()
+    api.seconds_per_request = 1
+    streams = ("leads", "observations", "signal_agents")
+    with pytest.raises(RunError):
+        run(api, store, {}, selected=streams)
+    assert count(api) <= 20
