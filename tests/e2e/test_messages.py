@@ -25,6 +25,7 @@ from tests.support.helpers import (
     options,
     status,
 )
+from tests.support.runs import SINCE
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 
@@ -287,7 +288,8 @@ def test_a_message_is_logged(
 ) -> None:
     monkeypatch.setitem(sys.modules, "faker", None)
     sandbox.faults(*case.faults)
-    config = {"base_url": "http://HOST", "api_key": API_KEY, **case.config}
+    config = {"base_url": "http://HOST", "api_key": API_KEY, "start_date": SINCE}
+    config |= case.config
     if config["base_url"]:
         host = urlsplit(sandbox.url).netloc
         config["base_url"] = config["base_url"].replace("HOST", host)
