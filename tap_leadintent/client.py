@@ -313,7 +313,7 @@ class LeadIntentStream(SingerStream):
                 hint = replication_command(self.name, REPLICATION_INCREMENTAL)
                 hint = f"if it demands a time range: {hint}"
             if self.ranges:
-                raise replace(error, message=f"{hint}; {error.message}") from None
+                raise replace(error, message=f"{error.message}; {hint}") from None
             raise
 
     def _shape(self, page: StepPage[Page], duplicates: Duplicates) -> Iterator[Record]:

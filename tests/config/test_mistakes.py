@@ -77,7 +77,6 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("window_days", 1e20, ": 100000000000000000000 is too large; the most is 36525"),
     ("infer_columns", "maybe", ": 'maybe' is not true or false, such as false"),
     ("start_date", "yesterday", NO_DATE),
-    ("recheck_days", 30, ": needs start_date; "),
     ("stream_maps", {"leads": 7}, ": Unexpected stream definition type. "),
     ("stream_maps", {"user": {"id": "id"}}, ".user: there is no stream user"),
     ("stream_maps", {"lead": None}, ".lead: there is no stream lead; did you"),
