@@ -116,11 +116,17 @@ BEFORE_THE_FIRST_REQUEST = {
 }
 
 OF_THE_STATE = {
-    "leads: api_key is not the one that the state was made with; if it may read more, …; if it belongs to another organization, use a separate state for it": warned(
+    "api_key has changed since the last run; if it belongs to another organization, use a separate state for it; if it may read more, forget the coverage (tap-leadintent-state forget)": warned(
         state=covering(key="00000000")
+    ),
+    "Everything is read from scratch, as base_url was https://other.example.com in the last run and is http://… now; what was covered before is kept": warned(
+        state=covering(source="https://other.example.com")
     ),
     "leads: The stream is read from scratch: its state was made for … with the filters 0123456789ab, not for … without filters; its coverage is kept": warned(
         state=covering(filters="0123456789ab")
+    ),
+    "leads: The stream is read from scratch: its state is damaged (Invalid isoformat string: 'gestern')": warned(
+        state=covering(to="gestern")
     ),
     "leads: The state covers a time in the future, up to 9999-01-01T00:00:00Z, which is ignored": warned(
         state=covering(to="9999-01-01T00:00:00Z")
