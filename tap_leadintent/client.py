@@ -40,7 +40,7 @@ from tap_leadintent.replication.rounding import OVERLAP_SECONDS
 from tap_leadintent.replication.source import Source, key_mark
 from tap_leadintent.singer.log import summarize
 from tap_leadintent.singer.stream import SingerStream
-from tap_leadintent.state_warnings import state_warnings
+from tap_leadintent.state_warnings import run_warnings, stream_warnings
 from tap_leadintent.times import format_instant, format_interval, utc_timestamp
 
 Record = dict[str, Any]
@@ -273,7 +273,9 @@ class LeadIntentStream(SingerStream):
             return [Step(range_name="", intervals=[(0, self.run_began)])]
         bookmark = self.bookmark
         mark = key_mark(self.config["api_key"])
-        for text in state_warnings(bookmark, mark, self.run_began):
+        for text in run_warnings(bookmark, mark):
+            self.run_context.warn_once(text)
+        for text in stream_warnings(bookmark, self.run_began):
             self.logger.warning("%s", text)
         bookmark.key_mark = mark
         plan = make_plan(
@@ -301,9 +303,10 @@ class LeadIntentStream(SingerStream):
             ) from None
         except IgnoredRangeError as error:
             raise StreamError(
-                f"the API returns records of {error} for times that cannot have any, "
-                "so it ignores the range; load the stream completely in each run: "
-                f"{replication_command(self.name, 'FULL_TABLE')}"
+                "load the stream completely in each run: "
+                f"{replication_command(self.name, 'FULL_TABLE')}; the API returns "
+                f"records of {error} for times that cannot have any, so it ignores the "
+                "range"
             ) from None
         except StreamError as error:
             if has_read or not error.may_be_range:
@@ -313,7 +316,7 @@ class LeadIntentStream(SingerStream):
                 hint = replication_command(self.name, REPLICATION_INCREMENTAL)
                 hint = f"if it demands a time range: {hint}"
             if self.ranges:
-                raise replace(error, message=f"{hint}; {error.message}") from None
+                raise replace(error, message=f"{error.message}; {hint}") from None
             raise
 
     def _shape(self, page: StepPage[Page], duplicates: Duplicates) -> Iterator[Record]:

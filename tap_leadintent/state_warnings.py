@@ -1,4 +1,4 @@
-"""Says what of a stream's state is ignored."""
+"""Says what of a state is ignored, and what has changed since it was written."""
 
 from collections.abc import Iterator
 
@@ -7,26 +7,43 @@ from tap_leadintent.singer.log import summarize
 from tap_leadintent.times import format_instant
 
 
-def state_warnings(bookmark: Bookmark, key_mark: str, now: int) -> Iterator[str]:
-    """Say what of a state is ignored, and that the API key is another one.
+def run_warnings(bookmark: Bookmark, key_mark: str) -> Iterator[str]:
+    """Say what has changed for all streams since the run that wrote the state.
+
+    Args:
+        bookmark: What was read from the state of one stream.
+        key_mark: `key_mark` of the run's API key.
+
+    Yields:
+        A text for each warning, which is the same for each stream.
+    """
+    former, source = bookmark.former, bookmark.source
+    if former and former.address != source.address:
+        yield (
+            f"Everything is read from scratch, as base_url was {former.address} in the "
+            f"last run and is {source.address} now; what was covered before is kept"
+        )
+    if bookmark.key_mark not in {"", key_mark}:
+        yield (
+            "api_key has changed since the last run; if it belongs to another "
+            "organization, use a separate state for it; if it may read more, forget "
+            "the coverage (tap-leadintent-state forget)"
+        )
+
+
+def stream_warnings(bookmark: Bookmark, now: int) -> Iterator[str]:
+    """Say what of a stream's state is ignored.
 
     Args:
         bookmark: What was read from the state.
-        key_mark: `key_mark` of the run's API key.
         now: When the run begins, in UTC seconds since 1970.
 
     Yields:
         A text for each warning.
     """
-    if bookmark.problem:
+    former, source = bookmark.former, bookmark.source
+    if bookmark.problem and not (former and former.address != source.address):
         yield f"The stream is read from scratch: {summarize(bookmark.problem)}"
-    if bookmark.key_mark not in {"", key_mark}:
-        yield (
-            "api_key is not the one that the state was made with; if it may read more, "
-            "such as other sheets, forget the coverage (tap-leadintent-state forget), "
-            "as covered time is not read again; if it belongs to another organization, "
-            "use a separate state for it"
-        )
     ends = [end for covered in bookmark.coverage.values() for _, end in covered]
     if (newest := max(ends, default=now)) > now:
         text = "The state covers a time in the future, up to {}, which is ignored"

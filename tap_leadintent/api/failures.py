@@ -101,7 +101,6 @@ RETRY = Action.RETRY
 BUSY = RETRY | Action.PAUSE_ALL
 SLOW = RETRY | Action.CUT
 DOWN = BUSY | Action.CUT
-LARGE = Action.CUT | Action.CHANGE_RANGE
 GONE = Action.RESTART | Action.CHANGE_RANGE
 REFUSED = GONE | Action.CUT
 FORBIDDEN = Action.LEAVE_STREAM | Action.CHANGE_RANGE | Action.DESELECT
@@ -129,7 +128,7 @@ RESPONSES: tuple[tuple[Collection[int], str, Action, str], ...] = (
     ({404, 405}, "", Action.RESTART, _NO_API),
     ({409}, "", RETRY | REFUSED, _PARALLEL),
     ({410}, "", GONE, _REFUSED),
-    ({413, 416}, "", LARGE, _TOO_LARGE),
+    ({413, 416}, "", Action.CUT, _TOO_LARGE),
     ({420}, "", RETRY, _FEWER),
     ({423}, "", RETRY, _PARALLEL),
     ({425}, "", RETRY, _REFUSED),

@@ -25,7 +25,7 @@ from tap_leadintent.api.health import RunHealth
 from tap_leadintent.api.limits import Limits, RateLimiter
 from tap_leadintent.api.page import NO_RECORDS, Page, as_utf8
 from tap_leadintent.api.session import TooLargeError, exchange
-from tap_leadintent.errors import Action, StreamError
+from tap_leadintent.errors import TAP_NAME, Action, StreamError
 from tap_leadintent.progress import StreamStats, counted
 from tap_leadintent.singer.interruption import Interruption
 from tap_leadintent.times import parse_http_date
@@ -57,6 +57,18 @@ class RunContext:
 
     interruption: Interruption
     """Ends the run after a signal."""
+
+    _warned: set[str] = field(default_factory=set)
+
+    def warn_once(self, text: str) -> None:
+        """Log a warning for the run, unless another stream has logged it.
+
+        Args:
+            text: The warning.
+        """
+        if text not in self._warned:
+            self._warned.add(text)
+            logging.getLogger(TAP_NAME).warning("%s", text)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -73,7 +73,7 @@ SCHEMA = th.PropertiesList(
     th.Property(
         "end_date",
         th.StringType,
-        description="Date or date-time, UTC, up to which to read; else now.",
+        description="Date or date-time, UTC, up to which to load; by default now.",
     ),
     th.Property(
         "lookback_days",

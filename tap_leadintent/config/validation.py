@@ -15,46 +15,27 @@ from tap_leadintent.singer.checks import (
     find_unknown_names,
 )
 from tap_leadintent.singer.log import SHORTEST_SECRET
-from tap_leadintent.times import EARLIEST, format_instant, parse_instant
+from tap_leadintent.times import EARLIEST, LATEST, format_instant, parse_instant
 
+_LOCAL = r"(localhost|127(\.[0-9]{1,3}){3}|\[::1\])"
 _HOST = r"([\w-]{1,63}(\.[\w-]{1,63})*\.?|\[[0-9a-f]*(:[0-9a-f]*){2,7}\])"
-_LOOPBACK = r"(localhost|127(\.[0-9]{1,3}){3}|\[::1\])"
+_PLAIN = rf"^(?i:http://)(?!(?i:{_LOCAL})(:|/|\Z))"
+_NO_URL = rf"^(?!(?i:https?://({_LOCAL}|{_HOST}))(:[0-9]{{1,5}})?(/[^\s?#]*)?\Z)"
+_SHORT = rf"^.{{,{SHORTEST_SECRET - 1}}}\Z"
 _COPY = "copy it again from the dashboard, Developer -> API Keys"
-
-# A key or a password may stand in an address by mistake, so that is not quoted.
-_MISTAKES = {
-    "base_url": (
-        (r"@", "has a user, a password or a key in it: leave out what is before the @"),
-        (r"/v1/?\Z", "{value!r} ends with /v1: leave that out"),
-        (r"^(?!(?i:https?)://)", "{value!r} does not begin with https://"),
-        (
-            rf"^(?i:http)://(?!(?i:{_LOOPBACK})(:|/|\Z))",
-            "{value!r} is not encrypted: write https:// (http:// is for localhost)",
-        ),
-        (
-            r"[?#]",
-            "{value!r} has a query or a fragment: leave out what is after ? or #",
-        ),
-        (
-            rf"^(?!(?i:https?://({_HOST}|{_LOOPBACK})(:[0-9]{{1,5}})?(/[^\s?#]*)?\Z))",
-            "{value!r} is not an address, such as https://api.example.com",
-        ),
-    ),
-    "api_key": (
-        (
-            rf"^.{{,{SHORTEST_SECRET - 1}}}\Z",
-            f"has {{length}} characters, a key has {SHORTEST_SECRET} or more: {_COPY}",
-        ),
-        (r"[^!-~]", f"has white space or another character that no key has: {_COPY}"),
-    ),
-    "user_agent": (
-        (
-            r"^(?![!-~]([ -~]*[!-~])?\Z)",
-            "{value!r} is not ASCII or has white space around it",
-        ),
-    ),
-}
-"""For each setting, patterns of mistakes, the likeliest first, and what to say."""
+_MISTAKES = (
+    # It may be a key or a password, so it is not quoted.
+    ("base_url", "@", "has a user or a key in it: leave out what is before the @"),
+    ("base_url", r"/v1/?\Z", "{0!r} ends with /v1: leave that out"),
+    ("base_url", "^(?!(?i:https?)://)", "{0!r} does not begin with https://"),
+    ("base_url", _PLAIN, "{0!r} is not encrypted: write https:// (http for localhost)"),
+    ("base_url", "[?#]", "{0!r} has a query: leave out what is after ? or #"),
+    ("base_url", _NO_URL, "{0!r} is not an address, such as https://api.example.com"),
+    ("api_key", _SHORT, f"has {{1}} characters, a key has more: {_COPY}"),
+    ("api_key", "[^!-~]", f"has white space or another wrong character: {_COPY}"),
+    ("user_agent", r"^(?![!-~]([ -~]*[!-~])?\Z)", "{0!r} is not ASCII, or has spaces"),
+)
+"""Settings, patterns of mistakes, the likeliest first, and what to say."""
 
 _OPTIONS = ("__alias__", "__else__", "__filter__", "__key_properties__", "__source__")
 """What a stream map may set beside fields."""
@@ -68,28 +49,24 @@ def _date_problems(config: Mapping[str, Any]) -> Iterator[str]:
         except ValueError:
             problem = f"{config[name]!r} is not a date or date-time, such as 2026-01-31"
             yield f"{name}: {problem}"
-    start, end, now = (
-        dates.get("start_date", EARLIEST),
-        dates.get("end_date"),
-        time.time(),
-    )
+    start, end = dates.get("start_date", EARLIEST), dates.get("end_date", LATEST)
+    now = time.time()
     # Up to a day ahead is accepted: in some time zones it is tomorrow already.
     if start > now + 86_400:
         today = format_instant(int(now))
         yield f"start_date: {config['start_date']} lies in the future; now is {today}"
-    elif end is not None and start > end:
+    elif start > end:
         text = "start_date: {start_date} comes after end_date, which is {end_date}"
         yield text.format(**config)
 
 
 def _text_problems(config: Mapping[str, Any]) -> Iterator[str]:
     """Check the texts that have a form; of each, the first mistake is named."""
-    for name, mistakes in _MISTAKES.items():
-        value = str(config.get(name, ""))
-        for pattern, text in mistakes if name in config else ():
-            if re.search(pattern, value):
-                yield f"{name}: {text.format(value=value, length=len(value))}"
-                break
+    found: dict[str, str] = {}
+    for name, pattern, text in _MISTAKES:
+        if name in config and re.search(pattern, value := str(config[name])):
+            found.setdefault(name, text.format(value, len(value)))
+    yield from map(": ".join, found.items())
 
 
 def _name_problems(config: Mapping[str, Any]) -> Iterator[str]:

@@ -109,7 +109,7 @@ class Bookmark:
                 by_source.setdefault(its, []).append({**entry, "source": address})
             bookmark._take(by_source[source])
         except ValueError as error:
-            bookmark.problem = str(error)
+            bookmark.problem = f"its state is damaged ({error})"
         own = by_source.pop(source)
         bookmark.key_mark = next((str(e["key"]) for e in own if "key" in e), "")
         if by_source and not bookmark.problem and not bookmark.coverage:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 import click
-from singer_sdk.about import AboutInfo
+from singer_sdk import Tap
 
 _COMMAND = "Write records to standard output, as Singer messages."
 
@@ -50,25 +50,26 @@ def explain(command: click.Command, see_also: str) -> None:
             option.help = _OPTIONS.get(option.name or "", option.help)
 
 
-def describe(info: AboutInfo) -> Iterator[str]:
+def describe(tap: type[Tap]) -> Iterator[str]:
     """Describe a tap and its settings.
 
     Args:
-        info: What the SDK knows about it.
+        tap: The tap.
 
     Yields:
         Each line.
     """
-    yield f"{info.name} {info.version}: {info.description}"
-    capabilities = ", ".join(each.value for each in info.capabilities)
-    yield f"Singer SDK {info.sdk_version}, capabilities: {capabilities}"
+    tap.append_builtin_config(schema := tap.config_jsonschema)
+    prefix = tap.name.upper().replace("-", "_")
+    yield f"{tap.name} {tap.get_plugin_version()}: {tap.__doc__}"
+    capabilities = ", ".join(each.value for each in tap.capabilities)
+    yield f"Singer SDK {tap.get_sdk_version()}, capabilities: {capabilities}"
     yield "Settings:"
-    for name, setting in info.settings["properties"].items():
-        type_, *_ = setting.get("type", ["object"])
-        parts = [type_]
-        if name in info.settings.get("required", ()):
-            parts.append("required")
+    for name, setting in schema["properties"].items():
+        kind = setting["type"][0]
+        if name in schema.get("required", ()):
+            kind += ", required"
         if setting.get("default"):
-            parts.append(f"default {json.dumps(setting['default'])}")
-        yield f"  {name} ({', '.join(parts)}), {info.env_var_prefix}{name.upper()}"
+            kind += f", default {json.dumps(setting['default'])}"
+        yield f"  {name} ({kind}), {prefix}_{name.upper()}"
         yield f"    {setting['description']}"

@@ -251,4 +251,4 @@ class SingerTap(Tap, Generic[StreamT]):
         if output_format:
             super().print_about(output_format)
         else:
-            print(*describe(cls._get_about_info()), sep="\n")  # noqa: T201
+            print(*describe(cls), sep="\n")  # noqa: T201

@@ -58,17 +58,12 @@ def tap(clock: Clock) -> Callable[..., TapLeadIntent]:
 def pages(tap: TapLeadIntent, stream: str = "signal_agents") -> Iterator[Any]:
     """Read all records of a stream in this thread, page by page."""
     read: Any = tap.streams[stream]
-    chain = Chain({}, read.logger)
-    while True:
-        try:
-            one = read.client.fetch(chain.fields, chain.after, Event())
-        except StreamError as error:
-            chain.recover(error)
-            continue
-        yield one
-        chain.take(one)
-        if not one.cursor.has_more:
-            return
+    chain = Chain(read.client, {})
+    has_more = True
+    while has_more:
+        page = chain.fetch(Event())
+        has_more = page.has_more
+        yield page
 
 
 def waits(caplog: pytest.LogCaptureFixture) -> list[str]:

@@ -34,13 +34,10 @@ def test_what_ends_a_run(
     failures: list[StreamError], *, ends: bool, ends_after_a_page: bool
 ) -> None:
     for has_page, expected in ((False, ends), (True, ends_after_a_page)):
-        health = RunHealth()
+        health = RunHealth(lambda: 0.0)
         if has_page:
             health.note_page()
         *first, last = map(health.note_failure, failures)
         assert not any(first)
         assert last == expected
-        is_on_trial = (
-            any(error.actions == Action(0) for error in failures) and not has_page
-        )
-        assert health.is_on_trial == is_on_trial
+        assert (health.seconds_for_retries == 0) == (not has_page)

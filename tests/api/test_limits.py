@@ -12,9 +12,15 @@ from hypothesis import strategies as st
 
 from tap_leadintent.api.health import RunHealth
 from tap_leadintent.api.limits import Limits, RateLimiter, seconds_to_wait
-from tap_leadintent.errors import Action, StoppedError, StreamError
+from tap_leadintent.errors import StoppedError
 from tap_leadintent.progress import StreamStats
 from tests.support.helpers import Clock
+
+
+def succeeded() -> RunHealth:
+    health = RunHealth(lambda: 0.0)
+    health.note_page()
+    return health
 
 
 def send(limiter: RateLimiter) -> float:
@@ -147,7 +153,7 @@ def test_a_stopped_request_that_hangs_is_not_counted(clock: Clock) -> None:
 
 
 def test_a_cool_down_halves_the_requests_in_flight(clock: Clock) -> None:
-    limiter = RateLimiter(8, limits=clock.limits)
+    limiter = RateLimiter(8, health=succeeded(), limits=clock.limits)
     assert places(limiter, clock) == 8
     for expected in (4, 2, 1, 1):
         limiter.pause_all(5)
@@ -156,7 +162,7 @@ def test_a_cool_down_halves_the_requests_in_flight(clock: Clock) -> None:
 
 
 def test_refusals_of_requests_sent_before_a_cool_down_are_one(clock: Clock) -> None:
-    limiter = RateLimiter(8, limits=clock.limits)
+    limiter = RateLimiter(8, health=succeeded(), limits=clock.limits)
     for _ in range(5):
         limiter.pause_all(5)
         clock.now += 1
@@ -167,7 +173,7 @@ def test_refusals_of_requests_sent_before_a_cool_down_are_one(clock: Clock) -> N
 def test_pages_raise_the_requests_in_flight_slowly_up_to_the_limit(
     clock: Clock,
 ) -> None:
-    limiter = RateLimiter(8, limits=clock.limits)
+    limiter = RateLimiter(8, health=succeeded(), limits=clock.limits)
     limiter.pause_all(5)
     clock.now += 5
     for number, expected in ((10, {4}), (30, {5, 6}), (1000, {8})):
@@ -176,12 +182,9 @@ def test_pages_raise_the_requests_in_flight_slowly_up_to_the_limit(
         assert places(limiter, clock) in expected
 
 
-def test_after_a_failed_stream_one_request_is_sent_until_one_succeeds(
-    clock: Clock,
-) -> None:
-    health = RunHealth()
+def test_one_request_is_sent_until_one_succeeds(clock: Clock) -> None:
+    health = RunHealth(clock.limits.monotonic)
     limiter = RateLimiter(8, health=health, limits=clock.limits)
-    health.note_failure(StreamError("failed", actions=Action(0)))
     assert places(limiter, clock) == 1
     health.note_page()
     assert places(limiter, clock) == 8
