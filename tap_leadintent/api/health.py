@@ -32,6 +32,11 @@ class RunHealth:
         if self._began is None:
             self._began = self._monotonic()
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether a stream has failed."""
+        return self._last_failure is not None
+
     def note_page(self) -> None:
         """Note that a request has got a page."""
         self.has_succeeded = True
@@ -41,7 +46,7 @@ class RunHealth:
         """For how many more seconds requests may be repeated."""
         if self.has_succeeded:
             return float("inf")
-        if self._began is None or self._last_failure:
+        if self._began is None or self.has_failed:
             return 0.0
         return self._began + _TRIAL_SECONDS - self._monotonic()
 

@@ -107,6 +107,9 @@ class Client:
     _last_attempts: dict[str, int] = field(default_factory=dict)
     """The last attempt that was logged since a page, by the reason for it."""
 
+    _given_up: list[StreamError] = field(default_factory=list)
+    """Why requests of the stream have failed so far."""
+
     def fetch(
         self,
         fields: Fields,
@@ -134,6 +137,7 @@ class Client:
             attempt += 1
             with limiter.turn(stopped, self.stats, pause):
                 self.run_context.health.note_request()
+                self._raise_if_hopeless(max_retries)
                 try:
                     page = self._send(fields, after)
                 except StreamError as error:
@@ -146,6 +150,18 @@ class Client:
                     for reason in [*self._last_attempts]:
                         self._last_attempts[reason] = _FIRST_RETRY
                     return page
+
+    def _raise_if_hopeless(self, max_retries: float) -> None:
+        """Raise the error of another request of the stream, if none has succeeded.
+
+        A request that is not to be repeated is sent all the same, as it shows whether
+        the API is down, unless another stream has failed before.
+        """
+        health = self.run_context.health
+        may_show = not max_retries and not health.has_failed
+        if self._given_up and not (health.has_succeeded or may_show):
+            self.stats.requests -= 1
+            raise self._given_up[0]
 
     def _send(self, fields: Fields, after: str | None) -> Page:
         cursor: dict[str, Any] = {"limit": self.page_size}
@@ -196,6 +212,7 @@ class Client:
         Before some retries, all requests wait.
         """
         if Action.RETRY not in error.actions:
+            self._given_up.append(error)
             raise error
         run = self.run_context
         pause = error.retry_after or run.limits.backoff(attempt)
@@ -205,7 +222,8 @@ class Client:
         if attempt >= max_attempts or (left <= 0 and not error.retry_after):
             attempts = counted(attempt, "attempt")
             detail = f"gave up after {attempts}: {error.detail}"
-            raise replace(error, detail=detail) from None
+            self._given_up.append(replace(error, detail=detail))
+            raise self._given_up[-1] from None
         pause = error.retry_after or min(pause, left)
         if Action.PAUSE_ALL in error.actions:
             run.limiter.pause_all(pause)
