@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from importlib.util import find_spec
 from typing import Any
 
+import fsspec
 from jsonschema import Draft202012Validator, ValidationError
 from singer_sdk import Stream
 from singer_sdk.singerlib import Catalog
@@ -106,6 +107,12 @@ def _described(error: ValidationError) -> str:
     # The message of the library would quote the value.
     if error.validator == "pattern" or setting.get("secret"):
         return f"{name}: must be: {setting['description']}"
+    if error.validator == "required":
+        given: Any = error.instance
+        missing = next(each for each in setting["required"] if each not in given)
+        setting = setting["properties"][missing]
+        place = ".".join([name, missing, *setting.get("required", [])])
+        return f"{place}: is required; or unset all of {name}"
     if error.validator == "type":
         # An object may contain a secret, such as one for `md5` in a stream map.
         for kind in ("object", "array"):
@@ -121,19 +128,28 @@ def _sdk_problems(config: Mapping[str, Any], tap: str) -> Iterator[str]:
         package = f"pip install '{tap}[faker]'"
         yield f"stream_maps: `fake` needs another package: {package}"
     if batch := config.get("batch_config"):
-        scheme = str((batch.get("storage") or {}).get("root")).partition(":")[0]
+        root = (batch.get("storage") or {}).get("root") or ""
+        scheme = root.partition("://")[0] if "://" in root else "file"
         for extra in (batch["encoding"]["format"], scheme):
             if extra in _PACKAGES and not find_spec(_PACKAGES[extra]):
                 package = f"pip install '{tap}[{extra}]'"
                 yield f"batch_config: {extra} needs another package: {package}"
+                return
+        try:
+            fsspec.get_filesystem_class(scheme)
+        except (ImportError, ValueError) as error:
+            yield f"batch_config.storage.root: {scheme} cannot be used: {error}"
 
 
-def catalog_problems(catalog: Catalog, streams: Mapping[str, Stream]) -> Iterator[str]:
+def catalog_problems(
+    catalog: Catalog, streams: Mapping[str, Stream], optional: Mapping[str, str]
+) -> Iterator[str]:
     """Check what a catalog says about what is selected; the SDK accepts anything.
 
     Args:
         catalog: The catalog of the run.
         streams: All streams, to which the catalog has been applied.
+        optional: For streams that are there with a setting only, the setting's name.
 
     Yields:
         A line for each problem.
@@ -145,7 +161,10 @@ def catalog_problems(catalog: Catalog, streams: Mapping[str, Stream]) -> Iterato
             f"{next(iter(streams), '*')}.* to select, "
             'elsewhere put "selected": true into the metadata of a stream'
         )
-    for problem in find_unknown_names(selected, streams, "stream"):
+    for name in optional.keys() & set(selected) - streams.keys():
+        yield f"{optional[name]}: set it, or deselect the stream {name}, which needs it"
+    known = {**streams, **optional}
+    for problem in find_unknown_names(selected, known, "stream"):
         yield f"catalog: {problem}"
     for stream in (streams[name] for name in selected if name in streams):
         if (method := stream.replication_method) not in _METHODS:

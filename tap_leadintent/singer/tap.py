@@ -1,9 +1,8 @@
 """A base for taps, and their command line.
 
-It differs from the SDK in five ways. Settings are validated in each command, and no
+It differs from the SDK in four ways. Settings are validated in each command, and no
 secret is quoted. A program that uses the class keeps its signal handlers. A tap may
-sync the other streams when one fails. The last STATE of a run is written also when the
-run fails. Each problem is one line on the command line.
+sync the other streams when one fails. Each problem is one line on the command line.
 
 Creating a tap calls `_validate_config` and then `setup_mapper`, which needs the streams
 and so calls `discover_streams`. After that, `sync_all` syncs the selected streams. The
@@ -17,19 +16,21 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 import click
 from singer_sdk import Tap
+from singer_sdk.metrics import get_metrics_logger
 from singer_sdk.tap_base import CliTestOptionValue
 from typing_extensions import override
 
 from tap_leadintent.singer import checks, files, log
-from tap_leadintent.singer.errors import ConfigError, OutputError, RunError, TapError
+from tap_leadintent.singer.errors import ConfigError, TapError
 from tap_leadintent.singer.interruption import Interruption
 from tap_leadintent.singer.mapper import build_mapper
 from tap_leadintent.singer.stream import SingerStream
-from tap_leadintent.singer.writer import Writer, flush
+from tap_leadintent.singer.writer import Writer
 
 _M_ARENA_MAX, _M_MMAP_THRESHOLD = -8, -3
 """The numbers that glibc's `malloc.h` gives the settings."""
@@ -38,13 +39,21 @@ StreamT = TypeVar("StreamT", bound=SingerStream)
 
 
 class SingerTap(Tap, Generic[StreamT]):
-    """A tap whose streams are of one class."""
+    """A tap whose streams are `SingerStream`s.
+
+    A subclass has `name`, `config_jsonschema` and `discover_streams`, as with the SDK,
+    and `sync_streams` and `check_streams`. The other class attributes may stay as they
+    are.
+    """
 
     message_writer_class = Writer
     streams: dict[str, StreamT]  # type: ignore[assignment]
 
     setting_checks: Sequence[checks.Check] = ()
     """Find problems of the settings that their schema cannot."""
+
+    optional_streams: Mapping[str, str] = MappingProxyType({})
+    """For streams that the tap has only with a setting, the setting's name."""
 
     see_also: str = ""
     """The last lines of `--help`."""
@@ -56,6 +65,22 @@ class SingerTap(Tap, Generic[StreamT]):
     check_streams: Callable[[Sequence[StreamT]], None]
     """Checks for `--test` that the selected streams can be read, or raises a
     `RunError`."""
+
+    def __init__(self, **options: Any) -> None:
+        """Create the tap; see `Tap`.
+
+        Args:
+            options: The SDK's, such as `config`, `catalog` and `state`.
+
+        Raises:
+            ConfigError: The settings or the catalog cannot work.
+        """
+        level = get_metrics_logger().level
+        try:
+            super().__init__(**options)
+        finally:
+            # The SDK overrides the level that `SINGER_SDK_LOG_CONFIG` sets.
+            get_metrics_logger().setLevel(level)
 
     @cached_property
     def interruption(self) -> Interruption:
@@ -108,17 +133,9 @@ class SingerTap(Tap, Generic[StreamT]):
         selected = self._selected_streams()
         for stream in selected:
             stream.begin_state()
-        try:
-            self._write_state()
-            self.sync_streams(selected)
-        except (RunError, SystemExit):
-            # A stream that ended early has copied its state here, so a last STATE is
-            # written. If the target has ended, too, that is not possible. After a
-            # KeyboardInterrupt nothing is written, because the output may end with a
-            # part of a line.
-            with suppress(OutputError):
-                self._write_state()
-            raise
+        if self.state:
+            self.state_writer.write_state(self.state)
+        self.sync_streams(selected)
 
     def _selected_streams(self) -> list[StreamT]:
         """Return the selected streams in the order of the catalog.
@@ -128,14 +145,11 @@ class SingerTap(Tap, Generic[StreamT]):
         Raises:
             ConfigError: The catalog cannot work.
         """
-        self._raise_if_any(checks.catalog_problems(self.catalog, self.streams))
+        self._raise_if_any(
+            checks.catalog_problems(self.catalog, self.streams, self.optional_streams)
+        )
         known = [self.streams[name] for name in self.catalog if name in self.streams]
         return [stream for stream in known if stream.selected]
-
-    def _write_state(self) -> None:
-        if self.state:
-            self.state_writer.write_state(self.state)
-        flush(self)
 
     @classmethod
     def _hide_secrets(cls, config: Mapping[str, Any]) -> None:
@@ -168,11 +182,12 @@ class SingerTap(Tap, Generic[StreamT]):
         test: str = CliTestOptionValue.Disabled.value,
         state: str | None = None,
         catalog: str | None = None,
-        **options: Any,
+        about: bool = False,
+        about_format: str | None = None,
     ) -> None:
-        # `PluginBase.invoke` does `--about`. `Tap.invoke` is left out, as it would then
-        # read the files in its own way.
-        super(Tap, cls).invoke(**options)
+        if about:
+            cls.print_about(about_format)
+            return
         # Later files override earlier ones, and the environment overrides all files.
         values: dict[str, Any] = {}
         for path in config:
@@ -191,8 +206,6 @@ class SingerTap(Tap, Generic[StreamT]):
             validate_config=not discover,
             setup_mapper=not discover,
         )
-        # The SDK gives it a level of its own, so that a log at DEBUG would lack some.
-        tap.metrics_logger.setLevel(logging.NOTSET)
         if discover:
             tap.run_discovery()
         elif test == CliTestOptionValue.Schema.value:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import requests
 from click.testing import CliRunner, Result
+from singer_sdk.metrics import get_metrics_logger
 
 from tap_leadintent.api.limits import Limits
 from tap_leadintent.client import LeadIntentStream
@@ -224,6 +225,7 @@ class _Command:
         root = logging.getLogger()
         handlers, level = [*root.handlers], root.level
         filters = [[*handler.filters] for handler in handlers]
+        get_metrics_logger().setLevel(logging.NOTSET)
         try:
             return self._tap.cli.main(**options)
         finally:
