@@ -141,8 +141,8 @@ def test_what_is_deselected_is_not_flattened(load: Callable[..., Any]) -> None:
         # What Python says of it would quote the value.
         ({"number": "int(full_name)"}, "int(full_name)", " (ValueError); a value "),
         (
-            *({"x": "date_found.upper()"}, "date_found.upper()"),
-            " where date_found is null; write: date_found.upper() if date_found else ",
+            *({"x": "signal['title']"}, "signal['title']"),
+            " where signal is null; write: signal['title'] if signal else None",
         ),
     ],
     ids=str,

@@ -145,7 +145,7 @@ def leaves(value: object) -> Counter[str]:
 @given(
     st.dictionaries(names, schemas, max_size=4),
     st.dictionaries(names, values, max_size=4),
-    st.dictionaries(names, st.sampled_from("xyz")),
+    st.dictionaries(st.sampled_from("de"), st.sampled_from("xyz")),
     st.integers(1, 3),
     st.sampled_from(["_", "__"]),
 )
