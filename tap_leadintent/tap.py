@@ -31,11 +31,13 @@ class TapLeadIntent(SingerTap[AnyStream]):
     see_also = """\b
 See also: tap-leadintent-state, tap-leadintent-definition, tap-leadintent-demo,
 and the pages README.md and docs/ in the source of the tap."""
+    absent_streams = MappingProxyType(
+        {Loads.name: "set load_receipts to true, or deselect this stream"}
+    )
     config_jsonschema = settings.SCHEMA
     limits = Limits()
     """Bounds of requests that a user cannot change."""
     setting_checks = validation.CHECKS
-    optional_streams = MappingProxyType({Loads.name: "load_receipts"})
     sync_streams = staticmethod(sync_streams)
     check_streams = staticmethod(partial(read_each, read=methodcaller("check")))
 

@@ -107,12 +107,6 @@ def _described(error: ValidationError) -> str:
     # The message of the library would quote the value.
     if error.validator == "pattern" or setting.get("secret"):
         return f"{name}: must be: {setting['description']}"
-    if error.validator == "required":
-        given: Any = error.instance
-        missing = next(each for each in setting["required"] if each not in given)
-        setting = setting["properties"][missing]
-        place = ".".join([name, missing, *setting.get("required", [])])
-        return f"{place}: is required; or unset all of {name}"
     if error.validator == "type":
         # An object may contain a secret, such as one for `md5` in a stream map.
         for kind in ("object", "array"):
@@ -142,14 +136,14 @@ def _sdk_problems(config: Mapping[str, Any], tap: str) -> Iterator[str]:
 
 
 def catalog_problems(
-    catalog: Catalog, streams: Mapping[str, Stream], optional: Mapping[str, str]
+    catalog: Catalog, streams: Mapping[str, Stream], absent: Mapping[str, str]
 ) -> Iterator[str]:
     """Check what a catalog says about what is selected; the SDK accepts anything.
 
     Args:
         catalog: The catalog of the run.
         streams: All streams, to which the catalog has been applied.
-        optional: For streams that are there with a setting only, the setting's name.
+        absent: For streams that only a setting adds, what to do if they are selected.
 
     Yields:
         A line for each problem.
@@ -161,9 +155,9 @@ def catalog_problems(
             f"{next(iter(streams), '*')}.* to select, "
             'elsewhere put "selected": true into the metadata of a stream'
         )
-    for name in optional.keys() & set(selected) - streams.keys():
-        yield f"{optional[name]}: set it, or deselect the stream {name}, which needs it"
-    known = {**streams, **optional}
+    for name in absent.keys() & {*selected} - streams.keys():
+        yield f"catalog: {name}: {absent[name]}"
+    known = {*streams, *absent}
     for problem in find_unknown_names(selected, known, "stream"):
         yield f"catalog: {problem}"
     for stream in (streams[name] for name in selected if name in streams):

@@ -52,8 +52,8 @@ class SingerTap(Tap, Generic[StreamT]):
     setting_checks: Sequence[checks.Check] = ()
     """Find problems of the settings that their schema cannot."""
 
-    optional_streams: Mapping[str, str] = MappingProxyType({})
-    """For streams that the tap has only with a setting, the setting's name."""
+    absent_streams: Mapping[str, str] = MappingProxyType({})
+    """For streams that only a setting adds, what to do if a catalog selects them."""
 
     see_also: str = ""
     """The last lines of `--help`."""
@@ -146,7 +146,7 @@ class SingerTap(Tap, Generic[StreamT]):
             ConfigError: The catalog cannot work.
         """
         self._raise_if_any(
-            checks.catalog_problems(self.catalog, self.streams, self.optional_streams)
+            checks.catalog_problems(self.catalog, self.streams, self.absent_streams)
         )
         known = [self.streams[name] for name in self.catalog if name in self.streams]
         return [stream for stream in known if stream.selected]

@@ -108,8 +108,8 @@ MISTAKES: list[tuple[str, Any, str]] = [
         )
     ),
     ("exclude_fields", {"leads": ["id"]}, ".leads.id: cannot be removed, as the "),
-    ("batch_config", {"storage": {}}, ".encoding.format: is required; or "),
-    ("batch_config", {"encoding": {}}, ".encoding.format: is required; or "),
+    ("batch_config", {"storage": {}}, ": 'encoding' is a required property"),
+    ("batch_config", {"encoding": {}}, ".encoding: 'format' is a required property"),
     *(
         ("batch_config", {"encoding": {"format": "arrow"}} | wrong, line)
         for wrong, line in (
