@@ -14,8 +14,8 @@ from tap_leadintent.singer.errors import RecordError
 class ArrowWriter:
     """Writes rows into a file of Arrow, with the same schema in all files of a stream.
 
-    The values are those that a RECORD message would have, converted to the types of the
-    columns. Columns that are not scalars are JSON text (`arrow.json`), because few databases
+    The values are those of a RECORD message, in the types of the columns. Columns that
+    are not scalars are JSON text (`arrow.json`), because few databases
     load nested Arrow types.
     """
 

@@ -1,7 +1,7 @@
 """Builds the stream maps of a run, and finds what cannot work before a record comes.
 
-A map of the SDK does not say which entry of `stream_maps` it was made of. Therefore each
-entry has a mapper of the SDK for itself here.
+A map of the SDK does not say which entry of `stream_maps` it was made of. Therefore
+each entry has a mapper of the SDK for itself here.
 """
 
 import ast

@@ -16,10 +16,10 @@ Record = dict[str, Any]
 class StreamMap(sdk.StreamMap):
     """Does what a map of the SDK does, and then flattens the record.
 
-    A field that a map sets may also be among the extra fields, because it has no column,
-    or its value contradicts the type of its column. It is removed there. A nested field
-    that has no flat column becomes an extra field; the SDK would put it into a column
-    that the target does not have.
+    A field that a map sets may also be among the extra fields, because it has no
+    column, or its value contradicts the type of its column. It is removed there. A
+    nested field that has no flat column becomes an extra field; the SDK would put it
+    into a column that the target does not have.
     """
 
     def __init__(

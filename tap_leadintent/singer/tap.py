@@ -21,6 +21,7 @@ from typing import Any, Generic, TypeVar
 
 import click
 from singer_sdk import Tap
+from singer_sdk.cli import plugin_cli
 from singer_sdk.metrics import get_metrics_logger
 from singer_sdk.tap_base import CliTestOptionValue
 from typing_extensions import override
@@ -65,22 +66,6 @@ class SingerTap(Tap, Generic[StreamT]):
     check_streams: Callable[[Sequence[StreamT]], None]
     """Checks for `--test` that the selected streams can be read, or raises a
     `RunError`."""
-
-    def __init__(self, **options: Any) -> None:
-        """Create the tap; see `Tap`.
-
-        Args:
-            options: The SDK's, such as `config`, `catalog` and `state`.
-
-        Raises:
-            ConfigError: The settings or the catalog cannot work.
-        """
-        level = get_metrics_logger().level
-        try:
-            super().__init__(**options)
-        finally:
-            # The SDK overrides the level that `SINGER_SDK_LOG_CONFIG` sets.
-            get_metrics_logger().setLevel(level)
 
     @cached_property
     def interruption(self) -> Interruption:
@@ -182,11 +167,10 @@ class SingerTap(Tap, Generic[StreamT]):
         test: str = CliTestOptionValue.Disabled.value,
         state: str | None = None,
         catalog: str | None = None,
-        about: bool = False,
-        about_format: str | None = None,
+        **options: Any,
     ) -> None:
-        if about:
-            cls.print_about(about_format)
+        if options["about"]:
+            cls.print_about(options["about_format"])
             return
         # Later files override earlier ones, and the environment overrides all files.
         values: dict[str, Any] = {}
@@ -199,6 +183,7 @@ class SingerTap(Tap, Generic[StreamT]):
         # A secret may stand in a path or a catalog by mistake.
         cls._hide_secrets(values)
         log.redact_whole_log()
+        level = get_metrics_logger().level
         tap = cls(
             config=values,
             state=files.read_state(state) if state else None,
@@ -206,6 +191,8 @@ class SingerTap(Tap, Generic[StreamT]):
             validate_config=not discover,
             setup_mapper=not discover,
         )
+        # The SDK overrides the level that `SINGER_SDK_LOG_CONFIG` sets.
+        get_metrics_logger().setLevel(level)
         if discover:
             tap.run_discovery()
         elif test == CliTestOptionValue.Schema.value:
@@ -227,6 +214,16 @@ class SingerTap(Tap, Generic[StreamT]):
                 libc.mallopt(_M_MMAP_THRESHOLD, 64 * 1024)
             tap.interruption.install()
             tap.sync_all()
+
+    @plugin_cli
+    @override
+    def cli(cls) -> click.Command:  # noqa: N805 - it is a property of the class
+        try:
+            return super().cli
+        except ValueError as error:
+            # There is no log yet.
+            click.echo(f"LOGLEVEL or SINGER_SDK_LOG_CONFIG: {error}", err=True)
+            raise SystemExit(1) from None
 
     @classmethod
     @override

@@ -121,6 +121,10 @@ MISTAKES: list[tuple[str, Any, str]] = [
                 {"storage": {"root": "s3://lake"}, "encoding": {"format": "jsonl"}},
                 ": s3 needs another package: pip install 'tap-leadintent[s3]'",
             ),
+            (
+                {"storage": {"root": "gs://lake"}, "encoding": {"format": "jsonl"}},
+                ".storage.root: gs cannot be used: Please install gcsfs to ",
+            ),
         )
     ),
 ]

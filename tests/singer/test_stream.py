@@ -114,12 +114,12 @@ def test_records_before_a_failure_are_written(
 
 
 def test_the_last_records_are_written_also_if_the_state_says_nothing_new(
-    tap: RunTap, sandbox: Sandbox, config: Json
+    tap: RunTap, config: Json
 ) -> None:
     config |= {"load_receipts": True}
     streams = ("custom_signals", "loads")
     # With an old state there is no new one to write.
-    state = {"bookmarks": {name: {"coverage": []} for name in streams}}
+    state: Json = {"bookmarks": {name: {"coverage": []} for name in streams}}
     catalog = only(*streams, of=json.loads(tap(config, "--discover").stdout))
     run = tap(config, catalog=catalog, state=state).succeeded()
     assert len(run.records("custom_signals")) == 3
@@ -128,7 +128,7 @@ def test_the_last_records_are_written_also_if_the_state_says_nothing_new(
 
 @pytest.mark.parametrize("wildcard", [True, False])
 def test_receipts_of_earlier_runs_are_never_deleted(
-    tap: RunTap, sandbox: Sandbox, config: Json, *, wildcard: bool
+    tap: RunTap, config: Json, *, wildcard: bool
 ) -> None:
     config |= {"load_receipts": True, "emit_activate_version_messages": True}
     catalog = json.loads(tap(config, "--discover").stdout)

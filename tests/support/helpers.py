@@ -67,7 +67,8 @@ def declared_tap() -> TapLeadIntent:
 def declared_stream(name: str) -> LeadIntentStream:
     """Return one stream of the tap as it is before anybody configures it."""
     streams = {stream.name: stream for stream in declared_tap().discover_streams()}
-    return streams[name]
+    assert isinstance(stream := streams[name], LeadIntentStream)
+    return stream
 
 
 def raw_records(sandbox: Sandbox, stream: str) -> list[dict[str, Any]]:
