@@ -15,8 +15,8 @@ class ArrowWriter:
     """Writes rows into a file of Arrow, with the same schema in all files of a stream.
 
     The values are those of a RECORD message, in the types of the columns. Columns that
-    are not scalars are JSON text (`arrow.json`), because few databases
-    load nested Arrow types.
+    are not scalars are JSON text (`arrow.json`), because few databases load nested
+    Arrow types.
     """
 
     def __init__(self, file: IO[bytes], schema: Mapping[str, Any]) -> None:

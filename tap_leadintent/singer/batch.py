@@ -112,7 +112,7 @@ class Batches:
 
     @property
     def is_old(self) -> bool:
-        """Whether the batch has rows for more than two minutes, and should be written."""
+        """Whether the batch should wait no longer, as it is two minutes old."""
         return bool(self._files) and self._monotonic() - self._began > _MAX_SECONDS
 
     def write(self) -> None:
@@ -147,9 +147,8 @@ class Batches:
         except Exception as error:  # noqa: BLE001 - of several libraries
             # The message of a library may quote a record, which may be private.
             reason = getattr(error, "strerror", None) or type(error).__name__
-            raise BatchError(
-                f"batches cannot be written to {self._root} ({reason}); see batch_config"
-            ) from None
+            problem = f"batches cannot be written to {self._root} ({reason})"
+            raise BatchError(f"{problem}; see batch_config") from None
 
 
 class _File:

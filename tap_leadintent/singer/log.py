@@ -20,8 +20,8 @@ SHORTEST_SECRET = 8
 _MAX_CHARACTERS = 300
 """Characters of a text in a message, enough for most explanations of a server."""
 
-_HIDDEN: list[re.Pattern[str]] = []
-"""How the keys of all taps that this process has had are spelled."""
+_HIDDEN: dict[str, re.Pattern[str]] = {}
+"""The keys of all taps that this process has had, and how they are spelled."""
 
 _SPELLINGS: tuple[Callable[[str], str], ...] = (
     lambda text: json.dumps(text)[1:-1],
@@ -52,9 +52,7 @@ def hide(*secrets: object) -> None:
     """
     for secret in secrets:
         if isinstance(secret, str) and len(secret) >= SHORTEST_SECRET:
-            spelling = pattern_of(secret)
-            if spelling not in _HIDDEN:
-                _HIDDEN.append(spelling)
+            _HIDDEN[secret] = pattern_of(secret)
 
 
 def pattern_of(secret: str) -> re.Pattern[str]:
@@ -84,7 +82,7 @@ def redact(text: str) -> str:
     Returns:
         The text without what is hidden.
     """
-    for spelling in _HIDDEN:
+    for spelling in _HIDDEN.values():
         text = spelling.sub("***", text)
     return text
 
@@ -175,17 +173,15 @@ class Redaction:
         """Change the line. Nothing that it contains may raise an error here."""
         try:
             text = original = record.getMessage()
-            trace = ""
-            if record.exc_info:
-                trace = logging.Formatter().formatException(record.exc_info)
         except Exception as error:  # noqa: BLE001 - arguments can raise anything
             # A handler would print the line with its arguments.
-            template = record.msg if isinstance(record.msg, str) else "a line"
-            text = f"{template} (cannot be formatted: {type(error).__name__})"
-            original, trace, record.exc_info = "", "", None
-        # Formatters make their own text of an exception, which nothing could redact.
-        if trace and printable(redact(trace)) != trace:
-            text, record.exc_info = f"{text}\n{trace}", None
+            text = f"{record.msg} (cannot be formatted: {type(error).__name__})"
+            original = ""
+        if record.exc_info:
+            # Formatters make a text of their own of it, which nothing could redact.
+            trace = logging.Formatter().formatException(record.exc_info)
+            if printable(redact(trace)) != trace:
+                text, record.exc_info = f"{text}\n{trace}", None
         if self.stream:
             record.stream_name = self.stream
             text = f"{self.stream}: {text.removeprefix(f'{self.stream}: ')}"
@@ -204,9 +200,9 @@ class Redaction:
 def _is_for_users(record: logging.LogRecord) -> bool:
     """Hide a line of the SDK about its start, and metrics in a log for people.
 
-    The metrics repeat what the tap's own line at the end of a stream says. Programs read
-    them: handlers that `SINGER_SDK_LOG_CONFIG` sets up, and in Meltano its log as JSON
-    and the handlers of its own configuration. At DEBUG, nothing is hidden.
+    The metrics repeat what the tap's own line at the end of a stream says. Programs
+    read them: handlers that `SINGER_SDK_LOG_CONFIG` sets up, and in Meltano its log as
+    JSON and the handlers of its own configuration. At DEBUG, nothing is hidden.
     """
     if record.name == METRICS_LOGGER_NAME:
         is_hidden = "SINGER_SDK_LOG_CONFIG" not in environ

@@ -21,14 +21,8 @@ from tap_leadintent.singer.stream_map import StreamMap
 
 Record = dict[str, Any]
 
-_NAMES = (
-    "_",
-    "config",
-    "fake",
-    "record",
-    "__original_stream_name__",
-    "__stream_name__",
-)
+_NAMES = {"_", "config", "fake", "record"}
+_NAMES |= {"__original_stream_name__", "__stream_name__"}
 """What each expression may name besides columns and functions."""
 
 
@@ -52,19 +46,19 @@ def build_mapper(tap: Tap, streams: Mapping[str, SingerStream]) -> sdk.PluginMap
     columns = {n: m.raw_schema["properties"] for n, (m,) in mapper.stream_maps.items()}
     maps: dict[str, list[tuple[sdk.StreamMap, Record]]]
     maps = {name: [(made, {})] for name, (made,) in mapper.stream_maps.items()}
-    problems = dict[str, None]()
+    problems: list[str] = []
     for entry, definition in entries.items():
         made_by_stream = _sdk_mapper(tap, streams, {entry: definition}).stream_maps
         for name, (primary, *copies) in made_by_stream.items():
             if type(primary) is not sdk.SameRecordTransform:
                 maps[name][0] = (primary, definition)
             maps[name] += [(copy, definition) for copy in copies]
-            if tap.catalog[name].metadata.resolve_selection()[()]:
+            if _is_selected(tap, name):
                 for each in (primary, *copies):
-                    for text in _unknown_names(each, definition, columns[name]):
-                        problems[f"stream_maps.{entry}.{text}"] = None
+                    unknown = _unknown_names(each, definition, columns[name])
+                    problems += (f"stream_maps.{entry}.{text}" for text in unknown)
     if problems:
-        raise ConfigError("\n".join(map(summarize, problems)))
+        raise ConfigError("\n".join(map(summarize, dict.fromkeys(problems))))
     options = sdk.PluginMapper({**tap.config, "stream_maps": {}}, tap.logger)
     for name, found in maps.items():
         mapper.stream_maps[name] = [
@@ -72,6 +66,10 @@ def build_mapper(tap: Tap, streams: Mapping[str, SingerStream]) -> sdk.PluginMap
             for made, definition in found
         ]
     return mapper
+
+
+def _is_selected(tap: Tap, name: str) -> bool:
+    return tap.catalog[name].metadata.resolve_selection()[()]
 
 
 def _sdk_mapper(
@@ -83,8 +81,8 @@ def _sdk_mapper(
         mapper = sdk.PluginMapper(config, tap.logger)
         for name, entry in tap.catalog.items():
             if name in streams:
-                is_selected = entry.metadata.resolve_selection()[()]
                 # Until 0.55, the SDK removes all columns of a deselected stream.
+                is_selected = _is_selected(tap, name)
                 metadata = entry.metadata if is_selected else MetadataMapping()
                 known = replace(entry, stream=name, metadata=metadata)
                 mapper.register_raw_streams_from_catalog(Catalog({name: known}))
@@ -122,15 +120,11 @@ def _unknown_names(
         is_option = field.startswith("__") and field != sdk.MAPPER_FILTER_OPTION
         if is_option or expression in (None, sdk.NULL_STRING):
             continue
-        names = [
-            node
-            for node in ast.walk(ast.parse(expression))
-            if isinstance(node, ast.Name)
-        ]
-        known = {*columns, *made.functions, *_NAMES}
-        known |= {each.id for each in names if isinstance(each.ctx, ast.Store)}
-        used = dict.fromkeys(each.id for each in names)
-        if field in columns:
-            known.add("self")
+        nodes = ast.walk(ast.parse(expression))
+        names = [node for node in nodes if isinstance(node, ast.Name)]
+        own = (name.id for name in names if isinstance(name.ctx, ast.Store))
+        known = {*columns, *made.functions, *_NAMES, *own}
+        known.add("self" if field in columns else "")
+        used = dict.fromkeys(name.id for name in names)
         for problem in find_unknown_names(used, known, "column or function"):
             yield f"{field}: {problem}"

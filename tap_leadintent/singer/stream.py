@@ -35,25 +35,18 @@ been emitted since the last one. Changes count, so that a long time without reco
 saved, too; records in batches do not. A target writes what it has at each STATE."""
 
 _NOT_CARRIED = (
-    "generate_child_contexts",
-    "get_batches",
-    "get_child_context",
-    "is_sorted",
-    "parent_stream_type",
-    "partitions",
-    "post_process",
-    "state_partitioning_keys",
+    *("partitions", "state_partitioning_keys", "parent_stream_type", "get_batches"),
+    *("get_child_context", "generate_child_contexts", "post_process", "is_sorted"),
 )
-"""What a stream of the SDK may have, and the loop over the records here would ignore."""
+"""What a stream of the SDK may have, and the loop over the records would ignore."""
 
 
 class SingerStream(Stream):
     """A stream whose STATE says only what has been written before it.
 
-    A subclass has `name`, `schema`, `primary_keys` and `get_records`, as with the SDK. If
-    it has a state, it overrides `current_state` and calls `checkpoint` when that changes.
-    A stream with a part of the SDK's that this class does not carry, such as partitions,
-    is a `TypeError` when it is created.
+    A subclass has `name`, `schema`, `primary_keys` and `get_records`, as with the SDK.
+    If it has a state, it overrides `current_state`, and calls `checkpoint` when that
+    changes. What this class does not carry, such as partitions, is a `TypeError`.
     """
 
     extra_column: str = ""
@@ -119,7 +112,7 @@ class SingerStream(Stream):
         """Return what the stream's bookmark says now, or nothing if it has none.
 
         Returns:
-            The values that replace those of the bookmark in the tap's state. All records
+            Values that replace those of the bookmark in the tap's state. All records
             that they cover have been emitted.
         """
         return {}

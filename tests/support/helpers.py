@@ -67,7 +67,8 @@ def declared_tap() -> TapLeadIntent:
 def declared_stream(name: str) -> LeadIntentStream:
     """Return one stream of the tap as it is before anybody configures it."""
     streams = {stream.name: stream for stream in declared_tap().discover_streams()}
-    assert isinstance(stream := streams[name], LeadIntentStream)
+    stream = streams[name]
+    assert isinstance(stream, LeadIntentStream)
     return stream
 
 
