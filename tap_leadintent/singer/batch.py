@@ -76,7 +76,9 @@ class Batches:
         self._encoding = BaseBatchFileEncoding(
             format=kind, compression=None if kind == "arrow" else compression
         )
-        self._ending = "json.gz" if compression == "gzip" == kind else kind
+        self._ending = kind
+        if kind == "jsonl":
+            self._ending = "json.gz" if compression == "gzip" else "json"
         # A folder in the temporary one may belong to another account.
         own = Path(gettempdir(), f"{tap}-{os.getuid()}")
         self._root = storage.get("root") or str(own)

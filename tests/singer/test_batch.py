@@ -80,6 +80,11 @@ def test_each_stream_has_a_file_which_is_what_its_message_says(
         ("leads", ROWS * 70),
         ("people", ROWS[1:]),
     ]
+    ending = ".json" if compression == "none" else ".json.gz"
+    assert all(
+        str(path_of(each)).endswith(ending if kind == "jsonl" else f".{kind}")
+        for each in sent
+    )
     expected = {"jsonl": compression or "gzip", "arrow": None, "parquet": compression}
     encodings = [message["encoding"] for message in sent]
     assert {each.get("compression") for each in encodings} == {expected[kind]}
