@@ -71,14 +71,13 @@ class Batches:
         self._monotonic, self._schemas, self._send = monotonic, schemas, send
         encoding, storage = config["encoding"], config.get("storage") or {}
         kind, compression = encoding["format"], encoding.get("compression")
-        if kind == "jsonl":
-            compression = compression or "gzip"
-        self._encoding = BaseBatchFileEncoding(
-            format=kind, compression=None if kind == "arrow" else compression
-        )
         self._ending = kind
         if kind == "jsonl":
+            compression = compression or "gzip"
             self._ending = "json.gz" if compression == "gzip" else "json"
+        elif kind == "arrow":
+            compression = None
+        self._encoding = BaseBatchFileEncoding(kind, compression)
         # A folder in the temporary one may belong to another account.
         own = Path(gettempdir(), f"{tap}-{os.getuid()}")
         self._root = storage.get("root") or str(own)

@@ -12,6 +12,9 @@ from tap_leadintent.singer.stream import SingerStream
 
 Record = dict[str, Any]
 
+_OF_NULLS = {"AttributeDoesNotExist", "AttributeError", "TypeError"}
+"""The errors of expressions that null can cause."""
+
 
 class StreamMap(sdk.StreamMap):
     """Does what a map of the SDK does, and then flattens the record.
@@ -87,11 +90,12 @@ class StreamMap(sdk.StreamMap):
         evaluator = getattr(self._inner, "expr_evaluator", None)
         expression = " ".join(getattr(evaluator, "expr", "").split())
         text = f"the map expression {expression!r} failed on a record"
-        for node in ast.walk(ast.parse(expression)):
-            if isinstance(node, ast.Name) and record.get(node.id, "") is None:
-                guarded = f"{expression} if {node.id} else None"
-                return f"{text} where {node.id} is null; write: {guarded}"
         reason = type(error.__cause__ or error).__name__
+        if reason in _OF_NULLS:
+            for node in ast.walk(ast.parse(expression)):
+                if isinstance(node, ast.Name) and record.get(node.id, "") is None:
+                    guarded = f"{expression} if {node.id} else None"
+                    return f"{text} where {node.id} is null; write: {guarded}"
         return f"{text} ({reason}); a value lacks a part there, or is of another type"
 
     @override
@@ -101,10 +105,10 @@ class StreamMap(sdk.StreamMap):
         fields = {**record}
         given = fields.pop(self._extra, None)
         extra: Record = {**given} if isinstance(given, dict) else {}
-        # It contradicts its column, but most of its fields have a flat one.
-        fields |= {
-            n: extra.pop(n) for n in self._objects if isinstance(extra.get(n), dict)
-        }
+        for name in self._objects & extra.keys():
+            if isinstance(extra[name], dict):
+                # It contradicts its column, but most of its fields have a flat one.
+                fields[name] = extra.pop(name)
         flat = super().flatten_record(fields).items()
         kept = {n: v for n, v in flat if n in self._columns or v not in (None, "{}")}
         (shaped,) = self._shape([kept])
