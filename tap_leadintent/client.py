@@ -3,8 +3,10 @@
 The file is named as in the SDK's template; the client itself is in `api/http.py`.
 """
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+import json
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -20,37 +22,35 @@ from typing_extensions import override
 
 from tap_leadintent import openapi
 from tap_leadintent.api.http import Client, RunContext
-from tap_leadintent.api.page import Records
+from tap_leadintent.api.page import Page, Records
+from tap_leadintent.config.scope import scope_of
 from tap_leadintent.errors import StreamError, replication_command
-from tap_leadintent.older import MONTH, with_older
-from tap_leadintent.progress import StreamStats
+from tap_leadintent.findings import Finding, Findings
+from tap_leadintent.progress import StepProgress, StreamStats, counted
+from tap_leadintent.ranges import Endpoint, range_fields
 from tap_leadintent.records.contradictions import Contradictions
 from tap_leadintent.records.duplicates import Duplicates
 from tap_leadintent.records.exclusion import Exclusion
-from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.records.shaper import RecordShaper
 from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
-from tap_leadintent.replication.incomplete import Incomplete
-from tap_leadintent.replication.plan import (
-    BEGINNING,
-    Plan,
-    Scope,
-    Step,
-    make_plan,
-)
-from tap_leadintent.replication.plan_reader import PlanReader, WindowPage
-from tap_leadintent.replication.ranges import range_fields
+from tap_leadintent.replication.plan import DAY, Step, make_plan
+from tap_leadintent.replication.plan_reader import PlanReader, StepPage
+from tap_leadintent.replication.protocol import IgnoredRangeError, NoThreadError
+from tap_leadintent.replication.rounding import OVERLAP_SECONDS
 from tap_leadintent.replication.source import Source, key_mark
-from tap_leadintent.replication.windows import OVERLAP_SECONDS
+from tap_leadintent.singer.log import summarize
 from tap_leadintent.singer.stream import SingerStream
-from tap_leadintent.times import format_instant
+from tap_leadintent.state_warnings import state_warnings
+from tap_leadintent.times import format_instant, format_interval, utc_timestamp
 
 Record = dict[str, Any]
 
-_REPAIRED = (
-    "A record contained what no warehouse can store: U+0000 or a lone surrogate became "
-    "U+FFFD, NaN or an infinity null, and a number beyond 1e308 its text"
-)
+_MAX_NAMED = 3
+"""Holes that the error of a stream names."""
+
+_KEPT = "set a later start_date if the API keeps no older records"
+
+_MONTH = 30 * DAY
 
 
 class LeadIntentStream(SingerStream):
@@ -58,8 +58,8 @@ class LeadIntentStream(SingerStream):
 
     The state of a stream says which intervals of each time range have been read and
     written. A run reads the intervals that the settings ask for and that are not in the
-    state. It also reads the last `lookback_minutes` before the newest covered instant
-    again.
+    state. It also reads an instant again when its age has about doubled, up to
+    `lookback_days`.
     """
 
     TYPE_CONFORMANCE_LEVEL = TypeConformanceLevel.NONE  # `RecordShaper` does it once
@@ -101,12 +101,13 @@ class LeadIntentStream(SingerStream):
         # The SDK gives milliseconds.
         self.run_began = tap.initialized_at // 1000
         """When the run began, in UTC seconds since 1970."""
-        self.notes = RecordNotes(self.logger)
-        """Collects what to log about the records."""
+        self.findings = Findings(self.logger)
+        """Collects what is worth a line."""
         self.filters: dict[str, Any] = self.config["filters"].get(self.name, {})
         """The request fields that the setting `filters` holds for this stream."""
         self.exclusion = Exclusion(self.config["exclude_fields"].get(self.name, ()))
         """The fields that `exclude_fields` removes from each record."""
+        self._holes: list[StepPage[Page]] = []
         if self.exclusion:
             self.schema = self.exclusion.prune(self.schema)
 
@@ -135,16 +136,16 @@ class LeadIntentStream(SingerStream):
         super().apply_catalog(catalog)
 
     @cached_property
-    def plan_reader(self) -> PlanReader:
+    def plan_reader(self) -> PlanReader[Page]:
         """Reads the stream's pages."""
         # A request asks for the window and the overlap.
-        seconds = int(self.config["window_days"] * 86_400) - OVERLAP_SECONDS
+        seconds = int(self.config["window_days"] * DAY) - OVERLAP_SECONDS
         return PlanReader(
-            stream=self.name,
-            client=self.client,
-            concurrency=self.config["concurrency"],
+            api=Endpoint(self.client),
+            readers=self.config["concurrency"],
             widest=max(1, seconds),
-            incomplete=Incomplete(self.logger),
+            caps=self.bookmark.caps,
+            now=self.run_began,
         )
 
     @cached_property
@@ -154,14 +155,19 @@ class LeadIntentStream(SingerStream):
             key_properties=self.primary_keys,
             computed_columns=self.computed_columns,
             mask=self.mask,
-            notes=self.notes,
+            findings=self.findings,
+            unknown_fields=(
+                Finding.UNKNOWN_FIELDS
+                if openapi.is_documented(self.name)
+                else Finding.UNTYPED_FIELDS
+            ),
             exclusion=self.exclusion,
         )
 
     @override
     def shaper_for(self, columns: Record) -> Callable[[list[Record]], list[Record]]:
         mask = SelectionMask()
-        return RecordShaper(columns=columns, mask=mask, notes=self.notes).shape
+        return RecordShaper(columns=columns, mask=mask, findings=self.findings).shape
 
     @cached_property
     def _contradictions(self) -> Contradictions:
@@ -176,7 +182,8 @@ class LeadIntentStream(SingerStream):
     def bookmark(self) -> Bookmark:
         """What earlier runs have read of the stream; this run extends it."""
         source = Source.of(self.config, self.filters)
-        return Bookmark.read(self.stream_state, source)
+        state = self.stream_state if self.is_incremental else {}
+        return Bookmark.read(state, source, self.config["page_size"])
 
     @property
     def newest_covered(self) -> str | None:
@@ -202,103 +209,209 @@ class LeadIntentStream(SingerStream):
         for name in self.filters.keys() - openapi.request_fields(self.name).keys():
             text = "The filter %s is sent, though the API description does not show it"
             self.logger.warning(text, name)
+        if self.replication_method == REPLICATION_INCREMENTAL and not self.ranges:
+            self.logger.warning(
+                "Read as FULL_TABLE: the API has no time range for this stream, so it "
+                "cannot be INCREMENTAL"
+            )
+        is_first = not self.newest_covered
         try:
-            with closing(self._pages()) as pages:
-                for page in pages:
-                    rows = self._shape(page)
-                    yield from rows
-                    self.stats.records += len(rows)
-                    # The next page may take long, and the target need not wait for it.
-                    self.flush()
-                    self.stats.log_progress(self.logger, self.name)
-                    if page.is_last:
-                        self._commit(page)
-            self.plan_reader.incomplete.raise_for_holes()
+            yield from self._read_steps()
+            if is_first and self.filters and not self.stats.records:
+                self.logger.warning(
+                    "Check filters.%s, as no record matches: %s",
+                    self.name,
+                    summarize(json.dumps(self.filters)),
+                )
+            self._raise_for_holes()
+            self._shaper.raise_for_left_out()
         finally:
             with http_request_counter(self.name, openapi.PATHS[self.name]) as counter:
                 counter.increment(self.stats.requests)
-            self.notes.log(documented=openapi.is_documented(self.name))
+            if self.plan_reader.capped:
+                names = [counted(self.plan_reader.capped, "record")]
+                self.findings.note(Finding.CAPPED, names)
+            self.findings.log()
 
-    def _pages(self) -> Generator[WindowPage]:
-        """Read what the run has to read of the stream, page by page."""
-        reader = self.plan_reader
-        duplicates = Duplicates(self.primary_keys, self.computed_columns, self.notes)
+    def _read_steps(self) -> Iterator[Record]:
+        """Read what the run has to read of the stream, step by step."""
+        duplicates = Duplicates(self.primary_keys, self.computed_columns, self.findings)
+        steps = self._plan()
+        for number, step in enumerate(steps, start=1):
+            progress = self._begin_step(step, f"{number} of {len(steps)}")
+            brought = 0
+            with closing(self._pages(step)) as pages:
+                for page in pages:
+                    if page.page:
+                        brought += page.page.records
+                        yield from self._shape(page, duplicates)
+                        # The next page may take long; the target need not wait for it.
+                        self.flush()
+                        self.stats.log_progress(self.logger, self.name)
+                    else:
+                        _add_hole(self._holes, page)
+                    if page.is_last:
+                        self._note_total(page, brought)
+                        brought = 0
+                        progress.note_read(page.window)
+                        self._commit(page)
+            self.logger.debug("%s", progress)
+        if self.is_incremental:
+            self.checkpoint()
+
+    def _begin_step(self, step: Step, number: str) -> StepProgress:
+        first, _ = step.intervals[0]
+        seconds = sum(end - start for start, end in step.intervals)
+        stats = self.stats
+        current = StepProgress(step.range_name, number, seconds, first, stats.fields())
+        stats.passes.append(current)
+        return current
+
+    def _plan(self) -> list[Step]:
+        """Plan the run, and write a STATE of what counts as covered from now on."""
         if not self.is_incremental:
-            hint = replication_command(self.name, REPLICATION_INCREMENTAL)
-            hint = f"if it demands a time range: {hint}" if self.ranges else ""
-            everything = Step("", [(BEGINNING, self.run_began)], hint=hint)
-            for page in reader.read([everything]):
-                duplicates.check(page.records)
-                yield page
-            return
+            return [Step(range_name="", intervals=[(0, self.run_began)])]
+        bookmark = self.bookmark
         mark = key_mark(self.config["api_key"])
-        for text in self.bookmark.warnings(mark, self.run_began):
+        for text in state_warnings(bookmark, mark, self.run_began):
             self.logger.warning("%s", text)
-        plan = self._plan()
-        match plan.steps:
-            case [Step(name="") as everything]:
-                pages = with_older(
-                    reader, everything, duplicates, self.notes, self.time_fields
-                )
-            case _:
-                pages = reader.read(plan.steps)
-        for page in pages:
-            self.bookmark.key_mark = mark
-            yield page._replace(records=duplicates.leave_out(page.records))
-        if reader.incomplete.has_rechecked:
-            self.bookmark.rechecked = plan.rechecked_after
+        bookmark.key_mark = mark
+        plan = make_plan(
+            scope_of(self.config, self.ranges),
+            bookmark.coverage,
+            self.run_began,
+            holes=bookmark.holes,
+            settled=bookmark.settled,
+        )
+        bookmark.coverage = plan.coverage
+        self.write_state()
+        return plan.steps
+
+    def _pages(self, step: Step) -> Generator[StepPage[Page]]:
+        """Read a step, and say what to do if it cannot be read at all."""
+        has_read = False
+        try:
+            for page in self.plan_reader.read(step):
+                has_read = has_read or page.page is not None
+                yield page
+        except NoThreadError:
+            raise StreamError(
+                "lower concurrency, or raise the limit: the operating system allows no "
+                "thread"
+            ) from None
+        except IgnoredRangeError as error:
+            raise StreamError(
+                f"the API returns records of {error} for times that cannot have any, "
+                "so it ignores the range; load the stream completely in each run: "
+                f"{replication_command(self.name, 'FULL_TABLE')}"
+            ) from None
+        except StreamError as error:
+            if has_read or not error.may_be_range:
+                raise
+            hint = _KEPT
+            if not self.is_incremental:
+                hint = replication_command(self.name, REPLICATION_INCREMENTAL)
+                hint = f"if it demands a time range: {hint}"
+            if self.ranges:
+                raise replace(error, message=f"{hint}; {error.message}") from None
+            raise
+
+    def _shape(self, page: StepPage[Page], duplicates: Duplicates) -> Iterator[Record]:
+        """Shape the records of a page, and note what it says about the API."""
+        if page.page is None:
+            return
+        records = page.page.decode()
+        if records.is_repaired:
+            self.findings.note(Finding.REPAIRED)
+        self.findings.note(Finding.ENVELOPE, records.other_fields)
+        start, end = page.window
+        asked = (start - OVERLAP_SECONDS, end)
+        name = page.step.range_name
+        # Before repeated records are left out, or nothing may be left to compare.
+        self._contradictions.check(records.data, name, asked, self.findings)
+        if self.is_incremental:
+            records = duplicates.leave_out(records)
+        else:
+            duplicates.check(records)
+        window_end = utc_timestamp(format_instant(end)) if name else None
+        rows = self._shaper.shape(records.data, window_end)
+        yield from rows
+        self.stats.records += len(rows)
+
+    def _note_total(self, last: StepPage[Page], brought: int) -> None:
+        """Note that a query has fewer records than the API says, if that is so."""
+        total = last.page.total if last.page else None
+        if total is not None and total > brought:
+            text = f"a query has brought {counted(brought, 'record')} of {total:,}"
+            self.findings.note(Finding.TOTAL, [text])
+
+    def _commit(self, page: StepPage[Page]) -> None:
+        """Cover a window, as all of its rows have been written, or note a hole."""
+        step, bookmark = page.step, self.bookmark
+        if not step.range_name:
+            return
+        if page.page is None:
+            bookmark.leave(step.range_name, page.window)
+        else:
+            now = self.run_context.clock.server_time(self.run_began)
+            bookmark.cover(
+                step.range_name,
+                page.window,
+                until=now,
+                settled_to=now - int(self.config["lookback_days"] * DAY),
+                drops_later=step.read_again_to is not None,
+            )
         self.checkpoint()
 
-    def _plan(self) -> Plan:
-        """Plan the run, and write a STATE of what counts as covered from now on."""
-        bookmark, scope = self.bookmark, Scope.of(self.config, self.ranges)
-        plan = make_plan(scope, bookmark.coverage, bookmark.rechecked, self.run_began)
-        bookmark.coverage, bookmark.rechecked = plan.coverage, plan.rechecked_before
-        self.write_state()
-        return plan
-
-    def _shape(self, page: WindowPage) -> list[Record]:
-        """Shape the records of a page, and note what it says about the API."""
-        records, (start, end) = page.records, page.window
-        if records.is_repaired:
-            self.notes.warn_once(_REPAIRED)
-        if records.other_fields:
-            self.notes.note_envelope(records.other_fields)
-        asked = (start - OVERLAP_SECONDS, end)
-        self._contradictions.check(records.data, page.step.name, asked, self.notes)
-        return self._shaper.shape(records.data, page.window_end)
-
-    def _commit(self, page: WindowPage) -> None:
-        """Cover a window, as all of its rows have been written."""
-        if page.step.covers:
-            self.bookmark.cover(
-                page.step.covers,
-                page.window,
-                until=self.run_context.clock.earliest,
-                left_out=page.left_out,
-                drops_later=page.step.drops_later,
-            )
-            self.checkpoint()
+    def _raise_for_holes(self) -> None:
+        """Say which intervals could not be read, if there are some."""
+        holes = self._holes
+        if not holes:
+            return
+        texts = [
+            f"{hole.step.range_name} {format_interval(hole.window)} ({_reason(hole)})"
+            for hole in holes[:_MAX_NAMED]
+        ]
+        if more := len(holes) - len(texts):
+            texts.append(f"{counted(more, 'interval')} more")
+        advice = "tell the API's support if this stays"
+        oldest = min(hole.window[0] for hole in holes)
+        if oldest == scope_of(self.config, self.ranges).start:
+            advice = _KEPT
+        raise StreamError(
+            f"{advice}; each run tries again to read what is missing, and everything "
+            f"else was read: {', '.join(texts)}"
+        )
 
     @override
     def current_state(self) -> dict[str, Any]:
         return {COVERAGE: self.bookmark.to_state()} if self.is_incremental else {}
 
     def sample(self) -> Records:
-        """Read a page of the stream.
+        """Read one page of the stream, without a time range if the API allows that.
+
+        Returns:
+            Its records.
 
         Raises:
             StreamError: The page cannot be read.
             SystemExit: A signal came.
         """
         try:
-            return self.plan_reader.first_page()
+            return self._first_page({})
         except StreamError as error:
             if not (self.ranges and error.may_be_range and error.may_be_split):
                 raise
         # The API may demand a time range.
-        month = (self.run_began - MONTH, self.run_began)
-        return self.plan_reader.first_page(range_fields(self.ranges[0], *month))
+        month = (self.run_began - _MONTH, self.run_began)
+        return self._first_page(range_fields(self.ranges[0], month))
+
+    def _first_page(self, fields: Record) -> Records:
+        api = Endpoint(self.client, fields, only_first=True)
+        step = Step(range_name="", intervals=[(0, self.run_began)])
+        with closing(replace(self.plan_reader, api=api).read(step)) as pages:
+            page = next(pages).page
+        return page.decode() if page else Records([], [])
 
     def check(self) -> None:
         """Read a page, map its first record, and log "ok", for `--test`.
@@ -310,4 +423,20 @@ class LeadIntentStream(SingerStream):
         rows = self._shaper.shape(self.sample().data)
         for row in rows[:1]:
             self.messages_for(row)
+        self._shaper.raise_for_left_out()
         self.logger.info("ok")
+
+
+def _reason(hole: StepPage[Page]) -> str:
+    error = hole.error
+    return error.why if isinstance(error, StreamError) else str(error)
+
+
+def _add_hole(holes: list[StepPage[Page]], hole: StepPage[Page]) -> None:
+    """Add a hole to others, or to the last one if that ends where it begins."""
+    start, end = hole.window
+    last = holes[-1] if holes else None
+    if last and last.step is hole.step and last.window[1] == start:
+        holes[-1] = last._replace(window=(last.window[0], end))
+    else:
+        holes.append(hole)

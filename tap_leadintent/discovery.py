@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from tap_leadintent.client import LeadIntentStream
-from tap_leadintent.errors import StreamError
+from tap_leadintent.errors import Action, StreamError
 from tap_leadintent.singer.errors import RunError
 from tap_leadintent.singer.log import redact
 from tap_leadintent.times import utc_timestamp
@@ -39,7 +39,7 @@ def infer_columns(stream: LeadIntentStream) -> None:
     try:
         page = stream.sample()
     except StreamError as error:
-        if not error.may_be_access:
+        if Action.DESELECT not in error.actions:
             raise RunError(f"{stream.name}: {error}") from None
         stream.selected_by_default = False
         message = "%s; the stream is deselected, and its columns are not inferred"

@@ -5,7 +5,7 @@
 """
 
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import Flag, StrEnum, auto
 
 from tap_leadintent.singer.errors import TapError
 
@@ -50,54 +50,57 @@ class Reason(StrEnum):
     """The response is complete, but it is not a page of records."""
 
 
-@dataclass(eq=False, kw_only=True, repr=False)
-class Consequences:
-    """What may follow from an error, as the table in `api/failures.py` says it.
+class Action(Flag):
+    """What to do after an error, as the tables in `api/failures.py` say it.
 
-    The modules that handle an error ask these questions, and know no status codes.
+    The modules that handle an error ask for actions, and know no status codes. If no
+    action helps, the stream ends. If no request of the run has succeeded and the next
+    stream fails in the same way, the run ends as well.
     """
 
-    is_retryable: bool = False
-    """Whether another attempt of the request may succeed."""
+    RETRY = auto()
+    """Send the request again, as another attempt may succeed."""
 
-    pauses_all: bool = False
-    """Whether all requests of the run wait before another attempt."""
+    PAUSE_ALL = auto()
+    """Send no request of the run for a while, before the retry."""
 
-    may_be_cursor: bool = False
-    """Whether the API may have refused the cursor, so that a new chain may succeed."""
+    RESTART = auto()
+    """Begin the chain again, as the API may have refused its cursor."""
 
-    may_be_range: bool = False
-    """Whether the API may have refused the time range, so that another one may succeed.
-    """
+    CHANGE_RANGE = auto()
+    """Ask for another time range, as the API may have refused this one."""
 
-    may_be_split: bool = False
-    """Whether a part of the time range may succeed. For a retryable error, this counts
-    after its retries."""
+    CUT = auto()
+    """Ask for a part of the time range, after the retries of a retryable error."""
 
-    may_be_empty: bool = False
-    """Whether the response means that there are no records, if a first page was asked
-    for."""
+    TAKE_AS_EMPTY = auto()
+    """Take a first page as one without records."""
 
-    may_be_access: bool = False
-    """Whether the key may lack access to this endpoint alone."""
+    DESELECT = auto()
+    """Deselect the stream in discovery, as the key may lack access to it."""
 
-    may_end_run: bool = False
-    """Whether the run ends if the next stream fails in the same way and no request of
-    the run has succeeded."""
+    LEAVE_STREAM = auto()
+    """Read the other streams, whatever happens to them."""
 
-    ends_run: bool = False
-    """Whether no other stream can be read either."""
+    END_RUN = auto()
+    """Read no other stream."""
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class StreamError(TapError, Consequences):
+class StreamError(TapError):
     """A stream cannot be read, mapped or written.
 
     It ends the stream, unless a retry, another cursor or another window helps.
     """
 
     message: str = field(kw_only=False)
-    """What happened and what to do."""
+    """What to do and what happened."""
+
+    detail: str = ""
+    """The words of the server or the system about it."""
+
+    actions: Action = Action.LEAVE_STREAM
+    """What to do about it."""
 
     status: int | None = None
     """The HTTP status of the response, if there was one."""
@@ -115,3 +118,27 @@ class StreamError(TapError, Consequences):
     def __post_init__(self) -> None:
         """Set the message of the base class."""
         super().__init__(self.message)
+
+    def __str__(self) -> str:
+        """Return the message, and the detail after it."""
+        return f"{self.message} ({self.detail})" if self.detail else self.message
+
+    @property
+    def why(self) -> str:
+        """What happened, where somebody else says what to do."""
+        return self.detail or self.message
+
+    @property
+    def may_be_cursor(self) -> bool:
+        """Whether a new chain may succeed."""
+        return Action.RESTART in self.actions
+
+    @property
+    def may_be_range(self) -> bool:
+        """Whether another time range may succeed."""
+        return Action.CHANGE_RANGE in self.actions
+
+    @property
+    def may_be_split(self) -> bool:
+        """Whether a part of the time range may succeed."""
+        return Action.CUT in self.actions

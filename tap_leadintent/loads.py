@@ -17,7 +17,6 @@ from tap_leadintent.api.http import RunContext
 from tap_leadintent.client import LeadIntentStream, Record
 from tap_leadintent.progress import StreamStats
 from tap_leadintent.replication.bookmark import Bookmark
-from tap_leadintent.replication.plan import BEGINNING
 from tap_leadintent.singer.log import summarize
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.times import format_instant
@@ -90,9 +89,9 @@ class Loads(SingerStream):
         figures = stats.figures_by_range(default=ranges[0])
         # Rows that the run's own bookmark covers may have been lost with a batch.
         covered = Bookmark.read(stream.stream_state, stream.bookmark.source).coverage
-        if not failure:
-            now = min(self._run_began, self.run_context.clock.earliest)
-            covered[_ALL] = [(BEGINNING, now)]
+        if stats.is_complete:
+            now = self.run_context.clock.server_time(self._run_began)
+            covered[_ALL] = [(0, now)]
         for name in ranges:
             start, end = covered[name][-1] if name in covered else (None, None)
             yield {
@@ -102,7 +101,7 @@ class Loads(SingerStream):
                 },
                 "stream": stream.name,
                 "time_range": name,
-                "status": "failed" if failure else "succeeded",
+                "status": "succeeded" if stats.is_complete else "failed",
                 "reason": failure and summarize(failure),
                 "ended_at": stats.ended_at,
                 "complete_from": None if start is None else format_instant(start),

@@ -3,11 +3,11 @@
 import logging
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tap_leadintent.times import format_instant, format_interval
+from tap_leadintent.times import format_instant
 
 _SECONDS_BETWEEN_LINES = 15
 
@@ -24,27 +24,6 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
         Text such as "1 record" or "1,234 records".
     """
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
-
-
-def describe_steps(steps: Iterable[tuple[str, Sequence[tuple[int, int]]]]) -> str:
-    """Describe what a run reads of a stream.
-
-    Args:
-        steps: For each step, its time range and the intervals to read, in seconds since
-            1970. The range is empty where all records are read.
-
-    Returns:
-        Text such as "reading date_found from 2026-01-01T00:00:00Z to
-        2026-06-01T00:00:00Z, then latest_signal from …".
-    """
-    parts = [
-        f"{name} {format_interval(interval)}" if name else "all records"
-        for name, intervals in steps
-        for interval in intervals
-    ]
-    if not parts:
-        return "nothing to read: the settings ask for no time that has not been read"
-    return f"reading {', then '.join(parts)}"
 
 
 def describe_figures(fields: Mapping[str, Any]) -> str:
@@ -85,6 +64,16 @@ class StepProgress:
 
     read_seconds: int = 0
     """How many seconds of the time range have been read."""
+
+    def note_read(self, window: tuple[int, int]) -> None:
+        """Note that a window has been read or left.
+
+        Args:
+            window: Its two ends, in UTC seconds since 1970.
+        """
+        start, end = window
+        self.read_to = end
+        self.read_seconds += end - start
 
     def fields(self) -> dict[str, Any]:
         """Return how far it has come as fields of a log record."""
@@ -128,6 +117,9 @@ class StreamStats:
 
     failure: Exception | None = None
     """Why the stream failed, if it did."""
+
+    is_complete: bool = False
+    """Whether the run has read all that it had to read of the stream."""
 
     passes: list[StepProgress] = field(default_factory=list)
     """What has been read; the last one is what is being read."""

@@ -1,7 +1,9 @@
 """Runs the selected streams, one after the other, and logs what was done."""
 
 import logging
-from collections.abc import Callable, Sequence
+import signal
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import monotonic
 from traceback import format_tb
 from typing import Any
@@ -15,9 +17,9 @@ from tap_leadintent.singer.log import summarize
 
 AnyStream = LeadIntentStream | Loads
 
-_MAX_REASON = 200
+_MAX_TEXT = 250
 """Characters of each failure in the last line of a run. The line of the stream has all
-of its text."""
+of its text, and what to do stands at its beginning."""
 
 
 def sync_streams(streams: Sequence[AnyStream]) -> None:
@@ -39,10 +41,9 @@ def sync_streams(streams: Sequence[AnyStream]) -> None:
     streams = [*read, *loads]
     try:
         read_each(streams, _sync)
-    except SystemExit:
-        logger.warning(
-            "A signal ends the run; the next run reads what the last STATE lacks"
-        )
+    except SystemExit as ending:
+        name = signal.Signals(int(ending.code or 0) - 128).name
+        logger.warning("Stopped by %s; the next run continues from here", name)
         raise
     finally:
         _log_run(streams, monotonic() - began)
@@ -55,14 +56,13 @@ def _log_fields(stream: AnyStream, **more: Any) -> dict[str, Any]:
 
 
 def _sync(stream: AnyStream) -> None:
-    is_complete = False
     try:
         stream.sync()
-        is_complete = True
+        stream.stats.is_complete = True
     finally:
         figures = _log_fields(stream)
         text = describe_figures(figures)
-        if is_complete and (newest := figures["covered_to"]):
+        if stream.stats.is_complete and (newest := figures["covered_to"]):
             text += f"; complete up to {newest}"
         stream.logger.info("%s", text, extra=figures)
 
@@ -85,7 +85,7 @@ def _explain(cause: Exception) -> tuple[errors.StreamError, str | None, str]:
     if isinstance(cause, RecordError):
         return errors.StreamError(cause.message), None, ""
     if isinstance(cause, MemoryError):
-        text = "memory ran out; lower concurrency or page_size, or allow more memory"
+        text = "lower concurrency or page_size, or allow more memory: memory ran out"
         return errors.StreamError(text), "memory", ""
     # The text of the error is left out: it may quote a record.
     name, places = type(cause).__name__, "".join(format_tb(cause.__traceback__))
@@ -105,13 +105,12 @@ def read_each(streams: Sequence[AnyStream], read: Callable[[AnyStream], None]) -
         SystemExit: A signal came.
         OutputError: Standard output cannot be written.
     """
-    failures: dict[str, list[str]] = {}
-    endings: list[str] = []
-    not_tried: list[str] = []
+    failed: dict[str, errors.StreamError] = {}
+    not_tried = 0
     has_ended = False
     for stream in streams:
         if has_ended and not isinstance(stream, Loads):
-            not_tried.append(stream.name)
+            not_tried += 1
             continue
         stream.stats.began = stream.stats.monotonic()
         try:
@@ -120,25 +119,33 @@ def read_each(streams: Sequence[AnyStream], read: Callable[[AnyStream], None]) -
             raise
         except Exception as cause:  # noqa: BLE001 - none may end the others
             error, reason, places = _explain(cause)
-            stream.stats.failure = error
+            alike = [n for n, other in failed.items() if str(other) == str(error)]
+            text = f"failed like {alike[0]}" if alike else f"{error}{places}"
             # The last line of the run, which repeats this, may come hours later.
             extra = _log_fields(stream, status=error.status, reason=reason)
-            alike = failures.setdefault(str(error), [])
-            text = f"failed like {alike[0]}" if alike else f"{error}{places}"
             stream.logger.error("%s", text, extra=extra)  # noqa: TRY400
-            alike.append(stream.name)
+            failed[stream.name] = stream.stats.failure = error
             has_ended |= stream.run_context.health.note_failure(error)
         finally:
             stream.stats.end()
-    if failures:
-        reasons = [
-            f"{', '.join(names)}: {summarize(text, _MAX_REASON)}"
-            for text, names in failures.items()
-        ]
-        count = sum(map(len, failures.values()))
-        if not_tried:
-            endings.append(f"not tried after this: {', '.join(not_tried)}")
+    if failed:
+        texts = [*_by_message(failed)]
         if has_ended:
-            endings.append(f"base_url is {streams[0].config['base_url']}")
-        line = "; ".join([*reasons, *map(summarize, endings)])
-        raise RunError(f"{count} of {len(streams)} streams failed: {line}")
+            texts.append(f"base_url is {streams[0].config['base_url']}")
+        if not_tried:
+            texts.append(f"{counted(not_tried, 'stream')} not tried")
+        line = "; ".join(texts)
+        raise RunError(f"{len(failed)} of {len(streams)} streams failed: {line}")
+
+
+def _by_message(failed: Mapping[str, errors.StreamError]) -> Iterator[str]:
+    """Yield what to do about each failure, and the streams that it is about."""
+    names = defaultdict[str, list[str]](list)
+    for name, error in failed.items():
+        names[error.message].append(name)
+    for message, alike in names.items():
+        # With several failures, their details would hide what to do about the last.
+        text = str(failed[alike[0]]) if len(names) == 1 else message
+        text = summarize(text, len(text) + 1)
+        shortened = text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}…"
+        yield f"{', '.join(alike)}: {shortened}"

@@ -29,8 +29,8 @@ class TapLeadIntent(SingerTap[AnyStream]):
 
     name = TAP_NAME
     see_also = """\b
-See also: tap-leadintent-state, tap-leadintent-definition, tap-leadintent-demo,
-and the pages README.md and docs/ in the source of the tap."""
+See also: tap-leadintent-state, tap-leadintent-definition and tap-leadintent-demo,
+each with --help."""
     absent_streams = MappingProxyType(
         {Loads.name: "set load_receipts to true, or deselect this stream"}
     )
@@ -51,7 +51,7 @@ and the pages README.md and docs/ in the source of the tap."""
         agent = self.config.get("user_agent") or f"{TAP_NAME}/{self.plugin_version}"
         authorization = f"Bearer {self.config.get('api_key')}"
         session.headers.update({"User-Agent": agent, "Authorization": authorization})
-        health = RunHealth()
+        health = RunHealth(self.limits.monotonic)
         run_context = RunContext(
             session=session,
             limits=self.limits,

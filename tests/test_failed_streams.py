@@ -52,11 +52,9 @@ def test_a_failed_stream_does_not_affect_the_others(
     )
     run = tap(config, state=before.state)
     line = run.failed()
-    assert line.startswith(f"2 of {len(STREAMS)} streams failed: leads: HTTP 403")
-    hint = "this key may not read this endpoint; deselect the stream, or ask for access"
-    assert f"Forbidden: not for …; {hint}; observations: gave up after 2" in line
+    assert line.startswith(f"2 of {len(STREAMS)} streams failed: leads: deselect this ")
+    assert "endpoint; observations: try later: the API, or a gateway in front" in line
     assert API_KEY.encode().hex() not in run.stderr
-    assert "Error: out of order; the API" in line
     first, second = before.state["bookmarks"], run.state["bookmarks"]
     for name in ("leads", "observations"):
         assert second[name] == first[name]
@@ -76,7 +74,7 @@ def test_a_broken_stream_fails_the_sdks_suite(
 ) -> None:
     sandbox.faults({**status(403), "stream": "observations"})
     runner = TapTestRunner(TapLeadIntent, config={**config, "max_retries": 0})
-    with pytest.raises(StreamError, match=r"^HTTP 403"):
+    with pytest.raises(StreamError, match=r"\(HTTP 403"):
         runner.sync_all()
 
 
@@ -106,7 +104,7 @@ def test_a_bug_of_the_tap_shows_a_traceback_without_key_and_values(
 
 def ending(base_url: str, *not_tried: str) -> str:
     """Return the end of the last line of a run that was ended."""
-    return f"; not tried after this: {', '.join(not_tried)}; base_url is {base_url}"
+    return f"; base_url is {base_url}; {len(not_tried)} streams not tried"
 
 
 @pytest.mark.parametrize("arguments", [[], ["--discover"]], ids=["sync", "discovery"])
@@ -118,7 +116,7 @@ def test_an_api_that_is_down_costs_the_retries_of_one_request(
     config |= {"max_retries": 4, "infer_columns": bool(arguments)}
     run = tap(config, *arguments)
     assert "gave up after 5 attempts: " in run.failed()
-    assert run.stderr.count("; attempt ") == 4
+    assert run.stderr.count("; attempt ") == 3, "of 2, 3 and 5"
     if not arguments:
         assert run.failed().endswith(ending(config["base_url"], SECOND, *OTHERS))
 

@@ -1,42 +1,54 @@
-"""Keeps the earliest time that the responses of a run have shown.
+"""Compares the server's clock with ours.
 
 The API description says nothing about clocks; HTTP has the `Date` of a response.
 """
 
 import logging
+from math import floor, inf
 from threading import Lock
 
-from tap_leadintent.times import LATEST, format_instant
+from tap_leadintent.times import format_instant
 
 _SKEW = 60
-"""Seconds of a difference between two clocks that is not worth a warning."""
+"""Seconds of a difference between the server's clock and ours that is worth a line."""
+
+_ODD = 3600
+"""Seconds of a difference between two machines of the server that is worth a line."""
 
 
 class ServerClock:
-    """Keeps the server's time; safe for several threads.
+    """Compares the server's clock with ours; safe for several threads.
 
-    No interval counts as covered beyond `earliest`. If the server's clock is behind
-    ours, or one of its machines has a clock that is wrong, some time is read again, and
-    nothing is lost.
+    If the server's clock is behind ours, no interval counts as covered that begins
+    after the run by the server's clock: it is read again, and nothing is lost. A single
+    machine of the server whose clock is behind the others changes nothing.
     """
 
     def __init__(self, logger: logging.Logger) -> None:
         """Create the clock of a run.
 
         Args:
-            logger: Gets a warning if the clocks differ at the first response.
+            logger: Gets a warning if clocks differ.
         """
         self._logger = logger
         self._lock = Lock()
-        self._earliest: int | None = None
-
-    @property
-    def earliest(self) -> int:
-        """The earliest time that a response has shown, in UTC seconds since 1970.
-
-        It is `LATEST` if no response had a `Date`.
+        self._first: float | None = None
+        """Seconds by which the server's clock is ahead of ours, at the first response.
         """
-        return LATEST if self._earliest is None else self._earliest
+        self._most = -inf
+        """The most seconds by which it is ahead, at any response."""
+        self._is_odd = False
+
+    def server_time(self, instant: int) -> int:
+        """Return what the server's clock says at an instant of ours, if it is behind.
+
+        Args:
+            instant: The instant by our clock, in UTC seconds since 1970.
+
+        Returns:
+            The earlier of the two times; the instant if no response had a `Date`.
+        """
+        return instant if self._first is None else instant + floor(min(0, self._most))
 
     def note(self, date: int | None, sent_at: float, seconds: float) -> int | None:
         """Note the `Date` of a response.
@@ -54,14 +66,23 @@ class ServerClock:
             return None
         # The `Date` is set when the response is ready. Windows overlap by a second, so
         # a fraction of a second does not matter.
-        began = date - int(seconds)
+        began, ahead = date - int(seconds), date - sent_at
         with self._lock:
-            is_first = self._earliest is None
-            self._earliest = min(began, self.earliest)
-        if is_first and not -_SKEW <= date - sent_at <= seconds + _SKEW:
+            first = self._first
+            self._first = ahead if first is None else first
+            self._most = max(self._most, began - sent_at)
+            is_odd = abs(ahead - self._first) > _ODD + seconds and not self._is_odd
+            self._is_odd |= is_odd
+        if first is None and not -_SKEW <= ahead <= seconds + _SKEW:
             self._logger.warning(
                 "The server's clock says %s, this machine's says %s; a run covers the "
                 "time up to the earlier one, so correct the clock that is wrong",
                 *(format_instant(int(each)) for each in (date, sent_at)),
+            )
+        if is_odd:
+            self._logger.warning(
+                "The machines of the API have different clocks: one says %s, another "
+                "said %s at that time; the later one counts; tell the API's support",
+                *(format_instant(int(sent_at + each)) for each in (ahead, first or 0)),
             )
         return began

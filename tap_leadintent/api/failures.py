@@ -1,7 +1,7 @@
-"""Says what follows from each kind of failed request, and explains it.
+"""Says what to do after each kind of failed request, and explains it.
 
 The two tables, of responses and of exceptions, are the only place that knows kinds of
-failures. Other modules ask the error, see `Consequences`.
+failures. Other modules ask the error for its actions.
 
 API description: "Errors". It shows no status codes and no error bodies, so this module
 follows the HTTP standard. The messages of `requests` and urllib3 are not shown, because
@@ -11,8 +11,7 @@ they name connection pools and Python objects.
 import re
 import ssl
 import time
-from collections.abc import Collection, Iterator
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,138 +20,147 @@ from requests import exceptions
 from requests.utils import DEFAULT_ACCEPT_ENCODING
 from urllib3 import exceptions as urllib3
 
+from tap_leadintent.api.error_body import describe, text_of
 from tap_leadintent.api.limits import LONGEST_WAIT, seconds_to_wait
+from tap_leadintent.api.page import IncompletePageError
 from tap_leadintent.api.session import TooLargeError
-from tap_leadintent.errors import SUPPORT, Consequences, Reason, StreamError
+from tap_leadintent.errors import SUPPORT, Action, Reason, StreamError
 from tap_leadintent.singer.log import quote, summarize
 from tap_leadintent.times import LATEST, format_instant
 
-_MAX_BYTES = 2**20
-"""Bytes of a body that are decoded for a message."""
-
 _ROOT = "check base_url, which is the root of the API without /v1"
-_ACCESS = "deselect the stream, or ask for access"
-_IF_ALONE = f"if other streams can be read, {_ACCESS}"
+_ALONE = "if other streams can be read, deselect this one"
 _KEY = (
-    "the API refused the key; set api_key to a valid key, created in the dashboard "
-    f"under Developer -> API Keys; {_IF_ALONE}"
+    "set api_key to a valid key (dashboard, Developer -> API Keys), as the API refused "
+    f"this one; {_ALONE}"
 )
-_NO_API = f"the API was not found at this address; {_ROOT}; {_IF_ALONE}"
-_NO_ACCESS = f"this key may not read this endpoint; {_ACCESS}"
-_NO_PAGE = f"this is not a page of records, and redirects are not followed; {_ROOT}"
+_NO_API = f"{_ROOT}: the API was not found at this address; {_ALONE}"
+_NO_ENDPOINT = "deselect this stream: the API has no {path} for your organization"
+_NO_ACCESS = (
+    "deselect this stream, or ask for access: this key may not read this endpoint"
+)
+_REDIRECT = (
+    "set base_url to the API itself: this address redirects to {location}, perhaps for "
+    "a login, and redirects are not followed"
+)
+_NO_PAGE = f"{_ROOT}: there is no page of records at this address"
 _FIREWALL = (
-    "a firewall or gateway before the API refuses the request; ask who runs it to let "
-    "this machine through; user_agent sets what the tap calls itself"
+    "ask who runs the firewall or gateway in front of the API to let this machine "
+    "through, or set user_agent: it refuses the request"
 )
-_FILTERS = "the API does not accept the request; check filters, or lower page_size"
-_TOO_LARGE = "the request or its time range is too large for the API; lower window_days"
+_FILTERS = "check {filters}: the API does not accept the request"
+_FIELDS = (
+    "look at Developer -> Request Logs in the dashboard, and ask the API's support: it "
+    "does not accept a request with {fields}"
+)
+_TOO_LARGE = "lower page_size (now {page_size}): the request is too large for the API"
 _REFUSED = f"the API refused the request; {SUPPORT}"
-_PARALLEL = f"the API may refuse parallel requests; lower concurrency; {SUPPORT}"
-_FEWER = "the API wants fewer requests; set max_requests_per_minute, or lower it"
+_PARALLEL = f"set concurrency to 1: the API may refuse parallel requests; {SUPPORT}"
+_FEWER = "set max_requests_per_minute, or lower it: the API wants fewer requests"
 _OVERLOADED = (
-    "the API, or a gateway before it, is down or overloaded; lower concurrency, or try "
-    f"later; {SUPPORT}"
+    f"try later: the API, or a gateway in front of it, is down or overloaded; {SUPPORT}"
 )
+_UNSUPPORTED = f"{_ROOT}, or ask its support: the API does not support this request"
 _LOGIN = (
-    "this is a web page, as of a login or a gateway before the API; open base_url in a "
-    f"browser; {_ROOT}, or let this machine through without a login"
+    "open base_url in a browser: a web page came in place of records, such as a login "
+    "page; correct base_url, or let this machine through without a login"
 )
 _ENCODING = (
-    "it has an encoding that the tap did not ask for, or that no header names, perhaps "
-    f"from a gateway or proxy on the way; {SUPPORT}"
+    f"{SUPPORT}: a response has an encoding that the tap did not ask for, or that no "
+    "header names, perhaps from a gateway or proxy on the way"
 )
-_SOCKS = (
-    "a SOCKS proxy is set, which needs another package: pip install 'requests[socks]'"
-)
-_ADDRESS = "there is no such address; check base_url, HTTPS_PROXY and ALL_PROXY"
+_SOCKS = "pip install 'requests[socks]', as a SOCKS proxy is set"
+_ADDRESS = "check base_url, HTTPS_PROXY and ALL_PROXY: there is no such address"
 _PROXY = (
-    "the proxy does not forward requests ({why}); check HTTPS_PROXY or ALL_PROXY, with "
-    "user and password if the proxy needs them, and NO_PROXY"
+    "check HTTPS_PROXY or ALL_PROXY, with user and password if the proxy needs them, "
+    "and NO_PROXY: the proxy does not forward requests"
 )
 _CERTIFICATE = (
-    "the server's certificate is not trusted ({host}: {why}); check base_url, or set "
-    "REQUESTS_CA_BUNDLE if the certificate is your own"
+    "check base_url, or set REQUESTS_CA_BUNDLE if your company's proxy signs "
+    "certificates: the certificate of {host} is not trusted"
 )
 _NO_ONE = (
-    "{host} cannot be reached ({why}); check base_url, this machine's network, and the "
-    "firewalls on the way"
+    "check base_url, this machine's network, and the firewalls on the way: {host} "
+    "cannot be reached"
 )
 _LATE = (
-    "the response of {host} was not complete within {seconds:g} s; raise "
-    "request_timeout_seconds, or lower page_size or concurrency"
+    "lower concurrency or page_size, or else raise request_timeout_seconds: the "
+    "response of {host} was not complete within {seconds:g} s"
 )
-_CUT = f"{{host}} ended its response early; {SUPPORT}, or lower page_size"
+_CUT = f"lower page_size: {{host}} ended its response early; {SUPPORT}"
 _NO_TLS = (
-    "{host} does not speak TLS ({why}); check the port in base_url, and whether it "
-    "should begin with http:// (for this machine only)"
+    "check the port in base_url, and whether it should begin with http:// (for this "
+    "machine only): {host} does not speak TLS"
 )
 
-LASTING = Consequences(may_end_run=True)
-EMPTY = replace(LASTING, may_be_empty=True)
-TEMPORARY = replace(LASTING, is_retryable=True)
-BUSY = replace(TEMPORARY, pauses_all=True)
-SLOW = replace(TEMPORARY, may_be_split=True)
-DOWN = replace(SLOW, pauses_all=True)
-SPLIT = replace(LASTING, may_be_split=True)
-LARGE = replace(SPLIT, may_be_range=True)
-CURSOR = replace(LASTING, may_be_cursor=True)
-GONE = replace(CURSOR, may_be_range=True)
-REFUSED = replace(GONE, may_be_split=True)
-CONFLICT = replace(REFUSED, is_retryable=True)
-FORBIDDEN = Consequences(may_be_access=True, may_be_range=True)
-UNREACHABLE = Consequences(ends_run=True, is_retryable=True)
-FINAL = Consequences(ends_run=True)
+_SECRET_PARTS = re.compile("(?<=//)[^/]*@|[?#].*")
+"""What may be secret in the address of a redirect."""
 
+NOTHING = Action(0)
+RETRY = Action.RETRY
+BUSY = RETRY | Action.PAUSE_ALL
+SLOW = RETRY | Action.CUT
+DOWN = BUSY | Action.CUT
+LARGE = Action.CUT | Action.CHANGE_RANGE
+GONE = Action.RESTART | Action.CHANGE_RANGE
+REFUSED = GONE | Action.CUT
+FORBIDDEN = Action.LEAVE_STREAM | Action.CHANGE_RANGE | Action.DESELECT
+UNREACHABLE = RETRY | Action.END_RUN
 
 SUCCESS = range(200, 300)
 """The statuses of a page."""
 
-_RESPONSES: tuple[tuple[Collection[int], str, Consequences, str], ...] = (
+RESPONSES: tuple[tuple[Collection[int], str, Action, str], ...] = (
     (SUCCESS, "encoded", SLOW, _ENCODING),
-    ({202}, "", DOWN, f"the API has not answered yet; {SUPPORT}"),
-    ({204}, "", EMPTY, _NO_PAGE),
-    (SUCCESS, "html", TEMPORARY, _LOGIN),
-    (SUCCESS, "", SLOW, f"{SUPPORT}, or {_ROOT}"),
-    ({400, 422}, "", REFUSED, _FILTERS),
-    ({401}, "after a page", LASTING, _NO_ACCESS),
-    ({401}, "", LASTING, _KEY),
+    ({202}, "", DOWN, f"{SUPPORT}: the API has not answered yet"),
+    ({204}, "", Action.TAKE_AS_EMPTY, f"{SUPPORT}: the API sent no content for a page"),
+    (SUCCESS, "html", RETRY, _LOGIN),
+    (SUCCESS, "incomplete", SLOW, f"{SUPPORT}: the API says that a page lacks records"),
+    (SUCCESS, "after a page", SLOW, f"{SUPPORT}: a response is not a page of records"),
+    (SUCCESS, "", SLOW, f"{_ROOT}: the response is not a page of records; {SUPPORT}"),
+    ({400, 422}, "filters", REFUSED, _FILTERS),
+    ({400, 422}, "", REFUSED, _FIELDS),
+    ({401}, "after a page", NOTHING, _NO_ACCESS),
+    ({401}, "", NOTHING, _KEY),
     ({403}, "wait", BUSY, _FEWER),
-    ({403}, "html", LASTING, _FIREWALL),
+    ({403}, "html", NOTHING, _FIREWALL),
     ({403}, "", FORBIDDEN, _NO_ACCESS),
-    ({404}, "after a page", CURSOR, _NO_ACCESS),
-    ({404, 405}, "", CURSOR, _NO_API),
-    ({409}, "", CONFLICT, _PARALLEL),
+    ({404}, "after a page", Action.RESTART, _NO_ENDPOINT),
+    ({404, 405}, "", Action.RESTART, _NO_API),
+    ({409}, "", RETRY | REFUSED, _PARALLEL),
     ({410}, "", GONE, _REFUSED),
     ({413, 416}, "", LARGE, _TOO_LARGE),
-    ({420}, "", TEMPORARY, _FEWER),
-    ({423}, "", TEMPORARY, _PARALLEL),
-    ({425}, "", TEMPORARY, _REFUSED),
+    ({420}, "", RETRY, _FEWER),
+    ({423}, "", RETRY, _PARALLEL),
+    ({425}, "", RETRY, _REFUSED),
     ({429}, "", BUSY, _FEWER),
-    ({501, 505}, "", LASTING, _OVERLOADED),
+    ({501, 505}, "", NOTHING, _UNSUPPORTED),
     ({503}, "", DOWN, _OVERLOADED),
     ({408, 499, *range(500, 1000)}, "", SLOW, _OVERLOADED),
-    (range(400, 500), "", LASTING, _REFUSED),
-    (range(400), "", LASTING, _NO_PAGE),
+    (range(400, 500), "", NOTHING, _REFUSED),
+    (range(400), "redirect", NOTHING, _REDIRECT),
+    (range(400), "", NOTHING, _NO_PAGE),
 )
-"""What follows from a response without a page, and what to do: by its status, and by
+"""What to do after a response without a page, and what to advise: by its status, and by
 what else is true of it ("wait": a header says for how long the server wants no request;
-"after a page": address and key have worked in this run). The first row that applies
-counts."""
+"after a page": address and key have worked in this run; "filters": the setting names
+some for the stream). The first row that applies
+counts. `tests/test_failure_kinds.py` says what each row means for a user."""
 
-_EXCEPTIONS: tuple[tuple[Any, Consequences, str], ...] = (
-    (TooLargeError, SPLIT, "the response is larger than {why}; lower page_size"),
-    (exceptions.InvalidSchema, FINAL, _SOCKS),
-    ((exceptions.InvalidURL, urllib3.LocationValueError), FINAL, _ADDRESS),
+EXCEPTIONS: tuple[tuple[Any, Action, str], ...] = (
+    (TooLargeError, Action.CUT, "lower page_size: a response is too large"),
+    (exceptions.InvalidSchema, Action.END_RUN, _SOCKS),
+    ((exceptions.InvalidURL, urllib3.LocationValueError), Action.END_RUN, _ADDRESS),
     (exceptions.ProxyError, UNREACHABLE, _PROXY),
-    (ssl.SSLCertVerificationError, FINAL, _CERTIFICATE),
+    (ssl.SSLCertVerificationError, Action.END_RUN, _CERTIFICATE),
     ((exceptions.ConnectTimeout, urllib3.NewConnectionError), UNREACHABLE, _NO_ONE),
     ((exceptions.Timeout, urllib3.TimeoutError), SLOW, _LATE),
     ((ConnectionResetError, urllib3.IncompleteRead, ssl.SSLEOFError), SLOW, _CUT),
     (ssl.SSLError, UNREACHABLE, _NO_TLS),
-    (Exception, SLOW, f"the request to {{host}} failed ({{why}}); {SUPPORT}"),
+    (Exception, SLOW, f"{SUPPORT}: the request to {{host}} failed"),
 )
-"""What follows from an exception, and what to do. The first row counts that holds for
-the exception or for one that it wraps."""
+"""What to do after an exception, and what to advise. The first row counts that holds
+for the exception or for one that it wraps."""
 
 
 def explain_no_response(error: Exception, url: str, seconds: float) -> StreamError:
@@ -167,18 +175,20 @@ def explain_no_response(error: Exception, url: str, seconds: float) -> StreamErr
         The error to raise, without a full stop.
     """
     causes = [*_causes(error)]
-    consequences, text = next(
-        (consequences, text)
-        for kind, consequences, text in _EXCEPTIONS
+    actions, text = next(
+        (actions, text)
+        for kind, actions, text in EXCEPTIONS
         if any(isinstance(cause, kind) for cause in causes)
     )
     host = summarize(urlsplit(url).netloc)
     # The words of a server or a proxy may hold the key in another encoding.
-    message = text.format(host=host, seconds=seconds, why=quote(_reason(causes)))
-    reason = Reason.NO_CONNECTION if consequences.ends_run else Reason.NO_RESPONSE
+    why = quote(_reason(causes))
+    message = text.format(host=host, seconds=seconds)
+    is_connected = Action.END_RUN not in actions
+    reason = Reason.NO_RESPONSE if is_connected else Reason.NO_CONNECTION
     if isinstance(error, TooLargeError):
         reason = Reason.TOO_LARGE
-    return StreamError(message, reason=reason, **vars(consequences))
+    return StreamError(message, detail=why, reason=reason, actions=actions)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -198,11 +208,13 @@ def _reason(causes: list[BaseException]) -> str:
     return "no reason was given"
 
 
-def explain_no_page(
+def explain_no_page(  # noqa: PLR0913 - each may change the advice
     response: requests.Response,
     body: bytes,
     server_time: int | None,
     *,
+    sent: Mapping[str, Any],
+    filters: str = "",
     problem: Exception | None = None,
     has_succeeded: bool = False,
 ) -> StreamError:
@@ -212,44 +224,52 @@ def explain_no_page(
         response: The response.
         body: Its complete body.
         server_time: When the request arrived, see `ServerClock.note`.
+        sent: The body of the request.
+        filters: The name of the setting that adds filters to the request, if any.
         problem: Why the body of a successful response is not a page.
         has_succeeded: Whether another request of the run has got a page.
 
     Returns:
-        The error to raise. Its message says what happened, then what the server says
-        about it, shortened, unless that may hold records, and then what to do.
+        The error to raise.
     """
-    text = body[:_MAX_BYTES].decode(errors="replace").lstrip("\ufeff \r\n\t")
-    encoding = response.headers.get("Content-Encoding", "identity").lower()
+    text, headers = text_of(body), response.headers
+    encoding = headers.get("Content-Encoding", "identity").lower()
     is_encoded = encoding not in f"identity, {DEFAULT_ACCEPT_ENCODING}"
-    wait = seconds_to_wait(response.headers)
+    wait = seconds_to_wait(headers, response.status_code)
     is_true = {
         "": True,
         "after a page": has_succeeded,
         "encoded": is_encoded or text.startswith("\x1f"),  # gzip
+        "filters": bool(filters),
         "html": text.startswith("<"),
+        "incomplete": isinstance(problem, IncompletePageError),
+        "redirect": "Location" in headers,
         "wait": wait is not None,
     }
-    consequences, advice = next(
-        (consequences, advice)
-        for statuses, case, consequences, advice in _RESPONSES
+    actions, advice = next(
+        (actions, advice)
+        for statuses, case, actions, advice in RESPONSES
         if response.status_code in statuses and is_true[case]
     )
-    if consequences.is_retryable and (wait or 0) > LONGEST_WAIT:
+    if Action.RETRY in actions and (wait or 0) > LONGEST_WAIT:
         until = format_instant(int(min(time.time() + (wait or 0), LATEST)))
-        consequences = FINAL
-        advice = f"the API wants no request until {until}; run the tap after that"
-    what = f"HTTP {response.status_code} {quote(response.reason or '')}".rstrip()
-    if problem:
-        what = f"the response is not a page of records ({quote(problem)})"
-    # What is neither about an error nor HTML may hold records.
-    is_data = problem and not is_true["html"]
-    words = "" if is_data else quote(text)
+        actions = Action.END_RUN
+        advice = f"run the tap after {until}: the API wants no request until then"
+    message = advice.format(
+        fields=", ".join(sent),
+        filters=filters,
+        location=summarize(_SECRET_PARTS.sub("", headers.get("Location", ""))),
+        page_size=sent.get("cursor", {}).get("limit"),
+        path=urlsplit(response.url or "").path,
+    )
+    status = f"HTTP {response.status_code} {quote(response.reason or '')}".rstrip()
+    words = [quote(problem or ""), describe(text, len(body))]
     return StreamError(
-        f"{what}: {words and f'{words}; '}{advice}",
+        message,
+        detail=": ".join(filter(None, [status, *words])),
         status=response.status_code,
         reason=Reason.NOT_A_PAGE if problem else None,
         retry_after=wait,
         server_time=server_time,
-        **vars(consequences),
+        actions=actions,
     )

@@ -1,6 +1,11 @@
-"""Decides after a stream's failure whether the run can still read other streams."""
+"""Decides whether a request is repeated while none of the run has succeeded."""
 
-from tap_leadintent.errors import Reason, StreamError
+from collections.abc import Callable
+
+from tap_leadintent.errors import Action, Reason, StreamError
+
+_TRIAL_SECONDS = 20.0
+"""For so long, requests are repeated while no request of the run has succeeded."""
 
 
 class RunHealth:
@@ -10,23 +15,35 @@ class RunHealth:
     after it, such as with 404, say nothing about the other streams.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        """Create it for a run.
+
+        Args:
+            monotonic: Returns the seconds of a clock that nobody sets.
+        """
+        self._monotonic = monotonic
+        self._began: float | None = None
         self.has_succeeded = False
-        """Whether a request has got a page."""
+        """Whether a request has got a page. Until then, one is sent at a time."""
         self._last_failure: tuple[int | None, Reason | None] | None = None
 
-    @property
-    def is_on_trial(self) -> bool:
-        """Whether a stream has failed, and no request of the run has succeeded.
-
-        Then one request is sent at a time, and none is retried: if the address or the
-        key is wrong, the run soon ends.
-        """
-        return self._last_failure is not None and not self.has_succeeded
+    def note_request(self) -> None:
+        """Note that a request is sent."""
+        if self._began is None:
+            self._began = self._monotonic()
 
     def note_page(self) -> None:
         """Note that a request has got a page."""
         self.has_succeeded = True
+
+    @property
+    def seconds_for_retries(self) -> float:
+        """For how many more seconds requests may be repeated."""
+        if self.has_succeeded:
+            return float("inf")
+        if self._began is None or self._last_failure:
+            return 0.0
+        return self._began + _TRIAL_SECONDS - self._monotonic()
 
     def note_failure(self, error: StreamError) -> bool:
         """Note why a stream failed, and return whether that ends the run.
@@ -34,8 +51,10 @@ class RunHealth:
         Args:
             error: The error that ended the stream.
         """
-        if not error.may_end_run:
-            return error.ends_run
+        if Action.LEAVE_STREAM in error.actions:
+            return False
+        if Action.END_RUN in error.actions:
+            return True
         failure = (error.status, error.reason)
         last, self._last_failure = self._last_failure, failure
-        return error.ends_run or (failure == last and not self.has_succeeded)
+        return failure == last and not self.has_succeeded

@@ -10,9 +10,9 @@ API description: "Base address", "Authentication", "Page envelope".
 import logging
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
-from threading import Event
+from threading import Event, Lock
 from typing import Any
 
 import requests
@@ -26,12 +26,15 @@ from tap_leadintent.api.health import RunHealth
 from tap_leadintent.api.limits import Limits, RateLimiter
 from tap_leadintent.api.page import NO_RECORDS, Page, as_utf8
 from tap_leadintent.api.session import TooLargeError, exchange
-from tap_leadintent.errors import StreamError
+from tap_leadintent.errors import Action, StreamError
 from tap_leadintent.progress import StreamStats, counted
 from tap_leadintent.singer.interruption import Interruption
 from tap_leadintent.times import parse_http_date
 
 Fields = Mapping[str, Any]
+
+_FIRST_RETRY = 2
+"""The attempt whose reason is logged."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +91,11 @@ class Client:
     stats: StreamStats
     """Counts requests, retries and waits."""
 
+    _lock: Lock = field(default_factory=Lock)
+
+    _last_attempts: dict[str, int] = field(default_factory=dict)
+    """The last attempt that was logged since a page, by the reason for it."""
+
     def fetch(
         self,
         fields: Fields,
@@ -114,6 +122,7 @@ class Client:
         while True:
             attempt += 1
             with limiter.turn(stopped, self.stats, pause):
+                self.run_context.health.note_request()
                 try:
                     page = self._send(fields, after)
                 except StreamError as error:
@@ -123,6 +132,8 @@ class Client:
                 else:
                     limiter.note_page()
                     self.run_context.health.note_page()
+                    for reason in [*self._last_attempts]:
+                        self._last_attempts[reason] = _FIRST_RETRY
                     return page
 
     def _send(self, fields: Fields, after: str | None) -> Page:
@@ -157,10 +168,12 @@ class Client:
             response,
             content,
             server_time,
+            sent=body,
+            filters=f"filters.{self.tags[Tag.STREAM]}" if self.filters else "",
             problem=problem,
             has_succeeded=run.health.has_succeeded,
         )
-        if failure.may_be_empty and after is None:
+        if Action.TAKE_AS_EMPTY in failure.actions and after is None:
             return Page.of(NO_RECORDS)
         raise failure
 
@@ -171,22 +184,38 @@ class Client:
 
         Before some retries, all requests wait.
         """
-        if not error.is_retryable:
+        if Action.RETRY not in error.actions:
             raise error
-        limiter = self.run_context.limiter
+        run = self.run_context
+        pause = error.retry_after or run.limits.backoff(attempt)
         max_attempts = 1 + min(self.retries, max_retries)
-        if self.run_context.health.is_on_trial:
-            max_attempts = 1
-        if attempt >= max_attempts:
+        left = run.health.seconds_for_retries
+        # What the server asks to wait is no sign that it is down.
+        if attempt >= max_attempts or (left <= 0 and not error.retry_after):
             attempts = counted(attempt, "attempt")
-            raise replace(error, message=f"gave up after {attempts}: {error}") from None
-        pause = error.retry_after or self.run_context.limits.backoff(attempt)
-        if error.pauses_all:
-            limiter.pause_all(pause)
-        self.logger.warning(
-            "%s; attempt %d of %d in %.1f s", error, attempt + 1, max_attempts, pause
-        )
+            detail = f"gave up after {attempts}: {error.detail}"
+            raise replace(error, detail=detail) from None
+        pause = error.retry_after or min(pause, left)
+        if Action.PAUSE_ALL in error.actions:
+            run.limiter.pause_all(pause)
+        self._log_retry(error, attempt + 1, max_attempts, pause)
         return pause
+
+    def _log_retry(
+        self, error: StreamError, attempt: int, most: float, pause: float
+    ) -> None:
+        """Log why a request is retried, and then only at attempts 3, 5, 9 and so on.
+
+        All readers of a stream may fail for one reason, with each of their attempts.
+        """
+        with self._lock:
+            logged = self._last_attempts.get(error.message, 0)
+            if attempt < 2 * logged - 1:
+                return
+            self._last_attempts[error.message] = attempt
+        reason = "same reason as before" if logged else error
+        text = "%s; attempt %d of %d in %.1f s"
+        self.logger.warning(text, reason, attempt, most, pause)
 
 
 def _measure(seconds: float, tags: dict[str, Any]) -> None:

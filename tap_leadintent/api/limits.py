@@ -1,8 +1,9 @@
 """Decides when a request may be sent, for all streams and threads of a run."""
 
 import random
+import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import TIMEOUT_MAX, Condition, Event
@@ -15,6 +16,24 @@ from tap_leadintent.times import parse_http_date
 LONGEST_WAIT = 900.0
 """Seconds of the longest wait that a server may ask for; a longer one ends the run.
 Many rate limits count the requests of 15 minutes."""
+
+_TOO_MANY = 429
+
+_WAITS = ("Retry-After-Ms", "Retry-After")
+"""Headers that say for how long a server wants no request, in milliseconds and in
+seconds."""
+
+_REMAINING = (
+    *("RateLimit-Remaining", "X-RateLimit-Remaining"),
+    *("RateLimit remaining", "RateLimit r"),
+)
+"""Headers, and parameters in them, that say how many requests are left."""
+
+_RESETS = (
+    *("RateLimit-Reset", "X-RateLimit-Reset-After", "X-RateLimit-Reset"),
+    *("RateLimit reset", "RateLimit t"),
+)
+"""Those that say when there are more, which matters when none is left."""
 
 _YEARS = 1e9
 """Seconds that are no waiting time, but a time since 1970."""
@@ -55,30 +74,47 @@ class Limits:
         return random.uniform(0, longest)  # noqa: S311
 
 
-def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
+def seconds_to_wait(headers: Mapping[str, str], status: int) -> float | None:
     """Return for how long a server wants no request, in seconds.
 
     Args:
         headers: The headers of a response.
+        status: Its HTTP status.
 
     Returns:
-        The seconds of `Retry-After`, or else of `RateLimit-Reset` where no request
-        remains; None without such a header, or when it is malformed or in the past.
+        The seconds of the first header that says so; None without such a header, or
+        when it is malformed or in the past.
     """
-    text = headers.get("Retry-After")
-    # Some servers send the other headers with every response.
-    if text is None and headers.get("RateLimit-Remaining", "0").strip() == "0":
-        text = headers.get("RateLimit-Reset")
     # The server's clock decides, if its response has a date: ours may differ.
     now = parse_http_date(headers.get("Date", "")) or time.time()
+    remaining = _first_of(headers, _REMAINING) or ("0" if status == _TOO_MANY else "")
+    # Some servers send these with every response.
+    names = (*_WAITS, *_RESETS) if remaining == "0" else _WAITS
+    text = _first_of(headers, names)
     try:
         seconds = float(text or "")
     except ValueError:
         then = parse_http_date(text or "")
         seconds = 0.0 if then is None else then - now
-    # Some servers give a time in seconds since 1970.
-    seconds -= now if seconds > _YEARS else 0
+    if "Retry-After-Ms" in headers:
+        seconds /= 1000
+    # Some servers give a time since 1970, in seconds or milliseconds.
+    if seconds > _YEARS:
+        seconds = seconds / (1000 if seconds > 1000 * _YEARS else 1) - now
     return seconds if 0 < seconds < float("inf") else None
+
+
+def _first_of(headers: Mapping[str, str], names: Sequence[str]) -> str | None:
+    """Return the value of the first of these headers, or of a parameter in one."""
+    for name in names:
+        header, _, parameter = name.partition(" ")
+        if header in headers:
+            pattern = (
+                rf"(?:^|[,;\s]){parameter}=(\d+)" if parameter else r"^\s*(.*?)\s*$"
+            )
+            if found := re.search(pattern, headers[header]):
+                return found[1]
+    return None
 
 
 class RateLimiter:
@@ -100,11 +136,11 @@ class RateLimiter:
         Args:
             at_once: Most requests in flight.
             requests_per_minute: Most requests in a minute, evenly spread.
-            health: While it is on trial, one request is in flight at most.
+            health: Until it has succeeded, one request is in flight at most.
             limits: How time passes.
         """
-        self._health = health or RunHealth()
         self._limits = limits or Limits()
+        self._health = health or RunHealth(self._limits.monotonic)
         self._interval = 60 / requests_per_minute if requests_per_minute else 0.0
         self._next_slot = 0.0
         self._changed = Condition()
@@ -171,7 +207,7 @@ class RateLimiter:
     def _seconds_to_wait(self, not_before: float) -> float:
         # Requests of a failed stream may hang; the next stream must not wait for them.
         wanted = sum(not stopped.is_set() for stopped in self._in_flight)
-        if wanted >= (1 if self._health.is_on_trial else int(self._allowed)):
+        if wanted >= (int(self._allowed) if self._health.has_succeeded else 1):
             return TIMEOUT_MAX  # A request that ends wakes the waiting threads.
         earliest = max(not_before, self._paused_until, self._next_slot)
         return earliest - self._limits.monotonic()

@@ -10,13 +10,14 @@ import re
 from codecs import BOM_UTF8
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from email.message import Message
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self, TypeVar
 
 import msgspec
 
+from tap_leadintent.api.envelope import failure_in, total_in
 from tap_leadintent.errors import SUPPORT, StreamError
 
 T = TypeVar("T")
@@ -32,9 +33,6 @@ because it would take much more memory than its size."""
 _MAX_VALUES = 1_000_000
 """Values on a page, where each comma, bracket and brace counts as one. Otherwise, a
 small compressed body could fill the memory."""
-
-_PAGE_OVERHEAD = 4_096
-"""Estimate of the bytes that the objects of a page take besides its body."""
 
 _NOTHING = {b"null", b"false", b"0", b'""', b"[]", b"{}"}
 
@@ -71,6 +69,10 @@ class _OnlyEnvelope(_Envelope, forbid_unknown_fields=True):
     """The envelope without other fields, as most pages have it."""
 
 
+class IncompletePageError(ValueError):
+    """A page says beside its records that they are not all."""
+
+
 _envelope_decoder = msgspec.json.Decoder(_Envelope)
 _only_envelope_decoder = msgspec.json.Decoder(_OnlyEnvelope)
 _fields_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -87,14 +89,17 @@ class Page:
     cursor: Cursor
     """Where the next page is."""
 
-    size: int
-    """About how many bytes of memory it takes."""
+    body: bytes
+    """The response, of which `of` makes the page again."""
 
     is_repaired: bool
     """Whether a value was replaced before the envelope could be decoded."""
 
     other_fields: Mapping[str, bool] = field(default_factory=dict)
     """See `Records`."""
+
+    total: int | None = None
+    """How many records the whole query has, if the page says so."""
 
     @classmethod
     def of(cls, content: bytes) -> Self:
@@ -107,6 +112,7 @@ class Page:
             Its page.
 
         Raises:
+            IncompletePageError: The page says that its records are not all.
             ValueError: The body is not a page envelope; the message says why.
             RecursionError: It is nested too deeply.
         """
@@ -115,15 +121,19 @@ class Page:
             sum(map(content.count, (b",", b"[", b"{"))) > _MAX_VALUES
         ):
             raise ValueError(f"it has more than {_MAX_VALUES:,} values")
-        is_repaired, other_fields = False, dict[str, bool]()
+        is_repaired, other_fields, total = False, dict[str, bool](), None
         try:
             envelope: _Envelope = _only_envelope_decoder.decode(content)
         except ValueError:
             envelope, is_repaired = _decode(_envelope_decoder, content)
             fields, _ = _decode(_fields_decoder, content)
+            del fields["data"]
+            if failure := failure_in(fields):
+                raise IncompletePageError(f"the field {failure} says so") from None
+            total = total_in(fields)
             other_fields = {
                 name: bytes(fields[name]) not in _NOTHING
-                for name in fields.keys() - {"data", "cursor"}
+                for name in fields.keys() - {"cursor"}
             }
         raw, cursor = envelope.data or [], envelope.cursor
         if envelope.data is None and cursor.has_more:
@@ -131,11 +141,29 @@ class Page:
         if len(raw) > MAX_RECORDS:
             raise ValueError(f"it has {len(raw):,} records")
         if raw and bytes(raw[0])[:1] != b"{":
-            raise ValueError("its first record is no object")
+            raise ValueError("the first record is not an object")
         if is_repaired and _REPLACEMENT in (cursor.next or ""):
-            raise ValueError("its cursor is no valid text")
-        size = len(content) + _PAGE_OVERHEAD
-        return cls(raw, cursor, size, is_repaired, other_fields)
+            raise ValueError("its cursor is not valid text")
+        return cls(raw, cursor, content, is_repaired, other_fields, total)
+
+    def as_last(self) -> Self:
+        """Return the page without the promise of another one."""
+        return replace(self, cursor=Cursor(has_more=False))
+
+    @property
+    def records(self) -> int:
+        """How many records it holds."""
+        return len(self.raw)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether another page is to come."""
+        return self.cursor.has_more
+
+    @property
+    def fingerprint(self) -> int:
+        """A hash of its records."""
+        return hash(tuple(map(bytes, self.raw)))
 
     def decode(self) -> Records:
         """Decode the records.
@@ -158,7 +186,7 @@ class Page:
                 data.append(record)
         except (ValueError, RecursionError) as error:
             raise StreamError(
-                f"a page has records that cannot be read ({error}); {SUPPORT}"
+                f"{SUPPORT}: a page has records that cannot be read", detail=str(error)
             ) from None
         return Records(data, self.raw, is_repaired, self.other_fields)
 

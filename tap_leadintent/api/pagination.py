@@ -30,7 +30,7 @@ class CursorPaginator(BaseAPIPaginator[str | None]):
     @override
     def get_next(self, response: Page) -> str:  # type: ignore[override]
         after = response.cursor.next
-        content = hash(tuple(map(bytes, response.raw)))
+        content = response.fingerprint
         if not after:
             problem = "says has_more but carries no next cursor"
         elif hash(after) in self._cursors:
@@ -42,6 +42,6 @@ class CursorPaginator(BaseAPIPaginator[str | None]):
             self._pages.add(content)
             return after
         raise StreamError(
-            f"page {self.count} {problem}; the stream stops rather than miss records. "
-            "Report it to the API's support."
+            f"report it to the API's support: page {self.count} {problem}, so the "
+            "stream stops rather than miss records"
         )

@@ -94,7 +94,7 @@ def exchange(
         while chunk := response.raw.read1(_CHUNK, decode_content=True):
             body.write(chunk)
             if body.tell() > limits.largest_body:
-                raise TooLargeError(f"{limits.largest_body >> 20} MiB")
+                raise TooLargeError(f"more than {limits.largest_body >> 20} MiB")
             if limits.monotonic() > end:
                 raise requests.ReadTimeout
     finally:

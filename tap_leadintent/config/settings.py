@@ -6,15 +6,8 @@ from typing import Any
 from singer_sdk import typing as th
 from singer_sdk.helpers.capabilities import BATCH_CONFIG
 
-from tap_leadintent.singer.log import SHORTEST_SECRET
-
 _MAX_DAYS = 36_525
 """A hundred years. More is a mistake, and dates could not hold it."""
-
-_HTTPS = r"https://([\w-]{1,63}(\.[\w-]{1,63})*\.?|\[[0-9a-f]*(:[0-9a-f]*){2,7}\])"
-_HTTP = r"http://(localhost|127(\.[0-9]{1,3}){3}|\[::1\])"
-_ROOT = rf"^(?i:{_HTTPS}|{_HTTP})(:[0-9]{{1,5}})?(/[^\s?#]*)?(?<!/v1)(?<!/v1/)\Z"
-"""Patterns end with `\\Z`, as a dollar sign would let a line feed follow."""
 
 
 def _batch_settings() -> dict[str, Any]:
@@ -26,6 +19,13 @@ def _batch_settings() -> dict[str, Any]:
     parts = settings["properties"]
     encoding, storage = parts["encoding"], parts["storage"]
     encoding |= {"type": "object", "required": ["format"]}
+    for part, name, description in (
+        (encoding, "format", "Format of the files."),
+        (encoding, "compression", "Compression of the files: gzip, or none."),
+        (storage, "root", "Folder of the files, such as s3://bucket/rows."),
+        (storage, "prefix", "Beginning of the files' names."),
+    ):
+        part["properties"][name]["description"] = description
     encoding["properties"]["format"] |= {
         "type": "string",
         "enum": ["jsonl", "parquet", "arrow"],
@@ -39,7 +39,7 @@ def _batch_settings() -> dict[str, Any]:
         "type": ["integer", "null"],
         "minimum": 1,
         "title": "Batch Size",
-        "description": "Rows of a file at most.",
+        "description": "Most rows in a file.",
     }
     settings["required"] = ["encoding"]
     for part in (settings, encoding, storage):
@@ -50,25 +50,25 @@ def _batch_settings() -> dict[str, Any]:
 SCHEMA = th.PropertiesList(
     th.Property(
         "base_url",
-        th.StringType(pattern=_ROOT),
+        th.StringType,
         required=True,
-        description="Root of the API, without `/v1`, like `https://api.example.com`; "
-        "plain `http` is for this machine alone",
+        examples=["https://api.example.com"],
+        description="Address of the API, without `/v1`.",
     ),
     th.Property(
         "api_key",
-        th.StringType(pattern=rf"^[!-~]{{{SHORTEST_SECRET},}}\Z"),
+        th.StringType,
         required=True,
         secret=True,
         description="Key of your organization, created in the dashboard under "
-        "Developer -> API Keys: 8 ASCII characters or more, none of them white space",
+        "Developer -> API Keys.",
     ),
     th.Property(
         "start_date",
         th.StringType,
-        description="Date or date-time, UTC, in quotes in YAML: reads what was found, "
-        "observed or active since then. Without it, a first load that is interrupted "
-        "begins again.",
+        required=True,
+        description="Date or date-time, UTC, in quotes in YAML: what was found, "
+        "observed or active since then is loaded.",
     ),
     th.Property(
         "end_date",
@@ -76,27 +76,23 @@ SCHEMA = th.PropertiesList(
         description="Date or date-time, UTC, up to which to read; else now.",
     ),
     th.Property(
-        "lookback_minutes",
-        th.IntegerType(minimum=0, maximum=_MAX_DAYS * 1440),
-        default=2880,
-        description="Minutes before the newest time read that each run reads again.",
-    ),
-    th.Property(
-        "recheck_days",
-        th.IntegerType(minimum=1, maximum=_MAX_DAYS),
-        description="Days in which all covered time is read again, a part in each run.",
+        "lookback_days",
+        th.NumberType(minimum=0, maximum=_MAX_DAYS),
+        default=30,
+        description="Records that appear in the API at most so many days late are "
+        "loaded. With 0, no time is read twice.",
     ),
     th.Property(
         "window_days",
         th.NumberType(exclusive_minimum=0, maximum=_MAX_DAYS),
         default=30,
-        description="The longest interval that one request asks for, in days.",
+        description="Longest time range of one request, in days; 0.02 is half an hour.",
     ),
     th.Property(
         "concurrency",
         th.IntegerType(minimum=1, maximum=32),
         default=4,
-        description="How many requests are sent at once, 1 to 32.",
+        description="Most requests at once, 1 to 32.",
     ),
     th.Property(
         "page_size",
@@ -107,38 +103,39 @@ SCHEMA = th.PropertiesList(
     th.Property(
         "max_requests_per_minute",
         th.IntegerType(minimum=1),
-        description="Limit for all streams together. By default, there is none.",
+        description="Most requests in a minute, for all streams together.",
     ),
     th.Property(
         "request_timeout_seconds",
         th.NumberType(exclusive_minimum=0, maximum=86_400),
         default=60,
-        description="Seconds for a complete response; connecting gets 10 at most.",
+        description="Seconds to wait for a complete response.",
     ),
     th.Property(
         "max_retries",
         th.IntegerType(minimum=0),
         default=8,
-        description="How often a failed request is repeated.",
+        description="Most retries of a failed request.",
     ),
     th.Property(
         "user_agent",
-        th.StringType(pattern=r"^[!-~]([ -~]*[!-~])?\Z"),
-        description="`User-Agent` header, ASCII, by default `tap-leadintent/<version>`",
+        th.StringType,
+        description="The header `User-Agent`, by default `tap-leadintent/<version>`.",
     ),
     th.Property(
         "infer_columns",
         th.BooleanType,
         default=False,
-        description="Discovery adds typed columns to streams that are not documented.",
+        description="Discovery reads a page of each undocumented stream and adds typed "
+        "columns for its fields. Turn it off again once the columns are in the "
+        "catalog.",
     ),
     th.Property(
         "exclude_fields",
         th.ObjectType(additional_properties=th.ArrayType(th.StringType)),
         default={},
-        description='For each stream, the fields that are left out, such as `{"leads": '
-        '["full_name", "company.domain"]}`. It replaces what an extractor sets that '
-        "this one inherits from.",
+        description="For each stream, the fields that are not loaded, such as "
+        '`{"leads": ["full_name", "company.domain"]}`.',
     ),
     th.Property(
         "filters",
@@ -151,19 +148,20 @@ SCHEMA = th.PropertiesList(
         "load_receipts",
         th.BooleanType,
         default=False,
-        description="Adds the stream `loads`, which has a row for each stream and time "
-        "range of a run, also if it failed or found nothing.",
+        description="Adds the stream `loads`: for each run, a row for each stream and "
+        "time range, also if it failed or found nothing.",
     ),
     th.Property(
         "emit_activate_version_messages",
         th.BooleanType,
         default=False,
-        description="Lets the loader mark or delete rows that the API stops returning.",
+        description="After a stream is loaded as FULL_TABLE, lets the loader mark (in "
+        "`_sdc_deleted_at`) or delete the rows that the API no longer returns.",
     ),
     th.Property(
         "batch_config",
         th.CustomType(_batch_settings()),
-        description="Passes rows in files to a loader that reads their format; faster "
-        "for hundreds of thousands of rows, and of no use in a regular run",
+        description="Passes rows to the loader in files. This is faster for hundreds "
+        "of thousands of rows, and the loader must read their format.",
     ),
 ).to_dict()

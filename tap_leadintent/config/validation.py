@@ -1,5 +1,6 @@
 """Checks the settings that only this tap has, before the first request."""
 
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import filter as matching
@@ -8,8 +9,52 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from tap_leadintent import openapi
-from tap_leadintent.singer.checks import did_you_mean, find_unknown_names
-from tap_leadintent.times import EARLIEST, LATEST, parse_instant
+from tap_leadintent.singer.checks import (
+    describe_error,
+    did_you_mean,
+    find_unknown_names,
+)
+from tap_leadintent.singer.log import SHORTEST_SECRET
+from tap_leadintent.times import EARLIEST, format_instant, parse_instant
+
+_HOST = r"([\w-]{1,63}(\.[\w-]{1,63})*\.?|\[[0-9a-f]*(:[0-9a-f]*){2,7}\])"
+_LOOPBACK = r"(localhost|127(\.[0-9]{1,3}){3}|\[::1\])"
+_COPY = "copy it again from the dashboard, Developer -> API Keys"
+
+# A key or a password may stand in an address by mistake, so that is not quoted.
+_MISTAKES = {
+    "base_url": (
+        (r"@", "has a user, a password or a key in it: leave out what is before the @"),
+        (r"/v1/?\Z", "{value!r} ends with /v1: leave that out"),
+        (r"^(?!(?i:https?)://)", "{value!r} does not begin with https://"),
+        (
+            rf"^(?i:http)://(?!(?i:{_LOOPBACK})(:|/|\Z))",
+            "{value!r} is not encrypted: write https:// (http:// is for localhost)",
+        ),
+        (
+            r"[?#]",
+            "{value!r} has a query or a fragment: leave out what is after ? or #",
+        ),
+        (
+            rf"^(?!(?i:https?://({_HOST}|{_LOOPBACK})(:[0-9]{{1,5}})?(/[^\s?#]*)?\Z))",
+            "{value!r} is not an address, such as https://api.example.com",
+        ),
+    ),
+    "api_key": (
+        (
+            rf"^.{{,{SHORTEST_SECRET - 1}}}\Z",
+            f"has {{length}} characters, a key has {SHORTEST_SECRET} or more: {_COPY}",
+        ),
+        (r"[^!-~]", f"has white space or another character that no key has: {_COPY}"),
+    ),
+    "user_agent": (
+        (
+            r"^(?![!-~]([ -~]*[!-~])?\Z)",
+            "{value!r} is not ASCII or has white space around it",
+        ),
+    ),
+}
+"""For each setting, patterns of mistakes, the likeliest first, and what to say."""
 
 _OPTIONS = ("__alias__", "__else__", "__filter__", "__key_properties__", "__source__")
 """What a stream map may set beside fields."""
@@ -23,12 +68,28 @@ def _date_problems(config: Mapping[str, Any]) -> Iterator[str]:
         except ValueError:
             problem = f"{config[name]!r} is not a date or date-time, such as 2026-01-31"
             yield f"{name}: {problem}"
+    start, end, now = (
+        dates.get("start_date", EARLIEST),
+        dates.get("end_date"),
+        time.time(),
+    )
     # Up to a day ahead is accepted: in some time zones it is tomorrow already.
-    latest = min(dates.get("end_date", LATEST), time.time() + 86_400)
-    if dates.get("start_date", EARLIEST) > latest:
-        yield "start_date: comes after end_date, or lies in the future"
-    if "recheck_days" in config and "start_date" not in config:
-        yield "recheck_days: needs start_date; without it no part can be read again"
+    if start > now + 86_400:
+        today = format_instant(int(now))
+        yield f"start_date: {config['start_date']} lies in the future; now is {today}"
+    elif end is not None and start > end:
+        text = "start_date: {start_date} comes after end_date, which is {end_date}"
+        yield text.format(**config)
+
+
+def _text_problems(config: Mapping[str, Any]) -> Iterator[str]:
+    """Check the texts that have a form; of each, the first mistake is named."""
+    for name, mistakes in _MISTAKES.items():
+        value = str(config.get(name, ""))
+        for pattern, text in mistakes if name in config else ():
+            if re.search(pattern, value):
+                yield f"{name}: {text.format(value=value, length=len(value))}"
+                break
 
 
 def _name_problems(config: Mapping[str, Any]) -> Iterator[str]:
@@ -69,8 +130,9 @@ def _filter_problems(stream: str, fields: Mapping[str, Any]) -> Iterator[str]:
         elif field == "cursor":
             yield f"{field}: is set by the tap and cannot be a filter"
         elif field in documented:
-            for error in Draft202012Validator(documented[field]).iter_errors(value):
-                yield f"{field}: {error.message}"
+            schema = {"properties": {field: documented[field]}}
+            for error in Draft202012Validator(schema).iter_errors({field: value}):
+                yield from describe_error(error)
         elif hint := did_you_mean(field, documented):
             yield f"{field}: there is no such request field{hint}"
 
@@ -128,5 +190,5 @@ def _map_problems(entry: str, definition: Any) -> Iterator[str]:  # noqa: ANN401
             yield f".{name}: there is no such field{hint}"
 
 
-CHECKS = (_date_problems, _name_problems)
+CHECKS = (_text_problems, _date_problems, _name_problems)
 """Find problems of the settings that their schema cannot."""

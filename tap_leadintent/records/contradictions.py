@@ -9,7 +9,7 @@ API description: "POST /v1/signals/leads", "POST /v1/monitor/signals".
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tap_leadintent.records.notes import RecordNotes
+from tap_leadintent.findings import Finding, Findings
 from tap_leadintent.times import field_at, format_instant, time_at, utc_timestamp
 
 Paths = Mapping[str, Sequence[str]]
@@ -41,7 +41,7 @@ class Contradictions:
         records: Iterable[dict[str, Any]],
         range_name: str,
         interval: tuple[int, int],
-        notes: RecordNotes,
+        findings: Findings,
     ) -> None:
         """Warn of records that a request should have left out.
 
@@ -49,23 +49,16 @@ class Contradictions:
             records: Records of a page, as the API gave them.
             range_name: The requested time range, empty without one.
             interval: The requested interval, in UTC seconds since 1970.
-            notes: Logs each warning once.
+            findings: Learns of them.
         """
         for name, path, accepted in self._filters:
             values = (field_at(path, record) for record in records)
             if any(isinstance(v, str) and v.casefold() not in accepted for v in values):
-                notes.warn_once(
-                    f"Some records do not match the filter {name}, so the API may read "
-                    "it in another way; ask the API's support"
-                )
+                findings.note(Finding.OUTSIDE_FILTER, [name])
         if path := self._time_fields.get(range_name, ()):
             # An API may round times to seconds.
             start, end = (format_instant(each) for each in interval)
             first, last = utc_timestamp(start) or "", f"{end[:-1]}.999999Z"
             times = (time_at(path, record) for record in records)
             if any(time and not first <= time <= last for time in times):
-                notes.warn_once(
-                    f"Some records lie outside the requested range of {range_name}, so "
-                    "the API may use another time zone or whole days, or ignore a "
-                    "bound, and other records may be missing; ask the API's support"
-                )
+                findings.note(Finding.OUTSIDE_RANGE, [range_name])

@@ -6,8 +6,8 @@ from itertools import compress
 from typing import Any
 
 from tap_leadintent.api.page import Records
+from tap_leadintent.findings import Finding, Findings
 from tap_leadintent.openapi import ComputedColumn
-from tap_leadintent.records.notes import RecordNotes
 
 _MAX_KEYS = 130_000
 """Keys that are remembered, in about 13 MB."""
@@ -28,20 +28,20 @@ class Duplicates:
         self,
         keys: Sequence[str],
         computed_columns: Iterable[ComputedColumn],
-        notes: RecordNotes,
+        findings: Findings,
     ) -> None:
         """Create it for a stream.
 
         Args:
             keys: The key columns; without any, `id` is taken for the key.
             computed_columns: The columns that the stream computes.
-            notes: Learns of records that have the same key.
+            findings: Learns of records that have the same key.
         """
         computed = {column.name: column.compute for column in computed_columns}
         self._key_parts = [
             computed.get(name, partial(_text_of, name)) for name in keys or ["id"]
         ]
-        self._notes = notes
+        self._findings = findings
         self._emitted: dict[int, int] = {}
         """For the hash of each key, that of the JSON that was emitted last of it."""
 
@@ -57,14 +57,6 @@ class Duplicates:
         are_new = [self._remember(*each) for each in self.check(records)]
         data, raw = compress(records.data, are_new), compress(records.raw, are_new)
         return records._replace(data=[*data], raw=[*raw])
-
-    def has_new(self, records: Records) -> bool:
-        """Return whether some records have keys that were not emitted before.
-
-        Args:
-            records: Records of a page, which are not emitted.
-        """
-        return any(key not in self._emitted for key, _ in self._hashes(records))
 
     def check(self, records: Records) -> list[tuple[int, int]]:
         """Note records of a page that have the same key and different contents.
@@ -83,7 +75,7 @@ class Duplicates:
                 other = first.setdefault(key, record)
                 names = {*other, *record}
                 if differing := [n for n in names if other.get(n) != record.get(n)]:
-                    self._notes.note_repeated_key(key, differing)
+                    self._findings.note(Finding.REPEATED_KEYS, differing, [key])
         return hashes
 
     def _remember(self, key: int, content: int) -> bool:

@@ -4,6 +4,7 @@ A column holds the field of the same name. A field without a column, or whose va
 contradicts its column's type, goes to `additional_properties` under its own name.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,19 +12,15 @@ from jsonschema import Draft202012Validator
 from singer_sdk.singerlib import SelectionMask
 
 from tap_leadintent.errors import StreamError
+from tap_leadintent.findings import Finding, Findings
 from tap_leadintent.openapi import ADDITIONAL_PROPERTIES, ComputedColumn
+from tap_leadintent.progress import counted
 from tap_leadintent.records.column_types import ColumnTypes
 from tap_leadintent.records.exclusion import Exclusion
 from tap_leadintent.records.keys import canonical_json
-from tap_leadintent.records.notes import RecordNotes
 from tap_leadintent.times import field_at, is_finer
 
 Record = dict[str, Any]
-
-_NO_ID = (
-    "A record has no id, so its key is made from all its content: when the record "
-    "changes, it becomes another row"
-)
 
 
 class RecordShaper:
@@ -34,7 +31,8 @@ class RecordShaper:
         *,
         columns: Mapping[str, dict[str, Any]],
         mask: SelectionMask,
-        notes: RecordNotes,
+        findings: Findings,
+        unknown_fields: Finding = Finding.UNTYPED_FIELDS,
         key_properties: Sequence[str] = (),
         computed_columns: Iterable[ComputedColumn] = (),
         exclusion: Exclusion | None = None,
@@ -44,12 +42,13 @@ class RecordShaper:
         Args:
             columns: The schema of each column, by the column's name.
             mask: Which fields are selected.
-            notes: Collects what to log about the records.
+            findings: Collects what to log about the records.
+            unknown_fields: The finding that a field has no column.
             key_properties: The key columns; every record must have a value for each.
             computed_columns: The columns that are computed.
             exclusion: The fields to remove from each record first, if any.
         """
-        self._notes = notes
+        self._findings, self._unknown = findings, unknown_fields
         self._exclusion = exclusion or None
         # A breadcrumb has "properties" before each name.
         self._deselected = Exclusion(
@@ -66,6 +65,7 @@ class RecordShaper:
         self._computed = [computed[name] for name in computed if name in columns]
         self._has_extra_fields = ADDITIONAL_PROPERTIES in columns
         self._keys = key_properties
+        self._without_key = Counter[str]()
         self._never_null = [
             name
             for name, schema in columns.items()
@@ -85,10 +85,8 @@ class RecordShaper:
 
         Returns:
             The shaped records. Columns without a value are null, or absent if their
-            schema does not allow null.
-
-        Raises:
-            StreamError: A key column has no value.
+            schema does not allow null. Records without a value for a key column are
+            left out.
         """
         if self._exclusion is not None:
             records = self._exclusion.apply(records)
@@ -97,12 +95,27 @@ class RecordShaper:
             self._shape(record, columns_to_check, window_end) for record in records
         ]
         for key in self._keys:
-            if any(row.get(key) in (None, "") for row in shaped):
-                raise StreamError(
-                    f"a record has no {key}, which is part of the stream's key; choose "
-                    "key-properties that every record has"
-                )
+            with_key = [row for row in shaped if row.get(key) not in (None, "")]
+            if left_out := len(shaped) - len(with_key):
+                self._findings.note(Finding.NO_KEY, [key])
+                self._without_key[key] += left_out
+                shaped = with_key
         return shaped
+
+    def raise_for_left_out(self) -> None:
+        """Say which records could not be keyed, after all others have been written.
+
+        Raises:
+            StreamError: There are some.
+        """
+        for key, count in self._without_key.items():
+            advice = "choose key-properties that every record has"
+            if key == "id":
+                advice = "tell the API's support; there is nothing to set"
+            raise StreamError(
+                f"{advice}: {counted(count, 'record')} without {key} left out, "
+                "everything else was read"
+            )
 
     def _shape(
         self, record: Record, columns_to_check: Collection[str], window_end: str | None
@@ -115,16 +128,16 @@ class RecordShaper:
             unknown_fields = {name: shaped.pop(name) for name in unknown}
             extra_fields = self._deselected.apply(unknown_fields)
             if self._has_extra_fields:
-                self._notes.note_without_column(extra_fields)
+                self._findings.note(self._unknown, extra_fields)
         if replaced := self._coerce(shaped, columns_to_check):
             extra_fields |= self._deselected.apply(replaced)
         for column in self._computed:
             value = column.compute(record, window_end)
             if value is None and column.fallback:
-                self._notes.warn_once(_NO_ID)
+                self._findings.note(Finding.NO_ID)
                 value = column.fallback(record)
             if value is None and column.source and field_at(column.source, record):
-                self._notes.note_contradiction(column.name)
+                self._findings.note(Finding.MISMATCH, [column.name])
             shaped[column.name] = value
         if self._has_extra_fields:
             shaped[ADDITIONAL_PROPERTIES] = extra_fields or None
@@ -147,7 +160,7 @@ class RecordShaper:
                     # An id that is no text would stop the stream.
                     shaped[name] = canonical_json(value)
                 elif not self._deselected.removes(name):
-                    self._notes.note_contradiction(name)
+                    self._findings.note(Finding.MISMATCH, [name])
             # Times are the only texts that conversion changes.
             elif coerced is not value and isinstance(value, str) and is_finer(value):
                 replaced[name] = value

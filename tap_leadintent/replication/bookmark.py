@@ -1,22 +1,23 @@
-"""Reads and writes the coverage in a stream's state.
+"""Reads and writes what a stream's state says about its time ranges.
 
 The state holds one list of `{"range", "from", "to", "source", "filters", "key"}`, in
 which `source` is an address, and `filters` and `key` are hashes. It is one list because
-Meltano merges states key by key but replaces a list as one value. One entry may have
-`rechecked` in place of `range`, `from` and `to`: when the recheck was done last.
+Meltano merges states key by key but replaces a list as one value. An entry with `hole`
+is an interval that could not be read. The newest entry of a range has `settled` if its
+end is not to be read again. One entry has the figures of `Caps`.
 
 A run reads and writes the entries of its own source. It keeps the latest entries of
 other sources, so that a mistyped address or a change of filters loses no coverage.
 """
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Self
 
 import msgspec
 
+from tap_leadintent.replication.caps import Caps
 from tap_leadintent.replication.intervals import (
     Coverage,
     Interval,
@@ -26,7 +27,6 @@ from tap_leadintent.replication.intervals import (
     union,
 )
 from tap_leadintent.replication.source import Source, normalised
-from tap_leadintent.singer.log import summarize
 from tap_leadintent.times import LATEST, format_instant, parse_instant
 
 RawEntry = dict[str, Any]
@@ -37,25 +37,36 @@ COVERAGE = "coverage"
 MAX_OTHERS = 3
 """Other sources whose entries are kept; more would make states longer."""
 
+_FIGURES = ("longest", "page")
+
 
 class _Entry(msgspec.Struct):
     range: str
     start: str = msgspec.field(name="from")
     end: str = msgspec.field(name="to")
+    hole: bool = False
+    settled: bool = False
 
 
 @dataclass
 class Bookmark:
-    """A stream's state: the coverage of the run's source, and of other sources."""
+    """A stream's state: what has been read of the run's source, and of others."""
 
     source: Source
     """What the run reads."""
 
-    coverage: Coverage
+    coverage: Coverage = field(default_factory=dict)
     """What of it is covered; the run extends it."""
 
-    rechecked: int | None = None
-    """When the last recheck was done, in UTC seconds since 1970; None without one."""
+    holes: Coverage = field(default_factory=dict)
+    """What of it could not be read."""
+
+    settled: set[str] = field(default_factory=set)
+    """The ranges whose newest covered instant was so old when it was read that it is
+    not to be read again."""
+
+    caps: Caps = field(default_factory=lambda: Caps(0))
+    """What its queries have shown."""
 
     others: Sequence[RawEntry] = ()
     """Entries of the latest other sources, the latest first."""
@@ -72,7 +83,7 @@ class Bookmark:
     """Why the stream is read from scratch although there is a state, if it is."""
 
     @classmethod
-    def read(cls, state: Mapping[str, Any], source: Source) -> Self:
+    def read(cls, state: Mapping[str, Any], source: Source, page_size: int = 0) -> Self:
         """Read a stream's state.
 
         An entry without a source counts as one of this source's address.
@@ -80,93 +91,97 @@ class Bookmark:
         Args:
             state: The stream's state, of this tap or another.
             source: What the run reads.
+            page_size: How many records the run asks for in a page.
 
         Returns:
             The bookmark. If the state is malformed, or not about the source, nothing is
             covered and `problem` says why. It may quote the state, at any length.
         """
-        by_source: dict[Source, list[RawEntry]] = {source: []}
-        coverage, rechecked, problem, former = Coverage(), None, None, None
+        bookmark = cls(source, caps=Caps(page_size))
         if state and COVERAGE not in state:
-            problem = "its state does not say what has been read"
+            bookmark.problem = "its state does not say what has been read"
+        by_source: dict[Source, list[RawEntry]] = {source: []}
         try:
             raw = msgspec.convert(state.get(COVERAGE, []), list[dict[str, Any]])
             for entry in raw:
                 address = normalised(str(entry.get("source") or source.address))
                 its = Source(address, str(entry.get("filters", "")))
                 by_source.setdefault(its, []).append({**entry, "source": address})
-            # A state that was merged may have several.
-            times = [e["rechecked"] for e in by_source[source] if "rechecked" in e]
-            rechecked = min((parse_instant(str(time)) for time in times), default=None)
-            coverage = _coverage(by_source[source])
+            bookmark._take(by_source[source])
         except ValueError as error:
-            problem = str(error)
+            bookmark.problem = str(error)
         own = by_source.pop(source)
-        key_mark = next((str(each["key"]) for each in own if "key" in each), "")
-        if by_source and not problem and not coverage:
-            former = next(iter(by_source))
-            problem = (
-                f"its state was made for {former}, not for {source}; its coverage is "
-                "kept"
+        bookmark.key_mark = next((str(e["key"]) for e in own if "key" in e), "")
+        if by_source and not bookmark.problem and not bookmark.coverage:
+            bookmark.former = next(iter(by_source))
+            bookmark.problem = (
+                f"its state was made for {bookmark.former}, not for {source}; its "
+                "coverage is kept"
             )
-        others = [*chain(*[*by_source.values()][:MAX_OTHERS])]
-        return cls(source, coverage, rechecked, others, key_mark, former, problem)
+        bookmark.others = [*chain(*[*by_source.values()][:MAX_OTHERS])]
+        return bookmark
 
-    def warnings(self, key_mark: str, now: int) -> Iterator[str]:
-        """Say what of the state is ignored, and that the API key is another one.
-
-        Args:
-            key_mark: `key_mark` of the run's API key.
-            now: When the run begins, in UTC seconds since 1970.
-
-        Yields:
-            A text for each warning.
-        """
-        if self.problem:
-            yield f"The stream is read from scratch: {summarize(self.problem)}"
-        if self.key_mark not in {"", key_mark}:
-            yield (
-                "api_key is not the one that the state was made with; if it may read "
-                "more, such as other sheets, forget the coverage "
-                "(tap-leadintent-state forget), as covered time is not read again; if "
-                "it belongs to another organization, use a separate state for it"
-            )
-        ends = [end for covered in self.coverage.values() for _, end in covered]
-        if (newest := max(ends, default=now)) > now:
-            text = "The state covers a time in the future, up to {}, which is ignored"
-            yield text.format(format_instant(newest))
+    def _take(self, entries: Sequence[RawEntry]) -> None:
+        """Take the entries of the run's source."""
+        found: dict[bool, dict[str, list[Interval]]] = {False: {}, True: {}}
+        ends: dict[str, tuple[int, bool]] = {}
+        with_range = [each for each in entries if "range" in each]
+        for entry in msgspec.convert(with_range, list[_Entry]):
+            start, end = parse_instant(entry.start), parse_instant(entry.end)
+            # What ends before it begins covers nothing.
+            if start <= end:
+                found[entry.hole].setdefault(entry.range, []).append((start, end))
+                if not entry.hole:
+                    newest = (end, entry.settled)
+                    ends[entry.range] = max(newest, ends.get(entry.range, newest))
+        self.coverage, self.holes = (
+            {name: union(each) for name, each in found[is_hole].items()}
+            for is_hole in (False, True)
+        )
+        self.settled = {name for name, (_, is_settled) in ends.items() if is_settled}
+        for name in _FIGURES:
+            figures = (msgspec.convert(each.get(name, 0), int) for each in entries)
+            setattr(self.caps, name, max(figures, default=0))
 
     def cover(
         self,
-        names: Sequence[str],
+        name: str,
         interval: Interval,
         *,
         until: int = LATEST,
-        left_out: Sequence[Interval] = (),
+        settled_to: int = -LATEST,
         drops_later: bool = False,
     ) -> None:
         """Extend the coverage by an interval whose rows have been written.
 
         Args:
-            names: The time ranges that the interval is covered of.
+            name: The time range.
             interval: The interval.
             until: What lies after this instant is not covered, in UTC seconds.
-            left_out: What could not be read before the interval. It is taken out of the
-                coverage: an earlier run may have read it, but it was to be read again,
-                and the lookback moves on with the interval.
+            settled_to: Up to this instant, records do not appear late any more.
             drops_later: Whether everything after the interval is taken out of the
                 coverage.
         """
-        start, end = interval
-        if start >= min(end, until):
+        start, end = interval[0], min(interval[1], until)
+        if start >= end:
             return
-        for name in names:
-            covered = self.coverage.setdefault(name, [])
-            for each in left_out:
-                covered[:] = subtract(covered, each)
-            if drops_later:
-                cut_off(covered, end)
-            add(covered, (start, min(end, until)))
+        covered = self.coverage.setdefault(name, [])
+        if drops_later:
+            cut_off(covered, end)
+        add(covered, (start, end))
+        self.holes[name] = subtract(self.holes.get(name, []), interval)
+        if covered[-1][1] == end:
+            (self.settled.add if end <= settled_to else self.settled.discard)(name)
+
+    def leave(self, name: str, interval: Interval) -> None:
+        """Note an interval that could not be read, also if it was read before.
+
+        Args:
+            name: The time range.
+            interval: The interval.
+        """
+        self.coverage[name] = subtract(self.coverage.get(name, []), interval)
+        add(self.holes.setdefault(name, []), interval)
 
     def to_state(self) -> list[RawEntry]:
         """Write the list for a state.
@@ -174,25 +189,20 @@ class Bookmark:
         Returns:
             One entry for each interval, by range and time, then those of others.
         """
-        address, filters = self.source
-        about = {"source": address, "filters": filters, "key": self.key_mark}
-        about = {name: text for name, text in about.items() if text}
-        entries = [
-            {"range": name, "from": format_instant(start), "to": format_instant(end)}
-            for name, covered in self.coverage.items()
-            for start, end in covered
-        ]
-        if self.rechecked is not None:
-            entries.append({"rechecked": format_instant(self.rechecked)})
-        return [*({**entry, **about} for entry in entries), *self.others]
+        entries: list[RawEntry] = []
+        for name, covered in self.coverage.items():
+            entries += map(self._entry, [name] * len(covered), covered)
+            if covered and name in self.settled:
+                entries[-1]["settled"] = True
+        for name, holes in self.holes.items():
+            entries += [{**self._entry(name, each), "hole": True} for each in holes]
+        if entries:
+            figures = {name: getattr(self.caps, name) for name in _FIGURES}
+            entries[0] |= {name: n for name, n in figures.items() if n}
+        return [*entries, *self.others]
 
-
-def _coverage(entries: Sequence[RawEntry]) -> Coverage:
-    covered = defaultdict[str, list[Interval]](list)
-    covering = [each for each in entries if "rechecked" not in each]
-    for each in msgspec.convert(covering, list[_Entry]):
-        start, end = parse_instant(each.start), parse_instant(each.end)
-        # What ends before it begins covers nothing.
-        if start <= end:
-            covered[each.range].append((start, end))
-    return {name: union(covered[name]) for name in covered}
+    def _entry(self, name: str, interval: Interval) -> RawEntry:
+        start, end = map(format_instant, interval)
+        entry = {"range": name, "from": start, "to": end, "source": self.source.address}
+        entry |= {"filters": self.source.filters, "key": self.key_mark}
+        return {name: text for name, text in entry.items() if text}

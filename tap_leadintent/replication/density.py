@@ -5,10 +5,6 @@ from bisect import bisect_left, insort
 _PAGES = 8
 """Pages over which the density is measured."""
 
-FEW_RECORDS = 20
-"""A last page with fewer records is no sign of a full one: by chance, too many small
-pages are as full as others."""
-
 
 class Density:
     """How many pages a second the windows hold that have been read completely."""
@@ -51,47 +47,29 @@ class Density:
 
 
 class PageSizes:
-    """How many records the pages hold."""
+    """How many records the pages of a step hold."""
 
-    def __init__(self, page_size: int, *, is_ordinary: bool) -> None:
+    def __init__(self, page_size: int) -> None:
         """Create it for the pages of a step.
 
         Args:
             page_size: How many records are asked for.
-            is_ordinary: Whether a scheduled run reads what came since the last one.
         """
-        self._asked_for = page_size
-        self._is_ordinary = is_ordinary
         self._full = page_size / 2
         """Records that count as a full page: the most that one page has held so far, as
         the API may return fewer than it is asked for. It begins with half of that."""
-        self._most_before_another = 0
-        """The most records of a page that was not the last one."""
 
-    def share(self, records: int) -> float:
-        """Return which share of a full page a last page is."""
-        return records / self._full
+    def share(self, records: int, *, has_more: bool) -> float:
+        """Return which share of a full page a page is.
 
-    def share_before_another(self, records: int) -> float:
-        """Note a page before another one, and return which share of a full page it is.
-
-        It counts at least half. An empty page says nothing about how dense records are.
-        """
-        self._full = max(self._full, records)
-        self._most_before_another = max(self._most_before_another, records)
-        return max(0.5, self.share(records)) if records else 0.0
-
-    def may_be_capped(self, records: int) -> bool:
-        """Return whether a last page may hide that more follow.
-
-        Some APIs end every query after a number of records. Then the last page is as
-        full as the others. By chance, so is the last page of one window in a hundred.
+        A page before another one counts at least half. An empty page says nothing about
+        how dense records are.
 
         Args:
-            records: How many records the last page held.
+            records: How many records it holds.
+            has_more: Whether another page follows.
         """
-        is_full = records >= (self._most_before_another or self._asked_for)
-        if not (self._is_ordinary or self._most_before_another):
-            # A server may send half of what it is asked for, or a quarter.
-            is_full = is_full or self._asked_for % max(1, records) == 0
-        return is_full and records >= FEW_RECORDS
+        if has_more:
+            self._full = max(self._full, records)
+        share = records / self._full
+        return max(0.5, share) if has_more and records else share

@@ -1,110 +1,66 @@
 """Plans what a run reads of a stream, from its state, its settings and the time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.intervals import Coverage, Interval
-from tap_leadintent.times import EARLIEST, parse_instant
+from tap_leadintent.times import EARLIEST
 
-BEGINNING = 0
-"""Where the ranges begin without a `start_date`, in seconds since 1970."""
+DAY = 86_400
 
-_DAY = 86_400
-
-_QUIET_SECONDS = 30 * _DAY
+_QUIET_SECONDS = 30 * DAY
 """If a range has coverage, an interval of fewer seconds is what came since the last
 run, and likely holds little."""
+
+_SHORTEST_PERIOD = 450
+"""7.5 minutes: the first age at which an instant is read again."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scope:
-    """What the settings ask for; instants are in UTC seconds since 1970."""
+    """What is to be read; instants are in UTC seconds since 1970."""
 
     ranges: Sequence[str] = ()
-    """The stream's time ranges; runs with an end read the first alone."""
+    """The time ranges; runs with an end read the first alone."""
 
-    start: int | None = None
-    """`start_date`."""
+    start: int
+    """Where the ranges begin."""
 
     end: int | None = None
-    """`end_date`."""
+    """Where the range ends, if that is not the present."""
 
     lookback: int = 0
-    """`lookback_minutes`, in seconds."""
-
-    recheck: int | None = None
-    """`recheck_days`, in seconds."""
-
-    @classmethod
-    def of(cls, config: Mapping[str, Any], ranges: Sequence[str] = ()) -> Self:
-        """Read the settings.
-
-        Args:
-            config: Valid settings.
-            ranges: The stream's time ranges.
-
-        Returns:
-            What they ask for.
-        """
-        start, end = config.get("start_date"), config.get("end_date")
-        days = config.get("recheck_days")
-        return cls(
-            ranges=ranges,
-            start=None if start is None else parse_instant(start),
-            end=None if end is None else parse_instant(end, round_up=True),
-            lookback=int(config["lookback_minutes"]) * 60,
-            recheck=None if days is None else int(days) * _DAY,
-        )
-
-    @property
-    def since(self) -> int:
-        """Where the ranges begin."""
-        return BEGINNING if self.start is None else self.start
+    """How many seconds late a record may appear and is loaded all the same."""
 
 
-class Step(NamedTuple):
-    """A part of a plan: reads intervals of one time range, oldest first.
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """A part of a plan: reads intervals of one time range, oldest first."""
 
-    A step without a range reads all records in one chain.
-    """
+    range_name: str
+    """The range; empty for a list of all records."""
 
-    name: str
-    """The range, or nothing."""
+    intervals: Sequence[Interval]
+    """What it reads, in UTC seconds since 1970."""
 
-    intervals: list[Interval]
-    """In UTC seconds since 1970. Without a range, it is one interval, which counts as
-    covered afterwards."""
-
-    covers: Sequence[str] = ()
-    """The ranges of which each window counts as covered when it has been read."""
+    holes: Sequence[Interval] = ()
+    """Parts of it that an earlier run could not read."""
 
     has_coverage: bool = False
     """Whether earlier runs have read a part of the range."""
 
-    unread: Sequence[Interval] = ()
-    """If the newest version of a record must come last, the parts of `intervals` that
-    earlier runs have not read, and the lookback. The API may return one record in
-    several windows, and its newest version in the last one. So as soon as one of these
-    parts has been read, everything after it is read again."""
-
-    is_recheck: bool = False
-    """Whether it is read because of `recheck_days`."""
-
-    hint: str = ""
-    """What to do if the API refuses to return all records."""
+    read_again_to: int | None = None
+    """As soon as one of the intervals has been read, everything after it is read again
+    up to this instant, if there is one. The API may return one record in several
+    windows, and its newest version, which must come last, in the last one."""
 
     @property
     def is_quiet(self) -> bool:
         """Whether each interval is likely to hold very little."""
         is_short = all(end - start < _QUIET_SECONDS for start, end in self.intervals)
         return self.has_coverage and is_short
-
-    @property
-    def drops_later(self) -> bool:
-        """Whether reading a window takes everything after it out of the coverage."""
-        return bool(self.unread)
 
 
 class Plan(NamedTuple):
@@ -116,94 +72,103 @@ class Plan(NamedTuple):
     steps: list[Step]
     """What it reads, in this order."""
 
-    rechecked_before: int | None
-    """When the last recheck was done, in UTC seconds since 1970. It is None without the
-    setting: time that passes without rechecks must not count as rechecked later."""
 
-    rechecked_after: int | None
-    """What that becomes when all of this has been read."""
-
-
-def make_plan(scope: Scope, covered: Coverage, rechecked: int | None, now: int) -> Plan:
+def make_plan(
+    scope: Scope,
+    covered: Coverage,
+    now: int,
+    *,
+    holes: Coverage | None = None,
+    settled: Collection[str] = (),
+) -> Plan:
     """Plan a run.
 
     Args:
-        scope: What the settings ask for.
+        scope: What is to be read.
         covered: What the state covers; of it, the future does not count.
-        rechecked: When the last recheck was done, in UTC seconds since 1970.
         now: When the run begins by our clock, in UTC seconds since 1970.
+        holes: What earlier runs could not read.
+        settled: The ranges whose newest covered instant is not read again.
 
     Returns:
         The plan.
     """
-    first, *others = scope.ranges
-    known = {
+    until = now if scope.end is None else min(now, scope.end)
+    ranges = scope.ranges if scope.end is None else scope.ranges[:1]
+    kept: Coverage = {
         name: intervals.overlap(covered.get(name, []), (EARLIEST, now))
         for name in scope.ranges
     }
-    kept = {**known}
-    has_beginning = all(each and each[0][0] <= BEGINNING for each in known.values())
-    if scope.start is None and scope.end is None and not has_beginning:
-        # Nobody knows where the history begins, and windows from 1970 on would take
-        # many requests.
-        hint = "set start_date, so that the stream is read by time ranges"
-        everything = Step("", [(BEGINNING, now)], scope.ranges, hint=hint)
-        return Plan(kept, [everything], None, None)
-    until = now if scope.end is None else min(now, scope.end)
-    requested = (scope.since, until)
-    kept[first], to_read = _to_read(known[first], requested, scope.lookback)
-    steps = [Step(first, to_read, [first], bool(known[first]))]
-    before = after = rechecked if scope.recheck else None
-    if scope.end is None:
-        for name in others:
-            kept[name], to_read = _to_read(known[name], requested, scope.lookback)
-            # The API may return a record in the window of each of its signals, and the
-            # newest must come last: all is read from where the oldest interval begins.
-            again = [(start, now) for start, _ in to_read[:1]]
-            steps.append(Step(name, again, [name], bool(known[name]), to_read))
-        if scope.recheck:
-            before, after = (now if before is None else min(before, now)), now
-            to_read = _to_recheck(scope.since, before, now, scope.recheck)
-            known_before = bool(known[first])
-            recheck = Step(first, to_read, [first], known_before, is_recheck=True)
-            steps.append(recheck)
-    needed = [step for step in steps if step.intervals]
-    return Plan(kept, needed, before, after)
+    steps: list[Step] = []
+    for name in ranges:
+        has_coverage = bool(kept[name])
+        again = 0
+        if has_coverage and name not in settled:
+            again = seconds_to_read_again(kept[name][-1][1], now, scope.lookback)
+        kept[name], to_read = _to_read(kept[name], (scope.start, until), again)
+        inside = [
+            part
+            for each in to_read
+            for part in intervals.overlap((holes or {}).get(name, []), each)
+        ]
+        if to_read:
+            steps.append(
+                Step(
+                    range_name=name,
+                    intervals=to_read,
+                    holes=inside,
+                    has_coverage=has_coverage,
+                    read_again_to=None if name == scope.ranges[0] else until,
+                )
+            )
+    return Plan(kept, steps)
+
+
+def seconds_to_read_again(newest: int, now: int, lookback: int) -> int:
+    """Return how many seconds before the newest covered instant are read again.
+
+    An instant is read again when its age has about doubled. Time is divided into
+    periods of 7.5 minutes, of 15, of 30 and so on; the longest is the first that is at
+    least `lookback`. If the run lies in another period than the newest covered instant,
+    twice the period is read again. So a record that appears `d` seconds late, at most
+    `lookback`, is read at most `2 * d` seconds after it appears, or by the next run.
+
+    Args:
+        newest: The newest covered instant, in UTC seconds since 1970.
+        now: When the run begins.
+        lookback: As in `Scope`; with 0, nothing is read again.
+
+    Returns:
+        The seconds.
+    """
+    seconds, period = 0, _SHORTEST_PERIOD
+    while lookback:
+        if newest // period != now // period:
+            seconds = 2 * period
+        if period >= lookback:
+            break
+        period *= 2
+    return seconds
 
 
 def _to_read(
-    covered: list[Interval], requested: Interval, lookback: int
+    covered: list[Interval], requested: Interval, again: int
 ) -> tuple[list[Interval], list[Interval]]:
     """Return what stays covered of a range, and what to read of it, oldest first.
 
-    The lookback stays covered, although it is read again. If `start_date` lies within
-    it, its first part is not read now, and no later lookback reaches back to it, unless
-    this run reads nothing newer. So this part is taken out of the coverage.
+    What is read again stays covered. If the requested interval begins within it, its
+    first part is not read now, and perhaps not when its age has doubled. So this part
+    is taken out of the coverage.
     """
     if not covered:
         return [], intervals.missing(requested, [])
     newest = covered[-1][1]
-    oldest = newest - lookback
-    settled = intervals.subtract(covered, (oldest, newest))
-    to_read = intervals.missing(requested, settled)
+    oldest = newest - again
+    to_read = intervals.missing(
+        requested, intervals.subtract(covered, (oldest, newest))
+    )
     start, end = requested
     if oldest < start < end and newest < end:
-        never_read_again = (oldest, min(newest, start))
-        covered = intervals.subtract(covered, never_read_again)
+        not_read = (oldest, min(newest, start))
+        covered = intervals.subtract(covered, not_read)
     return covered, to_read
-
-
-def _to_recheck(since: int, last: int, now: int, period: int) -> list[Interval]:
-    """Return the intervals that a recheck reads, if the last one was done at `last`.
-
-    Time is divided into periods since 1970. In each period, the rechecks go evenly from
-    `since` to the present: when half of the period is over, they have read the first
-    half of the time from `since` to then.
-    """
-    if now - last >= period:
-        passed = [(since, now)]
-    else:
-        old, new = [since + (t - since) * (t % period) // period for t in (last, now)]
-        is_same = last // period == now // period
-        passed = [(old, new)] if is_same else [(since, new), (old, now)]
-    return intervals.overlap(intervals.union(passed), (since, now))

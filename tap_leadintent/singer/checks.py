@@ -1,8 +1,18 @@
 """Checks settings and catalogs, and suggests names for misspelled ones."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+import json
+import re
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from difflib import get_close_matches
 from importlib.util import find_spec
+from itertools import chain
 from typing import Any
 
 import fsspec
@@ -17,6 +27,27 @@ name."""
 
 _PACKAGES = {"arrow": "pyarrow", "parquet": "pyarrow", "s3": "s3fs"}
 """The packages that the extras for batches install."""
+
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
+
+_TYPES = {
+    "object": "an object, as JSON",
+    "array": "a list, as JSON",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "string": "a text",
+}
+"""How messages call the types of JSON schemas."""
+
+_TEXTS = {
+    "type": "is not {limit}",
+    "enum": "is not {limit}",
+    "minimum": "is too small; the least is {limit}",
+    "maximum": "is too large; the most is {limit}",
+    "exclusiveMinimum": "is too small; it must be more than {limit}",
+}
+"""What a message says about a value, by the keyword of the schema that it violates."""
 
 _METHODS = (REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL)
 
@@ -65,8 +96,8 @@ def find_problems(
     """Check a configuration and fill in the defaults.
 
     Args:
-        config: The settings as given; defaults are added to it, nulls are removed, and
-            whole numbers become integers.
+        config: The settings as given; defaults are added to it, nulls are removed,
+            whole numbers become integers, and texts become numbers with a fraction.
         schema: JSON schema of all settings, the SDK's own among them.
         tap: The tap's name, also that of its package, whose extras install what some
             settings need.
@@ -78,6 +109,10 @@ def find_problems(
         value of any setting, at any length, unless that is secret.
     """
     for name, value in [*config.items()]:
+        kind = schema["properties"].get(name, {}).get("type", ())
+        if isinstance(value, str) and "number" in kind and _NUMBER.fullmatch(value):
+            value = float(value)  # noqa: PLW2901 - Meltano has no kind for fractions
+            config[name] = value
         if value is None:
             del config[name]
         elif isinstance(value, float) and value.is_integer():
@@ -91,8 +126,8 @@ def find_problems(
     required = schema.get("required", []) if complete else []
     problems = [
         *find_unknown_names(config, known, "setting"),
-        *(f"{name}: is required" for name in required if name not in config),
-        *map(_described, errors),
+        *(_unset(n, known[n], tap) for n in required if n not in config),
+        *chain.from_iterable(map(describe_error, errors)),
     ]
     wrong = {problem.partition(":")[0].partition(".")[0] for problem in problems}
     right = {name: value for name, value in config.items() if name not in wrong}
@@ -101,18 +136,74 @@ def find_problems(
     return [*problems, *_sdk_problems(right, tap)]
 
 
-def _described(error: ValidationError) -> str:
-    name = ".".join(map(str, error.absolute_path))
-    setting: Any = error.schema
-    # The message of the library would quote the value.
-    if error.validator == "pattern" or setting.get("secret"):
-        return f"{name}: must be: {setting['description']}"
+def _unset(name: str, setting: Mapping[str, Any], tap: str) -> str:
+    """Say how to set a setting that is required."""
+    (example,) = setting.get("examples") or ["…"]
+    command = f"meltano config set {tap} {name} '{example}'"
+    about = str(setting.get("description", "")).rstrip(".")
+    text = f"{name}: is not set; {command}, or a file with --config"
+    return f"{text} ({about})" if about else text
+
+
+def describe_error(error: ValidationError) -> Iterator[str]:
+    """Say what is wrong with a value, and name a right one.
+
+    Args:
+        error: What a validator of JSON schemas has found.
+
+    Yields:
+        A line for each problem, which begins with the path of the value. Secrets and
+        objects, which may hold some, are not quoted.
+    """
+    schema: Any = error.schema
+    value: Any = error.instance
+    limit: Any = error.validator_value
+    path = ".".join(map(str, error.absolute_path))
+    match error.validator:
+        case "additionalProperties":
+            parts = schema["properties"]
+            for problem in find_unknown_names(value, parts, "setting"):
+                yield f"{path}.{problem}; there are {', '.join(parts)}"
+            return
+        case "required":
+            for name in {*schema["required"]} - value.keys():
+                yield f"{path}.{_needed(name, schema)}; or unset the rest of {path}"
+            return
+        case "type":
+            limit = _TYPES[next(kind for kind in _TYPES if kind in limit)]
+        case "enum":
+            limit = _one_of(limit)
+    is_shown = not schema.get("secret") and "object" not in schema.get("type", ())
+    text = _TEXTS.get(str(error.validator), "must match: {limit}").format(limit=limit)
     if error.validator == "type":
-        # An object may contain a secret, such as one for `md5` in a stream map.
-        for kind in ("object", "array"):
-            if kind in setting["type"]:
-                return f"{name}: must be an {kind}, as JSON"
-    return f"{name}: {error.message}"
+        text += _right(value, schema)
+    yield f"{path}: {f'{value!r} ' if is_shown else ''}{text}"
+
+
+def _right(value: Any, schema: Mapping[str, Any]) -> str:  # noqa: ANN401 - any JSON
+    """Return a right value, as the end of a message."""
+    examples = schema.get("examples") or []
+    if "array" in schema.get("type", ()) and isinstance(value, str):
+        examples = [json.dumps([value])]
+    elif isinstance(value, str) and value.isdecimal():
+        return "; leave out the quotes"
+    elif "default" in schema and schema["default"] != {}:
+        examples = [json.dumps(schema["default"])]
+    return f", such as {examples[0]}" if examples else ""
+
+
+def _needed(name: str, schema: Mapping[str, Any]) -> str:
+    """Say that a part of a setting is missing."""
+    part = schema["properties"][name]
+    for inner in part.get("required", ()):
+        return f"{name}.{_needed(inner, part)}"
+    values = f"; it can be {_one_of(part['enum'])}" if "enum" in part else ""
+    return f"{name}: is not set{values}"
+
+
+def _one_of(values: Sequence[str]) -> str:
+    *others, last = values
+    return f"{', '.join(others)} or {last}"
 
 
 def _sdk_problems(config: Mapping[str, Any], tap: str) -> Iterator[str]:

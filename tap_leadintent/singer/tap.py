@@ -28,6 +28,7 @@ from typing_extensions import override
 
 from tap_leadintent.singer import checks, files, log
 from tap_leadintent.singer.errors import ConfigError, TapError
+from tap_leadintent.singer.help import SDK_SETTINGS, describe, explain
 from tap_leadintent.singer.interruption import Interruption
 from tap_leadintent.singer.mapper import build_mapper
 from tap_leadintent.singer.stream import SingerStream
@@ -238,5 +239,20 @@ class SingerTap(Tap, Generic[StreamT]):
                 option.callback, option.expose_value = None, True
             if option.name == "test":
                 option.type = click.Choice([each.value for each in CliTestOptionValue])
-        command.epilog = cls.see_also
+        explain(command, cls.see_also)
         return command
+
+    @classmethod
+    @override
+    def append_builtin_config(cls, config_jsonschema: dict[str, Any]) -> None:
+        super().append_builtin_config(config_jsonschema)
+        for name, description in SDK_SETTINGS.items():
+            config_jsonschema["properties"][name]["description"] = description
+
+    @classmethod
+    @override
+    def print_about(cls, output_format: str | None = None) -> None:
+        if output_format:
+            super().print_about(output_format)
+        else:
+            print(*describe(cls._get_about_info()), sep="\n")  # noqa: T201

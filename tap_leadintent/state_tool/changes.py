@@ -46,7 +46,6 @@ def join(
     start: int | None,
     end: int | None,
     *,
-    lookback: int,
     allow_holes: bool,
 ) -> dict[str, RawState]:
     """Return one state for the states of several shards.
@@ -56,13 +55,11 @@ def join(
         start: Where the interval begins that the shards must cover together, in UTC
             seconds since 1970. None stands for the beginning of what they cover.
         end: Where this interval ends.
-        lookback: The setting `lookback_minutes`, in seconds.
         allow_holes: Whether the shards may leave gaps in this interval.
 
     Returns:
         For each stream, everything that the shards cover together, and what they keep
-        about other sources. The lookback before the newest instant of each shard is
-        left out, because records may still appear there.
+        about other sources.
 
     Raises:
         StateError: The shards have different addresses or filters, or leave a gap.
@@ -78,15 +75,6 @@ def join(
             _refuse_gaps(name, bookmarks, start, end)
         entries = [*chain.from_iterable(state.get(COVERAGE, ()) for state in states)]
         bookmark = Bookmark.read({COVERAGE: entries}, source)
-        bookmark.rechecked = None
-        bookmark.coverage = {
-            each: intervals.union(
-                interval
-                for shard in bookmarks
-                for interval in _settled(shard.coverage.get(each, []), lookback)
-            )
-            for each in RANGES[name]
-        }
         joined[name][COVERAGE] = bookmark.to_state()
     return joined
 
@@ -99,12 +87,6 @@ def _common_source(stream: str, shards: Sequence[Bookmark]) -> Source:
         names = " and ".join(map(str, sources))
         raise StateError(f"{stream}: the states are about different sources: {names}")
     return next(iter(sources), Source("", ""))
-
-
-def _settled(covered: list[Interval], lookback: int) -> list[Interval]:
-    """Return the covered intervals without the lookback before the newest instant."""
-    newest = covered[-1][1] if covered else 0
-    return intervals.subtract(covered, (newest - lookback, newest))
 
 
 def _refuse_gaps(

@@ -21,7 +21,7 @@ from tap_leadintent.times import EARLIEST, LATEST, format_instant, parse_instant
 
 _PLAN_SETTINGS = (
     *("base_url", "api_key", "filters"),
-    *("start_date", "end_date", "lookback_minutes", "recheck_days"),
+    *("start_date", "end_date", "lookback_days"),
 )
 """The settings that decide what a run reads, and the key, so that it can be hidden."""
 
@@ -93,7 +93,8 @@ def plan(
     Meltano passes the selection on. Elsewhere, give the --catalog of the run; without
     it, all streams count as selected.
     """
-    settings = _read_settings(config, _PLAN_SETTINGS, required=["base_url"])
+    required = ["base_url", "start_date"]
+    settings = _read_settings(config, _PLAN_SETTINGS, required)
     states = read_document(state).states
     try:
         methods = selected_streams(RANGES, catalog)
@@ -136,13 +137,12 @@ def forget(state: str, stream: str, start: int | None, end: int | None) -> None:
 
 @main.command()
 @click.argument("shards", nargs=-1, required=True, metavar="STATE...")
-@_CONFIG
+@_UNUSED
 @click.option("--allow-holes", is_flag=True, help="Let the next run read all gaps.")
 @_FROM
 @_TO
 def join(
     shards: tuple[str, ...],
-    config: str,
     start: int | None,
     end: int | None,
     *,
@@ -150,16 +150,11 @@ def join(
 ) -> None:
     """Print one state for the STATEs of several shards, in the form of the first.
 
-    The last lookback_minutes of each shard are left out, so that the next run reads
-    them again. With --from and --to, a missing first or last shard is noticed, too.
+    With --from and --to, a missing first or last shard is noticed, too.
     """
-    settings = _read_settings(config, ["lookback_minutes"])
-    lookback = int(settings["lookback_minutes"]) * 60
     documents = [read_document(path) for path in shards]
     shards_states = [document.states for document in documents]
-    joined = changes.join(
-        shards_states, start, end, lookback=lookback, allow_holes=allow_holes
-    )
+    joined = changes.join(shards_states, start, end, allow_holes=allow_holes)
     click.echo(documents[0].with_states(joined))
 
 

@@ -1,13 +1,14 @@
 """Descriptions of states and of the next run, as lines of text."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+from tap_leadintent.config.scope import scope_of
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.intervals import Interval
-from tap_leadintent.replication.plan import BEGINNING, Plan, Scope, make_plan
+from tap_leadintent.replication.plan import Plan, Scope, make_plan
 from tap_leadintent.replication.source import Source
 from tap_leadintent.state_tool.bookmarks import (
     RANGES,
@@ -24,10 +25,10 @@ FULL_TABLE = "every run reads all records (full table)"
 
 _MISSING = "not read yet"
 _NEW = "new since the last run"
-_LOOKBACK = "read again, as some records appear late (lookback_minutes)"
-_RECHECK = "read again, as some records appear very late (recheck_days)"
+_HOLE = "could not be read, and is tried again"
+_LATE = "read again, as some records appear late (lookback_days)"
 _NEWEST_LAST = "read again, so that the newest signal of each lead is loaded last"
-_AGAIN = {_LOOKBACK, _RECHECK, _NEWEST_LAST}
+_AGAIN = {_LATE, _NEWEST_LAST}
 
 Reasons = list[tuple[Interval, str]]
 """Intervals that a run reads, each with the reason."""
@@ -61,7 +62,7 @@ def shown_time(
         return parse_instant(config["start_date"]), now
     coverages = (read_last_source(state).coverage.values() for state in states)
     starts = (covered[0][0] for covered in chain(*coverages) if covered)
-    return min(starts, default=BEGINNING), now
+    return min(starts, default=0), now
 
 
 def describe(stream: str, state: RawState, time: Interval) -> Iterator[str]:
@@ -86,8 +87,9 @@ def describe(stream: str, state: RawState, time: Interval) -> Iterator[str]:
         yield draw(name, time, {".": missing, "#": covered})
         for interval in covered:
             yield f"  {name} {format_interval(interval)}"
-    if bookmark.rechecked is not None:
-        yield f"  the last recheck was at {format_instant(bookmark.rechecked)}"
+    for name, holes in bookmark.holes.items():
+        for hole in holes:
+            yield f"  {name} {format_interval(hole)}: {_HOLE}"
     others = ((each["source"], each.get("filters", "")) for each in bookmark.others)
     for other in dict.fromkeys(others):
         yield f"  what has been read of {Source(*other)} is kept for later"
@@ -115,16 +117,22 @@ def describe_plan(
         Lines of text.
     """
     _, now = time
-    scope = Scope.of(config, RANGES[stream])
+    scope = scope_of(config, RANGES[stream])
     source = Source.of(config, config["filters"].get(stream, {}))
     bookmark = Bookmark.read(state, source)
-    plan = make_plan(scope, bookmark.coverage, bookmark.rechecked, now)
+    plan = make_plan(
+        scope,
+        bookmark.coverage,
+        now,
+        holes=bookmark.holes,
+        settled=[*bookmark.settled],
+    )
     first = f"first load{format_problem(bookmark)}"
     if at is None:
         yield stream
     for name in RANGES[stream]:
         covered = plan.coverage.get(name, [])
-        reasons = _explain(plan, name, scope.lookback, first)
+        reasons = _explain(plan, name, first)
         limits = _describe_scope(scope, name, now)
         if at is not None:
             text = _status_at(at, covered, reasons, limits)
@@ -158,30 +166,34 @@ def _describe_scope(scope: Scope, name: str, now: int) -> str:
     if scope.end is not None and name != first:
         return f"a run with end_date reads only {first}"
     until = now if scope.end is None else min(now, scope.end)
-    return f"the settings ask for the time {format_interval((scope.since, until))}"
+    return f"the settings ask for the time {format_interval((scope.start, until))}"
 
 
-def _explain(plan: Plan, name: str, lookback: int, first: str) -> Reasons:
+def _explain(plan: Plan, name: str, first: str) -> Reasons:
     """Return what a run reads of a range, divided where the reason changes."""
     covered, reasons = plan.coverage.get(name), Reasons()
     for step in plan.steps:
-        if name in step.covers:
-            if covered and not step.is_recheck:
-                reasons += _reasons(step.intervals, covered, lookback)
-            else:
-                reason = _RECHECK if step.is_recheck else first
-                reasons += ((interval, reason) for interval in step.intervals)
+        if step.range_name != name:
+            continue
+        asked = [*step.intervals]
+        if step.read_again_to is not None:
+            asked = [(asked[0][0], step.read_again_to)]
+        if covered:
+            reasons += _reasons(asked, covered, step.holes)
+        else:
+            reasons += ((interval, first) for interval in asked)
     return reasons
 
 
-def _reasons(asked: list[Interval], covered: list[Interval], lookback: int) -> Reasons:
+def _reasons(
+    asked: list[Interval], covered: list[Interval], holes: Sequence[Interval]
+) -> Reasons:
     """Divide what a run reads of a range where the reason changes, oldest first."""
     newest = covered[-1][1]
-    gaps = intervals.missing((asked[0][0], asked[-1][1]), covered)
-    reasons = [(gap, _NEW if gap[0] >= newest else _MISSING) for gap in gaps]
-    # There may be thousands of gaps, but only one or two intervals that are read again.
-    for again in {*asked} - {*gaps}:
-        for interval in intervals.overlap(covered, again):
-            is_lookback = interval[0] >= newest - lookback
-            reasons.append((interval, _LOOKBACK if is_lookback else _NEWEST_LAST))
+    reasons: Reasons = []
+    for part in asked:
+        for gap in intervals.missing(part, covered):
+            reason = _NEW if gap[0] >= newest else _MISSING
+            reasons.append((gap, _HOLE if gap in holes else reason))
+        reasons += ((again, _LATE) for again in intervals.overlap(covered, part))
     return sorted(reasons)

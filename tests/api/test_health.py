@@ -3,14 +3,14 @@
 import pytest
 
 from tap_leadintent.api.health import RunHealth
-from tap_leadintent.errors import Reason, StreamError
+from tap_leadintent.errors import Action, Reason, StreamError
 
 
 def failed(status: int | None = None, reason: Reason | None = None) -> StreamError:
-    return StreamError("failed", status=status, reason=reason, may_end_run=True)
+    return StreamError("failed", status=status, reason=reason, actions=Action(0))
 
 
-NO_CONNECTION = StreamError("failed", ends_run=True)
+NO_CONNECTION = StreamError("failed", actions=Action.END_RUN)
 LATE, NO_KEY = failed(reason=Reason.NO_RESPONSE), failed(401)
 NO_REQUEST, NOT_ALLOWED = StreamError("failed"), StreamError("failed", status=403)
 
@@ -40,5 +40,7 @@ def test_what_ends_a_run(
         *first, last = map(health.note_failure, failures)
         assert not any(first)
         assert last == expected
-        is_on_trial = any(error.may_end_run for error in failures) and not has_page
+        is_on_trial = (
+            any(error.actions == Action(0) for error in failures) and not has_page
+        )
         assert health.is_on_trial == is_on_trial

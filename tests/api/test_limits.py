@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tap_leadintent.api.health import RunHealth
 from tap_leadintent.api.limits import Limits, RateLimiter, seconds_to_wait
-from tap_leadintent.errors import StoppedError, StreamError
+from tap_leadintent.errors import Action, StoppedError, StreamError
 from tap_leadintent.progress import StreamStats
 from tests.support.helpers import Clock
 
@@ -46,33 +46,46 @@ def test_how_long_a_server_wants_no_request(
     name: str, text: str, seconds: float | None
 ) -> None:
     headers = {name: text, "Date": "Sun, 06 Nov 1994 12:00:00 GMT"}
-    assert seconds_to_wait(headers) == seconds
+    assert seconds_to_wait(headers, 429) == seconds
 
 
 @pytest.mark.parametrize(
-    ("headers", "seconds"),
+    ("headers", "if_too_many", "else_"),
     [
-        ({"RateLimit-Reset": "30", "RateLimit-Remaining": "0"}, 30),
-        ({"RateLimit-Reset": "30", "RateLimit-Remaining": "7"}, None),
-        ({"RateLimit-Reset": "30", "Retry-After": "20"}, 20),
+        ({"RateLimit-Reset": "30", "RateLimit-Remaining": "0"}, 30, 30),
+        ({"RateLimit-Reset": "30", "RateLimit-Remaining": "7"}, None, None),
+        ({"RateLimit-Reset": "30", "Retry-After": "20"}, 20, 20),
+        ({"X-RateLimit-Reset": "30"}, 30, None),
+        ({"X-RateLimit-Reset": "1770000090"}, 90, None),
+        ({"X-RateLimit-Reset": "1770000090000"}, 90, None),
+        ({"X-RateLimit-Reset": "30", "X-RateLimit-Remaining": "7"}, None, None),
+        ({"X-RateLimit-Reset": "1770000090", "X-RateLimit-Reset-After": "2"}, 2, None),
+        ({"Retry-After-Ms": "1500", "Retry-After": "2"}, 1.5, 1.5),
+        ({"RateLimit": "limit=100, reset=4"}, 4, None),
+        ({"RateLimit": "limit=100, remaining=0, reset=4"}, 4, 4),
+        ({"RateLimit": "limit=100, remaining=7, reset=4"}, None, None),
+        ({"RateLimit": '"default";r=0;t=4'}, 4, 4),
     ],
 )
+@time_machine.travel(1_770_000_000, tick=False)
 def test_a_rate_limit_counts_where_nothing_else_does(
-    headers: dict[str, str], seconds: float | None
+    headers: dict[str, str], if_too_many: float | None, else_: float | None
 ) -> None:
-    assert seconds_to_wait(headers) == seconds
+    """A server may send such headers with every response."""
+    assert seconds_to_wait(headers, 429) == if_too_many
+    assert seconds_to_wait(headers, 500) == else_
 
 
 @time_machine.travel(1_770_000_000, tick=False)
 def test_without_a_date_header_our_clock_counts() -> None:
     then = 1_770_000_090
     for text in (format_datetime(datetime.fromtimestamp(then, UTC)), str(then)):
-        assert seconds_to_wait({"Retry-After": text}) == 90
+        assert seconds_to_wait({"Retry-After": text}, 503) == 90
 
 
 @given(st.text() | st.from_regex(r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}"))
 def test_any_retry_after_gives_none_or_valid_seconds(text: str) -> None:
-    seconds = seconds_to_wait({"Retry-After": text, "Date": text})
+    seconds = seconds_to_wait({"Retry-After": text, "Date": text}, 429)
     assert seconds is None or 0 < seconds < float("inf")
 
 
@@ -168,7 +181,7 @@ def test_after_a_failed_stream_one_request_is_sent_until_one_succeeds(
 ) -> None:
     health = RunHealth()
     limiter = RateLimiter(8, health=health, limits=clock.limits)
-    health.note_failure(StreamError("failed", may_end_run=True))
+    health.note_failure(StreamError("failed", actions=Action(0)))
     assert places(limiter, clock) == 1
     health.note_page()
     assert places(limiter, clock) == 8

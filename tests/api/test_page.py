@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tap_leadintent.api.page import Page, as_utf8
+from tap_leadintent.api.page import IncompletePageError, Page, as_utf8
 from tap_leadintent.errors import StreamError
+from tests.support.helpers import Json
 
 
 def decode(text: str | bytes) -> tuple[Any, bool]:
@@ -122,7 +123,7 @@ def test_a_body_that_is_not_a_page_is_an_error(content: Any) -> None:
 
 def test_a_page_of_what_is_no_object_can_be_asked_for_again() -> None:
     """What only `decode` refuses ends the stream, as its window is not divided."""
-    with pytest.raises(ValueError, match="no object"):
+    with pytest.raises(ValueError, match="not an object"):
         Page.of(b'{"data": ["2"], "cursor": {"has_more": false}}')
 
 
@@ -175,3 +176,70 @@ def test_any_decoded_text_can_be_encoded(value: Any) -> None:
     """Python's own encoder writes what is hard: NaN, infinities, lone surrogates."""
     found, _ = decode(json.dumps(value))
     json.dumps(found, ensure_ascii=False, allow_nan=False, default=float).encode()
+
+
+def page_with(beside: Json) -> Page:
+    body = {"data": [{"id": "a"}], "cursor": {"has_more": False}, **beside}
+    return Page.of(json.dumps(body).encode())
+
+
+@pytest.mark.parametrize(
+    ("beside", "field"),
+    [
+        ({"error": {"message": "shard 3"}}, "error"),
+        ({"errors": [{"code": "x"}]}, "errors"),
+        ({"error": "try again"}, "error"),
+        ({"errors": 2}, "errors"),
+        ({"success": False}, "success"),
+        ({"ok": "false"}, "ok"),
+        ({"status": "failure"}, "status"),
+        ({"Status": "partial_success"}, "Status"),
+        ({"status": "TIMED OUT"}, "status"),
+        ({"status": 503}, "status"),
+        ({"meta": {"timed_out": True}}, "meta.timed_out"),
+        ({"meta": {"page": 1, "incomplete_results": True}}, "meta.incomplete_results"),
+        ({"result": {"error": "shard 3"}}, "result.error"),
+    ],
+    ids=str,
+)
+def test_a_page_that_says_it_is_not_complete(beside: Json, field: str) -> None:
+    with pytest.raises(IncompletePageError, match=f"^the field {field} says so$"):
+        page_with(beside)
+
+
+NOTHING: list[Any] = [None, False, 0, "", [], {}, [None], "none", "OK"]
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        *({"error": nothing} for nothing in NOTHING),
+        {"error": {"code": 0, "message": "no error"}},
+        *({"errors": nothing} for nothing in NOTHING),
+        *({"status": good} for good in ("ok", "success", "complete", "no errors", 200)),
+        *({"success": good} for good in (True, 1, None)),
+        {"meta": {"timed_out": False, "timeout": 30, "failed": 0}, "warnings": ["x"]},
+        {"agent": {"id": "a", "status": "failed"}},
+        {"total_is_estimate": True, "estimated_total": 120},
+    ],
+    ids=str,
+)
+def test_words_that_mean_success_or_nothing_change_nothing(beside: Json) -> None:
+    page = page_with(beside)
+    assert len(page.raw) == 1
+    assert page.total is None
+
+
+@pytest.mark.parametrize(
+    ("beside", "total"),
+    [
+        ({"total": 120}, 120),
+        ({"meta": {"totalCount": 120, "page": 1}}, 120),
+        ({"total": "many"}, None),
+        ({"total": True}, None),
+        ({"total": {"value": 120, "relation": "gte"}}, None),
+    ],
+    ids=str,
+)
+def test_the_total_of_a_query(beside: Json, total: int | None) -> None:
+    assert page_with(beside).total == total

@@ -103,7 +103,7 @@ def test_bodies_differ_in_the_cursor_alone() -> None:
 def test_more_without_a_cursor_is_an_error(after: object) -> None:
     first = envelope([1], has_more=True, after="a")
     second = envelope([2], has_more=True, after=after)
-    message = r"^page 2 .*has_more.*no next cursor"
+    message = r": page 2 .*has_more.*no next cursor"
     with pytest.raises(StreamError, match=message):
         read_responses(first, second)
 
@@ -113,7 +113,7 @@ def test_more_without_a_cursor_is_an_error(after: object) -> None:
 def test_a_cursor_seen_before_is_an_error(lead_in: int, period: int) -> None:
     steps = [*range(lead_in + period), lead_in]
     responses = [envelope([step], has_more=True, after=str(step)) for step in steps]
-    message = rf"^page {len(steps)} repeats a cursor"
+    message = rf": page {len(steps)} repeats a cursor"
     with pytest.raises(StreamError, match=message):
         read_responses(*responses)
 
@@ -123,7 +123,7 @@ def test_a_page_seen_before_is_an_error(lead_in: int) -> None:
     """A chain that turns in a circle may have a new cursor on each page."""
     ids = [*range(lead_in + 2), lead_in]
     responses = [envelope([n], has_more=True, after=str(x)) for x, n in enumerate(ids)]
-    with pytest.raises(StreamError, match=rf"^page {len(ids)} repeats all records of"):
+    with pytest.raises(StreamError, match=rf": page {len(ids)} repeats all records of"):
         read_responses(*responses)
 
 
@@ -139,7 +139,7 @@ def test_a_refused_cursor_begins_the_chain_again(status: int) -> None:
     assert cursors == [None, "a", None]
     with requests_mock.Mocker() as api:
         api.post(URL, responses[:2] * 5)
-        with pytest.raises(StreamError, match=f"^page 2: .*HTTP {status}"):
+        with pytest.raises(StreamError, match=f"page 2: .*HTTP {status}"):
             read()
     assert api.call_count == 4, "the same page again, so it has not expired"
 
@@ -150,7 +150,7 @@ def test_a_chain_begins_again_three_times() -> None:
     responses: list[Any] = [r for each in chains for r in [*each, {"status_code": 410}]]
     with requests_mock.Mocker() as api:
         api.post(URL, responses)
-        with pytest.raises(StreamError, match=r"^page 5: HTTP 410"):
+        with pytest.raises(StreamError, match=r"page 5: HTTP 410"):
             read()
 
 
@@ -166,5 +166,5 @@ def test_empty_pages_are_followed_up_to_a_limit() -> None:
     take(999)
     take(1, 7)
     take(999)
-    with pytest.raises(StreamError, match=r"^the API has sent 1,000 empty pages in a"):
+    with pytest.raises(StreamError, match=r": 1,000 empty pages in a row"):
         take(1)

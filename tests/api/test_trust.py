@@ -87,7 +87,7 @@ def test_a_redirect_is_not_even_read(tap: Callable[..., Run]) -> None:
     redirect = response(b"", "Location: http://[", status="307 Elsewhere")
     with listening(serving(redirect)) as (host, port):
         config = {"api_key": API_KEY, "base_url": f"http://{host}:{port}"}
-        assert "HTTP 307 Elsewhere: this is not a page" in tap(config).failed()
+        assert "redirects to http://[, perhaps for a login" in tap(config).failed()
 
 
 def test_response_headers_are_not_logged(
@@ -121,7 +121,7 @@ def test_https_uses_the_proxy_unless_no_proxy_names_the_host(
         assert len(run.succeeded().records("custom_signals")) == 1
         assert proxied == []
     else:
-        assert "(Tunnel connection failed: 407 Who are you?)" in run.failed()
+        assert ": Tunnel connection failed: 407 Who are you?)" in run.failed()
         assert [line.partition(" HTTP")[0] for line in proxied] == [
             f"CONNECT {host}:{port}"
         ]

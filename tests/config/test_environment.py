@@ -36,24 +36,32 @@ VALUES: list[tuple[str, str, Any]] = [
     *(("INFER_COLUMNS", text, False) for text in ("no", "null")),
 ]
 MISTAKES: list[tuple[str, str, str]] = [
-    ("PAGE_SIZE", "1_0", "page_size: '1_0' is not of type 'integer', 'null'"),
+    ("PAGE_SIZE", "1_0", "page_size: '1_0' is not a whole number, such as 100"),
     ("PAGE_SIZE", "9" * 5000, "page_size: "),
-    ("WINDOW_DAYS", "NaN", "window_days: 'NaN' is not of type 'number', 'null'"),
-    ("INFER_COLUMNS", "maybe", "infer_columns: 'maybe' is not of type 'boolean', "),
+    ("WINDOW_DAYS", "NaN", "window_days: 'NaN' is not a number, such as 30"),
+    (
+        "INFER_COLUMNS",
+        "maybe",
+        "infer_columns: 'maybe' is not true or false, such as false",
+    ),
     *(
-        (name, '{"hidden": "in here",}', f"{name.lower()}: must be an object, as JSON")
+        (name, '{"hidden": "in here",}', f"{name.lower()}: is not an object, as JSON")
         for name in ("BATCH_CONFIG", "STREAM_MAP_CONFIG")
     ),
     (
         "EXCLUDE_FIELDS",
         '{"leads": "id"}',
-        "exclude_fields.leads: must be an array, as ",
+        "exclude_fields.leads: 'id' is not a list, as JSON",
     ),
     # What the system hands over for bytes that are not UTF-8.
-    ("USER_AGENT", "\udcff", "user_agent: must be: "),
+    ("USER_AGENT", "\udcff", r"user_agent: '\udcff' is not ASCII"),
     ("END_DATE", "null", "end_date: 'null' is not a date or date-time, such as "),
-    ("API_KEY", f"{API_KEY}\n", "api_key: must be: "),
-    ("API_KEY", "", "api_key: is required"),
+    ("API_KEY", f"{API_KEY}\n", "api_key: has white space or "),
+    (
+        "API_KEY",
+        "",
+        "api_key: is not set; meltano config set ",
+    ),
 ]
 
 
@@ -123,9 +131,9 @@ def test_the_shell_overrides_a_file_of_variables_and_both_a_config_unless_empty(
     with mock.patch.dict(os.environ, shell):
         result = enter("--config=ENV", *files)
     assert sorted(refusal(result)) == [
-        "concurrency: 0 is less than the minimum of 1",
-        "max_retries: -1 is less than the minimum of 0",
-        "page_size: 101 is greater than the maximum of 100",
+        "concurrency: 0 is too small; the least is 1",
+        "max_retries: -1 is too small; the least is 0",
+        "page_size: 101 is too large; the most is 100",
     ]
 
 

@@ -64,7 +64,7 @@ def test_later_files_override_earlier_ones(tmp_path: Path) -> None:
     ):
         (tmp_path / name).write_text(json.dumps(content), encoding="utf-8")
     paths = [f"--config={tmp_path / name}" for name in ("two", "one")]
-    assert run(*paths) == "page_size: 0 is less than the minimum of 1"
+    assert run(*paths) == "page_size: 0 is too small; the least is 1"
 
 
 @pytest.mark.parametrize(

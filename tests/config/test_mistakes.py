@@ -21,34 +21,61 @@ from tests.support.helpers import (
     refusal,
 )
 
-NO_URL = ": must be: Root of the API, without `/v1`, like "
-NO_KEY = ": must be: Key of your organization, created in the dashboard "
-NO_AGENT = ": must be: `User-Agent` header, ASCII, by default "
+ENCRYPT = "is not encrypted: write https:// (http:// is for localhost)"
+NO_URL = "is not an address, such as https://api.example.com"
+NO_FORMAT = "encoding.format: is not set; it can be jsonl, parquet or arrow"
 NO_DATE = ": 'yesterday' is not a date or date-time, such as 2026-01-31"
 NO_FIELD = "there is no such field; did you mean "
 NOT_A_NAME = "there is no such field; name it as the API does, such as company.name"
 
-URLS = [
-    *("", "api.example.com", "ftp://api.example.com", "https://", "https:///path"),
-    *("https://[::1", "https://api example.com", "https://*.example.com"),
-    *("https://api..example.com", f"https://{'a' * 64}.example.com", "https://x.de\n"),
-    *("http://api.example.com", "http://127.0.0.1.example.com", "http://10.0.0.1"),
-    *(f"https://user:{API_KEY}@api.example.com", f"http://{API_KEY}@localhost"),
-    *("https://api.example.com?x=1", "https://api.example.com/#x"),
-    *("https://api.example.com/v1", "https://api.example.com/root/v1/", "https://[1]"),
-]
-KEYS = ["", "1234567", f"{API_KEY} ", f"{API_KEY}\n", f"{API_KEY}é", 314159265]
+URLS = {
+    "'{}' does not begin with https://": ["", "api.example.com", "ftp://x.example.com"],
+    f"'{{}}' {ENCRYPT}": [
+        *("http://api.example.com", "http://127.0.0.1.example.com", "http://10.0.0.1")
+    ],
+    "'{}' ends with /v1: leave that out": [
+        *("https://api.example.com/v1", "https://api.example.com/root/v1/")
+    ],
+    "'{}' has a query or a fragment: leave out what is after ? or #": [
+        *("https://api.example.com?x=1", "https://api.example.com/#x")
+    ],
+    f"'{{}}' {NO_URL}": [
+        *("https://", "https:///path", "https://[::1", "https://api example.com"),
+        *("https://*.example.com", "https://api..example.com", "https://[1]"),
+        f"https://{'a' * 64}.example.com",
+    ],
+    "has a user, a password or a key in it: leave out what is before the @": [
+        *(f"https://user:{API_KEY}@api.example.com", f"http://{API_KEY}@localhost")
+    ],
+}
+KEYS: dict[str, list[Any]] = {
+    "has 0 characters, a key has 8 or more: copy it again from ": [""],
+    "has 7 characters, a key has 8 or more: copy it again from ": ["1234567"],
+    "has white space or another character that no key has: copy it again from ": [
+        *(f"{API_KEY} ", f"{API_KEY}\n", f"{API_KEY}é")
+    ],
+    "is not a text": [314159265],
+}
 
 # A setting, a wrong value, and how the one line goes on after the setting's name.
 MISTAKES: list[tuple[str, Any, str]] = [
-    *(("base_url", url, NO_URL) for url in URLS),
-    *(("api_key", key, NO_KEY) for key in KEYS),
-    *(("user_agent", agent, NO_AGENT) for agent in ("a\r\nb", "tap 🚰", " a", "a\n")),
+    *(
+        ("base_url", url, f": {text.format(url)}")
+        for text, urls in URLS.items()
+        for url in urls
+    ),
+    ("base_url", "https://x.de\n", rf": 'https://x.de\n' {NO_URL}"),
+    *(("api_key", key, f": {text}") for text, keys in KEYS.items() for key in keys),
+    ("user_agent", "a\r\nb", r": 'a\r\nb' is not ASCII or has white space around it"),
+    *(("user_agent", agent, f": '{agent}' is not ") for agent in ("tap é", " a", "a ")),
     ("pagesize", 1, ": there is no such setting; did you mean page_size?"),
     ("colour", "blue", ": there is no such setting"),
-    ("page_size", 101, ": 101 is greater than the maximum of 100"),
-    ("page_size", 1.5, ": 1.5 is not of type 'integer', 'null'"),
-    ("lookback_minutes", 1e20, ": 100000000000000000000 is greater than the maximum"),
+    ("page_size", 101, ": 101 is too large; the most is 100"),
+    ("page_size", 1.5, ": 1.5 is not a whole number, such as 100"),
+    ("page_size", "50", ": '50' is not a whole number; leave out the quotes"),
+    ("window_days", 0, ": 0 is too small; it must be more than 0"),
+    ("window_days", 1e20, ": 100000000000000000000 is too large; the most is 36525"),
+    ("infer_columns", "maybe", ": 'maybe' is not true or false, such as false"),
     ("start_date", "yesterday", NO_DATE),
     ("recheck_days", 30, ": needs start_date; "),
     ("stream_maps", {"leads": 7}, ".leads: Unexpected stream definition type. "),
@@ -72,7 +99,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
             ("lead*", "FULL_NAME", f"{NO_FIELD}full_name?"),
         )
     ),
-    ("filters", {"leads": ["s"]}, ".leads: must be an object, as JSON"),
+    ("filters", {"leads": ["s"]}, ".leads: is not an object, as JSON"),
     ("filters", {"lead": {}}, ".lead: there is no such stream; did you mean leads?"),
     ("filters", {"invoices": {}}, ".invoices: there is no such stream"),
     ("filters", {"leads": {"cursor": {}}}, ".leads.cursor: is set by the tap and "),
@@ -89,7 +116,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     (
         "filters",
         {"leads": {"sheet_ids": [1]}},
-        ".leads.sheet_ids: 1 is not of type 'string'",
+        ".leads.sheet_ids.0: 1 is not a text",
     ),
     ("exclude_fields", {"lead": []}, ".lead: there is no such stream; did you mean "),
     *(
@@ -108,14 +135,25 @@ MISTAKES: list[tuple[str, Any, str]] = [
         )
     ),
     ("exclude_fields", {"leads": ["id"]}, ".leads.id: cannot be removed, as the "),
-    ("batch_config", {"storage": {}}, ": 'encoding' is a required property"),
-    ("batch_config", {"encoding": {}}, ".encoding: 'format' is a required property"),
+    (
+        "batch_config",
+        {"storage": {}},
+        f".{NO_FORMAT}; or unset the rest of batch_config",
+    ),
+    ("batch_config", {"encoding": {}}, f".{NO_FORMAT}; or unset the rest of "),
     *(
         ("batch_config", {"encoding": {"format": "arrow"}} | wrong, line)
         for wrong, line in (
-            ({"encoding": {"format": "csv"}}, ".encoding.format: 'csv' is not one of "),
-            ({"batch_size": 0}, ".batch_size: 0 is less than the minimum of 1"),
-            ({"batchsize": 1}, ": Additional properties are not allowed ('batchsize' "),
+            (
+                {"encoding": {"format": "csv"}},
+                ".encoding.format: 'csv' is not jsonl, parquet or arrow",
+            ),
+            ({"batch_size": 0}, ".batch_size: 0 is too small; the least is 1"),
+            ({"batchsize": 1}, ".batchsize: there is no such setting; did you mean "),
+            (
+                {"format": "jsonl"},
+                ".format: there is no such setting; there are encoding, storage, batch",
+            ),
             ({}, ": arrow needs another package: pip install 'tap-leadintent[arrow]'"),
             (
                 {"storage": {"root": "s3://lake"}, "encoding": {"format": "jsonl"}},
@@ -153,12 +191,19 @@ def test_a_field_may_resemble_a_documented_one(name: str) -> None:
     TapLeadIntent(config={**VALID, **changes})
 
 
-@pytest.mark.parametrize("end", [None, "2026-01-01", "9001-01-01"])
+@pytest.mark.parametrize(
+    ("start", "end", "text"),
+    [
+        ("9000-01-01", None, "lies in the future; now is "),
+        ("9000-01-01", "9001-01-01", "lies in the future; now is "),
+        ("2026-01-02", "2026-01-01", "comes after end_date, which is 2026-01-01"),
+    ],
+)
 def test_a_start_after_the_end_or_in_the_future(
-    refused: Callable[..., list[str]], end: str | None
+    refused: Callable[..., list[str]], start: str, end: str | None, text: str
 ) -> None:
-    messages = refused({"start_date": "9000-01-01", "end_date": end})
-    assert messages == ["start_date: comes after end_date, or lies in the future"]
+    (message,) = refused({"start_date": start, "end_date": end})
+    assert message.startswith(f"start_date: {start} {text}")
 
 
 def test_all_mistakes_are_listed_one_per_line(cli: Callable[..., Result]) -> None:

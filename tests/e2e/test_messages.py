@@ -5,7 +5,7 @@ A message that another test checks has no row here.
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from tests.support.helpers import (
     API_KEY,
     assert_keeps_secret,
     enter,
+    entries,
     final_error,
     leads_with,
     only,
@@ -40,7 +41,7 @@ class Case:
 
     catalog: Any = field(default_factory=lambda: LEADS)
     state: Any = None
-    fault: Mapping[str, Any] | None = None
+    faults: Sequence[Mapping[str, Any]] = ()
     arguments: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
 
@@ -66,6 +67,12 @@ def batches_in(root: str) -> dict[str, Any]:
     return {"encoding": {"format": "jsonl"}, "storage": {"root": root}}
 
 
+def incremental(stream: str) -> Any:
+    catalog = only(stream)
+    entries(catalog)[stream]["replication_method"] = "INCREMENTAL"
+    return catalog
+
+
 INFER = {
     "config": {"infer_columns": True},
     "arguments": ("--discover",),
@@ -73,6 +80,25 @@ INFER = {
 }
 
 BEFORE_THE_FIRST_REQUEST = {
+    "api_key: is not set; meltano config set tap-leadintent api_key '…', or a file with --config (Key of your organization, created in the dashboard under Developer -> API Keys)": Case(
+        config={"api_key": None}
+    ),
+    "base_url: is not set; meltano config set tap-leadintent base_url 'https://api.example.com', or a file with --config (Address of the API, without `/v1`)": Case(
+        config={"base_url": None}
+    ),
+    "catalog: loads: set load_receipts to true, or deselect this stream": Case(
+        catalog={
+            "streams": [
+                {
+                    "tap_stream_id": "loads",
+                    "metadata": [{"breadcrumb": [], "metadata": {"selected": True}}],
+                }
+            ]
+        }
+    ),
+    "batch_config.encoding.format: is not set; it can be jsonl, parquet or arrow; or unset the rest of batch_config": Case(
+        config={"batch_config": {"storage": {"root": "file://batches"}}}
+    ),
     "stream_maps: `fake` needs another package: pip install 'tap-leadintent[faker]'": Case(
         config={"stream_maps": {"leads": {"full_name": "fake.name()"}}}
     ),
@@ -104,51 +130,100 @@ OF_THE_STATE = {
 }
 
 OF_ALL_STREAMS = {
-    "1 of 1 streams failed: signal_agents: HTTP 400 …: …; the API does not accept the request; check filters, or lower page_size": Case(
+    "1 of 1 streams failed: signal_agents: check filters.signal_agents: the API does not accept the request (HTTP 400 …: …)": Case(
         config={"filters": {"signal_agents": {"statuses": "active"}}},
         catalog=only("signal_agents"),
     ),
-    "2 of 3 streams failed: leads, observations: HTTP 401 …: …; the API refused the key; …, deselect the stream, or ask for access; not tried after this: signal_agents; base_url is http://…": Case(
+    "2 of 3 streams failed: leads, observations: set api_key to a valid key (dashboard, Developer -> API Keys), as the API refused this one; if other streams can be read, deselect this one (HTTP 401 …: …); base_url is http://…; 1 stream not tried": Case(
         config={"api_key": "wrong-7c2e-9d41"},
         catalog=only("leads", "observations", "signal_agents"),
     ),
+    "2 of 2 streams failed: custom_signals: deselect this stream, or ask for access: this key may not read this endpoint; leads: lower page_size (now 100): the request is too large for the API…": Case(
+        catalog=only("custom_signals", "leads"),
+        faults=[
+            {**status(403), "stream": "custom_signals"},
+            {**status(413), "stream": "leads"},
+        ],
+    ),
+    "signal_agents: deselect this stream: the API has no /v1/signals/agents for your organization (HTTP 404 …: …)": Case(
+        catalog=only("custom_signals", "signal_agents"),
+        faults=[{**status(404), "stream": "signal_agents"}],
+    ),
 }
 
+TELL = "tell the API's support; there is nothing to set"
+
 OF_LEADS = {
-    "HTTP 403 …: …***…; this key may not read this endpoint; deselect the stream, or ask for access": Case(
-        fault=status(403, body=f"not for {API_KEY}")
+    "deselect this stream, or ask for access: this key may not read this endpoint (HTTP 403 …: 20 bytes)": Case(
+        faults=[status(403, body=f"not for {API_KEY[:12]}")]
     ),
-    "HTTP 404 …: …; the API was not found at this address; check base_url, which is the root of the API without /v1; if other streams can be read, deselect the stream, or ask for access": Case(
-        fault=status(404)
+    "ask who runs the firewall or gateway in front of the API to let this machine through, or set user_agent: it refuses the request (HTTP 403 …: 13 bytes of HTML)": Case(
+        faults=[status(403, body="<html></html>")]
     ),
-    "HTTP 422 …: …; the API does not accept the request; check filters, or lower page_size": Case(
-        config={"start_date": "2025-01-01"}, fault=status(422)
+    "check base_url, which is the root of the API without /v1: the API was not found at this address; if other streams can be read, deselect this one (HTTP 404 …: …)": Case(
+        faults=[status(404)]
     ),
-    "HTTP 413 …: …; the request or its time range is too large for the API; lower window_days": Case(
-        config={"start_date": "2025-01-01"}, fault=status(413)
+    'look at Developer -> Request Logs in the dashboard, and ask the API\'s support: it does not accept a request with …cursor (HTTP 422 …: "is unknown")': Case(
+        config={"start_date": "2025-01-01"},
+        faults=[status(422, body={"error": {"detail": "is unknown", "x": "secret"}})],
     ),
-    "page 1 says has_more but carries no next cursor; the stream stops rather than miss records. Report it to the API's support.": Case(
-        fault=status(200, body={"data": [], "cursor": {"has_more": True}})
+    "lower page_size (now 100): the request is too large for the API (HTTP 413 …: …)": Case(
+        config={"start_date": "2025-01-01"}, faults=[status(413)]
+    ),
+    "check base_url, which is the root of the API without /v1, or ask its support: the API does not support this request (HTTP 501 …: …)": Case(
+        faults=[status(501)]
+    ),
+    "set base_url to the API itself: this address redirects to https://login.example.com/in, perhaps for a login, and redirects are not followed (HTTP 302 …: …)": Case(
+        faults=[
+            status(302, headers={"Location": "https://login.example.com/in?token=x"})
+        ]
+    ),
+    "report it to the API's support: page 1 says has_more but carries no next cursor, so the stream stops rather than miss records": Case(
+        faults=[status(200, body={"data": [], "cursor": {"has_more": True}})]
+    ),
+    f"{TELL}: 1 record without id left out, everything else was read": Case(
+        faults=[page('{"id": "a"}, {"title": "b"}')]
+    ),
+    "run the tap after 2…Z: the API wants no request until then (HTTP 429 …: …)": Case(
+        faults=[status(429, headers={"Retry-After": "3600"})]
     ),
 }
 
 GAVE_UP = {
-    "HTTP 429 …: …; the API wants fewer requests; set max_requests_per_minute, or lower it": Case(
-        fault=status(429)
+    "set max_requests_per_minute, or lower it: the API wants fewer requests (… HTTP 429 …: …)": Case(
+        faults=[status(429)]
     ),
-    "HTTP 503 …: …; the API, or a gateway before it, is down or overloaded; lower concurrency, or try later; if this continues, ask the API's support": Case(
-        fault=status(503)
+    "try later: the API, or a gateway in front of it, is down or overloaded; if this continues, ask the API's support (… HTTP 503 …: …)": Case(
+        faults=[status(503)]
     ),
-    "the response is not a page of records (JSON is malformed: …): …; this is a web page, as of a login or a gateway before the API; open base_url in a browser; check base_url, which is the root of the API without /v1, or let this machine through without a login": Case(
-        fault=status(200, body="<html>Checking your browser</html>")
+    "open base_url in a browser: a web page came in place of records, such as a login page; correct base_url, or let this machine through without a login (… HTTP 200 OK: JSON is malformed: …: 34 bytes of HTML)": Case(
+        faults=[status(200, body="<html>Checking your browser</html>")]
     ),
-    "127.0.0.1:9 cannot be reached (Connection refused); check base_url, this machine's network, and the firewalls on the way": Case(
+    "check base_url, which is the root of the API without /v1: the response is not a page of records; if this continues, ask the API's support (… HTTP 200 OK: Object missing required field `data`: 14 bytes of JSON with the fields items)": Case(
+        faults=[status(200, body={"items": [1]})]
+    ),
+    'if this continues, ask the API\'s support: the API says that a page lacks records (… HTTP 200 OK: the field error says so: "shard 3")': Case(
+        faults=[
+            status(
+                200,
+                body={
+                    "data": [{"id": "a", "title": "b"}],
+                    "cursor": {"has_more": False},
+                    "error": {"message": "shard 3"},
+                },
+            )
+        ]
+    ),
+    "try later: the API, or a gateway in front of it, is down or overloaded; if this continues, ask the API's support (… HTTP 500 …: … bytes of JSON with the fields data, cursor)": Case(
+        faults=[{"kind": "page", "status": 500}]
+    ),
+    "check base_url, this machine's network, and the firewalls on the way: 127.0.0.1:9 cannot be reached (… Connection refused)": Case(
         config={"base_url": "http://127.0.0.1:9"}
     ),
-    "… does not speak TLS (…); check the port in base_url, and whether it should begin with http:// (for this machine only)": Case(
+    "check the port in base_url, and whether it should begin with http:// (for this machine only): … does not speak TLS (…)": Case(
         config={"base_url": "https://HOST"}
     ),
-    "the proxy does not forward requests (Connection refused); check HTTPS_PROXY or ALL_PROXY, with user and password if the proxy needs them, and NO_PROXY": Case(
+    "check HTTPS_PROXY or ALL_PROXY, with user and password if the proxy needs them, and NO_PROXY: the proxy does not forward requests (… Connection refused)": Case(
         config={"base_url": "https://api.example.com"},
         environment={"HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": ""},
     ),
@@ -156,18 +231,18 @@ GAVE_UP = {
 
 OF_A_RUN = {
     "leads: A record contained what no warehouse can store: U+0000 … U+FFFD, NaN … null, …": warned(
-        fault=page(r'{"id": "a", "title": "\u0000", "score": {"value": NaN}}')
+        faults=[page(r'{"id": "a", "title": "\u0000", "score": {"value": NaN}}')]
     ),
     "leads: Some values do not match the types of their columns and are only in additional_properties, or in the object that holds the field, if that is selected: 'signal_observed_at' in 1 record, 'title' in 1 record": warned(
-        fault=page(
-            '{"id": "a", "title": 5, "signal": {"observed_at": "1764081212345"}}'
-        )
+        faults=[
+            page('{"id": "a", "title": 5, "signal": {"observed_at": "1764081212345"}}')
+        ]
     ),
     "leads: 1 field without a column, only in additional_properties: 'revenue'; `meltano config set tap-leadintent _schema` adds columns, see docs/columns.md": warned(
-        fault=page('{"id": "a", "revenue": 5}')
+        faults=[page('{"id": "a", "revenue": 5}')]
     ),
     "monitored_accounts: A record has no id, so its key is made from all its content: when the record changes, it becomes another row": warned(
-        catalog=ACCOUNTS, fault=page('{"name": "A"}')
+        catalog=ACCOUNTS, faults=[page('{"name": "A"}')]
     ),
     "monitored_accounts: No ACTIVATE_VERSION is sent, as records in a BATCH have no version": warned(
         config={
@@ -176,11 +251,17 @@ OF_A_RUN = {
         },
         catalog=ACCOUNTS,
     ),
-    "custom_signals: HTTP 403 …; the stream is deselected, and its columns are not inferred": warned(
-        **INFER, fault=status(403)
+    "custom_signals: deselect this stream, or ask for access: this key may not read this endpoint; the stream is deselected, and its columns are not inferred": warned(
+        **INFER, faults=[status(403)]
     ),
     "custom_signals: … fields without a column, only in additional_properties: …; `meltano config set tap-leadintent _schema` adds columns, see docs/columns.md": Case(
         level="INFO", catalog=SIGNALS
+    ),
+    "custom_signals: Read as FULL_TABLE: the API has no time range for this stream, so it cannot be INCREMENTAL": warned(
+        catalog=incremental("custom_signals")
+    ),
+    'leads: Check filters.leads, as no record matches: {"lead_country_codes": ["Germany"]}': warned(
+        config={"filters": {"leads": {"lead_country_codes": ["Germany"]}}}
     ),
     "leads: reading all records": Case(level="INFO"),
     "leads: 3 records, 5 requests, … s; complete up to …": Case(level="INFO"),
@@ -191,7 +272,7 @@ CASES = {
     **OF_THE_STATE,
     **OF_ALL_STREAMS,
     **{f"leads: {text}": case for text, case in OF_LEADS.items()},
-    **{f"leads: gave up after 1 attempt: {t}": case for t, case in GAVE_UP.items()},
+    **{f"leads: {text}": case for text, case in GAVE_UP.items()},
     **OF_A_RUN,
 }
 
@@ -205,12 +286,12 @@ def test_a_message_is_logged(
     case: Case,
 ) -> None:
     monkeypatch.setitem(sys.modules, "faker", None)
-    sandbox.faults(*[case.fault] if case.fault else [])
+    sandbox.faults(*case.faults)
     config = {"base_url": "http://HOST", "api_key": API_KEY, **case.config}
-    config["base_url"] = config["base_url"].replace(
-        "HOST", urlsplit(sandbox.url).netloc
-    )
-    if "gave up after 1 attempt" in text:
+    if config["base_url"]:
+        host = urlsplit(sandbox.url).netloc
+        config["base_url"] = config["base_url"].replace("HOST", host)
+    if text.removeprefix("leads: ") in GAVE_UP:
         config["max_retries"] = 0
     files = options(tmp_path, config=config, catalog=case.catalog, state=case.state)
     result = enter(*case.arguments, *files, env={**case.environment})

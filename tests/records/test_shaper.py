@@ -165,7 +165,7 @@ def test_an_id_that_is_not_text_becomes_its_json(value: object) -> None:
 def test_every_part_of_a_key_is_needed(keys: list[str], record: dict[str, Any]) -> None:
     leads = shaper("leads", key_properties=keys)
     fine = {"id": "1", "signal": {"observed_at": "2026-01-01T00:00:00Z"}}
-    assert leads.shape([fine])
-    line = f"^a record has no {keys[-1]}, which .*; choose key-properties"
+    assert len(leads.shape([fine, record])) == 1
+    line = f": 1 record without {keys[-1]} left out, everything else was read$"
     with pytest.raises(StreamError, match=line):
-        leads.shape([fine, record])
+        leads.raise_for_left_out()

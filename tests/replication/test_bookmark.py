@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tap_leadintent.replication.bookmark import MAX_OTHERS, Bookmark
+from tap_leadintent.replication.caps import Caps
 from tap_leadintent.replication.intervals import Coverage, union
 from tap_leadintent.replication.source import Source
 
@@ -27,38 +28,91 @@ def read(entries: object, source: Source = HERE) -> Bookmark:
     return Bookmark.read({"coverage": entries}, source)
 
 
+parts = st.lists(
+    st.tuples(st.sampled_from("ab"), st.integers(0, 99), st.integers(0, 9))
+)
+
+
+def intervals(drawn: list[tuple[str, int, int]]) -> Coverage:
+    coverage: Coverage = {}
+    for name, start, n in drawn:
+        coverage[name] = union([*coverage.get(name, []), (start, start + n)])
+    return coverage
+
+
 @given(
-    st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 99), st.integers(0, 9))),
-    st.none() | st.integers(0, 99),
+    parts,
+    parts,
+    st.sets(st.sampled_from("ab")),
+    st.integers(0, 9),
     st.sampled_from([HERE, FILTERED]),
 )
 def test_a_state_is_read_back_as_it_was_written(
-    parts: list[tuple[str, int, int]], rechecked: int | None, source: Source
+    covered: list[tuple[str, int, int]],
+    left: list[tuple[str, int, int]],
+    settled: set[str],
+    longest: int,
+    source: Source,
 ) -> None:
-    coverage: Coverage = {}
-    for name, start, n in parts:
-        coverage[name] = union([*coverage.get(name, []), (start, start + n)])
-    state = json.loads(json.dumps(Bookmark(source, coverage, rechecked).to_state()))
-    again = read(state, source)
+    coverage, holes = intervals(covered), intervals(left)
+    settled &= coverage.keys()
+    bookmark = Bookmark(source, coverage, holes, settled, Caps(100, longest, 7))
+    state = json.loads(json.dumps(bookmark.to_state()))
+    again = Bookmark.read({"coverage": state}, source, 100)
     assert again.problem is None
-    assert (again.coverage, again.rechecked) == (coverage, rechecked)
+    assert (again.coverage, again.holes, again.settled) == (coverage, holes, settled)
+    if state:
+        assert again.caps == bookmark.caps
     assert again.to_state() == state
     foreign = read(state, THERE)
     assert foreign.former == (source if state else None)
-    assert (foreign.coverage, foreign.rechecked) == ({}, None)
+    assert (foreign.coverage, foreign.holes) == ({}, {})
     assert foreign.to_state() == state
 
 
 def test_a_state_is_one_short_list_that_people_can_read() -> None:
     coverage = {name: [(DAY, 2 * DAY)] for name in ("date_found", "latest_signal")}
-    state = Bookmark(FILTERED, coverage, DAY, key_mark="89abcdef").to_state()
+    holes = {"date_found": [(2 * DAY, 2 * DAY + 60)]}
+    state = Bookmark(
+        FILTERED, coverage, holes, {"date_found"}, Caps(100, 2600, 100), (), "89abcdef"
+    ).to_state()
     about = {"source": HERE.address, "filters": "0123456789ab", "key": "89abcdef"}
+    hole = {"from": "1970-01-03T00:00:00Z", "to": "1970-01-03T00:01:00Z", "hole": True}
     assert state == [
-        entry(**about),
+        entry(**about, settled=True, longest=2600, page=100),
         entry(**about, range="latest_signal"),
-        {"rechecked": "1970-01-02T00:00:00Z", **about},
+        entry(**about) | hole,
     ]
-    assert len(json.dumps(state)) < 512
+    assert len(json.dumps(state[:2])) < 512
+
+
+def test_the_entries_of_earlier_versions_are_read() -> None:
+    mark = {"rechecked": "1970-01-02T00:00:00Z"}
+    bookmark = read([entry(), mark])
+    assert bookmark.coverage == {"date_found": [(DAY, 2 * DAY)]}
+    assert bookmark.to_state() == [entry(source=HERE.address)]
+
+
+@pytest.mark.parametrize(
+    ("name", "settled_to", "settled"),
+    [("x", 9, {"x"}), ("x", 8, set()), ("y", 9, {"x", "y"})],
+)
+def test_the_newest_end_decides_whether_it_is_settled(
+    name: str, settled_to: int, settled: set[str]
+) -> None:
+    bookmark = Bookmark(HERE, {"x": [(0, 5)]}, {}, {"x"})
+    bookmark.cover(name, (3, 9), settled_to=settled_to)
+    bookmark.cover(name, (1, 4), settled_to=-1)
+    assert bookmark.settled == settled
+
+
+def test_a_hole_is_no_coverage_until_it_is_read() -> None:
+    bookmark = Bookmark(HERE, {"x": [(0, 9)]})
+    bookmark.leave("x", (4, 6))
+    assert bookmark.coverage == {"x": [(0, 4), (6, 9)]}
+    assert bookmark.holes == {"x": [(4, 6)]}
+    bookmark.cover("x", (3, 7))
+    assert (bookmark.coverage, bookmark.holes) == ({"x": [(0, 9)]}, {"x": []})
 
 
 def test_changing_sources_keeps_all_but_the_oldest_coverage() -> None:
@@ -79,7 +133,6 @@ def test_changing_sources_keeps_all_but_the_oldest_coverage() -> None:
         ([7], "object"),
         ([{"range": "date_found"}], "from"),
         ([entry() | {"to": "x"}], "x"),
-        ([{"rechecked": 7}], "7"),
     ],
     ids=str,
 )
@@ -98,9 +151,3 @@ def test_an_interval_that_ends_before_it_begins_covers_nothing() -> None:
 def test_a_malformed_entry_leaves_those_of_other_sources() -> None:
     foreign = entry(source=THERE.address)
     assert read([foreign, {"range": "a"}]).to_state() == [foreign]
-
-
-def test_of_several_rechecks_the_earliest_counts() -> None:
-    """Joined states may carry those of another source along."""
-    marks = [{"rechecked": f"1970-01-0{day}T00:00:00Z"} for day in (3, 2, 4)]
-    assert read(marks).rechecked == DAY

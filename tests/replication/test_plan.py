@@ -4,16 +4,16 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tap_leadintent.replication.intervals import Interval, union
 from tap_leadintent.replication.plan import (
-    BEGINNING,
     Plan,
     Scope,
-    Step,
     make_plan,
+    seconds_to_read_again,
 )
-from tap_leadintent.times import EARLIEST
 
 DAY = 86400
 NOW = 100 * DAY
@@ -26,7 +26,7 @@ def plan(*covered: Covered, now: int = NOW, **asked: Any) -> Plan:
     settings = {"ranges": LEADS, "start": 0, **asked}
     coverage = {name: union(i for n, i in covered if n == name) for name, _ in covered}
     before = deepcopy(coverage)
-    planned = make_plan(Scope(**settings), coverage, None, now)
+    planned = make_plan(Scope(**settings), coverage, now)
     assert coverage == before, "to plan changes nothing"
     return planned
 
@@ -35,62 +35,103 @@ def both(*covered: Interval) -> list[Covered]:
     return [(name, interval) for name in LEADS for interval in covered]
 
 
-def range_reads(planned: Plan) -> list[Step]:
-    return [step for step in planned.steps if step.name]
-
-
 def reads(planned: Plan) -> list[tuple[str, list[Interval]]]:
-    return [(step.name, step.intervals) for step in range_reads(planned)]
+    return [(step.range_name, [*step.intervals]) for step in planned.steps]
+
+
+HOURS = 3600
+BEFORE = NOW - HOURS
+"""When the last run of an hourly schedule began."""
 
 
 @pytest.mark.parametrize(
-    ("covered", "start", "lookback", "expected"),
+    ("covered", "start", "expected"),
     [
-        pytest.param([], 0, 10, [(0, NOW)], id="first"),
-        pytest.param([(0, 90)], 0, 10, [(80, NOW)], id="later"),
-        pytest.param([(0, NOW)], 0, 10, [(NOW - 10, NOW)], id="nothing new"),
-        pytest.param([(0, NOW)], 0, 0, None, id="nothing new, no lookback"),
-        pytest.param([(50, 90)], 0, 10, [(0, 50), (80, NOW)], id="earlier start"),
-        pytest.param([(0, 40), (60, 90)], 0, 5, [(40, 60), (85, NOW)], id="hole"),
-        pytest.param([(0, 40)], 60, 5, [(60, NOW)], id="later start"),
-        pytest.param([(0, 90)], -DAY, 0, [(-DAY, 0), (90, NOW)], id="before 1970"),
-        pytest.param([(0, 90)], NOW + 1, 5, None, id="a start yet to come"),
+        pytest.param([], 0, [(0, NOW)], id="first"),
+        pytest.param([(0, BEFORE)], 0, [(BEFORE - 2 * 115_200, NOW)], id="later"),
+        pytest.param([(0, NOW)], 0, None, id="nothing new"),
         pytest.param(
-            [(EARLIEST, EARLIEST + 5)], EARLIEST, DAY, [(EARLIEST, NOW)], id="year 1"
+            [(90 * DAY, BEFORE)],
+            0,
+            [(0, 90 * DAY), (BEFORE - 2 * 115_200, NOW)],
+            id="earlier start",
         ),
+        pytest.param([(0, 40)], 60, [(60, NOW)], id="later start"),
+        pytest.param([(0, NOW)], -DAY, [(-DAY, 0)], id="before 1970"),
+        pytest.param([(0, 90)], NOW + 1, None, id="a start yet to come"),
     ],
 )
-def test_a_run_reads_missing_intervals_and_the_lookback(
-    covered: list[Interval], start: int, lookback: int, expected: list[Interval] | None
+def test_a_run_reads_missing_intervals_and_late_ones(
+    covered: list[Interval], start: int, expected: list[Interval] | None
 ) -> None:
-    planned = plan(*both(*covered), start=start, lookback=lookback)
+    planned = plan(*both(*covered), start=start, lookback=30 * DAY)
     asked = dict(reads(planned))
     assert asked.get("date_found") == expected
-    # Of a later range, all that is newer than what is missing is read again.
-    assert asked.get("latest_signal") == (expected and [(expected[0][0], NOW)])
-    assert {step.name: step.drops_later for step in range_reads(planned)} == {
-        name: name == "latest_signal" for name in asked
+    assert asked.get("latest_signal") == expected
+    # Of a later range, all that is newer than what has been read is read again.
+    assert {step.range_name: step.read_again_to for step in planned.steps} == {
+        name: NOW if name == "latest_signal" else None for name in asked
     }
 
 
 @pytest.mark.parametrize(
-    ("start", "end", "missing"),
+    ("newest", "now", "lookback", "seconds"),
     [
-        pytest.param(40, None, [(0, 35)], id="where the newest ends"),
-        pytest.param(38, None, [(0, 35), (38, 40)], id="inside the lookback"),
-        pytest.param(60, None, [(0, 35)], id="behind a hole"),
-        pytest.param(60, 80, [(0, 35)], id="of a bounded run"),
-        pytest.param(35, None, [(0, 40)], id="where the lookback begins"),
-        pytest.param(38, 39, [(0, 40)], id="of a part that moves nothing on"),
-        pytest.param(NOW + 1, None, [(0, 40)], id="of a start yet to come"),
+        pytest.param(0, 3600, 0, 0, id="nothing is late"),
+        pytest.param(3600, 7200, 30 * DAY, 2 * 7200, id="every second hour"),
+        pytest.param(7200, 10800, 30 * DAY, 2 * 3600, id="hourly"),
+        pytest.param(0, 400, 30 * DAY, 0, id="twice within 7.5 minutes"),
+        pytest.param(0, 64 * DAY, 30 * DAY, 2 * 450 * 2**13, id="after a pause"),
+        pytest.param(0, 10**9, 3600, 7200, id="no further than twice the lookback"),
+        pytest.param(0, 10**9, DAY + 1, 2 * 450 * 2**8, id="at least twice"),
     ],
 )
-def test_a_lookback_that_a_later_start_cuts_loses_its_coverage(
-    start: int, end: int | None, missing: list[Interval]
+def test_an_instant_is_read_again_when_its_age_has_doubled(
+    newest: int, now: int, lookback: int, seconds: int
 ) -> None:
-    planned = plan(*both((0, 40)), start=start, end=end, lookback=5)
-    assert planned.coverage["date_found"] == missing
-    assert planned.coverage["latest_signal"] == ([(0, 40)] if end else missing)
+    assert seconds_to_read_again(newest, now, lookback) == seconds
+
+
+@given(
+    st.lists(st.integers(60, 5 * DAY), min_size=1, max_size=200),
+    st.integers(1, 30 * DAY),
+    st.integers(0, 40 * DAY),
+)
+def test_a_late_record_is_read_soon_after_it_appears(
+    pauses: list[int], late: int, found: int
+) -> None:
+    """At most twice as late as it is, or with the next run, however runs come."""
+    before, now = 0, 0
+    for pause in [*pauses, *[DAY] * 80]:
+        before, now = now, now + pause
+        begin = before - seconds_to_read_again(before, now, 30 * DAY)
+        if begin <= found <= now and found + late <= now:
+            break
+        # The run before this one began later than that.
+        assert now < found + late or before < found + 3 * late
+    else:
+        pytest.fail("it is never read")
+
+
+def test_what_is_settled_is_not_read_again_and_a_hole_is_known() -> None:
+    scope = Scope(ranges=LEADS, start=0, lookback=30 * DAY)
+    covered = {name: [(0, 40), (60, 90)] for name in LEADS}
+    holes = {"date_found": [(40, 60)]}
+    planned = make_plan(scope, covered, NOW, holes=holes, settled=["date_found"])
+    found, signal = planned.steps
+    assert (found.intervals, found.holes) == ([(40, 60), (90, NOW)], [(40, 60)])
+    assert (signal.intervals, signal.holes) == ([(0, NOW)], [])
+
+
+@pytest.mark.parametrize("end", [None, NOW - 1800])
+def test_a_later_start_takes_what_is_not_read_again_out_of_the_coverage(
+    end: int | None,
+) -> None:
+    start = BEFORE - 600
+    planned = plan(*both((0, BEFORE)), start=start, end=end, lookback=3600)
+    kept = [(0, BEFORE - 7200), (start, BEFORE)]
+    assert planned.coverage["date_found"] == kept
+    assert planned.coverage["latest_signal"] == ([(0, BEFORE)] if end else kept)
 
 
 @pytest.mark.parametrize("end", [80, NOW + 5])
@@ -114,30 +155,4 @@ def test_a_short_interval_of_a_range_with_coverage_is_quiet() -> None:
         (plan(*both((0, 40 * DAY), (80 * DAY, 90 * DAY))), False),
         (plan(start=99 * DAY), False),
     ]:
-        assert [step.is_quiet for step in range_reads(planned)] == [is_quiet] * 2
-
-
-# Without a start date
-
-
-def test_without_a_start_one_chain_reads_everything_and_covers_all_ranges() -> None:
-    (step,) = plan(start=None).steps
-    assert step[:3] == ("", [(BEGINNING, NOW)], LEADS)
-    assert reads(plan(*both((BEGINNING, 90)), start=None)) == [
-        ("date_found", [(90, NOW)]),
-        ("latest_signal", [(90, NOW)]),
-    ]
-
-
-def test_with_an_end_date_alone_all_is_read_from_1970_on() -> None:
-    assert reads(plan(start=None, end=50)) == [("date_found", [(BEGINNING, 50)])]
-
-
-@pytest.mark.parametrize(
-    "covered", [[("date_found", (BEGINNING, 90))], both((60, 90))], ids=["part", "late"]
-)
-def test_a_start_date_taken_back_reads_all_records_once(covered: list[Covered]) -> None:
-    planned = plan(*covered, start=None)
-    (step,) = planned.steps
-    assert step[:3] == ("", [(BEGINNING, NOW)], LEADS)
-    assert planned.coverage["date_found"] == [covered[0][1]], "until it has been read"
+        assert [step.is_quiet for step in planned.steps] == [is_quiet] * 2

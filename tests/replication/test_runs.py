@@ -1,17 +1,7 @@
 """What a run asks for, and in which order it says so; `model` is the API."""
 
-import logging
-import math
-import re
-from typing import Any
-
-import msgspec
 import pytest
 
-from tap_leadintent.api.page import Records
-from tap_leadintent.errors import StreamError
-from tap_leadintent.replication.ranges import RangeChain, RangeGuard
-from tap_leadintent.replication.windows import Window
 from tap_leadintent.singer.errors import RunError
 from tests.support.helpers import leads_with
 from tests.support.model import (
@@ -65,7 +55,7 @@ def test_a_later_run_makes_one_request_per_range_in_turn() -> None:
     api.now = 4 * DAY
     run(api, store, CONFIG)
     assert store.rows == {"lead-0000": 1}
-    begin, end = second(DAY - 1), second(4 * DAY)
+    begin, end = second(2 * DAY - 16 * HOUR - 1), second(4 * DAY)
     assert asked(api) == [("date_found", begin, end), ("latest_signal", begin, end)]
 
 
@@ -78,25 +68,6 @@ def test_the_first_state_of_a_full_refresh_takes_back_all_coverage() -> None:
         "type": "STATE",
         "value": {"bookmarks": {name: {"coverage": []} for name in streams[:2]}},
     }
-
-
-def test_without_a_start_date_everything_is_read_in_one_unfiltered_chain() -> None:
-    api, store = Api(now=2 * DAY, leads=[*steady(20), lead(99, -400 * DAY)]), Store()
-    run(api, store, {"page_size": 10})
-    assert len(store.rows) == 21
-    names = [next(iter(body)) for body in api.requests]
-    older = [*BOTH, *BOTH]
-    assert names == ["cursor", "cursor", "cursor", *older], "older ones are looked for"
-    assert [name for name, *_ in covered(store)] == [*BOTH]
-
-
-def test_a_signal_before_1970_makes_no_range_that_ends_before_it_begins() -> None:
-    api, store = Api(now=2 * DAY, leads=[lead(1, DAY, -60 * 365 * DAY)]), Store()
-    run(api, store, {})
-    assert store.rows == api.visible()
-    ranges = asked(api)
-    assert len(ranges) == 4
-    assert all(start <= end for _, start, end in ranges)
 
 
 def test_a_start_date_in_the_future_reads_nothing() -> None:
@@ -138,7 +109,7 @@ def test_an_interval_that_is_read_again_ends_the_complete_time() -> None:
     ]
     store.state = {"bookmarks": {"leads": {"coverage": coverage}}}
     with pytest.raises(RunError, match="401"):
-        run(api, store, {**DAILY, "lookback_minutes": 0})
+        run(api, store, {**DAILY, "lookback_days": 0})
     found, signal = covered(store)
     assert found[2] == second(9 * DAY)
     assert second(2 * DAY) < signal[2] < second(9 * DAY)
@@ -190,7 +161,7 @@ def test_the_lookback_reaches_what_a_long_run_has_read_first() -> None:
     """It counts from when the run began, also where the server's clock decides."""
     late = Lead("late", 3, [Version(445, -DAY)])
     api, store = Api(now=300, leads=[late], seconds_per_request=100), Store()
-    config = {**CONFIG, "lookback_minutes": 30, "window_days": 0.001}
+    config = {**CONFIG, "lookback_days": 0.02, "window_days": 0.001}
     for _ in range(2):
         run(api, store, config, clock_ahead=3 * HOUR)
     assert store.rows == {late.id: 0}
@@ -231,39 +202,19 @@ def test_a_refused_cursor_starts_its_window_again(
     assert caplog.text.count("refused a cursor") == 1
 
 
-@pytest.mark.parametrize("leads", [60, 5], ids=["pages", "one page"])
-def test_a_server_that_ignores_a_range_is_noticed(leads: int) -> None:
-    api, store = Api(now=40 * DAY, leads=steady(leads, 600)), Store()
-    api.shows_all_after = -DAY * 100_000
-    with pytest.raises(RunError, match="same records for different times of"):
-        run(api, store, DAILY)
-    assert covered(store)[-1][2] < second(3 * DAY)
-
-
-@pytest.mark.parametrize("kept", [-math.inf, -DAY], ids=["1970", "not 1970"])
-def test_records_that_recur_in_all_windows_are_accepted(kept: float) -> None:
-    api, store = Api(now=9 * DAY, leads=steady(35), keeps_from=kept), Store()
-    api.shows_all_after = 0
-    run(api, store, DAILY, selected=("observations",))
-    assert len(store.rows) == 35
-    refused = [body["observed_at"]["start_time"] for body in api.refused]
-    starts = [*refused, *(start for _, start, _ in asked(api))]
-    assert sum(start.startswith("1970") for start in starts) == 1
-    assert len(starts) >= 9 * 4
-
-
-def test_equal_first_pages_of_two_windows_are_accepted() -> None:
-    requested: list[dict[str, Any]] = []
-    alike = Records([{"id": "a"}], [msgspec.Raw(b'{"id": "a"}')])
-
-    def first_page(fields: dict[str, Any]) -> Records:
-        requested.append(fields)
-        return Records([], [])
-
-    guard = RangeGuard("date_found", "leads", first_page)
-    for number in range(1, 5):
-        guard.check_first_page(alike)
-        assert len(requested) == (number >= 3)
+@pytest.mark.parametrize("ignored", ["both ends", "the start"])
+@pytest.mark.parametrize("newest_first", [True, False])
+@pytest.mark.parametrize("each", [600, HOUR])
+def test_a_server_that_ignores_a_range_is_noticed(
+    ignored: str, *, newest_first: bool, each: int
+) -> None:
+    api, store = Api(now=40 * DAY, leads=steady(60 * DAY // each, each)), Store()
+    api.newest_first, api.ignores_start = newest_first, True
+    if ignored == "both ends":
+        api.shows_all_after = -DAY * 100_000
+    with pytest.raises(RunError, match="ignores the range; load the stream completely"):
+        run(api, store, CONFIG)
+    assert len(api.requests) <= 1000
 
 
 @pytest.mark.parametrize(
@@ -278,8 +229,9 @@ def test_a_refused_range_is_requested_in_shorter_windows(
     run(api, store, {**CONFIG, "max_retries": 0})
     assert store.rows == {one.id: 0 for one in api.leads}
     assert covered(store) == up_to(days * DAY)
-    # Eight at once may be refused for the same width.
-    assert len(api.refused) <= 10 + 8
+    # Eight at once may be refused for the same width, and after eight that were read, a
+    # longer one is tried again.
+    assert len(api.refused) <= 10 + 8 + len(api.requests) / 8
 
 
 @pytest.mark.parametrize("ahead", [0, 3 * HOUR])
@@ -290,13 +242,7 @@ def test_a_server_that_refuses_every_range_gets_few_requests(ahead: int) -> None
         run(api, store, CONFIG, clock_ahead=ahead)
     assert len(api.refused) <= 8 * 12
     ranges = [[*map(seconds_of, body["date_found"].values())] for body in api.refused]
-    assert HOUR in {end - start for start, end in ranges}, "the narrowest is an hour"
-
-
-def test_a_window_that_ends_with_the_server_s_time_is_not_asked_for_again() -> None:
-    chain = RangeChain("date_found", logging.getLogger(), None, Window(0, 9))
-    with pytest.raises(StreamError, match="too wide"):
-        chain.recover(StreamError("too wide", may_be_range=True, server_time=9))
+    assert 61 in {end - start for start, end in ranges}, "a minute and the overlap"
 
 
 @pytest.mark.parametrize("days", [1, 31])
@@ -307,15 +253,3 @@ def test_window_days_bounds_what_is_asked_for(days: int) -> None:
     assert len(store.rows) == 60
     asked_for = [seconds_of(end) - seconds_of(start) for _, start, end in asked(api)]
     assert max(asked_for) == days * DAY
-
-
-def test_a_first_load_says_from_when_on_there_are_records(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    caplog.set_level("INFO")
-    late = [lead(number, 500 * DAY + number * HOUR) for number in range(20)]
-    run(Api(now=502 * DAY, leads=late), Store(), CONFIG)
-    (line,) = [text for text in caplog.messages if "No record of" in text]
-    day = re.findall("is older than (.*); with start_date (.*), no request is", line)
-    assert day == [(day[0][0], day[0][0])]
-    assert second(469 * DAY) < day[0][0] <= second(500 * DAY)

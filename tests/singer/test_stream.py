@@ -109,7 +109,7 @@ def test_records_before_a_failure_are_written(
     state: Json = {"bookmarks": {"signal_agents": {"coverage": []}}}
     agents = only("signal_agents")
     run = tap({**config, "page_size": 1}, catalog=agents, state=state)
-    assert "signal_agents: page 3: HTTP 403" in run.failed()
+    assert "(page 3: HTTP 403" in run.failed()
     assert len(run.records("signal_agents")) == 2
 
 

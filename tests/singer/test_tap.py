@@ -139,6 +139,9 @@ def test_an_unknown_level_of_the_log_is_one_line(
     assert capsys.readouterr().err == line
 
 
+COMMAND = "meltano config set tap-other token '…'"
+
+
 def test_another_tap_has_variables_and_errors_of_its_own(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -149,7 +152,7 @@ def test_another_tap_has_variables_and_errors_of_its_own(
     assert isinstance(result.exception, SystemExit)
     found = [each for each in caplog.records if each.levelno == logging.ERROR]
     assert [(each.name, each.getMessage()) for each in found] == [
-        ("tap-other", "token: is required"),
+        ("tap-other", f"token: is not set; {COMMAND}, or a file with --config"),
         (
             "tap-other",
             "stream_maps: `fake` needs another package: pip install 'tap-other[faker]'",

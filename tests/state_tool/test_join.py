@@ -60,7 +60,7 @@ def test_shards_are_joined_without_the_lookback_of_each(
     assert coverage[0] == found("01-01", "09-02", **KEY)
     monkeypatch.setenv(f"{PREFIX}LOOKBACK_MINUTES", "soon")
     line = error_of(*command)
-    assert line.startswith("lookback_minutes: 'soon' is not of type 'integer'")
+    assert line.startswith("lookback_minutes: 'soon' is not a whole number")
 
 
 @pytest.mark.parametrize(

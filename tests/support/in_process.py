@@ -3,7 +3,7 @@
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from http import HTTPStatus
+from http.client import responses
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -80,7 +80,7 @@ def _respond(app: ASGIApp, request: PreparedRequest) -> urllib3.HTTPResponse:
         io.BytesIO(b"".join(part.get("body", b"") for part in parts)),
         {name.decode(): value.decode("latin-1") for name, value in start["headers"]},
         start["status"],
-        reason=HTTPStatus(start["status"]).phrase,
+        reason=responses.get(start["status"], ""),
         preload_content=False,
     )
 

@@ -81,6 +81,8 @@ class Api:
     """Whether a lead is returned with its first signal under `date_found`."""
     shows_all_after: float = math.inf
     """Any range that ends later shows all there is."""
+    ignores_start: bool = False
+    """Whether any range shows all that is older than its end."""
     refuses_the_future: bool = False
     refuses_cursors: int = 0
     widest: float = math.inf
@@ -181,6 +183,7 @@ class Api:
 
         def is_inside(time: float) -> bool:
             after_start = start <= time if self.holds_start else start < time
+            after_start = after_start or self.ignores_start
             before_end = time <= end if self.holds_end else time < end
             return (after_start and before_end) or end > self.shows_all_after
 

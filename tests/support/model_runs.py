@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from threading import Lock
@@ -19,6 +19,7 @@ from tests.support.model import DAY, EPOCH, RANGES, Api, iso
 from tests.support.store import KilledError, Store
 
 DEFAULTS: dict[str, Any] = {
+    "start_date": iso(0),
     "base_url": "https://api.example.com",
     "api_key": "model-key",
     # The model's requests may take hours.
@@ -27,13 +28,12 @@ DEFAULTS: dict[str, Any] = {
 """Settings of every run that does not say otherwise."""
 
 CONFIG: dict[str, Any] = {
-    "start_date": iso(0),
     "page_size": 10,
-    "lookback_minutes": 1440,
+    "lookback_days": 0.25,  # sixteen hours are read again after a day
 }
 """Settings of a run in windows, from the model's first second on."""
 
-STRICT = {**CONFIG, "lookback_minutes": 0}
+STRICT = {**CONFIG, "lookback_days": 0}
 
 DAILY = {**CONFIG, "window_days": (DAY + 1.5) / DAY}
 """Settings of a run in windows of a day and the second that they overlap."""
@@ -42,9 +42,9 @@ DAILY = {**CONFIG, "window_days": (DAY + 1.5) / DAY}
 class Adapter(BaseAdapter):
     """Brings the tap's requests to the model."""
 
-    def __init__(self, api: Api) -> None:
+    def __init__(self, api: Api, note_time: Callable[[], object]) -> None:
         super().__init__()
-        self.api = api
+        self.api, self._note_time = api, note_time
         self._responses = 0
         self._lock = Lock()
 
@@ -61,6 +61,7 @@ class Adapter(BaseAdapter):
             seconds = EPOCH + api.now + api.odd_clocks.get(self._responses, 0)
             clock = datetime.fromtimestamp(seconds, tz=UTC)
             api.now += api.seconds_per_request
+            self._note_time()
             self._responses += 1
         response.headers["Date"] = format_datetime(clock, usegmt=True)
         body = io.BytesIO(json.dumps(page).encode())
@@ -71,10 +72,12 @@ class Adapter(BaseAdapter):
         """Nothing is open."""
 
 
-def connect(tap: TapLeadIntent, api: Api) -> None:
-    """Let a tap send its requests to the model."""
+def connect(
+    tap: TapLeadIntent, api: Api, note_time: Callable[[], object] = lambda: None
+) -> None:
+    """Let a tap send its requests to the model; each request takes time."""
     session = tap.streams["leads"].run_context.session
-    session.mount("https://", Adapter(api))
+    session.mount("https://", Adapter(api, note_time))
 
 
 def run(  # noqa: PLR0913
@@ -108,14 +111,15 @@ def run(  # noqa: PLR0913
         limits = Limits(monotonic=lambda: api.now, longest_backoff=0)
 
     store.begin(killed_after)
-    with time_machine.travel(EPOCH + api.now + clock_ahead, tick=False):
+    began = EPOCH + api.now + clock_ahead
+    with time_machine.travel(began, tick=False) as clock:
         tap = ModelTap(
             config={**DEFAULTS, **config},
             state=json.loads(json.dumps(store.state)),
             catalog=catalog,
             message_writer=store,  # type: ignore[arg-type]
         )
-        connect(tap, api)
+        connect(tap, api, lambda: clock.move_to(EPOCH + api.now + clock_ahead))
         for stream in tap.streams.values():
             stream.selected = stream.name in selected
         try:

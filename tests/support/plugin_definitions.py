@@ -22,9 +22,9 @@ PROJECT = ROOT / "meltano.yml"
 TAP = "tap-leadintent"
 
 _NOTE = "# Made from meltano.yml by tests/support/plugin_definitions.py.\n"
-# Meltano 4.4 fails on a `decimal` that is set in the environment. As `integer`, a
-# number may have a fraction in `config`.
-_KINDS = {"number": "integer", "date": "date_iso8601"}
+# Meltano 4.4 fails on a `decimal` that is set in the environment, and on an `integer`
+# with a fraction. The tap takes the text of a number for a number.
+_KINDS = {"number": "string", "date": "date_iso8601"}
 _LABELS = {"Api": "API", "Gzip": "GZIP", "Jsonl": "JSONL", "Url": "URL"}
 
 

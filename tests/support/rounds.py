@@ -8,13 +8,16 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from math import ceil, inf
+from math import ceil
 from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
 
-from tap_leadintent.replication.windows import Window, Windows
+from tap_leadintent.replication.caps import Caps
+from tap_leadintent.replication.ledger import State, Window
+from tap_leadintent.replication.plan import Step
+from tap_leadintent.replication.windows import Windows
 from tap_leadintent.sandbox.world import SHAPES as SANDBOX_SHAPES
 
 DAY = 86400
@@ -28,9 +31,8 @@ class History:
     def __init__(self, times: list[int]) -> None:
         self.times = sorted(times)
 
-    def held(self, window: Window) -> int:
-        after = bisect_right(self.times, window.end)
-        return after - bisect_left(self.times, window.start - 1)
+    def held(self, start: int, end: int) -> int:
+        return bisect_right(self.times, end) - bisect_left(self.times, start - 1)
 
 
 def shaped(count: int, shape: Callable[[float], float]) -> History:
@@ -117,9 +119,9 @@ class Server:
     ends_empty: bool = False
     """Whether another page is promised after each that holds records."""
 
-    def pages(self, window: Window, held: int) -> list[int]:
+    def pages(self, start: int, end: int, held: int) -> list[int]:
         """Return how many records each page holds."""
-        draw, pages = Random(window.start * 31 + window.end), []  # noqa: S311
+        draw, pages = Random(start * 31 + end), []  # noqa: S311
         while held:
             luck = draw.random() if self.is_uneven else 1.0
             size = 0 if luck < 0.15 else self.served
@@ -129,50 +131,100 @@ class Server:
         return [*pages, 0] if self.ends_empty or not pages else pages
 
 
+@dataclass(eq=False)
+class _Query:
+    """The pages of a window, or of the wider query that settles a doubtful one."""
+
+    window: Window
+    pages: list[int]
+    settles: bool = False
+    arrived: int = 0
+
+    def next_page(self) -> tuple[int, bool]:
+        self.arrived += 1
+        return self.pages[self.arrived - 1], self.arrived < len(self.pages)
+
+    @property
+    def total(self) -> int:
+        return sum(self.pages[: self.arrived])
+
+
 def read(
     history: History, start: int, end: int, readers: int = 1, **options: Any
 ) -> Played:
     """Read an interval of a history with readers that take a round for a page.
 
-    Options are those of `Windows`, and `server`.
+    Options are `server`, `caps`, `widest` and `quiet`.
     """
-    server, played = options.pop("server", Server()), Played()
-    windows = Windows([(start, end)], page_size=PAGE, concurrency=readers, **options)
-    chains: list[tuple[int, int, Window, list[int], int]] = []
+    server, played = options.get("server", Server()), Played()
+    caps = options.get("caps") or Caps(PAGE)
+    widest = options.get("widest") or end - start
+    quiet = options.get("quiet", False)
+    step = Step(range_name="x", intervals=[(start, end)], has_coverage=quiet)
+    windows = Windows(step, caps=caps, readers=readers, widest=widest)
+    queries: list[tuple[int, int, _Query]] = []
     order = 0
-    begun: dict[Window, int] = {}
     most = 30 * len(history.times) / server.served + 3000
+
+    def begin(window: Window, since: int, *, settles: bool = False) -> None:
+        nonlocal order
+        order += 1
+        held = history.held(since, window.end)
+        query = _Query(window, server.pages(since, window.end, held), settles)
+        heappush(queries, (played.rounds + 1, order, query))
+
+    def choose() -> Window | None:
+        front, doubtful = windows.ledger.front, windows.doubtful
+        is_settling = any(query.settles for _, _, query in queries)
+        if doubtful and doubtful is front and not is_settling:
+            return doubtful
+        return windows.next() or (None if is_settling else doubtful)
+
     while True:
-        while len(chains) < readers and (window := windows.next()):
-            order += 1
-            held = history.held(window)
-            pages = server.pages(window, held)
-            heappush(chains, (played.rounds + 1, order, window, pages, 0))
-        if not chains:
+        while len(queries) < readers and (window := choose()):
+            is_doubtful = window.state is State.DOUBTFUL
+            since = window.end - widest if is_doubtful else window.start
+            if is_doubtful and widest <= window.seconds:
+                total = window.records
+                windows.settle(window, caps.settle(total, window.last, total))
+            else:
+                begin(window, since, settles=is_doubtful)
+        if not queries:
             break
-        oldest_unread = windows.oldest_unread
-        front = min(window.start for _, _, window, _, _ in chains)
-        front = front if oldest_unread is None else min(front, oldest_unread)
-        begun = {window: n for window, n in begun.items() if window.start >= front}
-        waiting = sum(n for window, n in begun.items() if window.start > front)
+        while (front := windows.ledger.front) and front.state is State.READ:
+            played.windows.append(front)
+            windows.ledger.take_front()
+        waiting = sum(q.arrived for _, _, q in queries if q.window is not front) + sum(
+            len(w.pages) for w in windows.ledger if w.state is State.READ
+        )
         played.waiting = max(played.waiting, waiting)
-        played.rounds, number, window, pages, page = heappop(chains)
+        played.rounds, number, query = heappop(queries)
         played.requests += 1
         assert played.requests < most, "windows are read again and again"
-        begun[window] = page + 1
-        if window.max_pages < inf:
-            played.longest = max(played.longest, sum(map(bool, pages[: page + 1])))
-        if page + 1 == len(pages):
-            if not windows.done(window, records=pages[page], of_chain=sum(pages)):
-                del begun[window]
-                continue
-            played.windows.append(window)
-            played.records.append(sum(pages))
-        elif windows.note_page(window, records=pages[page]):
-            heappush(chains, (played.rounds + 1, number, window, pages, page + 1))
-        else:
-            del begun[window]
-    assert windows.oldest_unread is None
+        window = query.window
+        records, has_more = query.next_page()
+        if query.settles:
+            if records and query.total > records:
+                previous = query.pages[query.arrived - 2]
+                caps.note_page(query.total - records, previous, records)
+            if has_more and caps.longest < window.records:
+                heappush(queries, (played.rounds + 1, number, query))
+            elif window.state is State.DOUBTFUL:
+                wider = max(query.total, window.records)
+                verdict = caps.settle(window.records, window.last, wider)
+                windows.settle(window, verdict)
+            windows.judge()
+            continue
+        if window.seconds > windows.rounding.shortest:
+            seen = sum(map(bool, query.pages[: query.arrived]))
+            played.longest = max(played.longest, seen)
+        window.pages.append(records)
+        windows.take(window, records=records, total=query.total, has_more=has_more)
+        if has_more and window.state is State.READING:
+            heappush(queries, (played.rounds + 1, number, query))
+    played.windows += windows.ledger
+    assert all(window.state is State.READ for window in played.windows)
+    played.records = [window.records for window in played.windows]
     return played
 
 

@@ -5,11 +5,11 @@ from typing import Any
 
 from singer_sdk.singerlib import SelectionMask
 
-from tap_leadintent.records.notes import RecordNotes
+from tap_leadintent.findings import Findings
 from tap_leadintent.records.shaper import RecordShaper
 from tests.support.helpers import declared_stream
 
-NOTES = RecordNotes(logging.getLogger("records"))
+FINDINGS = Findings(logging.getLogger("records"))
 
 
 def shaper(
@@ -21,7 +21,7 @@ def shaper(
         "key_properties": stream.primary_keys,
         "computed_columns": stream.computed_columns,
         "mask": SelectionMask(),
-        "notes": NOTES,
+        "findings": FINDINGS,
     }
     columns = {**stream.schema["properties"], **(columns or {})}
     return RecordShaper(columns=columns, **{**usual, **options})

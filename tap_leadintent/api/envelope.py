@@ -1,0 +1,116 @@
+"""Reads what a page says beside its records about whether they are complete.
+
+API description: "Page envelope". It shows no other fields, so the table below has the
+names and values that are usual. Fields one level down count as well.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+_NOTHING = {"", "0", "200", "false", "no", "none", "null", "ok", "success"}
+"""Texts of errors that mean that there is none."""
+
+_FAILURES = {
+    *("abort", "aborted", "error", "errors", "fail", "failed", "failure"),
+    *("incomplete", "partial", "partially", "timeout", "unavailable"),
+}
+"""Words of a status that names a failure."""
+
+_LARGEST_DECODED = 65_536
+"""Bytes of a field that is decoded. What explains a failure is shorter."""
+
+_decoder = msgspec.json.Decoder()
+
+
+def _is_something(value: Any) -> bool:  # noqa: ANN401 - any JSON
+    """Return whether a value has more than zeros, and texts that mean nothing."""
+    if isinstance(value, dict):
+        return any(map(_is_something, value.values()))
+    if isinstance(value, list):
+        return any(map(_is_something, value))
+    words = str("" if value is None else value).strip().lower()
+    return words not in _NOTHING and not words.startswith("no error")
+
+
+def _is_false(value: Any) -> bool:  # noqa: ANN401 - any JSON
+    return value is False or value == "false"
+
+
+def _is_true(value: Any) -> bool:  # noqa: ANN401 - any JSON
+    return value is True or value == "true"
+
+
+def _names_failure(value: Any) -> bool:  # noqa: ANN401 - any JSON
+    if isinstance(value, int):
+        return value >= 400  # noqa: PLR2004 - as of HTTP
+    text = re.sub("timed?[ _-]out", "timeout", str(value).lower())
+    words = re.split("[^a-z]+", text)
+    return bool(_FAILURES.intersection(words)) and "no" not in words
+
+
+FAILURES: Mapping[str, Callable[[Any], bool]] = {
+    "error": _is_something,
+    "errors": _is_something,
+    "success": _is_false,
+    "ok": _is_false,
+    "status": _names_failure,
+    "timedout": _is_true,
+    "timeout": _is_true,
+    "partial": _is_true,
+    "ispartial": _is_true,
+    "incomplete": _is_true,
+    "incompleteresults": _is_true,
+}
+"""When a field, without underscores, says that the records are not all."""
+
+TOTALS = {"total", "totalcount", "totalrecords", "totalresults", "totalhits"}
+"""Fields that say how many records the whole query has, if they hold a number."""
+
+
+def failure_in(fields: Mapping[str, msgspec.Raw]) -> str | None:
+    """Return the path of a field that says that a page is not complete.
+
+    Args:
+        fields: The JSON of each field of the envelope, except that of the records.
+
+    Returns:
+        Its path, such as `meta.timed_out`; None if there is none.
+    """
+    found = (path for path, name, value in _flat(fields) if _is_failure(name, value))
+    return next(found, None)
+
+
+def total_in(fields: Mapping[str, msgspec.Raw]) -> int | None:
+    """Return how many records the query has, as the page says.
+
+    Args:
+        fields: The JSON of each field of the envelope, except that of the records.
+
+    Returns:
+        The largest such number; None without one.
+    """
+    totals = (v for _, n, v in _flat(fields) if n in TOTALS and type(v) is int)
+    return max(totals, default=None)
+
+
+def _is_failure(name: str, value: Any) -> bool:  # noqa: ANN401 - any JSON
+    return name in FAILURES and FAILURES[name](value)
+
+
+def _flat(fields: Mapping[str, msgspec.Raw]) -> Iterator[tuple[str, str, Any]]:
+    """Yield path, name without underscores, and value of fields on both levels."""
+    for name, raw in fields.items():
+        if len(bytes(raw)) <= _LARGEST_DECODED:
+            value = _decoder.decode(raw)
+            yield name, _plain(name), value
+            # What has an id is a record of its own, such as an agent with a status.
+            is_about_page = isinstance(value, dict) and "id" not in value
+            for inner in value if is_about_page else ():
+                yield f"{name}.{inner}", _plain(inner), value[inner]
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()

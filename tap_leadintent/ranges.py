@@ -1,0 +1,105 @@
+"""Asks the API for intervals of a time range: what `replication/` needs of an endpoint.
+
+API description: "POST /v1/signals/leads", "POST /v1/monitor/signals".
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import inf
+from threading import Event
+from typing import Any
+
+from typing_extensions import override
+
+from tap_leadintent.api.chain import Chain
+from tap_leadintent.api.http import Client
+from tap_leadintent.api.page import Page
+from tap_leadintent.errors import StreamError
+from tap_leadintent.replication.intervals import Interval
+from tap_leadintent.replication.protocol import CutError
+from tap_leadintent.replication.rounding import OVERLAP_SECONDS
+from tap_leadintent.times import EARLIEST, format_instant
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An endpoint as `replication.protocol.Api`."""
+
+    client: Client
+    """Sends the requests."""
+
+    list_fields: Mapping[str, Any] = field(default_factory=dict)
+    """The request fields of a list without a time range."""
+
+    only_first: bool = False
+    """Whether a query ends with its first page."""
+
+    def query(self, range_name: str, interval: Interval) -> Chain:
+        """Begin a query; see `replication.protocol.Api`."""
+        if range_name:
+            return _RangeChain(self.client, range_name, interval)
+        return Chain(self.client, self.list_fields, only_first=self.only_first)
+
+    @staticmethod
+    def parse(body: bytes) -> Page:
+        """Return the page of a body that a query has returned before."""
+        return Page.of(body)
+
+    def raise_if_interrupted(self) -> None:
+        """Raise `SystemExit` after a signal."""
+        self.client.run_context.interruption.raise_if_interrupted()
+
+
+def range_fields(name: str, interval: Interval) -> dict[str, Any]:
+    """Return the request fields for an interval of a range, and a second before it.
+
+    The API description does not show whether a range includes its ends.
+
+    Args:
+        name: The time range.
+        interval: The interval, in UTC seconds since 1970.
+
+    Returns:
+        The fields of the request's body.
+    """
+    start, end = interval
+    # A server may refuse times before 1970, so none is requested without need.
+    earliest = 0 if start >= 0 else EARLIEST
+    start = max(earliest, start - OVERLAP_SECONDS)
+    times = {"start_time": format_instant(start), "end_time": format_instant(end)}
+    return {name: times}
+
+
+class _RangeChain(Chain):
+    """The cursor chain of an interval.
+
+    A server may refuse a range that ends in its future; the interval is then requested
+    again, up to the server's own time.
+    """
+
+    def __init__(self, client: Client, name: str, interval: Interval) -> None:
+        super().__init__(client, range_fields(name, interval))
+        self._name, self._interval = name, interval
+
+    @override
+    def fetch(self, stopped: Event, max_retries: float = inf) -> Page:
+        try:
+            return super().fetch(stopped, max_retries)
+        except StreamError as error:
+            # A refused cursor may show a limit of records in one query.
+            if error.may_be_split or (self.count and error.may_be_cursor):
+                raise CutError(error) from None
+            raise
+
+    @override
+    def recover(self, error: StreamError) -> None:
+        start, end = self._interval
+        now = error.server_time
+        # Only a request without a cursor says something about the range.
+        if self.count or not error.may_be_range or now is None or now >= end:
+            super().recover(error)
+            return
+        # If several machines answer in turn, the clock of the next one may be behind
+        # this one. All of the interval may lie in the future.
+        self._interval = min(start, now - 1), now
+        self.fields = range_fields(self._name, self._interval)

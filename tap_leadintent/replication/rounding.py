@@ -1,0 +1,47 @@
+"""Learns whether the API rounds a time range, or ignores it."""
+
+from tap_leadintent.replication.intervals import Interval
+from tap_leadintent.replication.ledger import Window
+
+OVERLAP_SECONDS = 1
+"""How many seconds before its start a window is requested, because an API may leave out
+the ends of a range. The records of this second are read twice."""
+
+
+class Rounding:
+    """Compares the windows of a step by the first pages that they begin with.
+
+    If two windows that do not touch begin with the same full page, the API reads both
+    ranges as a longer one that holds them: it rounds the range, or ignores it.
+    """
+
+    def __init__(self) -> None:
+        """Begin without any evidence."""
+        self.shortest = 10
+        """Seconds of the shortest window that is cut because it is long or capped.
+        Shorter ones would not help, or be read twice in great part, as windows overlap.
+        """
+        self.is_suspected = False
+        """Whether it is to be tested whether the API ignores the range."""
+        self._first_pages: dict[int, Interval] = {}
+        self._is_tested = False
+
+    def note_first_page(self, window: Window, fingerprint: int) -> None:
+        """Note the first page of a window that has more pages.
+
+        Args:
+            window: The window.
+            fingerprint: The hash of the page's records.
+        """
+        own = (window.start, window.end)
+        start, end = self._first_pages.setdefault(fingerprint, own)
+        gap = max(start - window.end, window.start - end)
+        if gap > OVERLAP_SECONDS:
+            both = gap + window.seconds + end - start
+            self.shortest = max(self.shortest, both)
+            self.suspect()
+
+    def suspect(self) -> None:
+        """Let it be tested, once, whether the API ignores the range."""
+        if not self._is_tested:
+            self._is_tested = self.is_suspected = True
