@@ -7,14 +7,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 from uuid import uuid4
 
+from singer_sdk import Tap
 from singer_sdk import typing as th
 from singer_sdk.helpers.types import Context
+from singer_sdk.singerlib.catalog import REPLICATION_INCREMENTAL
 from typing_extensions import override
 
-from tap_leadintent.api.page import Records
+from tap_leadintent.api.http import RunContext
 from tap_leadintent.client import LeadIntentStream, Record
+from tap_leadintent.progress import StreamStats
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.singer.log import summarize
+from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.times import format_instant
 
 _ALL = "all"
@@ -25,12 +29,11 @@ _TIMES = ("run_began_at", "ended_at", "complete_from", "complete_to")
 _COUNTS = ("records", "requests", "retries")
 
 
-class Loads(LeadIntentStream):
+class Loads(SingerStream):
     """A row for each stream and time range of the run, made at its end."""
 
     name = "loads"
     primary_keys = ("run_id", "stream", "time_range")
-    # As a full table, it would lose the rows of earlier runs with ACTIVATE_VERSION.
     replication_key = "run_began_at"
     schema = th.PropertiesList(
         *(th.Property(name, th.StringType) for name in _TEXTS),
@@ -42,14 +45,39 @@ class Loads(LeadIntentStream):
     reported: Sequence[LeadIntentStream] = ()
     """The other streams of the run."""
 
+    newest_covered: str | None = None
+    """The stream has no time ranges."""
+
+    def __init__(self, tap: Tap, run_context: RunContext) -> None:
+        """Create the stream for a run.
+
+        Args:
+            tap: The tap, with its settings and state.
+            run_context: What the requests of all streams share.
+        """
+        super().__init__(tap)
+        self.run_context = run_context
+        """What the requests of all streams share."""
+        self.stats = StreamStats(monotonic=run_context.limits.monotonic)
+        """Counts the rows."""
+        # The SDK gives milliseconds.
+        self._run_began = tap.initialized_at // 1000
+
+    @property
     @override
-    def sample(self) -> Records:
-        return Records([], [])
+    def replication_method(self) -> str:
+        # As a full table, it would lose the rows of earlier runs with ACTIVATE_VERSION.
+        # A catalog that sets one for all streams means those of the API.
+        return REPLICATION_INCREMENTAL
+
+    def check(self) -> None:
+        """Log "ok", for `--test`, as there is nothing to read."""
+        self.logger.info("ok")
 
     @override
     def get_records(self, context: Context | None) -> Iterable[Record]:
         run = {"run_id": str(uuid4()), "tap_version": version(self.tap_name)}
-        run["run_began_at"] = format_instant(self.run_began)
+        run["run_began_at"] = format_instant(self._run_began)
         tried = [each for each in self.reported if each.stats.ended_at]
         rows = [{**run, **row} for stream in tried for row in self._rows(stream)]
         self.stats.records += len(rows)
@@ -62,7 +90,7 @@ class Loads(LeadIntentStream):
         # Rows that the run's own bookmark covers may have been lost with a batch.
         covered = Bookmark.read(stream.stream_state, stream.bookmark.source).coverage
         if stats.is_complete:
-            now = self.run_context.clock.server_time(self.run_began)
+            now = self.run_context.clock.server_time(self._run_began)
             covered[_ALL] = [(0, now)]
         for name in ranges:
             start, end = covered[name][-1] if name in covered else (None, None)

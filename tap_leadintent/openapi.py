@@ -59,7 +59,14 @@ def record_schema(name: str, *computed_columns: ComputedColumn) -> dict[str, Any
     key = RECORD_KEY if RECORD_KEY in computed else "id"
     record = API.get_schema(name, key_properties=[key])
     columns = {**record["properties"], **computed, ADDITIONAL_PROPERTIES: _EXTRA_FIELDS}
-    return {"type": "object", "properties": columns}
+    # With `items`, target-postgres makes `jsonb[]` and fails on nested arrays.
+    return {
+        "type": "object",
+        "properties": {
+            name: {part: value for part, value in column.items() if part != "items"}
+            for name, column in columns.items()
+        },
+    }
 
 
 def request_fields(stream_name: str) -> dict[str, dict[str, Any]]:

@@ -15,12 +15,14 @@ from tap_leadintent.progress import StreamStats, counted, describe_figures
 from tap_leadintent.singer.errors import OutputError, RecordError, RunError
 from tap_leadintent.singer.log import summarize
 
+AnyStream = LeadIntentStream | Loads
+
 _MAX_TEXT = 250
 """Characters of each failure in the last line of a run. The line of the stream has all
 of its text, and what to do stands at its beginning."""
 
 
-def sync_streams(streams: Sequence[LeadIntentStream]) -> None:
+def sync_streams(streams: Sequence[AnyStream]) -> None:
     """Sync streams, `loads` last, and log one line for each and one for the run.
 
     Args:
@@ -32,9 +34,11 @@ def sync_streams(streams: Sequence[LeadIntentStream]) -> None:
         OutputError: Standard output cannot be written.
     """
     began, logger = monotonic(), logging.getLogger(errors.TAP_NAME)
-    streams = sorted(streams, key=lambda stream: isinstance(stream, Loads))
-    if isinstance(streams[-1], Loads):
-        streams[-1].reported = streams[:-1]
+    read = [stream for stream in streams if isinstance(stream, LeadIntentStream)]
+    loads = [stream for stream in streams if isinstance(stream, Loads)]
+    for stream in loads:
+        stream.reported = read
+    streams = [*read, *loads]
     try:
         read_each(streams, _sync)
     except SystemExit as ending:
@@ -45,18 +49,17 @@ def sync_streams(streams: Sequence[LeadIntentStream]) -> None:
         _log_run(streams, monotonic() - began)
 
 
-def _log_fields(stream: LeadIntentStream, **more: Any) -> dict[str, Any]:
+def _log_fields(stream: AnyStream, **more: Any) -> dict[str, Any]:
     """Return what a log record says about a stream in fields."""
     about = {"stream": stream.name, "covered_to": stream.newest_covered}
     return {**stream.stats.fields(), **about, **more}
 
 
-def _sync(stream: LeadIntentStream) -> None:
+def _sync(stream: AnyStream) -> None:
     try:
         stream.sync()
         stream.stats.is_complete = True
     finally:
-        stream.copy_state_to_tap()
         figures = _log_fields(stream)
         text = describe_figures(figures)
         if stream.stats.is_complete and (newest := figures["covered_to"]):
@@ -64,7 +67,7 @@ def _sync(stream: LeadIntentStream) -> None:
         stream.logger.info("%s", text, extra=figures)
 
 
-def _log_run(streams: Sequence[LeadIntentStream], seconds: float) -> None:
+def _log_run(streams: Sequence[AnyStream], seconds: float) -> None:
     tried = [stream for stream in streams if stream.stats.began is not None]
     failed = [stream.name for stream in tried if stream.stats.failure]
     figures = StreamStats().fields()
@@ -90,9 +93,7 @@ def _explain(cause: Exception) -> tuple[errors.StreamError, str | None, str]:
     return bug, name, f"; report it with these lines:\n{places}"
 
 
-def read_each(
-    streams: Sequence[LeadIntentStream], read: Callable[[LeadIntentStream], None]
-) -> None:
+def read_each(streams: Sequence[AnyStream], read: Callable[[AnyStream], None]) -> None:
     """Read streams; when one fails, the others are still read, unless none can be.
 
     Args:

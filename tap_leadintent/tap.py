@@ -4,6 +4,7 @@
 """
 
 from functools import partial
+from operator import methodcaller
 from types import MappingProxyType
 
 from typing_extensions import override
@@ -13,18 +14,17 @@ from tap_leadintent.api.health import RunHealth
 from tap_leadintent.api.http import RunContext
 from tap_leadintent.api.limits import Limits, RateLimiter
 from tap_leadintent.api.session import new_session
-from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.config import settings, validation
 from tap_leadintent.discovery import infer_columns
 from tap_leadintent.errors import TAP_NAME
 from tap_leadintent.loads import Loads
 from tap_leadintent.openapi import is_documented
-from tap_leadintent.run import read_each, sync_streams
+from tap_leadintent.run import AnyStream, read_each, sync_streams
 from tap_leadintent.singer.tap import SingerTap
 from tap_leadintent.streams import STREAMS
 
 
-class TapLeadIntent(SingerTap[LeadIntentStream]):
+class TapLeadIntent(SingerTap[AnyStream]):
     """Singer tap for the buying-intent leads and monitored accounts API."""
 
     name = TAP_NAME
@@ -39,10 +39,10 @@ each with --help."""
     """Bounds of requests that a user cannot change."""
     setting_checks = validation.CHECKS
     sync_streams = staticmethod(sync_streams)
-    check_streams = staticmethod(partial(read_each, read=LeadIntentStream.check))
+    check_streams = staticmethod(partial(read_each, read=methodcaller("check")))
 
     @override
-    def discover_streams(self) -> list[LeadIntentStream]:
+    def discover_streams(self) -> list[AnyStream]:
         concurrency = self.config["concurrency"]
         requests_per_minute = self.config.get("max_requests_per_minute")
         # Requests of a stream that failed are not waited for. They may hang and keep
@@ -68,6 +68,7 @@ each with --help."""
             for stream in streams:
                 if not is_documented(stream.name):
                     infer_columns(stream)
-        if self.config.get("load_receipts"):
-            streams.append(Loads(self, run_context))
-        return streams
+        receipts = (
+            [Loads(self, run_context)] if self.config.get("load_receipts") else []
+        )
+        return [*streams, *receipts]

@@ -12,7 +12,16 @@ import pytest
 import requests
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import API_KEY, STREAMS, TIMEOUT, HurriedTap, Run, only
+from tests.support.helpers import (
+    API_KEY,
+    STREAMS,
+    TIMEOUT,
+    HurriedTap,
+    Json,
+    Run,
+    RunTap,
+    only,
+)
 from tests.support.model import DAY, HOUR, Api, steady
 from tests.support.model_runs import CONFIG, DAILY, run
 from tests.support.runs import CLOCK
@@ -88,6 +97,28 @@ def test_the_console_shows_metrics_at_debug_alone(
     monkeypatch.setenv("TAP_LEADINTENT_LOGLEVEL", level)
     run = tap(config).succeeded()
     assert [text in run.stderr for text in ("METRIC", "env var")] == [shows] * 2
+
+
+@pytest.mark.parametrize(
+    ("log_format", "own_handlers", "shows"),
+    [("colored", False, False), ("colored", True, True), ("json", False, True)],
+)
+def test_meltanos_log_as_text_has_no_metrics(  # noqa: PLR0913, PLR0917 - fixtures
+    tap: RunTap,
+    config: Json,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    log_format: str,
+    own_handlers: bool,  # noqa: FBT001
+    shows: bool,  # noqa: FBT001
+) -> None:
+    monkeypatch.setenv("MELTANO_CLI_LOG_FORMAT", log_format)
+    monkeypatch.setenv("MELTANO_CLI_LOG_CONFIG", str(tmp_path / "logging.yaml"))
+    if own_handlers:
+        (tmp_path / "logging.yaml").touch()
+    (tmp_path / "log.json").write_text('{"version": 1, "incremental": true}')
+    monkeypatch.setenv("SINGER_SDK_LOG_CONFIG", str(tmp_path / "log.json"))
+    assert ("METRIC" in tap(config).succeeded().stderr) == shows
 
 
 @pytest.mark.parametrize("level", ["INFO", "DEBUG"])

@@ -137,10 +137,13 @@ def test_what_is_deselected_is_not_flattened(load: Callable[..., Any]) -> None:
 @pytest.mark.parametrize(
     ("sets", "expression", "what"),
     [
-        ({"email": "md5(email)"}, "md5(email)", "(NameNotDefined)"),
-        ({"__filter__": "company['new']"}, "company['new']", "(KeyError)"),
+        ({"__filter__": "company['new']"}, "company['new']", " (KeyError); a value "),
         # What Python says of it would quote the value.
-        ({"number": "int(full_name)"}, "int(full_name)", "(ValueError)"),
+        ({"number": "int(full_name)"}, "int(full_name)", " (ValueError); a value "),
+        (
+            *({"x": "signal['title']"}, "signal['title']"),
+            " where signal is null; write: signal['title'] if signal else None",
+        ),
     ],
     ids=str,
 )
@@ -151,9 +154,41 @@ def test_an_expression_fails_at_the_first_record_without_its_values(  # noqa: PL
     sandbox.insert("leads", PLAIN)
     done = tap({**config, "stream_maps": {"leads": sets}}, catalog=only("leads"))
     line = done.failed()
-    assert f"leads: the map expression {expression!r} failed on a record {what}" in line
-    assert "make it a column (`schema`) or name it in `exclude_fields`" in line
+    assert f"leads: the map expression {expression!r} failed on a record{what}" in line
     assert SECRET not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("sets", "problem"),
+    [
+        ({"x": "md5(fullname)"}, "x: fullname: {}; did you mean full_name?"),
+        (
+            {"__filter__": "Title == 'CTO'"},
+            "__filter__: Title: {}; did you mean title?",
+        ),
+        ({"title": "uper(title)"}, "title: uper: {}"),
+        ({"email": "self"}, "email: self: {}"),
+    ],
+    ids=str,
+)
+def test_an_unknown_name_is_found_before_the_first_request(
+    tap: RunTap, sandbox: Sandbox, config: Json, sets: Json, problem: str
+) -> None:
+    maps = {"leads": sets, "custom_signals": {"x": "no_name"}}
+    line = tap({**config, "stream_maps": maps}, catalog=only("leads")).failed()
+    expected = problem.format("there is no such column or function")
+    assert line == f"stream_maps.leads.{expected}"
+    assert not sandbox.requests()
+
+
+def test_names_that_an_expression_may_use(load: Callable[..., Any]) -> None:
+    expression = "[n for n in [config['a'], record['id'], _['id'], str(1)] if n]"
+    maps = {"leads": {"x": expression, "title": "self", "y": "title or None"}}
+    assert load(maps, stream_map_config={"a": 1})["leads"]["plain"]["x"] == [
+        1,
+        *["plain"] * 2,
+        "1",
+    ]
 
 
 def test_flattening_that_gives_two_columns_one_name(tap: RunTap, config: Json) -> None:

@@ -16,7 +16,8 @@ from threading import Event, Lock
 from typing import Any
 
 import requests
-from singer_sdk.metrics import Metric, Point, Status, Tag, get_metrics_logger
+from singer_sdk import metrics
+from singer_sdk.metrics import Metric, Point, Status, Tag
 from urllib3.exceptions import HTTPError
 
 from tap_leadintent.api.clock import ServerClock
@@ -248,6 +249,7 @@ class Client:
 
 
 def _measure(seconds: float, tags: dict[str, Any]) -> None:
-    """Log how long a request took, at DEBUG; the SDK's timer would do so at INFO."""
-    point = Point("timer", Metric.HTTP_REQUEST_DURATION, seconds, tags)
-    get_metrics_logger().debug("METRIC: %s", point)
+    """Log how long a request took, in a log at DEBUG only."""
+    if (logger := metrics.get_metrics_logger()).isEnabledFor(logging.DEBUG):
+        point = Point("timer", Metric.HTTP_REQUEST_DURATION, seconds, tags)
+        metrics.log(logger, point)

@@ -1,1 +1,1 @@
-"""A base for any tap: all that lies between a tap and the SDK."""
+"""What lies between this tap and the SDK, and refuses what it does not carry."""

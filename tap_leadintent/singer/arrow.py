@@ -1,10 +1,11 @@
 """Files of Arrow and Parquet, whose columns have the types of a SCHEMA message."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from importlib import import_module
 from typing import IO, Any
 
+import msgspec
 from singer_sdk.contrib.msgspec import encoder
 
 from tap_leadintent.singer.errors import RecordError
@@ -13,8 +14,9 @@ from tap_leadintent.singer.errors import RecordError
 class ArrowWriter:
     """Writes rows into a file of Arrow, with the same schema in all files of a stream.
 
-    Columns that are not scalars are JSON text (`arrow.json`), because few databases
-    load nested Arrow types.
+    The values are those of a RECORD message, in the types of the columns. Columns that
+    are not scalars are JSON text (`arrow.json`), because few databases load nested
+    Arrow types.
     """
 
     def __init__(self, file: IO[bytes], schema: Mapping[str, Any]) -> None:
@@ -25,11 +27,11 @@ class ArrowWriter:
             schema: The JSON schema of the rows.
         """
         arrow = self._arrow = import_module("pyarrow")
-        types = {
+        types: dict[str, tuple[Any, Callable[[Any], Any] | None]] = {
             "string": (arrow.string(), _as_text),
             "date-time": (arrow.timestamp("us", "UTC"), datetime.fromisoformat),
-            "integer": (arrow.int64(), None),
-            "number": (arrow.float64(), float),
+            "integer": (arrow.int64(), _as_integer),
+            "number": (arrow.float64(), _as_number),
             "boolean": (arrow.bool_(), None),
         }
         other = (arrow.json_(), encoder.encode)
@@ -51,6 +53,8 @@ class ArrowWriter:
         Raises:
             RecordError: A value is not of the type of its column.
         """
+        # A stream map may return what JSON has no type for.
+        rows = msgspec.json.decode(encoder.encode(rows))
         arrays = [
             self._array(name, [row.get(name) for row in rows])
             for name in self._conversions
@@ -91,6 +95,18 @@ def convert_to_parquet(file: IO[bytes], parquet: IO[bytes], compression: str) ->
 def _as_text(value: object) -> str | bytes:
     # The SDK declares what it does not know about a map's expression as text.
     return value if isinstance(value, str) else encoder.encode(value)
+
+
+def _as_integer(value: float) -> int:
+    # pyarrow would cut the fraction off.
+    if value != int(value):
+        raise ValueError
+    return int(value)
+
+
+def _as_number(value: float) -> float:
+    # `float` would take a text, too.
+    return float(value + 0)
 
 
 def _kind(column: Mapping[str, Any]) -> str:

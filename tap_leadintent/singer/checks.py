@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from itertools import chain
 from typing import Any
 
+import fsspec
 from jsonschema import Draft202012Validator, ValidationError
 from singer_sdk import Stream
 from singer_sdk.singerlib import Catalog
@@ -212,11 +213,17 @@ def _sdk_problems(config: Mapping[str, Any], tap: str) -> Iterator[str]:
         package = f"pip install '{tap}[faker]'"
         yield f"stream_maps: `fake` needs another package: {package}"
     if batch := config.get("batch_config"):
-        scheme = str((batch.get("storage") or {}).get("root")).partition(":")[0]
+        root = (batch.get("storage") or {}).get("root") or ""
+        scheme = root.partition("://")[0] if "://" in root else "file"
         for extra in (batch["encoding"]["format"], scheme):
             if extra in _PACKAGES and not find_spec(_PACKAGES[extra]):
                 package = f"pip install '{tap}[{extra}]'"
                 yield f"batch_config: {extra} needs another package: {package}"
+                return
+        try:
+            fsspec.get_filesystem_class(scheme)
+        except (ImportError, ValueError) as error:
+            yield f"batch_config.storage.root: {scheme} cannot be used: {error}"
 
 
 def catalog_problems(

@@ -21,13 +21,12 @@ from tap_leadintent.singer.log import summarize
 
 STATE = "a state"
 MELTANO_STATE = "the output of `meltano state get`"
+_CATALOG, _SETTINGS = "a catalog", "a file of settings"
 _KINDS = {
-    "streams": "a catalog",
+    "streams": _CATALOG,
     "type": "a complete Singer message",
     "singer_state": MELTANO_STATE,
     "bookmarks": STATE,
-    # Nearly all taps have some of these settings.
-    **dict.fromkeys(("api_key", "base_url", "start_date"), "a file of settings"),
 }
 """What a JSON object with a key is, in case one file is given in place of another."""
 
@@ -74,7 +73,7 @@ def read_config(path: str) -> dict[str, Any]:
     """
     hint = "give a JSON file of settings, or ENV for environment variables"
     name = path if path.endswith(".json") else ""
-    return _read(f"--config {name}", path, _KINDS["api_key"], dict[str, Any], hint)
+    return _read(f"--config {name}", path, _SETTINGS, dict[str, Any], hint)
 
 
 def read_state(path: str) -> dict[str, Any]:
@@ -106,7 +105,7 @@ def read_catalog(path: str) -> dict[str, Any]:
         ConfigError: The file is not a catalog, or the schema of a column is not valid.
     """
     hint = "give what --discover prints, or no catalog to read everything"
-    catalog = _read(f"--catalog {path}", path, _KINDS["streams"], _CatalogFile, hint)
+    catalog = _read(f"--catalog {path}", path, _CATALOG, _CatalogFile, hint)
     for entry in catalog["streams"]:
         try:
             Draft202012Validator.check_schema(entry.get("schema", {}))
@@ -143,17 +142,13 @@ def read_json(path: str, *kinds: str) -> dict[str, Any]:
 
     Raises:
         OSError: The file cannot be read.
-        ValueError: It is empty, no JSON object, one of another kind, or nested too
-            deeply to be decoded.
+        ValueError: It is empty, no JSON object, or one of another kind.
     """
     with click.open_file(path, encoding="utf-8") as file:
         text = file.read()
     if not text.strip():
         raise ValueError("it is empty")
-    try:
-        content = msgspec.json.decode(text, type=dict[str, Any])
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
+    content = msgspec.json.decode(text, type=dict[str, Any])
     found = [kind for key, kind in _KINDS.items() if key in content]
     if found and found[0] not in kinds:
         raise ValueError(f"it is {found[0]}, not {kinds[0]}")
@@ -193,6 +188,6 @@ def read_environment(tap: str, schema: Mapping[str, Any]) -> dict[str, Any]:
             if "boolean" in setting["type"] and text.lower() in _BOOLEANS:
                 config[name] = _BOOLEANS[text.lower()]
             elif "string" not in setting["type"]:
-                with suppress(RecursionError, ValueError):
+                with suppress(ValueError):
                     config[name] = msgspec.json.decode(text)
     return config

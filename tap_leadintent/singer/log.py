@@ -1,11 +1,15 @@
 """What is logged: no API key, no control characters, each stream's name."""
 
+import json
 import logging
-import os
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
+from os import environ
+from pathlib import Path
+from urllib import parse
 
 from singer_sdk import plugin_base
 from singer_sdk.metrics import METRICS_LOGGER_NAME
@@ -16,8 +20,19 @@ SHORTEST_SECRET = 8
 _MAX_CHARACTERS = 300
 """Characters of a text in a message, enough for most explanations of a server."""
 
-_HIDDEN: list[re.Pattern[str]] = []
-"""How the keys of all taps that this process has had are spelled."""
+_HIDDEN: dict[str, re.Pattern[str]] = {}
+"""The keys of all taps that this process has had, and how they are spelled."""
+
+_SPELLINGS: tuple[Callable[[str], str], ...] = (
+    lambda text: json.dumps(text)[1:-1],
+    lambda text: json.dumps(text)[1:-1].replace("/", "\\/"),  # as PHP does it
+    lambda text: repr(text)[1:-1],
+    lambda text: repr(f"'\"{text}")[4:-1],  # within a text that has both quotes
+    parse.quote,
+    parse.quote_plus,
+    escape,
+)
+"""How libraries spell a text within another."""
 
 _LONG_WORD = re.compile(
     r"(?<![A-Za-z0-9+/=_.%-])(?![a-z_.]+(?![A-Za-z0-9+/=_.%-]))[A-Za-z0-9+/=_.%-]{20,}"
@@ -37,25 +52,25 @@ def hide(*secrets: object) -> None:
     """
     for secret in secrets:
         if isinstance(secret, str) and len(secret) >= SHORTEST_SECRET:
-            spelling = pattern_of(secret)
-            if spelling not in _HIDDEN:
-                _HIDDEN.append(spelling)
+            _HIDDEN[secret] = pattern_of(secret)
 
 
 def pattern_of(secret: str) -> re.Pattern[str]:
-    r"""Return a pattern of a text, in upper or lower case.
-
-    Any of its characters except letters and digits may be escaped: by backslashes
-    before it, as `%22`, as `\x22` or as `\u0022`. So it is also found in URLs, in
-    JSON, and in the `repr` of Python.
+    """Return a pattern of a text as libraries spell it, in upper or lower case.
 
     Args:
         secret: Any text.
 
     Returns:
-        A pattern that matches each of its spellings.
+        A pattern that matches the text in JSON, in the `repr` of Python, in a URL and
+        in HTML, also in one of these within another, such as the `repr` of JSON.
     """
-    return re.compile("".join(map(_spellings, secret)), re.IGNORECASE)
+    found = {secret}
+    for _ in range(2):
+        found |= {spell(text) for spell in _SPELLINGS for text in found}
+    # The longest first, as one may begin with another.
+    longest_first = sorted(found, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE)
 
 
 def redact(text: str) -> str:
@@ -67,7 +82,7 @@ def redact(text: str) -> str:
     Returns:
         The text without what is hidden.
     """
-    for spelling in _HIDDEN:
+    for spelling in _HIDDEN.values():
         text = spelling.sub("***", text)
     return text
 
@@ -109,21 +124,6 @@ def quote(text: object, most: int = _MAX_CHARACTERS) -> str:
 
 def _line(text: str) -> str:
     return printable(" ".join(redact(text).split()))
-
-
-def _spellings(character: str) -> str:
-    r"""Return a pattern of a character, escaped or not.
-
-    For example, that of `"` matches `"`, `\"`, `%22`, `\x22`, `\u0022`, `&#34;`,
-    `&#x22;` and `&quot;`.
-    """
-    if character.isalnum():
-        return character
-    code = ord(character)
-    # An upper bound of backslashes keeps the search fast in a text of many.
-    plain = re.escape(character)
-    entity = f"{re.escape(escape(character))}|&#0*{code};|&#x0*{code:x};"
-    return rf"\\{{,8}}(?:%{code:02x}|x{code:02x}|u{code:04x}|{entity}|{plain})"
 
 
 def printable(text: str) -> str:
@@ -173,17 +173,15 @@ class Redaction:
         """Change the line. Nothing that it contains may raise an error here."""
         try:
             text = original = record.getMessage()
-            trace = ""
-            if record.exc_info:
-                trace = logging.Formatter().formatException(record.exc_info)
         except Exception as error:  # noqa: BLE001 - arguments can raise anything
             # A handler would print the line with its arguments.
-            template = record.msg if isinstance(record.msg, str) else "a line"
-            text = f"{template} (cannot be formatted: {type(error).__name__})"
-            original, trace, record.exc_info = "", "", None
-        # Formatters make their own text of an exception, which nothing could redact.
-        if trace and printable(redact(trace)) != trace:
-            text, record.exc_info = f"{text}\n{trace}", None
+            text = f"{record.msg} (cannot be formatted: {type(error).__name__})"
+            original = ""
+        if record.exc_info:
+            # Formatters make a text of their own of it, which nothing could redact.
+            trace = logging.Formatter().formatException(record.exc_info)
+            if printable(redact(trace)) != trace:
+                text, record.exc_info = f"{text}\n{trace}", None
         if self.stream:
             record.stream_name = self.stream
             text = f"{self.stream}: {text.removeprefix(f'{self.stream}: ')}"
@@ -200,16 +198,17 @@ class Redaction:
 
 
 def _is_for_users(record: logging.LogRecord) -> bool:
-    """Hide lines of the SDK that users do not need.
+    """Hide a line of the SDK about its start, and metrics in a log for people.
 
-    These are a line about its start and, on the default console, its metrics.
-
-    The metrics repeat what the tap's own line at the end of a stream says. Handlers
-    that SINGER_SDK_LOG_CONFIG sets up, as it does in Meltano, get them. At DEBUG,
-    nothing is hidden.
+    The metrics repeat what the tap's own line at the end of a stream says. Programs
+    read them: handlers that `SINGER_SDK_LOG_CONFIG` sets up, and in Meltano its log as
+    JSON and the handlers of its own configuration. At DEBUG, nothing is hidden.
     """
     if record.name == METRICS_LOGGER_NAME:
-        is_hidden = not os.environ.get("SINGER_SDK_LOG_CONFIG")
+        is_hidden = "SINGER_SDK_LOG_CONFIG" not in environ
+        # Meltano sets that, too, and these.
+        if environ.get("MELTANO_CLI_LOG_FORMAT", "json") != "json":
+            is_hidden = not Path(environ.get("MELTANO_CLI_LOG_CONFIG", "")).is_file()
     else:
         is_hidden = record.pathname == plugin_base.__file__
     return logging.getLogger().isEnabledFor(logging.DEBUG) or not is_hidden

@@ -1,21 +1,29 @@
-"""Builds stream maps that remove what they set from the column of extra fields."""
+"""Builds the stream maps of a run, and finds what cannot work before a record comes.
 
-from collections.abc import Mapping
-from copy import deepcopy
+A map of the SDK does not say which entry of `stream_maps` it was made of. Therefore
+each entry has a mapper of the SDK for itself here.
+"""
+
+import ast
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from fnmatch import fnmatch
 from typing import Any
 
 from singer_sdk import Tap
 from singer_sdk import mapper as sdk
 from singer_sdk.singerlib import Catalog, MetadataMapping
 
-from tap_leadintent.singer.errors import ConfigError, RecordError
-from tap_leadintent.singer.flattening import Flattening
+from tap_leadintent.singer.checks import find_unknown_names
+from tap_leadintent.singer.errors import ConfigError
 from tap_leadintent.singer.log import summarize
 from tap_leadintent.singer.stream import SingerStream
+from tap_leadintent.singer.stream_map import StreamMap
 
 Record = dict[str, Any]
+
+_NAMES = {"_", "config", "fake", "record"}
+_NAMES |= {"__original_stream_name__", "__stream_name__"}
+"""What each expression may name besides columns and functions."""
 
 
 def build_mapper(tap: Tap, streams: Mapping[str, SingerStream]) -> sdk.PluginMapper:
@@ -31,96 +39,92 @@ def build_mapper(tap: Tap, streams: Mapping[str, SingerStream]) -> sdk.PluginMap
     Raises:
         ConfigError: A map or the flattening cannot work.
     """
+    entries = {**tap.config.get("stream_maps", {})}
+    rules = {name: entries.pop(name) for name in [*entries] if name.startswith("__")}
+    mapper = _sdk_mapper(tap, streams, rules)
+    # A map of the SDK changes its own raw schema; that of a default map is complete.
+    columns = {n: m.raw_schema["properties"] for n, (m,) in mapper.stream_maps.items()}
+    maps: dict[str, list[tuple[sdk.StreamMap, Record]]]
+    maps = {name: [(made, {})] for name, (made,) in mapper.stream_maps.items()}
+    problems: list[str] = []
+    for entry, definition in entries.items():
+        made_by_stream = _sdk_mapper(tap, streams, {entry: definition}).stream_maps
+        for name, (primary, *copies) in made_by_stream.items():
+            if type(primary) is not sdk.SameRecordTransform:
+                maps[name][0] = (primary, definition)
+            maps[name] += [(copy, definition) for copy in copies]
+            if _is_selected(tap, name):
+                for each in (primary, *copies):
+                    unknown = _unknown_names(each, definition, columns[name])
+                    problems += (f"stream_maps.{entry}.{text}" for text in unknown)
+    if problems:
+        raise ConfigError("\n".join(map(summarize, dict.fromkeys(problems))))
+    options = sdk.PluginMapper({**tap.config, "stream_maps": {}}, tap.logger)
+    for name, found in maps.items():
+        mapper.stream_maps[name] = [
+            _complete(made, definition, streams[name], options.flattening_options)
+            for made, definition in found
+        ]
+    return mapper
+
+
+def _is_selected(tap: Tap, name: str) -> bool:
+    return tap.catalog[name].metadata.resolve_selection()[()]
+
+
+def _sdk_mapper(
+    tap: Tap, streams: Mapping[str, SingerStream], stream_maps: Record
+) -> sdk.PluginMapper:
+    # A map here flattens after that of the SDK, which would lose what has no column.
+    config = {**tap.config, "stream_maps": stream_maps, "flattening_enabled": False}
     try:
-        # The SDK removes `__else__` from the maps that it is given.
-        config = deepcopy({**tap.config})
-        mapper = sdk.PluginMapper(plugin_config=config, logger=tap.logger)
-        options = mapper.flattening_options
-        # `Flattening` does it after the map, as the SDK would lose what has no column.
-        mapper.flattening_options = replace(options, enabled=False)
+        mapper = sdk.PluginMapper(config, tap.logger)
         for name, entry in tap.catalog.items():
             if name in streams:
-                is_selected = entry.metadata.resolve_selection()[()]
                 # Until 0.55, the SDK removes all columns of a deselected stream.
+                is_selected = _is_selected(tap, name)
                 metadata = entry.metadata if is_selected else MetadataMapping()
                 known = replace(entry, stream=name, metadata=metadata)
                 mapper.register_raw_streams_from_catalog(Catalog({name: known}))
     except Exception as error:  # noqa: BLE001 - its errors have no common class
         # Its message may quote a secret, and be of any length.
-        raise ConfigError(summarize(f"stream_maps: {error}")) from None
-    for name, maps in mapper.stream_maps.items():
-        stream = streams[name]
-        definitions = _definitions(name, mapper.stream_maps_dict)
-        for stream_map, definition in zip(maps, definitions, strict=True):
-            fields_set: set[str] = set()
-            if isinstance(stream_map, sdk.CustomStreamMap):
-                fields_set = _fields_set_by(stream_map, definition)
-                _hide_fields(stream_map, fields_set, stream)
-            stream_map.flattening_options = options
-            if not stream_map.flattening_enabled:
-                continue
-            try:
-                flattening = Flattening(stream_map, stream, fields_set)
-            except ValueError as error:
-                raise ConfigError(f"flattening_enabled: {name}: {error}") from None
-            except (KeyError, TypeError) as error:
-                # The SDK's function expects a type in each column.
-                problem = f"a column has no type ({type(error).__name__})"
-                raise ConfigError(f"flattening_enabled: {name}: {problem}") from None
-            stream_map.transformed_schema = flattening.schema
-            stream_map.flatten_record = flattening.flatten  # type: ignore[method-assign]
+        place = ".".join(["stream_maps", *stream_maps])
+        raise ConfigError(summarize(f"{place}: {error}")) from None
     return mapper
 
 
-def _definitions(stream: str, maps: sdk.StreamMapsDict) -> list[Record]:
-    """Return what the setting says about each map of a stream, in the SDK's order.
-
-    The first map is that of the stream itself, and the others make copies. A map of the
-    SDK does not say what it sets.
-    """
-    primary: Record = {}
-    copies: list[Record] = []
-    for name, value in maps.items():
-        definition = value if isinstance(value, dict) else {}
-        if fnmatch(stream, definition.get(sdk.MAPPER_SOURCE_OPTION, name)):
-            if sdk.MAPPER_SOURCE_OPTION in definition:
-                copies.append(definition)
-            else:
-                primary = definition
-    return [primary, *copies]
-
-
-def _fields_set_by(stream_map: sdk.CustomStreamMap, definition: Record) -> set[str]:
-    changed = {n for n, value in definition.items() if value not in (n, "self")}
-    # `__else__` takes out columns that it does not name.
-    remaining = stream_map.transformed_schema["properties"].keys()
-    return changed.union(stream_map.raw_schema["properties"].keys() - remaining)
+def _complete(
+    made: sdk.StreamMap,
+    definition: Record,
+    stream: SingerStream,
+    flattening: Any,  # noqa: ANN401 - a private class of the SDK
+) -> sdk.StreamMap:
+    does_nothing = type(made) is sdk.SameRecordTransform and not flattening.enabled
+    if does_nothing or isinstance(made, sdk.RemoveRecordTransform):
+        return made
+    try:
+        return StreamMap(made, definition, stream, flattening)
+    except (KeyError, TypeError, ValueError) as error:
+        # The SDK's function expects a type in each column.
+        reason = error if isinstance(error, ValueError) else "a column has no type"
+        problem = f"flattening_enabled: {stream.name}: {reason}"
+        raise ConfigError(problem) from None
 
 
-def _hide_fields(
-    stream_map: sdk.CustomStreamMap, names: set[str], stream: SingerStream
-) -> None:
-    """Make a map hide the fields that it sets, and explain its errors.
-
-    Such a field may also be among the extra fields, because it has no column, or its
-    value contradicts the type of its column.
-    """
-    transform, extra = stream_map.transform, stream.extra_column
-
-    def transform_safely(record: Record) -> Record | None:
-        if extra_fields := record.get(extra):
-            kept = {n: value for n, value in extra_fields.items() if n not in names}
-            record = {**record, extra: kept or None}
-        try:
-            return transform(record)
-        except Exception as error:  # noqa: BLE001 - expressions can raise anything
-            # The message must not quote the record, which may be private.
-            what = type(error.__cause__ or error).__name__
-            expression = " ".join(stream_map.expr_evaluator.expr.split())
-            raise RecordError(
-                f"the map expression {expression!r} failed on a record ({what}); a "
-                "value may be null there or of another type; if a field has no column, "
-                f"make it a column (`schema`) or {stream.how_to_leave_out}"
-            ) from None
-
-    stream_map.transform = transform_safely  # type: ignore[method-assign]
+def _unknown_names(
+    made: sdk.StreamMap, definition: Record, columns: Record
+) -> Iterator[str]:
+    if not isinstance(made, sdk.CustomStreamMap):
+        return
+    for field, expression in definition.items():
+        is_option = field.startswith("__") and field != sdk.MAPPER_FILTER_OPTION
+        if is_option or expression in (None, sdk.NULL_STRING):
+            continue
+        nodes = ast.walk(ast.parse(expression))
+        names = [node for node in nodes if isinstance(node, ast.Name)]
+        own = (name.id for name in names if isinstance(name.ctx, ast.Store))
+        known = {*columns, *made.functions, *_NAMES, *own}
+        known.add("self" if field in columns else "")
+        used = dict.fromkeys(name.id for name in names)
+        for problem in find_unknown_names(used, known, "column or function"):
+            yield f"{field}: {problem}"

@@ -4,12 +4,13 @@ The SDK works differently in four ways. It makes a bookmark from records, which 
 say what has been read. It may write a STATE before a BATCH that the STATE covers. It
 sends ACTIVATE_VERSION before the records. It passes over each record several times,
 even if there is nothing to change. It has no public hook for these, so its private loop
-over the records is overridden here.
+over the records is overridden here. That loop has no partitions, no child streams, no
+`post_process`, and no bookmark of a sorted stream, so a stream that has one is refused.
 """
 
 import logging
 from collections.abc import Callable, Generator, Mapping
-from contextlib import closing, nullcontext
+from contextlib import closing, nullcontext, suppress
 from datetime import UTC, datetime
 from functools import cached_property
 from math import inf
@@ -17,12 +18,13 @@ from typing import Any, cast
 
 from singer_sdk import Stream, Tap
 from singer_sdk.helpers.types import Context
-from singer_sdk.mapper import RemoveRecordTransform, SameRecordTransform
-from singer_sdk.singerlib import ActivateVersionMessage, RecordMessage
+from singer_sdk.mapper import SameRecordTransform
+from singer_sdk.singerlib import RecordMessage
 from typing_extensions import override
 
 from tap_leadintent.singer import log
-from tap_leadintent.singer.batch import Batches
+from tap_leadintent.singer.batch import BatchError, Batches
+from tap_leadintent.singer.errors import OutputError, RecordError
 from tap_leadintent.singer.writer import flush
 
 Record = dict[str, Any]
@@ -32,9 +34,20 @@ _MIN_BETWEEN_STATES = 300
 been emitted since the last one. Changes count, so that a long time without records is
 saved, too; records in batches do not. A target writes what it has at each STATE."""
 
+_NOT_CARRIED = (
+    *("partitions", "state_partitioning_keys", "parent_stream_type", "get_batches"),
+    *("get_child_context", "generate_child_contexts", "post_process", "is_sorted"),
+)
+"""What a stream of the SDK may have, and the loop over the records would ignore."""
+
 
 class SingerStream(Stream):
-    """A stream whose STATE says only what has been written before it."""
+    """A stream whose STATE says only what has been written before it.
+
+    A subclass has `name`, `schema`, `primary_keys` and `get_records`, as with the SDK.
+    If it has a state, it overrides `current_state`, and calls `checkpoint` when that
+    changes. What this class does not carry, such as partitions, is a `TypeError`.
+    """
 
     extra_column: str = ""
     """The column of the fields that have no column of their own, if there is one.
@@ -64,7 +77,13 @@ class SingerStream(Stream):
 
         Args:
             tap: The tap, with its settings and state.
+
+        Raises:
+            TypeError: The class has something that is not carried.
         """
+        for name in _NOT_CARRIED:
+            if getattr(type(self), name) is not getattr(Stream, name):
+                raise TypeError(f"{type(self).__name__}: {name} would be ignored")
         super().__init__(tap)
         self.logger.addFilter(log.Redaction(self.name))
         self._since_state = 0
@@ -90,7 +109,12 @@ class SingerStream(Stream):
         super().log(message, *args, **{**options, "level": logging.DEBUG})
 
     def current_state(self) -> dict[str, Any]:
-        """Return the stream's state; all records that it covers have been emitted."""
+        """Return what the stream's bookmark says now, or nothing if it has none.
+
+        Returns:
+            Values that replace those of the bookmark in the tap's state. All records
+            that they cover have been emitted.
+        """
         return {}
 
     def begin_state(self) -> None:
@@ -108,7 +132,13 @@ class SingerStream(Stream):
         """Return the messages that stream maps make of a record.
 
         Args:
-            record: A record of the stream, which may be changed.
+            record: A record of the stream. Deselected fields are removed from it.
+
+        Returns:
+            A message for each stream map that does not leave the record out.
+
+        Raises:
+            RecordError: A stream map fails.
         """
         return [*self._generate_record_messages(record)]
 
@@ -123,22 +153,20 @@ class SingerStream(Stream):
         if is_old or self._since_state >= _MIN_BETWEEN_STATES:
             self.write_state()
 
-    def copy_state_to_tap(self) -> None:
-        """Copy the stream's state into the tap's, for a STATE of a run that ends early.
-
-        With batches, rows that the state covers may still wait for their batch, so
-        nothing changes.
-        """
-        if self._batch is None:
-            self.stream_state.update(self.current_state())
-
     def write_state(self) -> None:
-        """Write a STATE, after all records that have been emitted."""
+        """Write the open batch, then a STATE; the target has all that was emitted then.
+
+        Raises:
+            OutputError: Standard output cannot be written.
+            RecordError: The batch cannot be written.
+        """
         if self._batch is not None:
             self._batch.write()
         self.stream_state.update(self.current_state())
         self._since_state = 0
         self._tap.state_writer.write_state(self.tap_state)
+        # No STATE is written if it says what the last one said.
+        self.flush()
 
     @cached_property
     def _emits_as_is(self) -> bool:
@@ -153,9 +181,8 @@ class SingerStream(Stream):
 
     def _emit(self, record: Record) -> None:
         if self._emits_as_is:
-            messages = [RecordMessage(self.name, record, self._stream_version)]
-            # Set later, as the constructor would convert it to UTC once more.
-            messages[0].time_extracted = datetime.now(UTC)
+            now, version = datetime.now(UTC), self._stream_version
+            messages = [RecordMessage(self.name, record, version, now)]
         else:
             messages = self.messages_for(record)
         for message in messages:
@@ -177,36 +204,42 @@ class SingerStream(Stream):
             self.get_sync_timer(),
             closing(cast("Generator[Record]", self.get_records(context))) as records,
         ):
-            count = 0
             try:
                 for record in records:
-                    self._check_max_record_limit(count)
+                    self._check_max_record_limit(counter.value)
                     self._emit(record)
-                    count += 1
+                    counter.increment()
                     yield record
-            finally:
-                counter.increment(count)
-            if (version := self._stream_version) is not None and self._batch is None:
-                self._activate_version(version)
+            except (BatchError, OutputError):
+                raise
+            except (Exception, SystemExit):
+                # What has been read is kept, and the error that ended it is raised.
+                with suppress(OutputError, RecordError):
+                    self.write_state()
+                raise
+            if (version := self._stream_version) is not None:
+                self._activate(version, counter.value)
             self.write_state()
 
-    def _activate_version(self, version: int) -> None:
-        # Version 0.54.2 of the SDK writes the message past the tap's writer, which
-        # may hold rows, and does not name the tables that maps make.
-        for stream_map in self.stream_maps:
-            if not isinstance(stream_map, RemoveRecordTransform):
-                name = stream_map.stream_alias
-                message = ActivateVersionMessage(stream=name, version=version)
-                self._tap.write_message(message)
+    def _activate(self, version: int, records: int) -> None:
+        """Let the target delete the rows of earlier versions, if that is safe."""
+        if self._batch is not None:
+            self.logger.warning(
+                "No ACTIVATE_VERSION is sent, as records in a BATCH have no version"
+            )
+        elif not records:
+            self.logger.warning(
+                "No records came, so no ACTIVATE_VERSION is sent, and the loader keeps "
+                "the rows that it has; if they are to go, delete them in the warehouse"
+            )
+        else:
+            super()._write_activate_version_message(version)
 
     @override
     def _write_activate_version_message(self, full_table_version: int) -> None:
         # The SDK calls this before the records; the message is sent after them. A
         # target would take records without a version for deleted.
-        if self._batch is not None:
-            self.logger.warning(
-                "No ACTIVATE_VERSION is sent, as records in a BATCH have no version"
-            )
+        return
 
     @override
     def get_batch_config(self, config: Mapping[str, Any]) -> None:

@@ -1,9 +1,8 @@
 """A base for taps, and their command line.
 
-It differs from the SDK in five ways. Settings are validated in each command, and no
+It differs from the SDK in four ways. Settings are validated in each command, and no
 secret is quoted. A program that uses the class keeps its signal handlers. A tap may
-sync the other streams when one fails. The last STATE of a run is written also when the
-run fails. Each problem is one line on the command line.
+sync the other streams when one fails. Each problem is one line on the command line.
 
 Creating a tap calls `_validate_config` and then `setup_mapper`, which needs the streams
 and so calls `discover_streams`. After that, `sync_all` syncs the selected streams. The
@@ -22,16 +21,18 @@ from typing import Any, Generic, TypeVar
 
 import click
 from singer_sdk import Tap
+from singer_sdk.cli import plugin_cli
+from singer_sdk.metrics import get_metrics_logger
 from singer_sdk.tap_base import CliTestOptionValue
 from typing_extensions import override
 
 from tap_leadintent.singer import checks, files, log
-from tap_leadintent.singer.errors import ConfigError, OutputError, RunError, TapError
+from tap_leadintent.singer.errors import ConfigError, TapError
 from tap_leadintent.singer.help import SDK_SETTINGS, describe, explain
 from tap_leadintent.singer.interruption import Interruption
 from tap_leadintent.singer.mapper import build_mapper
 from tap_leadintent.singer.stream import SingerStream
-from tap_leadintent.singer.writer import Writer, flush
+from tap_leadintent.singer.writer import Writer
 
 _M_ARENA_MAX, _M_MMAP_THRESHOLD = -8, -3
 """The numbers that glibc's `malloc.h` gives the settings."""
@@ -40,7 +41,12 @@ StreamT = TypeVar("StreamT", bound=SingerStream)
 
 
 class SingerTap(Tap, Generic[StreamT]):
-    """A tap whose streams are of one class."""
+    """A tap whose streams are `SingerStream`s.
+
+    A subclass has `name`, `config_jsonschema` and `discover_streams`, as with the SDK,
+    and `sync_streams` and `check_streams`. The other class attributes may stay as they
+    are.
+    """
 
     message_writer_class = Writer
     streams: dict[str, StreamT]  # type: ignore[assignment]
@@ -113,17 +119,9 @@ class SingerTap(Tap, Generic[StreamT]):
         selected = self._selected_streams()
         for stream in selected:
             stream.begin_state()
-        try:
-            self._write_state()
-            self.sync_streams(selected)
-        except (RunError, SystemExit):
-            # A stream that ended early has copied its state here, so a last STATE is
-            # written. If the target has ended, too, that is not possible. After a
-            # KeyboardInterrupt nothing is written, because the output may end with a
-            # part of a line.
-            with suppress(OutputError):
-                self._write_state()
-            raise
+        if self.state:
+            self.state_writer.write_state(self.state)
+        self.sync_streams(selected)
 
     def _selected_streams(self) -> list[StreamT]:
         """Return the selected streams in the order of the catalog.
@@ -138,11 +136,6 @@ class SingerTap(Tap, Generic[StreamT]):
         )
         known = [self.streams[name] for name in self.catalog if name in self.streams]
         return [stream for stream in known if stream.selected]
-
-    def _write_state(self) -> None:
-        if self.state:
-            self.state_writer.write_state(self.state)
-        flush(self)
 
     @classmethod
     def _hide_secrets(cls, config: Mapping[str, Any]) -> None:
@@ -177,9 +170,9 @@ class SingerTap(Tap, Generic[StreamT]):
         catalog: str | None = None,
         **options: Any,
     ) -> None:
-        # `PluginBase.invoke` does `--about`. `Tap.invoke` is left out, as it would then
-        # read the files in its own way.
-        super(Tap, cls).invoke(**options)
+        if options["about"]:
+            cls.print_about(options["about_format"])
+            return
         # Later files override earlier ones, and the environment overrides all files.
         values: dict[str, Any] = {}
         for path in config:
@@ -191,6 +184,7 @@ class SingerTap(Tap, Generic[StreamT]):
         # A secret may stand in a path or a catalog by mistake.
         cls._hide_secrets(values)
         log.redact_whole_log()
+        level = get_metrics_logger().level
         tap = cls(
             config=values,
             state=files.read_state(state) if state else None,
@@ -198,8 +192,8 @@ class SingerTap(Tap, Generic[StreamT]):
             validate_config=not discover,
             setup_mapper=not discover,
         )
-        # The SDK gives it a level of its own, so that a log at DEBUG would lack some.
-        tap.metrics_logger.setLevel(logging.NOTSET)
+        # The SDK overrides the level that `SINGER_SDK_LOG_CONFIG` sets.
+        get_metrics_logger().setLevel(level)
         if discover:
             tap.run_discovery()
         elif test == CliTestOptionValue.Schema.value:
@@ -221,6 +215,16 @@ class SingerTap(Tap, Generic[StreamT]):
                 libc.mallopt(_M_MMAP_THRESHOLD, 64 * 1024)
             tap.interruption.install()
             tap.sync_all()
+
+    @plugin_cli
+    @override
+    def cli(cls) -> click.Command:  # noqa: N805 - it is a property of the class
+        try:
+            return super().cli
+        except ValueError as error:
+            # There is no log yet.
+            click.echo(f"LOGLEVEL or SINGER_SDK_LOG_CONFIG: {error}", err=True)
+            raise SystemExit(1) from None
 
     @classmethod
     @override

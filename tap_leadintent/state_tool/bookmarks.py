@@ -8,11 +8,13 @@ from tap_leadintent.state_tool.document import RawState
 from tap_leadintent.streams import STREAMS
 
 # The classes are read, because the SDK creates streams only together with a tap.
-RANGES = {vars(stream)["name"]: [*stream.ranges] for stream in STREAMS}
+RANGES = {stream.name: [*stream.ranges] for stream in STREAMS}  # type: ignore[misc]
 """The time ranges of each stream. Runs with `end_date` read only the first one."""
 
 _INCREMENTAL = {
-    vars(stream)["name"] for stream in STREAMS if "replication_key" in vars(stream)
+    stream.name  # type: ignore[misc]
+    for stream in STREAMS
+    if "replication_key" in vars(stream)
 }
 
 

@@ -210,7 +210,8 @@ def test_pages_raise_the_number_of_requests_in_flight_again(
     requests_mock: requests_mock.Mocker, tap: Tap, clock: Clock
 ) -> None:
     one_tap = tap(concurrency=2)
-    client = one_tap.streams["signal_agents"].client
+    stream: Any = one_tap.streams["signal_agents"]
+    client = stream.client
     has_room: list[bool] = []
 
     def note(_request: Any, context: Any) -> Json:

@@ -97,7 +97,7 @@ def test_a_column_without_a_type_cannot_be_flattened(tap: RunTap, column: Json) 
     entries(catalog)["leads"]["schema"]["properties"]["stage"] = column
     flat = {"flattening_enabled": True, "flattening_max_depth": 1}
     line = tap({**VALID, **flat}, catalog=catalog).failed()
-    assert line.startswith("flattening_enabled: leads: a column has no type (")
+    assert line == ("flattening_enabled: leads: a column has no type")
 
 
 @pytest.mark.parametrize("catalog", [only(), {"streams": []}], ids=["none", "empty"])

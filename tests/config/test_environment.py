@@ -44,7 +44,6 @@ MISTAKES: list[tuple[str, str, str]] = [
         "maybe",
         "infer_columns: 'maybe' is not true or false, such as false",
     ),
-    ("FILTERS", "[" * 50_000, "filters: is not an object, as JSON"),
     *(
         (name, '{"hidden": "in here",}', f"{name.lower()}: is not an object, as JSON")
         for name in ("BATCH_CONFIG", "STREAM_MAP_CONFIG")

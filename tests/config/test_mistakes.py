@@ -77,7 +77,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("window_days", 1e20, ": 100000000000000000000 is too large; the most is 36525"),
     ("infer_columns", "maybe", ": 'maybe' is not true or false, such as false"),
     ("start_date", "yesterday", NO_DATE),
-    ("stream_maps", {"leads": 7}, ": Unexpected stream definition type. "),
+    ("stream_maps", {"leads": 7}, ".leads: Unexpected stream definition type. "),
     ("stream_maps", {"user": {"id": "id"}}, ".user: there is no stream user"),
     ("stream_maps", {"lead": None}, ".lead: there is no stream lead; did you"),
     (
@@ -157,6 +157,10 @@ MISTAKES: list[tuple[str, Any, str]] = [
             (
                 {"storage": {"root": "s3://lake"}, "encoding": {"format": "jsonl"}},
                 ": s3 needs another package: pip install 'tap-leadintent[s3]'",
+            ),
+            (
+                {"storage": {"root": "gs://lake"}, "encoding": {"format": "jsonl"}},
+                ".storage.root: gs cannot be used: Please install gcsfs to ",
             ),
         )
     ),
@@ -250,13 +254,16 @@ def test_a_key_in_the_wrong_place_is_not_quoted(
 
 
 BROKEN_MAPS: list[tuple[Json, str]] = [
-    ({"leads": {"x": "1 +"}}, ": Failed to parse expression 1 +."),
-    ({"leads": {"x": f"{API_KEY}\n)"}}, ": Failed to parse expression ***"),
-    ({"leads": {"id": None}}, ": Removing key property 'id' is not permitted"),
-    ({"__else__": {"x": "1"}}, ": "),
-    ({"leads": {"email": ["a"]}}, ": "),
-    ({"leads": {"email": ""}}, ": "),
-    ({"leads": {"__key_properties__": ["x"]}}, ": Invalid key properties for 'leads'"),
+    ({"leads": {"x": "1 +"}}, ".leads: Failed to parse expression 1 +."),
+    ({"leads": {"x": f"{API_KEY}\n)"}}, ".leads: Failed to parse expression ***"),
+    ({"leads": {"id": None}}, ".leads: Removing key property 'id' is not permitted"),
+    ({"__else__": {"x": "1"}}, ".__else__: "),
+    ({"leads": {"email": ["a"]}}, ".leads: "),
+    ({"leads": {"email": ""}}, ".leads: "),
+    (
+        {"leads": {"__key_properties__": ["x"]}},
+        ".leads: Invalid key properties for 'leads'",
+    ),
 ]
 
 
@@ -272,6 +279,6 @@ def test_a_map_that_cannot_work(
 
 def test_errors_raised_in_python_do_not_hold_the_key() -> None:
     maps = {"leads": {"x": f"'{API_KEY}' + ((("}}
-    with pytest.raises(ConfigError, match=r"stream_maps: .*\*\*\*") as refusal:
+    with pytest.raises(ConfigError, match=r"stream_maps.leads: .*\*\*\*") as refusal:
         TapLeadIntent(config={**VALID, "stream_maps": maps})
     assert API_KEY not in str(refusal.value)

@@ -3,7 +3,9 @@
 All rows change from run to run, objects come and go, so what is lost or stale shows.
 """
 
+import gzip
 import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,9 +14,9 @@ from typing import Any
 import pytest
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.batching import batch_config
+from tests.support.batching import batch_config, path_of
 from tests.support.columns import NUMBER, TEXT, opened
-from tests.support.helpers import Run, entries, exact_json, only, select
+from tests.support.helpers import Run, RunTap, entries, exact_json, only, select
 from tests.support.postgres import Rows
 from tests.support.rows import Row, expected_rows, flattened, without
 
@@ -160,3 +162,21 @@ def test_each_row_holds_what_the_api_said_last_for_records_and_for_batches(  # n
             }
             for stream in STREAMS
         }
+
+
+def test_of_a_key_that_is_twice_in_a_file_the_later_row_stays(
+    tap: RunTap,
+    load: Callable[[Run], dict[str, Rows]],
+    config: dict[str, Any],
+    tmp_path: Path,
+) -> None:
+    config |= {"batch_config": batch_config(tmp_path / "batches")}
+    run = tap(config, catalog=only("leads")).succeeded()
+    (message,) = (each for each in run.messages if each["type"] == "BATCH")
+    path = path_of(message)
+    rows = gzip.decompress(path.read_bytes())
+    later = re.sub(rb'"full_name":"', rb'"full_name":"Later ', rows)
+    path.write_bytes(gzip.compress(rows + later))
+    names = [row["full_name"] for row in load(run)["leads"].values()]
+    assert names
+    assert all(name.startswith("Later ") for name in names)

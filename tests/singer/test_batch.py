@@ -1,16 +1,25 @@
 """Files of batches: complete, typed by SCHEMA, and as they are announced."""
 
 import gzip
+import json
+import os
+import re
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from singer_sdk.helpers._batch import SDKBatchMessage
+from singer_sdk.helpers._batch import SDKBatchMessage, StorageTarget
 
 from tap_leadintent.singer.batch import Batches, Row
 from tap_leadintent.singer.errors import RecordError
-from tests.support.batching import FORMATS, batch_config, read_table, rows_of
+from tests.support.batching import (
+    FORMATS,
+    batch_config,
+    path_of,
+    read_table,
+    rows_of,
+)
 
 TIME = {"type": ["string", "null"], "format": "date-time"}
 COLUMNS: dict[str, tuple[dict[str, Any], str, list[Any]]] = {
@@ -71,7 +80,12 @@ def test_each_stream_has_a_file_which_is_what_its_message_says(
         ("leads", ROWS * 70),
         ("people", ROWS[1:]),
     ]
-    expected = {"jsonl": "gzip", "arrow": None, "parquet": compression}
+    ending = ".json" if compression == "none" else ".json.gz"
+    assert all(
+        str(path_of(each)).endswith(ending if kind == "jsonl" else f".{kind}")
+        for each in sent
+    )
+    expected = {"jsonl": compression or "gzip", "arrow": None, "parquet": compression}
     encodings = [message["encoding"] for message in sent]
     assert {each.get("compression") for each in encodings} == {expected[kind]}
 
@@ -100,7 +114,10 @@ PRIVATE = "PRIVATEMARK"
 @pytest.mark.parametrize("kind", ["arrow", "parquet"])
 @pytest.mark.parametrize(
     ("column", "value"),
-    [("n", PRIVATE), ("n", 2**63), ("score", PRIVATE), ("is_new", 5), ("at", PRIVATE)],
+    [
+        *(("n", PRIVATE), ("n", 2**63), ("n", 3.5), ("score", PRIVATE)),
+        *(("is_new", 5), ("at", PRIVATE)),
+    ],
 )
 def test_a_value_of_another_type_names_its_column_only(
     tmp_path: Path, kind: str, column: str, value: object
@@ -121,9 +138,47 @@ def test_any_error_of_a_batch_file_names_the_setting(
         raise error(PRIVATE)
 
     monkeypatch.setattr(gzip.GzipFile, "writelines", refuse)
-    line = rf"^batches cannot be written \({error.__name__}\); see batch_config$"
+    place = re.escape(tmp_path.as_uri())
+    line = rf"^batches cannot be written to {place} \({error.__name__}\); see batch_"
     with pytest.raises(RecordError, match=line):
         written(tmp_path, ("leads", {"id": "a"}))
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("folder", ["a b", "ü", "run:1", "not%20decoded", "h#a"])
+@pytest.mark.parametrize("prefix", ["", "in/", "of/rows-"])
+def test_a_file_is_where_its_message_says(
+    tmp_path: Path, kind: str, folder: str, prefix: str
+) -> None:
+    config = batch_config(tmp_path, kind=kind)
+    config["storage"] = {"root": str(tmp_path / folder), "prefix": prefix}
+    sent: list[SDKBatchMessage] = []
+    batches = Batches("tap", config, {"leads": SCHEMA}, sent.append)
+    batches.add("leads", ROWS[0])
+    batches.write()
+    (message,) = (msgspec.to_builtins(each.to_dict()) for each in sent)
+    assert rows_of(message) == [ROWS[0]]
+    assert str(path_of(message)).startswith(f"{tmp_path}/{folder}/{prefix}tap--leads-")
+    # This is how the SDK's targets open it.
+    head, tail = StorageTarget.split_url(message["manifest"][0])
+    with StorageTarget.from_url(head).open(tail, "rb") as file:
+        assert file.read() == path_of(message).read_bytes()
+
+
+def test_without_a_folder_files_are_in_one_of_the_account(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "a b"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    config = {"encoding": {"format": "jsonl", "compression": "none"}}
+    sent: list[SDKBatchMessage] = []
+    batches = Batches("tap", config, {"leads": SCHEMA}, sent.append)
+    batches.add("leads", ROWS[0])
+    batches.write()
+    (message,) = (msgspec.to_builtins(each.to_dict()) for each in sent)
+    assert path_of(message).parent == folder / f"tap-{os.getuid()}"
+    assert [json.loads(path_of(message).read_text("utf-8"))] == [ROWS[0]]
 
 
 def test_a_batch_that_is_old_should_not_wait_for_rows(tmp_path: Path) -> None:

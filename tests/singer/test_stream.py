@@ -64,15 +64,38 @@ def test_no_state_is_ahead_of_its_records(kind: str | None, tmp_path: Path) -> N
     assert seen == {lead.id for lead in api.leads}
 
 
-def test_a_stream_that_fails_leaves_no_state_ahead_of_its_batches(
-    tmp_path: Path,
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_stream_that_fails_writes_its_batch_and_then_its_state(
+    tmp_path: Path, kind: str
 ) -> None:
     api, store = Api(now=9 * DAY, leads=steady(200), forbidden_at=15), Store()
-    batches = batch_config(tmp_path, size=1000)
-    config = {**CONFIG, "window_days": 1, "batch_config": batches}
+    batches = batch_config(tmp_path, 1000, kind)
+    config = {**CONFIG, "window_days": 1, "batch_config": batches, "concurrency": 1}
     with pytest.raises(RunError, match="401"):
-        run(api, store, config, selected=("leads", "monitored_accounts"))
-    assert {m["stream"] for m in store.of_type("BATCH")} == {"monitored_accounts"}
+        run(api, store, config)
+    (rows,) = batched(store)
+    assert [m["type"] for m in store.messages[-2:]] == ["BATCH", "STATE"]
+    read = {row["id"] for row in rows}
+    assert 0 < len(read) < 200
+    coverage = store.state["bookmarks"]["leads"]["coverage"]
+    assert coverage
+    for entry in coverage:
+        within = (
+            entry["from"] <= second(lead.found_at) < entry["to"] for lead in api.leads
+        )
+        covered = {
+            each.id for each, holds in zip(api.leads, within, strict=True) if holds
+        }
+        assert covered <= read
+
+
+def test_a_batch_that_cannot_be_written_is_not_covered(tmp_path: Path) -> None:
+    api, store = Api(now=9 * DAY, leads=steady(200)), Store()
+    config = {**CONFIG, "batch_config": batch_config(tmp_path / "file", 100)}
+    (tmp_path / "file").touch()
+    with pytest.raises(RunError, match=r"batches cannot be written to file:.*/file \("):
+        run(api, store, config)
+    assert not store.of_type("BATCH")
     assert store.state["bookmarks"]["leads"]["coverage"] == []
 
 
@@ -88,6 +111,46 @@ def test_records_before_a_failure_are_written(
     run = tap({**config, "page_size": 1}, catalog=agents, state=state)
     assert "(page 3: HTTP 403" in run.failed()
     assert len(run.records("signal_agents")) == 2
+
+
+def test_the_last_records_are_written_also_if_the_state_says_nothing_new(
+    tap: RunTap, config: Json
+) -> None:
+    config |= {"load_receipts": True}
+    streams = ("custom_signals", "loads")
+    # With an old state there is no new one to write.
+    state: Json = {"bookmarks": {name: {"coverage": []} for name in streams}}
+    catalog = only(*streams, of=json.loads(tap(config, "--discover").stdout))
+    run = tap(config, catalog=catalog, state=state).succeeded()
+    assert len(run.records("custom_signals")) == 3
+    assert [row["stream"] for row in run.records("loads")] == ["custom_signals"]
+
+
+@pytest.mark.parametrize("wildcard", [True, False])
+def test_receipts_of_earlier_runs_are_never_deleted(
+    tap: RunTap, config: Json, *, wildcard: bool
+) -> None:
+    config |= {"load_receipts": True, "emit_activate_version_messages": True}
+    catalog = json.loads(tap(config, "--discover").stdout)
+    for entry in catalog["streams"]:
+        if wildcard:
+            entry["replication_method"] = "FULL_TABLE"
+        entry["metadata"][-1]["metadata"]["selected"] = True
+    run = tap(config, catalog=catalog).succeeded()
+    activated = {m["stream"] for m in run.messages if m["type"] == "ACTIVATE_VERSION"}
+    assert "custom_signals" in activated
+    assert "loads" not in activated
+    assert run.records("loads")
+
+
+def test_an_empty_list_does_not_delete_the_rows_of_a_full_table(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    store = Store()
+    config = {**CONFIG, "emit_activate_version_messages": True}
+    run(Api(now=DAY), store, config, selected=("custom_signals",))
+    assert not store.of_type("ACTIVATE_VERSION")
+    assert "custom_signals: No records came, so no ACTIVATE_VERSION" in caplog.text
 
 
 class Recorder(Store):

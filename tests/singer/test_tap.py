@@ -4,6 +4,7 @@ import json
 import logging
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -81,6 +82,61 @@ def test_another_tap_maps_and_flattens(
     records = [each["record"] for each in messages if each["type"] == "RECORD"]
     assert records == rows
     assert records[0].keys() == schema["schema"]["properties"].keys()
+
+
+@pytest.mark.parametrize(
+    "carried_by_the_sdk_only",
+    [
+        {"partitions": [{"team": 1}]},
+        {"parent_stream_type": Users},
+        {"is_sorted": True},
+        {"post_process": lambda _, row, __=None: row},
+    ],
+    ids=list,
+)
+def test_a_stream_that_would_lose_something_is_refused(
+    carried_by_the_sdk_only: Json,
+) -> None:
+    tap = Other(config={"token": "another-secret"})
+    stream = type("More", (Users,), carried_by_the_sdk_only)
+    (name,) = carried_by_the_sdk_only
+    with pytest.raises(TypeError, match=f"^More: {name} would be ignored$"):
+        stream(tap)
+
+
+@pytest.mark.parametrize("level", ["INFO", "WARNING"])
+def test_a_log_configuration_keeps_its_level_of_metrics(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, level: str
+) -> None:
+    path, log = tmp_path / "log.json", tmp_path / "metrics.log"
+    handler = {"class": "logging.FileHandler", "filename": str(log)}
+    metrics = {"handlers": ["file"], "level": level}
+    config: Json = {"version": 1, "disable_existing_loggers": False}
+    config |= {"handlers": {"file": handler}, "root": {"level": "WARNING"}}
+    config |= {"loggers": {"singer_sdk.metrics": metrics}}
+    path.write_text(json.dumps(config), encoding="utf-8")
+    monkeypatch.setenv("SINGER_SDK_LOG_CONFIG", str(path))
+    monkeypatch.setenv("TAP_OTHER_TOKEN", "another-secret")
+    logger = logging.getLogger("singer_sdk.metrics")
+    try:
+        assert enter("--config=ENV", tap=Other).exit_code == 0
+        assert ("METRIC" in log.read_text("utf-8")) == (level == "INFO")
+    finally:
+        logger.setLevel(logging.NOTSET)
+        for each in [*logger.handlers]:
+            logger.removeHandler(each)
+            each.close()
+
+
+def test_an_unknown_level_of_the_log_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LOGLEVEL", "LOUD")
+    with pytest.raises(SystemExit) as ending:
+        _ = Other.cli
+    assert ending.value.code == 1
+    line = "LOGLEVEL or SINGER_SDK_LOG_CONFIG: Unknown level: 'LOUD'\n"
+    assert capsys.readouterr().err == line
 
 
 COMMAND = "meltano config set tap-other token '…'"

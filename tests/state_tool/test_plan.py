@@ -150,7 +150,7 @@ def test_a_catalog_selects_streams(
         "\nobservations: every run reads all records (full table)\n"
     )
     line = error_of(*given, settings(), stdin=STATE)
-    assert "config.json: it is a file of settings, not a catalog; " in line
+    assert "config.json: Object missing required field `streams`; " in line
     monkeypatch.setenv("MELTANO_EXTRACT__SELECT", '"leads.*"')
     assert error_of("plan", stdin=STATE).startswith("MELTANO_EXTRACT__SELECT: ")
 

@@ -5,7 +5,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -32,20 +31,27 @@ def deselecting(*names: str) -> dict[str, Any]:
     return changed
 
 
+def path_of(message: dict[str, Any]) -> Path:
+    """Return the path of the one file of a BATCH message, as the SDK's targets do."""
+    (url,) = message["manifest"]
+    return Path(url.removeprefix("file://"))
+
+
 def read_table(message: dict[str, Any]) -> Any:
     """Read the file of a BATCH message as an Arrow table."""
     pyarrow = pytest.importorskip("pyarrow", reason="an extra, not in all environments")
-    (url,) = message["manifest"]
+    path = str(path_of(message))
     if message["encoding"]["format"] == "arrow":
-        return pyarrow.ipc.open_file(urlsplit(url).path).read_all()
-    return pytest.importorskip("pyarrow.parquet").read_table(urlsplit(url).path)
+        return pyarrow.ipc.open_file(path).read_all()
+    return pytest.importorskip("pyarrow.parquet").read_table(path)
 
 
 def rows_of(message: dict[str, Any]) -> list[dict[str, Any]]:
     """Read the file of a BATCH message, as RECORDs would hold its rows."""
     if message["encoding"]["format"] == "jsonl":
-        (url,) = message["manifest"]
-        content = gzip.decompress(Path(urlsplit(url).path).read_bytes())
+        content = path_of(message).read_bytes()
+        if message["encoding"]["compression"] == "gzip":
+            content = gzip.decompress(content)
         return [json.loads(line) for line in content.splitlines()]
     table = read_table(message)
     decode: dict[str, Callable[[Any], Any]] = {

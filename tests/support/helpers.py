@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import requests
 from click.testing import CliRunner, Result
+from singer_sdk.metrics import get_metrics_logger
 
 from tap_leadintent.api.limits import Limits
 from tap_leadintent.client import LeadIntentStream
@@ -70,7 +71,9 @@ def declared_tap() -> TapLeadIntent:
 def declared_stream(name: str) -> LeadIntentStream:
     """Return one stream of the tap as it is before anybody configures it."""
     streams = {stream.name: stream for stream in declared_tap().discover_streams()}
-    return streams[name]
+    stream = streams[name]
+    assert isinstance(stream, LeadIntentStream)
+    return stream
 
 
 def raw_records(sandbox: Sandbox, stream: str) -> list[dict[str, Any]]:
@@ -228,6 +231,7 @@ class _Command:
         root = logging.getLogger()
         handlers, level = [*root.handlers], root.level
         filters = [[*handler.filters] for handler in handlers]
+        get_metrics_logger().setLevel(logging.NOTSET)
         try:
             return self._tap.cli.main(**options)
         finally:

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+from singer_sdk.singerlib.json import serialize_json
+
 from tap_leadintent.openapi import record_fields
 from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import UNDOCUMENTED, raw_records
@@ -89,7 +91,9 @@ def flattened(row: Row, columns: dict[str, Any]) -> Row:
             inner = (value or {}).get(field)
             if field not in fields:
                 if inner not in (None, {}):
-                    extra_fields[f"{name}__{field}"] = inner
+                    is_nested = isinstance(inner, (dict, list))
+                    text = serialize_json(inner) if is_nested else inner
+                    extra_fields[f"{name}__{field}"] = text
             elif fields[field].get("format") == "date-time":
                 flat[f"{name}__{field}"] = instant(inner)
             else:

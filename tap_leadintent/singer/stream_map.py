@@ -1,0 +1,120 @@
+"""A stream map that hides what it sets, explains its errors, and flattens records."""
+
+import ast
+from typing import Any
+
+from singer_sdk import mapper as sdk
+from singer_sdk.singerlib.json import serialize_json
+from typing_extensions import override
+
+from tap_leadintent.singer.errors import RecordError
+from tap_leadintent.singer.stream import SingerStream
+
+Record = dict[str, Any]
+
+_OF_NULLS = {"AttributeDoesNotExist", "AttributeError", "TypeError"}
+"""The errors of expressions that null can cause."""
+
+
+class StreamMap(sdk.StreamMap):
+    """Does what a map of the SDK does, and then flattens the record.
+
+    A field that a map sets may also be among the extra fields, because it has no
+    column, or its value contradicts the type of its column. It is removed there. A
+    nested field that has no flat column becomes an extra field; the SDK would put it
+    into a column that the target does not have.
+    """
+
+    def __init__(
+        self,
+        inner: sdk.StreamMap,
+        definition: Record,
+        stream: SingerStream,
+        flattening: Any,  # noqa: ANN401 - a private class of the SDK
+    ) -> None:
+        """Flatten the schema.
+
+        Args:
+            inner: The map of the SDK, which does not flatten.
+            definition: The entry of `stream_maps` that the map was made of.
+            stream: The stream, which knows how to fit values to columns.
+            flattening: The options for flattening.
+
+        Raises:
+            ValueError: Two fields would have the same column, or the map sets a nested
+                field, which has its flat name only after the map.
+        """
+        self._inner, self._extra = inner, stream.extra_column
+        alias, keys = inner.stream_alias, inner.transformed_key_properties
+        fields = {**inner.transformed_schema["properties"]}
+        extra = fields.pop(self._extra, None)
+        nested = {**inner.transformed_schema, "properties": fields}
+        super().__init__(alias, nested, keys, flattening)
+        columns = self._columns = self.transformed_schema["properties"]
+        self._objects = fields.keys() - columns.keys()
+        if extra is not None:
+            is_text = self.flattening_enabled
+            columns[self._extra] = {"type": ["string", "null"]} if is_text else extra
+        self._shape = stream.shaper_for(columns)
+        self._sets = {n for n, value in definition.items() if value not in (n, "self")}
+        # `__else__` takes out columns that it does not name.
+        self._sets |= (
+            inner.raw_schema["properties"].keys() - columns.keys() - self._objects
+        )
+        begins = tuple(f"{name}{flattening.separator}" for name in self._objects)
+        for part in self._sets:
+            if part.startswith(begins):
+                raise ValueError(
+                    f"{part} would be a part of an object, so no map can set it; if it "
+                    f"is a nested field, {stream.how_to_leave_out}; give a new column "
+                    "another name"
+                )
+
+    @override
+    def get_filter_result(self, record: Record) -> bool:
+        return self._inner.get_filter_result(record)
+
+    @override
+    def transform(self, record: Record) -> Record | None:
+        if extra_fields := record.get(self._extra):
+            kept = {n: v for n, v in extra_fields.items() if n not in self._sets}
+            record = {**record, self._extra: kept or None}
+        try:
+            mapped = self._inner.transform(record)
+        except Exception as error:  # noqa: BLE001 - expressions can raise anything
+            raise RecordError(self._explain(error, record)) from None
+        return None if mapped is None else self.flatten_record(mapped)
+
+    def _explain(self, error: Exception, record: Record) -> str:
+        """Say which expression failed; the error itself may quote a record."""
+        evaluator = getattr(self._inner, "expr_evaluator", None)
+        expression = " ".join(getattr(evaluator, "expr", "").split())
+        text = f"the map expression {expression!r} failed on a record"
+        reason = type(error.__cause__ or error).__name__
+        if reason in _OF_NULLS:
+            for node in ast.walk(ast.parse(expression)):
+                if isinstance(node, ast.Name) and record.get(node.id, "") is None:
+                    guarded = f"{expression} if {node.id} else None"
+                    return f"{text} where {node.id} is null; write: {guarded}"
+        return f"{text} ({reason}); a value lacks a part there, or is of another type"
+
+    @override
+    def flatten_record(self, record: Record) -> Record:
+        if not self.flattening_enabled:
+            return record
+        fields = {**record}
+        given = fields.pop(self._extra, None)
+        extra: Record = {**given} if isinstance(given, dict) else {}
+        for name in self._objects & extra.keys():
+            if isinstance(extra[name], dict):
+                # It contradicts its column, but most of its fields have a flat one.
+                fields[name] = extra.pop(name)
+        flat = super().flatten_record(fields).items()
+        kept = {n: v for n, v in flat if n in self._columns or v not in (None, "{}")}
+        (shaped,) = self._shape([kept])
+        if self._extra in shaped:
+            extra |= shaped[self._extra] or {}
+            text = serialize_json(extra) if extra else None
+            is_set = not isinstance(given, dict) and given is not None
+            shaped[self._extra] = given if is_set else text
+        return shaped
