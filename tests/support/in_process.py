@@ -23,7 +23,14 @@ from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.sandbox.app import App
 from tap_leadintent.sandbox.options import Options
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import API_KEY, Run, assert_keeps_secret, enter, options
+from tests.support.helpers import (
+    API_KEY,
+    Run,
+    assert_keeps_secret,
+    enter,
+    log_of_a_process,
+    options,
+)
 
 URL = "https://{}.sandbox.example"
 """No such host exists, so nothing can be sent there by mistake."""
@@ -110,7 +117,8 @@ def run_checkup(
 ) -> Run:
     """Run a command of the check-up; assert that it keeps the key to itself."""
     files = [*options(folder, config=config)]
-    result = CliRunner().invoke(command, [*files, *arguments])
+    with log_of_a_process():
+        result = CliRunner().invoke(command, [*files, *arguments])
     assert isinstance(result.exception, SystemExit | None), result.exc_info
     assert_keeps_secret(API_KEY, result.stdout, result.stderr)
     return Run(result.exit_code, result.stdout, result.stderr)
