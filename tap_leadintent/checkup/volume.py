@@ -128,10 +128,9 @@ def _sample(probe: Probe, start: int, most: int) -> tuple[int, int | None]:
 
 def _all_of(probe: Probe, begin: int, end: int) -> Answer | None:
     """Return the page of an interval, None if there are more."""
-    page = probe.between(begin, end)
-    return (
-        page if page and not (page.page.cursor.has_more and end - begin > 1) else None
-    )
+    if (page := probe.between(begin, end)) is None:
+        raise UnsettledError
+    return None if page.page.cursor.has_more and end - begin > 1 else page
 
 
 def _descend(probe: Probe, begin: int, end: int) -> int:
