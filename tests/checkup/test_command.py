@@ -68,7 +68,7 @@ def test_exit_codes(check: Check, sandbox: Sandbox, settings: Json) -> None:
     sandbox.clear_requests()
     refused = check(settings)
     assert (refused.code, refused.stdout) == (2, "")
-    assert refused.stderr.splitlines()[-1].startswith("Error: HTTP 401")
+    assert refused.stderr.splitlines()[-1].startswith("Error: set api_key")
     assert len(sandbox.requests()) == 2
     wrong = check({**settings, "page_sise": 5})
     assert (wrong.code, wrong.stdout) == (2, "")
