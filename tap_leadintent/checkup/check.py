@@ -134,12 +134,10 @@ def _ask(name: str, probe: Probe) -> Finding | None:
     texts = (question.group, question.text, question.assumed, about)
     try:
         found = getattr(questions, name)(probe)
-    except UnsettledError as reason:
+    except (UnsettledError, StreamError) as error:
+        reason = questions.explain(error)
         answer = f"cannot be settled: {reason}"
-        return Finding(*texts, "unknown", answer) if str(reason) else None
-    except StreamError as error:
-        answer = f"cannot be settled: {questions.explain(error)}"
-        return Finding(*texts, "unknown", answer)
+        return Finding(*texts, "unknown", answer) if reason else None
     if found is None:
         return None
     case, values = question.cases[found[0]], found[1]

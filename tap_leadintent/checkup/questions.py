@@ -35,8 +35,10 @@ def names(fields: Iterable[str]) -> str:
     return ", ".join([*sorted(shown), *[f"{hidden} with unusual names"][:hidden]])
 
 
-def explain(error: StreamError) -> str:
-    """Return why a request failed, without the words of the server."""
+def explain(error: StreamError | UnsettledError) -> str:
+    """Return why a question has no answer, without the words of the server."""
+    if isinstance(error, UnsettledError):
+        return str(error)
     return f"HTTP {error.status}" if error.status else f"{error.reason}"
 
 
