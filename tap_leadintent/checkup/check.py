@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from tap_leadintent.checkup import questions, volume
+from tap_leadintent.checkup import questions, ranges, volume
 from tap_leadintent.checkup.probe import Probe, UnsettledError
 from tap_leadintent.errors import StreamError, replication_command
 from tap_leadintent.singer.errors import RunError
@@ -73,6 +73,7 @@ QUESTIONS = msgspec.toml.decode(
     files(__package__).joinpath("questions.toml").read_bytes(), type=dict[str, Question]
 )
 """The questions by the name of their function."""
+_ANSWERS = {**vars(ranges), **vars(questions)}
 
 
 def check(
@@ -133,7 +134,7 @@ def _ask(name: str, probe: Probe) -> Finding | None:
     about = "" if question.scope == "run" else about
     texts = (question.group, question.text, question.assumed, about)
     try:
-        found = getattr(questions, name)(probe)
+        found = _ANSWERS[name](probe)
     except (UnsettledError, StreamError) as error:
         reason = questions.explain(error)
         answer = f"cannot be settled: {reason}"

@@ -20,6 +20,8 @@ from tap_leadintent.tap import TapLeadIntent
 
 Record = dict[str, Any]
 Path = Sequence[str]
+Found = tuple[str, dict[str, Any]]
+"""The case that a question has found, and the values for its text."""
 
 DAY = 86_400
 PAGE = 100

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from tap_leadintent import times
 from tap_leadintent.checkup.probe import DAY, PAGE, Answer, Probe, UnsettledError
-from tap_leadintent.checkup.questions import earliest, is_short
+from tap_leadintent.checkup.questions import is_short
+from tap_leadintent.checkup.ranges import earliest
 from tap_leadintent.errors import StreamError, replication_command
 
 _LISTED_PAGES = 7
