@@ -15,10 +15,8 @@ from tap_leadintent.api.http import RunContext
 from tap_leadintent.api.limits import Limits, RateLimiter
 from tap_leadintent.api.session import new_session
 from tap_leadintent.config import settings, validation
-from tap_leadintent.discovery import infer_columns
 from tap_leadintent.errors import TAP_NAME
 from tap_leadintent.loads import Loads
-from tap_leadintent.openapi import is_documented
 from tap_leadintent.run import AnyStream, read_each, sync_streams
 from tap_leadintent.singer.tap import SingerTap
 from tap_leadintent.streams import STREAMS
@@ -29,8 +27,8 @@ class TapLeadIntent(SingerTap[AnyStream]):
 
     name = TAP_NAME
     see_also = """\b
-See also: tap-leadintent-state, tap-leadintent-definition and tap-leadintent-demo,
-each with --help."""
+See also: tap-leadintent-check, tap-leadintent-columns, tap-leadintent-state,
+tap-leadintent-definition and tap-leadintent-demo, each with --help."""
     absent_streams = MappingProxyType(
         {Loads.name: "set load_receipts to true, or deselect this stream"}
     )
@@ -61,13 +59,6 @@ each with --help."""
             interruption=self.interruption,
         )
         streams = [stream_class(self, run_context) for stream_class in STREAMS]
-        # A given catalog has the columns already, and without an address and a key no
-        # request can be sent.
-        can_read = {"base_url", "api_key"} <= self.config.keys()
-        if self.config.get("infer_columns") and can_read and not self.input_catalog:
-            for stream in streams:
-                if not is_documented(stream.name):
-                    infer_columns(stream)
         receipts = (
             [Loads(self, run_context)] if self.config.get("load_receipts") else []
         )

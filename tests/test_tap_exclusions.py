@@ -42,8 +42,7 @@ def test_a_run(
 
 
 def test_discovery_has_no_column_for_them(tap: RunTap, config: Json) -> None:
-    names = {"leads": NAMES, "monitored_leads": ["full_name", "email"]}
-    config |= {"exclude_fields": names, "infer_columns": True}
+    config |= {"exclude_fields": {"leads": NAMES}}
     discovered = entries(json.loads(tap(config, "--discover").succeeded().stdout))
     leads = discovered["leads"]["schema"]["properties"]
     assert "full_name" not in json.dumps(discovered["leads"])
@@ -51,9 +50,6 @@ def test_discovery_has_no_column_for_them(tap: RunTap, config: Json) -> None:
     assert "name" not in leads["company"]["properties"]
     references = leads["qualification"]["properties"]["references"]["items"]
     assert references["properties"].keys() == {"type", "label"}
-    inferred = discovered["monitored_leads"]["schema"]["properties"]
-    assert "title" in inferred
-    assert not {"full_name", "email"} & inferred.keys()
 
 
 def test_a_content_key_leaves_out_excluded_fields(

@@ -123,14 +123,6 @@ SCHEMA = th.PropertiesList(
         description="The header `User-Agent`, by default `tap-leadintent/<version>`.",
     ),
     th.Property(
-        "infer_columns",
-        th.BooleanType,
-        default=False,
-        description="Discovery reads a page of each undocumented stream and adds typed "
-        "columns for its fields. Turn it off again once the columns are in the "
-        "catalog.",
-    ),
-    th.Property(
         "exclude_fields",
         th.ObjectType(additional_properties=th.ArrayType(th.StringType)),
         default={},

@@ -41,7 +41,7 @@ _ENDPOINTS = (
     Endpoint(
         "leads",
         "/v1/signals/leads",
-        1000,
+        487,
         _BY_SIGNAL,
         ranges={"date_found": "found", "latest_signal": "latest"},
         filters={
@@ -55,14 +55,14 @@ _ENDPOINTS = (
     Endpoint(
         "signal_accounts",
         "/v1/signals/accounts",
-        300,
+        193,
         _BY_SIGNAL,
         ranges={"date_found": "found", "latest_signal": "latest"},
     ),
     Endpoint(
         "monitored_accounts",
         "/v1/monitor/accounts",
-        150,
+        137,
         _BY_ACTIVITY,
         ranges={"latest_activity": "latest"},
         filters={
@@ -74,7 +74,7 @@ _ENDPOINTS = (
     Endpoint(
         "observations",
         "/v1/monitor/signals",
-        600,
+        611,
         {"found": "observed_at"},
         ranges={"observed_at": "found"},
         filters={
@@ -87,7 +87,7 @@ _ENDPOINTS = (
     Endpoint(
         "monitored_leads",
         "/v1/monitor/leads",
-        200,
+        305,
         _BY_ACTIVITY,
         ranges={"latest_activity": "latest"},
     ),

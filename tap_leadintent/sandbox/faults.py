@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+from collections.abc import Iterable
+from email.utils import formatdate
 from random import Random
 from typing import Any, Literal
 
@@ -9,12 +11,14 @@ import msgspec
 from starlette.responses import Response
 
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
-from tap_leadintent.sandbox.query import Page, Query
-from tap_leadintent.sandbox.times import DAY
+from tap_leadintent.sandbox.query import EVER, Page, Query
+from tap_leadintent.sandbox.times import DAY, SECOND
 
 KINDS = (
     *("status", "page", "truncate", "empty_page", "reset", "hang"),
-    *("cut_range", "cap", "two_sheets", "circle"),
+    *("cut_range", "cap", "two_sheets", "circle", "ignored_range", "rounded_range"),
+    *("open_range", "kept_days", "short_page", "first_signals", "wrong_clock"),
+    *("more_fields", "short_list"),
 )
 """The kinds of faults; see `Fault.respond`."""
 
@@ -36,9 +40,14 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
         headers: Additional headers of the response, for the same kinds.
         charset: Encoding of the body, for the kind `page`.
         body: Body of the response, for the kind `status`: a text, or any other JSON.
-        seconds: Seconds without a response, for the kind `hang`.
-        days: Days to which a longer time range is cut, for the kind `cut_range`.
-        records: Records after which a query ends, for the kind `cap`.
+        seconds: Seconds without a response, for the kind `hang`; by which the clock is
+            ahead, for `wrong_clock`; to whose multiples a time range is widened, for
+            `rounded_range`.
+        days: Days to which a longer time range is cut, for the kind `cut_range`; before
+            now in which a range may begin, for `kept_days`; that a list without a range
+            holds, for `short_list`.
+        records: Records after which a query ends, for the kind `cap`; on a page at
+            most, for `short_page`.
     """
 
     kind: str
@@ -104,30 +113,65 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
             raise ConnectionResetError
         if self.kind == "hang":
             await asyncio.sleep(self.seconds)
-        return page_response(self._changed(query, page))
+        now, start = query.records.now, query.range[0]
+        if self.kind == "kept_days" and EVER[0] < start < now - int(self.days * DAY):
+            return Response('{"error": "too early"}', 400, media_type=_JSON)
+        response = page_response(self._changed(query, page))
+        if self.kind == "wrong_clock":
+            date = formatdate(now // SECOND + self.seconds, usegmt=True)
+            response.headers["Date"] = date
+        return response
 
     def _changed(self, query: Query, page: Page) -> Page:
         """Return the page as an API would that errs without saying so."""
         number = query.cursor.page
-        if self.kind == "empty_page":
-            return Page([], query.cursor_at(number + 1, query.cursor.after).token())
-        if self.kind == "cut_range":
-            start, end = query.range
-            query.range = start, min(end, start + int(self.days * DAY))
-            return query.page()
-        if self.kind == "cap":
-            left = self.records - (number - 1) * query.limit
-            return Page(page.bodies[:left], page.next if left > query.limit else "")
-        if self.kind == "two_sheets":
-            copies = [json.loads(body) for body in page.bodies[:1]]
-            other = {"sheet": {"id": "sheet_other", "name": "Other"}}
-            return Page(
-                [*page.bodies, *(json.dumps(copy | other).encode() for copy in copies)],
-                page.next,
-            )
-        if self.kind == "circle" and number % 3 == 0 and page.next:
-            return Page(page.bodies, query.cursor_at(number + 1, None).token())
+        match self.kind:
+            case "empty_page":
+                after = query.cursor_at(number + 1, query.cursor.after).token()
+                page = Page([], after)
+            case "cap":
+                left = self.records - (number - 1) * query.limit
+                following = page.next if left > query.limit else ""
+                page = Page(page.bodies[:left], following)
+            case "two_sheets":
+                other = {"sheet": {"id": "sheet_other", "name": "Other"}}
+                bodies = [*page.bodies, *_merged(page.bodies[:1], other)]
+                page = Page(bodies, page.next)
+            case "first_signals" if query.axis == "found" and query.range != EVER:
+                bodies = [*map(query.records.first_body, query.entries)]
+                page = Page(bodies, page.next)
+            case "more_fields":
+                bodies = _merged(page.bodies, {"insight": {"grade": 1}})
+                page = Page(bodies, page.next, {"total": len(bodies)})
+            case "circle" if number % 3 == 0 and page.next:
+                page = Page(page.bodies, query.cursor_at(number + 1, None).token())
+            case "short_page":
+                query.limit = min(query.limit, self.records)
+                page = query.page()
+            case _ if (changed := self._range(query)) != query.range:
+                query.range = changed
+                page = query.page()
         return page
+
+    def _range(self, query: Query) -> tuple[int, int]:
+        """Return the time range that the API reads in place of the requested one."""
+        (start, end), length = query.range, int(self.days * DAY)
+        if query.range == EVER:
+            is_short = self.kind == "short_list"
+            return (query.records.now - length, end) if is_short else EVER
+        unit = max(1, int(self.seconds * SECOND))
+        ranges = {
+            "cut_range": (start, min(end, start + length)),
+            "ignored_range": EVER,
+            "rounded_range": (start - start % unit, end + -end % unit),
+            "open_range": (start + 1, end - 1),
+        }
+        return ranges.get(self.kind, query.range)
+
+
+def _merged(bodies: Iterable[bytes], fields: dict[str, Any]) -> list[bytes]:
+    """Return records with other fields."""
+    return [json.dumps(json.loads(body) | fields).encode() for body in bodies]
 
 
 def page_response(page: Page) -> Response:

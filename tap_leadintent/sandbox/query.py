@@ -12,6 +12,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from tap_leadintent.sandbox.endpoints import ENDPOINTS, Axis
+from tap_leadintent.sandbox.records import Entry
 from tap_leadintent.sandbox.times import parse_time
 from tap_leadintent.sandbox.world import StreamRecords
 
@@ -81,6 +82,7 @@ class Query:
         range: Start and end of the time range in microseconds since 1970, inclusive.
         filters: The accepted values of each list filter, by the path of its field.
         cursor: The beginning of the page.
+        entries: The records of the page that was found last.
     """
 
     def __init__(self, records: StreamRecords, body: object) -> None:
@@ -109,7 +111,7 @@ class Query:
         }
         filters = sorted((path, sorted(self.filters[path])) for path in self.filters)
         self._identity = endpoint.stream, self.newest, self.axis, self.range, filters
-        self.cursor = self.cursor_at(1, None)
+        self.cursor, self.entries = self.cursor_at(1, None), list[Entry]()
         if given.cursor.after is not UNSET:
             self.cursor = self._read_cursor(given.cursor.after)
 
@@ -148,6 +150,7 @@ class Query:
         if len(found) > self.limit:
             (time, name, _), _ = found[self.limit - 1]
             following = self.cursor_at(self.cursor.page + 1, (time, name)).token()
+        self.entries = [entry for (_, _, entry), _ in found[: self.limit]]
         return Page([body for _, body in found[: self.limit]], following)
 
     def _matches(self, row: tuple[object, bytes]) -> bool:
@@ -178,13 +181,15 @@ class Page(msgspec.Struct, frozen=True):
     Attributes:
         bodies: The encoded records.
         next: The token of the next page's cursor, empty if there is no next page.
+        fields: What else the envelope holds.
     """
 
     bodies: list[bytes]
     next: str
+    fields: dict[str, Any] = {}
 
     def encode(self) -> bytes:
         """Return the response body (API description: "Page envelope")."""
         cursor = {"next": self.next, "has_more": bool(self.next)}
         records = [msgspec.Raw(body) for body in self.bodies]
-        return msgspec.json.encode({"data": records, "cursor": cursor})
+        return msgspec.json.encode({"data": records, "cursor": cursor, **self.fields})

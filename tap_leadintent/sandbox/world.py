@@ -75,6 +75,7 @@ class StreamRecords:
     Attributes:
         endpoint: The endpoint of the stream.
         entries: The records by id.
+        now: The time of the clock, in microseconds since 1970.
     """
 
     def __init__(self, endpoint: Endpoint, options: Options) -> None:
@@ -83,7 +84,7 @@ class StreamRecords:
         self.entries: dict[str, Entry] = {}
         self._seed, self._shape = options.seed, SHAPES[options.history]
         self._begin, self._start = options.begin, options.start
-        self._now, self._span = self._start, self._start - self._begin
+        self.now, self._span = self._start, self._start - self._begin
         self._size = options.sizes.get(endpoint.stream, endpoint.size)
         self._interval = self._span / self._size if self._size else math.inf
         if endpoint.stream == "leads":
@@ -140,12 +141,18 @@ class StreamRecords:
         if entry.body is not None:
             return entry.body
         stream = self.endpoint.stream
-        builder = RecordBuilder(stream, self._seed, entry, self._now)
+        builder = RecordBuilder(stream, self._seed, entry, self.now)
         body = msgspec.json.encode(builder.record)
         # The record of an agent depends on the clock.
         if stream != "signal_agents":
             entry.body = body
         return body
+
+    def first_body(self, entry: Entry) -> bytes:
+        """Return the JSON of a record as it first appeared."""
+        if entry.index < 0:
+            return self.body(entry)
+        return self.body(self._generate(entry.index)[0])
 
     def times(self, entry: Entry) -> dict[str, str]:
         """Return the times of a record by their names, as ISO 8601."""
@@ -167,11 +174,11 @@ class StreamRecords:
         record_id = content.get("id") if isinstance(content, dict) else None
         name = text if record_id is None else str(record_id)
         known, named = self.entries.get(name), self.endpoint.times
-        found = times.get(named["found"]) or (known.found if known else self._now)
+        found = times.get(named["found"]) or (known.found if known else self.now)
         latest = times.get(named.get("latest", "")) or found
         entry = Entry(name, -1, found, latest, body=text.encode())
         self._schedule(found, entry, arrives=True)
-        self.advance(self._now)
+        self.advance(self.now)
         return name
 
     def remove(self, name: str) -> bool:
@@ -181,7 +188,7 @@ class StreamRecords:
 
     def advance(self, now: int) -> None:
         """Move the clock to an instant, and apply what happens until then."""
-        self._now = now
+        self.now = now
         while self._future and self._future[0][0] <= now:
             self._rows.clear()
             _, _, arrives, entry = heapq.heappop(self._future)
@@ -201,7 +208,7 @@ class StreamRecords:
     def _apply(self, entry: Entry, changes: Iterator[Change]) -> None:
         """Apply the changes of a record until now, and schedule the next one."""
         for visible, latest in changes:
-            if visible > self._now:
+            if visible > self.now:
                 self._schedule(visible, entry, arrives=False)
                 return
             entry.version, entry.latest, entry.body = entry.version + 1, latest, None

@@ -28,7 +28,7 @@ class ConfigError(TapError):
 
 
 class RunError(TapError):
-    """Some streams of a run failed, or discovery could not read one."""
+    """Some streams of a run failed, or none could be read."""
 
 
 class OutputError(RunError):

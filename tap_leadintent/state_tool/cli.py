@@ -170,7 +170,7 @@ def _read_settings(
     try:
         if config == "ENV":
             settings = read_environment(TAP_NAME, SCHEMA)
-            settings["filters"] = _unflatten(settings.get("filters"))
+            settings["filters"] = unflatten(settings.get("filters"))
         else:
             settings = read_config(config)
     except ConfigError as error:
@@ -190,7 +190,7 @@ def _read_settings(
     return settings
 
 
-def _unflatten(filters: Any) -> Any:  # noqa: ANN401 - any JSON
+def unflatten(filters: Any) -> Any:  # noqa: ANN401 - any JSON
     """Restore an object that Meltano has written as `{"leads.sheet_ids": […]}`."""
     if not isinstance(filters, dict):
         return filters

@@ -32,17 +32,17 @@ VALUES: list[tuple[str, str, Any]] = [
     ("FILTERS", '{"leads": {"sheet_ids": ["ä"]}}', {"leads": {"sheet_ids": ["ä"]}}),
     ("STREAM_MAPS", '{"leads": {"title": null}}', {"leads": {"title": None}}),
     ("USER_AGENT", "1.50", "1.50"),
-    *(("INFER_COLUMNS", text, True) for text in ("true", "True", "1", "on")),
-    *(("INFER_COLUMNS", text, False) for text in ("no", "null")),
+    *(("LOAD_RECEIPTS", text, True) for text in ("true", "True", "1", "on")),
+    *(("LOAD_RECEIPTS", text, False) for text in ("no", "null")),
 ]
 MISTAKES: list[tuple[str, str, str]] = [
     ("PAGE_SIZE", "1_0", "page_size: '1_0' is not a whole number, such as 100"),
     ("PAGE_SIZE", "9" * 5000, "page_size: "),
     ("WINDOW_DAYS", "NaN", "window_days: 'NaN' is not a number, such as 30"),
     (
-        "INFER_COLUMNS",
+        "LOAD_RECEIPTS",
         "maybe",
-        "infer_columns: 'maybe' is not true or false, such as false",
+        "load_receipts: 'maybe' is not true or false, such as false",
     ),
     *(
         (name, '{"hidden": "in here",}', f"{name.lower()}: is not an object, as JSON")

@@ -74,12 +74,6 @@ def incremental(stream: str) -> Any:
     return catalog
 
 
-INFER = {
-    "config": {"infer_columns": True},
-    "arguments": ("--discover",),
-    "catalog": None,
-}
-
 BEFORE_THE_FIRST_REQUEST = {
     "api_key: is not set; meltano config set tap-leadintent api_key '…', or a file with --config (Key of your organization, created in the dashboard under Developer -> API Keys)": Case(
         config={"api_key": None}
@@ -257,9 +251,6 @@ OF_A_RUN = {
             "batch_config": batches_in("file://batches"),
         },
         catalog=ACCOUNTS,
-    ),
-    "custom_signals: deselect this stream, or ask for access: this key may not read this endpoint; the stream is deselected, and its columns are not inferred": warned(
-        **INFER, faults=[status(403)]
     ),
     "custom_signals: … fields without a column, only in additional_properties: …; `meltano config set tap-leadintent _schema` adds columns, see docs/columns.md": Case(
         level="INFO", catalog=SIGNALS

@@ -1,6 +1,5 @@
 """What the pages say about existing tables, tested with PostgreSQL."""
 
-import json
 import re
 import time
 from collections.abc import Callable
@@ -14,7 +13,7 @@ import time_machine
 from tap_leadintent.demo.postgres import Postgres
 from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import Run, entries, only
-from tests.support.in_process import run_in_process
+from tests.support.in_process import run_in_process, typed_catalog
 from tests.support.pages import ROOT, section, settings_of_tap
 from tests.support.postgres import Rows, rows_by_id, rows_of, without_metadata
 from tests.support.rows import expected_rows, without
@@ -71,9 +70,7 @@ class Table:
 
     def discover(self) -> dict[str, Any]:
         """Return the catalog with inferred columns."""
-        config = {**self._config, "infer_columns": True}
-        run = run_in_process(self._folder, config, "--discover").succeeded()
-        return only(self.name, of=json.loads(run.stdout))
+        return only(self.name, of=typed_catalog(self._folder, self._config))
 
     def all_rows(self, name: str = "") -> list[dict[str, Any]]:
         """Return the rows of the table, or of another, with all columns."""

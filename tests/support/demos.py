@@ -1,6 +1,7 @@
 """The demo in a process of its own.
 
-`python -m tests.support.demos` draws `docs/demo.svg`, the picture in README.
+`python -m tests.support.demos` draws `docs/demo.svg` and, from a real run against the
+sandbox, `docs/check.svg`: the pictures in README.
 """
 
 import os
@@ -16,9 +17,12 @@ from tempfile import TemporaryDirectory
 import psutil  # type: ignore[import-untyped]
 
 from tap_leadintent.demo.report import columns_of
+from tap_leadintent.sandbox import running_sandbox
 from tests.support.pages import README, ROOT, shell_blocks
 
 PICTURE = ROOT / "docs" / "demo.svg"
+CHECK_PICTURE = ROOT / "docs" / "check.svg"
+CHECK = "meltano invoke tap-leadintent:check"
 _HEAD = '<rect width="100%" height="100%" rx="8" fill="#1e1e1e"/>'
 
 
@@ -60,10 +64,9 @@ def open_folder() -> Iterator[Path]:
         yield Path(folder).resolve()
 
 
-def picture(printed: str) -> str:
-    """Return a picture of the command and what it has printed, without next steps."""
+def picture(command: str, printed: str) -> str:
+    """Return a picture of a command and what it has printed, without next steps."""
     printed = printed.partition("\nTo continue")[0].rstrip()
-    command = shell_blocks(README.read_text(encoding="utf-8"))[0].partition("&& ")[2]
     lines = [f"$ {command}", *printed.splitlines()]
     # Each cell has its own place, as the fonts of a page differ in width.
     texts = "".join(
@@ -79,7 +82,31 @@ def picture(printed: str) -> str:
     )
 
 
+def demo_command() -> str:
+    """Return the command of README that starts the demo."""
+    return shell_blocks(README.read_text(encoding="utf-8"))[0].partition("&& ")[2]
+
+
+def checked() -> str:
+    """Return what the check-up prints of a sandbox, without the build's own name."""
+    streams = "--stream=leads", "--stream=observations"
+    with running_sandbox("--history=growing") as sandbox:
+        sandbox.faults({"kind": "cut_range", "stream": "leads", "days": 7})
+        settings = {"base_url": sandbox.url, "api_key": "sandbox-key"}
+        variables = {f"TAP_LEADINTENT_{n.upper()}": v for n, v in settings.items()}
+        code = "from tap_leadintent.checkup.cli import main; main()"
+        printed = subprocess.run(  # noqa: S603
+            [sys.executable, "-c", code, *streams],
+            env={**os.environ, **variables},
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+        ).stdout
+    return printed.partition("\n")[2]
+
+
 if __name__ == "__main__":
+    CHECK_PICTURE.write_text(picture(CHECK, checked()), encoding="utf-8")
     with open_folder() as folder:
         printed, _ = start(sys.executable, folder / "demo").communicate()
-    PICTURE.write_text(picture(printed), encoding="utf-8")
+    PICTURE.write_text(picture(demo_command(), printed), encoding="utf-8")

@@ -4,6 +4,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -219,6 +220,22 @@ class HurriedTap(TapLeadIntent):
     limits = Limits(longest_backoff=0.001)
 
 
+@contextmanager
+def log_of_a_process() -> Iterator[None]:
+    """Undo what a command line sets for its log, as the end of its process does."""
+    root = logging.getLogger()
+    handlers, level = [*root.handlers], root.level
+    filters = [[*handler.filters] for handler in handlers]
+    get_metrics_logger().setLevel(logging.NOTSET)
+    try:
+        yield
+    finally:
+        root.handlers[:] = handlers
+        for handler, kept in zip(handlers, filters, strict=True):
+            handler.filters[:] = kept
+        root.setLevel(level)
+
+
 class _Command:
     """The command line as a process makes it: its log goes to the stderr of then."""
 
@@ -228,17 +245,8 @@ class _Command:
 
     def main(self, **options: Any) -> Any:
         """Make the command and run it."""
-        root = logging.getLogger()
-        handlers, level = [*root.handlers], root.level
-        filters = [[*handler.filters] for handler in handlers]
-        get_metrics_logger().setLevel(logging.NOTSET)
-        try:
+        with log_of_a_process():
             return self._tap.cli.main(**options)
-        finally:
-            root.handlers[:] = handlers
-            for handler, kept in zip(handlers, filters, strict=True):
-                handler.filters[:] = kept
-            root.setLevel(level)
 
 
 def enter(

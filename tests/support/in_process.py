@@ -1,6 +1,7 @@
 """The sandbox and the tap in this process: no server, no socket, no other process."""
 
 import io
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.client import responses
@@ -11,15 +12,25 @@ from unittest import mock
 from urllib.parse import urlsplit
 
 import urllib3
+from click import Command
+from click.testing import CliRunner
 from requests import PreparedRequest, Response
 from requests.adapters import HTTPAdapter
 from starlette.types import ASGIApp, Message
 
+from tap_leadintent.checkup.cli import columns_main
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.sandbox.app import App
 from tap_leadintent.sandbox.options import Options
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import Run, assert_keeps_secret, enter, options
+from tests.support.helpers import (
+    API_KEY,
+    Run,
+    assert_keeps_secret,
+    enter,
+    log_of_a_process,
+    options,
+)
 
 URL = "https://{}.sandbox.example"
 """No such host exists, so nothing can be sent there by mistake."""
@@ -99,3 +110,21 @@ def run_in_process(
     assert isinstance(result.exception, SystemExit | None), result.exc_info
     assert_keeps_secret(config.get("api_key"), result.stdout, result.stderr)
     return Run(result.exit_code, result.stdout, result.stderr)
+
+
+def run_checkup(
+    folder: Path, command: Command, config: dict[str, Any] | None, *arguments: str
+) -> Run:
+    """Run a command of the check-up; assert that it keeps the key to itself."""
+    files = [*options(folder, config=config)]
+    with log_of_a_process():
+        result = CliRunner().invoke(command, [*files, *arguments])
+    assert isinstance(result.exception, SystemExit | None), result.exc_info
+    assert_keeps_secret(API_KEY, result.stdout, result.stderr)
+    return Run(result.exit_code, result.stdout, result.stderr)
+
+
+def typed_catalog(folder: Path, config: dict[str, Any], *arguments: str) -> Any:
+    """Return the catalog that `tap-leadintent-columns --catalog` prints."""
+    arguments = (*arguments, "--catalog")
+    return json.loads(run_checkup(folder, columns_main, config, *arguments).stdout)

@@ -14,6 +14,7 @@ from tap_leadintent.sandbox import Sandbox
 from tests.support.dbt import ALL_IS_WELL, REQUIREMENTS, assert_opened, run_dbt
 from tests.support.environments import build
 from tests.support.helpers import API_KEY, STREAMS, Json, RunTap, raw_records
+from tests.support.in_process import typed_catalog
 from tests.support.pages import ROOT, section, settings_of_tap
 from tests.support.postgres import rows_of
 from tests.support.targets import run_target
@@ -27,10 +28,11 @@ KEYS = {model["name"]: model["columns"][0]["name"] for model in MODELS}
 HISTORY = settings_of_tap(
     section(ROOT / "docs/recipes.md", "## Every signal of a lead as history")
 )
+TYPED = "typed"
 LOADS: dict[str, list[Json]] = {
     "as it is": [{}],
-    "typed": [{"infer_columns": True, **HISTORY}],
-    "typed later": [{}, {"infer_columns": True}],
+    "typed": [{TYPED: True, **HISTORY}],
+    "typed later": [{}, {TYPED: True}],
 }
 
 
@@ -61,7 +63,9 @@ class Project:
         place["default_target_schema"] = self.folder.name
         state = None
         for config in configs:
-            run = self.tap(config, state=state).succeeded()
+            is_typed = config.pop(TYPED, False)
+            catalog = typed_catalog(self.folder, config) if is_typed else None
+            run = self.tap(config, state=state, catalog=catalog).succeeded()
             run_target(self.folder, "target-postgres", place, run.stdout)
             state = run.state
 

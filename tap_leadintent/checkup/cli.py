@@ -1,0 +1,127 @@
+"""The command lines of this folder, and how their tap gets its settings."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import click
+import msgspec
+
+from tap_leadintent.checkup import columns
+from tap_leadintent.checkup.check import Report, check
+from tap_leadintent.checkup.probe import Api, Probe
+from tap_leadintent.checkup.text import write
+from tap_leadintent.config.settings import SCHEMA
+from tap_leadintent.errors import TAP_NAME
+from tap_leadintent.openapi import STREAM_NAMES
+from tap_leadintent.singer import files, log
+from tap_leadintent.singer.errors import ConfigError, TapError
+from tap_leadintent.state_tool.cli import unflatten
+from tap_leadintent.tap import TapLeadIntent
+
+_command = click.command(context_settings={"help_option_names": ["-h", "--help"]})
+_version = click.version_option(package_name="tap-leadintent")
+_config = click.option("--config", default="ENV", help="A file of settings, or ENV.")
+_NAMES = click.Choice(STREAM_NAMES)
+_MOST = click.IntRange(min=1)
+
+
+@_command
+@_config
+@_version
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--stream", multiple=True, type=_NAMES, help="Ask about this one only.")
+@click.option("--max-requests", default=150, type=_MOST, show_default=True)
+def main(config: str, stream: list[str], max_requests: int, *, as_json: bool) -> None:
+    """Find out how the API behaves, with the settings of tap-leadintent.
+
+    Prints what the API does, what that means, and which settings to change. The output
+    holds no record, no id and no key. Exit code: 0 if nothing needs to be done, 1 if
+    something does, 2 if the check-up could not be run, 130 after Ctrl-C.
+    """
+    report, began = Report(), time.monotonic()
+    with _one_line_errors(code=2):
+        api = Api(_connect(given := _read_settings(config)), max_requests)
+        streams = [name for name in STREAM_NAMES if name in (stream or STREAM_NAMES)]
+        probes = [Probe(api.tap.streams[name], api) for name in streams]
+        try:
+            check(report, probes, given, lambda line: click.echo(line, err=True))
+        except KeyboardInterrupt:
+            report.is_interrupted = True
+    report.requests, report.seconds = api.sent, round(time.monotonic() - began, 1)
+    as_bytes = msgspec.json.format(msgspec.json.encode(report))
+    click.echo(as_bytes if as_json else "\n".join(write(report)))
+    needs_action = any(finding.action for finding in report.findings)
+    sys.exit(130 if report.is_interrupted else int(needs_action))
+
+
+@_command
+@_config
+@_version
+@click.option("--pages", default=5, type=_MOST, show_default=True, help="Per stream.")
+@click.option("--records", multiple=True, metavar="STREAM=FILE", help="JSON lines.")
+@click.option("--catalog", is_flag=False, flag_value="", metavar="[FILE]")
+def columns_main(
+    config: str, pages: int, records: list[str], catalog: str | None
+) -> None:
+    """Infer typed columns for the streams whose fields are not documented.
+
+    Reads pages of each of these streams, or the files of --records, and prints the
+    value of Meltano's extra `_schema`; with --catalog, that catalog with the columns,
+    or what --discover prints. Columns that are set already keep their types.
+    """
+    with _one_line_errors(code=1):
+        samples = dict(map(columns.read_records, records))
+        tap = _connect(_read_settings(config), validate=not records)
+        known = _meltano_extra("_schema")
+        document = {} if catalog is None else json.loads(tap.catalog_json_text)
+        document = files.read_catalog(catalog) if catalog else document
+        for entry in document.get("streams", ()):
+            known[entry["tap_stream_id"]] = entry["schema"]["properties"]
+        found = columns.extend(tap, known, samples or columns.sample(tap, pages))
+    for entry in document.get("streams", ()):
+        entry["schema"]["properties"] = found[entry["tap_stream_id"]]
+    click.echo(json.dumps(document or found, indent=2 if document else None))
+
+
+def _read_settings(config: str) -> dict[str, Any]:
+    if config != "ENV":
+        return files.read_config(config)
+    settings = files.read_environment(TAP_NAME, SCHEMA)
+    filters = unflatten(settings.get("filters"))
+    return {**settings, **({"filters": filters} if filters else {})}
+
+
+def _connect(settings: dict[str, Any], *, validate: bool = True) -> TapLeadIntent:
+    """Create the tap; the last year counts if there is no `start_date`."""
+    year_ago = datetime.now(UTC) - timedelta(days=365)
+    config = {"start_date": f"{year_ago:%Y-%m-%d}", **settings}
+    tap = TapLeadIntent(config=config, validate_config=validate)
+    log.redact_whole_log()
+    for name, metadata in _meltano_extra("_metadata").items():
+        if name in tap.streams and (method := metadata.get("replication-method")):
+            tap.streams[name].forced_replication_method = method
+    return tap
+
+
+def _meltano_extra(name: str) -> dict[str, dict[str, Any]]:
+    """Return what Meltano tells a command about an extra of the plugin, by stream."""
+    text = os.environ.get(f"TAP_LEADINTENT_{name.upper()}", "{}")
+    try:
+        return msgspec.json.decode(text, type=dict[str, dict[str, Any]])
+    except ValueError:
+        raise ConfigError(f"{name}: is not an object of streams") from None
+
+
+@contextmanager
+def _one_line_errors(code: int) -> Iterator[None]:
+    try:
+        yield
+    except TapError as error:
+        click.echo(f"Error: {error.message}", err=True)
+        sys.exit(code)

@@ -1,0 +1,141 @@
+"""Infers typed columns for the streams whose fields are not documented.
+
+A column lives for years after its sample, so only clear cases become columns. A field
+with mixed types, with nulls only, or with a name that warehouses may confuse stays in
+`additional_properties`, where nothing is lost.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import click
+import msgspec
+from genson import SchemaBuilder
+
+from tap_leadintent.checkup.probe import Api, Probe
+from tap_leadintent.errors import StreamError
+from tap_leadintent.openapi import STREAM_NAMES, is_documented
+from tap_leadintent.singer.errors import ConfigError, RunError
+from tap_leadintent.singer.log import redact
+from tap_leadintent.tap import TapLeadIntent
+from tap_leadintent.times import utc_timestamp
+
+Record = dict[str, Any]
+Schema = dict[str, Any]
+Columns = dict[str, dict[str, Schema]]
+
+_SAFE_NAME = re.compile(r"(?!_sdc_)[a-z_][a-z0-9_]{,62}", re.IGNORECASE | re.ASCII)
+_TIME_NAMES = ("_at", "_time")
+_MOST_REQUESTS = 10_000
+
+
+def read_records(option: str) -> tuple[str, list[Record]]:
+    """Read the records of a stream from a file.
+
+    Args:
+        option: The stream, `=`, and a file of JSON lines, each a record or a page.
+
+    Raises:
+        ConfigError: There is no such stream, or no such file.
+    """
+    name, _, path = option.partition("=")
+    if name not in STREAM_NAMES or not path:
+        known = ", ".join(STREAM_NAMES)
+        raise ConfigError(f"--records: give STREAM=FILE; the streams are {known}")
+    try:
+        with click.open_file(path, encoding="utf-8") as file:
+            lines = msgspec.json.Decoder(Record).decode_lines(file.read())
+    except (OSError, ValueError):
+        problem = f"--records: {name}: the file cannot be read as JSON lines"
+        raise ConfigError(problem) from None
+    pages = [
+        each["data"] if {"data", "cursor"} <= {*each} else [each] for each in lines
+    ]
+    return name, [record for page in pages for record in page]
+
+
+def sample(tap: TapLeadIntent, pages: int) -> dict[str, list[Record]]:
+    """Read pages of each stream whose fields are not documented.
+
+    Raises:
+        RunError: No stream can be read.
+    """
+    api, samples, problem = Api(tap, _MOST_REQUESTS), dict[str, list[Record]](), ""
+    for name in STREAM_NAMES:
+        if is_documented(name):
+            continue
+        try:
+            read = Probe(tap.streams[name], api).pages(pages)
+        except StreamError as error:
+            problem = f"{name}: {error.message}"
+            click.echo(f"Warning: no columns: {problem}", err=True)
+            if tap.streams[name].run_context.health.note_failure(error):
+                break
+        else:
+            samples[name] = [record for page in read for record in page.records]
+    if not samples:
+        raise RunError(problem)
+    return samples
+
+
+def extend(
+    tap: TapLeadIntent, columns: Columns, samples: Mapping[str, Sequence[Record]]
+) -> Columns:
+    """Return columns with those that are inferred from samples.
+
+    Args:
+        tap: The tap.
+        columns: The columns that are set already; they keep their types.
+        samples: Records by stream.
+    """
+    extended = dict(columns)
+    for name, records in samples.items():
+        stream, set_before = tap.streams[name], columns.get(name, {})
+        declared = {**stream.schema["properties"], **set_before}
+        inferred = infer(stream.exclusion.apply(records), declared)
+        extended[name] = {**set_before, **inferred}
+    return {name: extended[name] for name in sorted(extended) if extended[name]}
+
+
+def infer(records: Sequence[Record], declared: Collection[str]) -> dict[str, Schema]:
+    """Infer columns from records.
+
+    Args:
+        records: The sample.
+        declared: The columns that the stream already has.
+
+    Returns:
+        The schema of each new column, sorted by name. The order of the records does not
+        matter.
+    """
+    builder = SchemaBuilder()
+    for record in records:
+        builder.add_object(record)
+    fields = builder.to_schema().get("properties", {})
+    spellings = Counter(name.lower() for name in {*fields, *declared})
+    columns: dict[str, Schema] = {}
+    for name in sorted(fields.keys() - declared):
+        values = [each[name] for each in records if each.get(name) is not None]
+        is_safe = _SAFE_NAME.fullmatch(name) and redact(name) == name
+        column = _column(name, fields[name], values)
+        if column and is_safe and spellings[name.lower()] == 1:
+            columns[name] = column
+    return columns
+
+
+def _column(name: str, field: Schema, values: Sequence[Any]) -> Schema | None:
+    """Return the column of a field, None if its values have several types."""
+    types = field.get("type", ())
+    types = {types} if isinstance(types, str) else {*types}
+    types = {"number" if each == "integer" else each for each in types} - {"null"}
+    if len(types) != 1:
+        return None
+    column: Schema = {"type": [*types, "null"]}
+    if types == {"object"}:
+        column["additionalProperties"] = True
+    may_be_time = types == {"string"} and name.endswith(_TIME_NAMES)
+    if may_be_time and all(map(utc_timestamp, values)):
+        column["format"] = "date-time"
+    return column

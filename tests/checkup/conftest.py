@@ -1,0 +1,60 @@
+"""A sandbox with a history, and the check-up of it."""
+
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tap_leadintent.api.limits import Limits
+from tap_leadintent.checkup.cli import columns_main, main
+from tap_leadintent.sandbox import Sandbox
+from tap_leadintent.tap import TapLeadIntent
+from tests.support.helpers import API_KEY, Json, Run
+from tests.support.in_process import run_checkup
+from tests.support.runs import CLOCK, SINCE
+
+SIZES = {"leads": 253, "signal_accounts": 131, "monitored_accounts": 107} | {
+    "observations": 141,
+    "monitored_leads": 113,
+}
+RIGHT_CLOCK = "Is the server's clock right?"
+
+
+@pytest.fixture
+def history(sandbox: Sandbox) -> Callable[..., None]:
+    """Fill the sandbox with a year of records."""
+    return partial(sandbox.configure, api_key=API_KEY, since=SINCE, clock=CLOCK)
+
+
+@pytest.fixture
+def settings(
+    history: Callable[..., None], config: Json, monkeypatch: pytest.MonkeyPatch
+) -> Json:
+    monkeypatch.setattr(TapLeadIntent, "limits", Limits(longest_backoff=0.001))
+    history(sizes=SIZES)
+    return {**config, "start_date": SINCE, "max_retries": 1}
+
+
+@pytest.fixture
+def columns(tmp_path: Path) -> Callable[..., Run]:
+    return partial(run_checkup, tmp_path, columns_main)
+
+
+@pytest.fixture
+def check(tmp_path: Path) -> Callable[..., Run]:
+    return partial(run_checkup, tmp_path, main)
+
+
+@pytest.fixture
+def found(check: Callable[..., Run]) -> Callable[..., Any]:
+    """Return the report as JSON, and the findings by question and what it is about."""
+
+    def run(config: Json, *arguments: str) -> tuple[Json, dict[tuple[str, str], Json]]:
+        report = json.loads(check(config, "--json", *arguments).stdout)
+        rows = {(each["question"], each["about"]): each for each in report["findings"]}
+        return report, rows
+
+    return run

@@ -1,0 +1,177 @@
+"""The command: its output, its exit codes, its requests, its estimate."""
+
+import json
+import re
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from subprocess import PIPE, Popen
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from tap_leadintent.checkup.check import QUESTIONS
+from tap_leadintent.sandbox import Sandbox, running_sandbox
+from tests.support.helpers import API_KEY, STREAMS, Json, Run, RunTap, options, status
+from tests.support.pages import ROOT
+from tests.support.runs import CLOCK, SINCE
+
+Check = Callable[..., Run]
+
+
+def values_of(value: Any) -> Iterator[str]:
+    """Yield all texts and numbers that records hold."""
+    if isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from values_of(each)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
+
+
+def names_in(value: Any) -> Iterator[str]:
+    """Yield the names of all fields."""
+    for each in value.values() if isinstance(value, dict) else value:
+        yield from value if isinstance(value, dict) else ()
+        yield from names_in(each) if isinstance(each, dict | list) else ()
+
+
+@pytest.mark.parametrize("arguments", [(), ("--json",)], ids=["text", "json"])
+def test_no_output_holds_a_value_of_a_record(
+    check: Check, sandbox: Sandbox, settings: Json, arguments: tuple[str, ...]
+) -> None:
+    sandbox.configure(api_key=API_KEY, sizes=dict.fromkeys(STREAMS, 40))
+    sandbox.faults({"kind": "two_sheets", "pages": "last"}, {"kind": "page"})
+    run = check(settings, *arguments)
+    records = [record for name in STREAMS for record in sandbox.records(name)]
+    words = {*re.split(r"[^\w.:@/-]+", run.stdout + run.stderr), run.stdout}
+    own = {*names_in(records), "leads", "detected"}
+    for value in {*values_of(records)} - own:
+        is_text = not value.replace(".", "").isdecimal()
+        if len(value) > 8 and is_text:
+            assert value not in run.stdout + run.stderr
+        elif is_text:
+            assert value not in words
+
+
+def test_exit_codes(check: Check, sandbox: Sandbox, settings: Json) -> None:
+    # The clock of the sandbox is set, so a difference is to be expected.
+    assert check(settings, "--max-requests", "1").code == 1
+    sandbox.faults({"kind": "wrong_clock", "seconds": ahead_of_the_sandbox()})
+    ordinary = check(settings)
+    assert ordinary.code == 0
+    assert "Suggested settings" not in ordinary.stdout
+    sandbox.faults(status(401, body={"error": "PRIVATE"}))
+    sandbox.clear_requests()
+    refused = check(settings)
+    assert (refused.code, refused.stdout) == (2, "")
+    assert refused.stderr.splitlines()[-1].startswith("Error: set api_key")
+    assert len(sandbox.requests()) == 2
+    wrong = check({**settings, "page_sise": 5})
+    assert (wrong.code, wrong.stdout) == (2, "")
+    assert "did you mean page_size?" in wrong.stderr
+
+
+def ahead_of_the_sandbox() -> int:
+    return int((datetime.now(UTC) - datetime.fromisoformat(CLOCK)).total_seconds())
+
+
+@pytest.mark.parametrize("most", [1, 40, 150])
+def test_no_more_requests_are_sent_than_allowed(
+    check: Check, sandbox: Sandbox, settings: Json, most: int
+) -> None:
+    sandbox.faults(status(503, rate=0.2, skip=1))
+    run = check({**settings, "max_retries": 8}, "--max-requests", f"{most}")
+    assert len(sandbox.requests()) <= most
+    assert f"\n{len(sandbox.requests())} requests in " in run.stdout
+    if most < 150:
+        assert (
+            "cannot be settled: no requests are left; see --max-requests" in run.stdout
+        )
+
+
+@pytest.mark.parametrize(
+    "shape", ["uniform", "growing", "office", "head", "bursts", "import"]
+)
+def test_the_estimate_is_within_a_factor_of_two(  # noqa: PLR0913, PLR0917
+    check: Check,
+    tap: RunTap,
+    sandbox: Sandbox,
+    history: Callable[..., None],
+    config: Json,
+    shape: str,
+) -> None:
+    history(history=shape, sizes={"leads": 1900})
+    config |= {"start_date": SINCE}
+    report = json.loads(check(config, "--json").stdout)
+    sandbox.clear_requests()
+    run = tap(config).succeeded()
+    rows = {name: len(run.records(name)) for name in STREAMS}
+    estimated = {each[0]: each for each in report["estimate"]}
+    assert estimated.keys() == {*STREAMS}
+    for name, number in rows.items():
+        assert number / 2 <= estimated[name][2] <= number * 2, name
+    requests = sum(each[4] for each in report["estimate"])
+    assert 0.5 <= requests / len(sandbox.requests()) <= 2
+
+
+def test_a_server_of_another_kind_is_checked(check: Check) -> None:
+    """It knows no time range, no `Date`, no id, and answers with few fields."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            data = [{"email": f"{n}@example.com"} for n in range(5)]
+            body = {"data": data, "cursor": {"has_more": False}, "warnings": ["slow"]}
+            content = json.dumps(body).encode()
+            self.send_response_only(200)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, args=(0.01,)).start()
+        try:
+            base_url = f"http://127.0.0.1:{server.server_port}"
+            run = check({"base_url": base_url, "api_key": API_KEY})
+        finally:
+            server.shutdown()
+    assert run.code == 1
+    assert "responses have no Date header" in run.stdout
+    assert "no, it is ignored (leads.date_found, leads.latest_signal" in run.stdout
+    assert "Fields beside data and cursor? warnings" in run.stdout
+    assert "5 have no id (signal_agents, leads)" in run.stdout
+    assert "example.com" not in run.stdout
+
+
+def test_ctrl_c_ends_it_with_what_it_knows(tmp_path: Path) -> None:
+    with running_sandbox("--api-key", API_KEY, "--latency", "0.05") as sandbox:
+        arguments = options(
+            tmp_path, config={"base_url": sandbox.url, "api_key": API_KEY}
+        )
+        code = "from tap_leadintent.checkup.cli import main; main()"
+        command = [sys.executable, "-c", code, *arguments]
+        with Popen(  # noqa: S603
+            command, stdout=PIPE, stderr=PIPE, text=True
+        ) as process:
+            assert process.stderr
+            while "Time ranges" not in process.stderr.readline():
+                pass
+            process.send_signal(signal.SIGINT)
+            printed, _ = process.communicate()
+    assert process.returncode == 130
+    assert "May the key read it? yes" in printed
+    assert printed.endswith("Interrupted: the other questions were not asked.\n")
+
+
+def test_the_page_about_missing_rows_names_questions() -> None:
+    page = (ROOT / "docs" / "missing-rows.md").read_text(encoding="utf-8")
+    named = {*re.findall(r"\(\*(.*?)\*\)", page)}
+    assert named
+    assert named <= {question.text for question in QUESTIONS.values()}
