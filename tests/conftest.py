@@ -25,7 +25,7 @@ from tests.support.helpers import (
 )
 from tests.support.in_process import run_in_process, sandbox_in_process
 from tests.support.model_runs import DEFAULTS
-from tests.support.runs import CLOCK
+from tests.support.runs import CLOCK, SINCE
 
 # An example may take as long as it does: the machine may be busy.
 hypothesis.settings.register_profile("patient", deadline=None)
@@ -90,7 +90,7 @@ def sandbox(server: Sandbox) -> Sandbox:
 @pytest.fixture
 def config(sandbox: Sandbox) -> dict[str, Any]:
     """What the tap needs to read the sandbox."""
-    return {"base_url": sandbox.url, "api_key": API_KEY}
+    return {"base_url": sandbox.url, "api_key": API_KEY, "start_date": SINCE}
 
 
 @pytest.fixture(params=[1, 8], ids="{} at once".format)

@@ -112,7 +112,7 @@ def test_an_api_that_is_down_costs_the_retries_of_one_request(
     tap: Callable[..., Run], arguments: list[str]
 ) -> None:
     # No test machine serves port 9 (discard).
-    config: dict[str, Any] = {"base_url": "http://127.0.0.1:9", "api_key": API_KEY}
+    config: dict[str, Any] = {**VALID, "base_url": "http://127.0.0.1:9"}
     config |= {"max_retries": 4, "infer_columns": bool(arguments)}
     run = tap(config, *arguments)
     assert "gave up after 5 attempts: " in run.failed()

@@ -1,9 +1,12 @@
 """Which failures of streams end a run, as no other stream can be read."""
 
+from math import inf
+
 import pytest
 
 from tap_leadintent.api.health import RunHealth
 from tap_leadintent.errors import Action, Reason, StreamError
+from tests.support.helpers import Clock
 
 
 def failed(status: int | None = None, reason: Reason | None = None) -> StreamError:
@@ -34,13 +37,22 @@ def test_what_ends_a_run(
     failures: list[StreamError], *, ends: bool, ends_after_a_page: bool
 ) -> None:
     for has_page, expected in ((False, ends), (True, ends_after_a_page)):
-        health = RunHealth()
+        health = RunHealth(lambda: 0.0)
         if has_page:
             health.note_page()
         *first, last = map(health.note_failure, failures)
         assert not any(first)
         assert last == expected
-        is_on_trial = (
-            any(error.actions == Action(0) for error in failures) and not has_page
-        )
-        assert health.is_on_trial == is_on_trial
+
+
+def test_how_long_requests_are_repeated_before_one_succeeds(clock: Clock) -> None:
+    health = RunHealth(clock.limits.monotonic)
+    assert not health.seconds_for_retries, "nothing has been sent"
+    health.note_request()
+    clock.now += 5
+    health.note_request()
+    assert health.seconds_for_retries == 15
+    health.note_failure(LATE)
+    assert not health.seconds_for_retries, "another stream has tried"
+    health.note_page()
+    assert health.seconds_for_retries == inf

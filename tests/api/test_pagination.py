@@ -1,7 +1,6 @@
 """The page envelope and the cursor chain, read through a real stream."""
 
 import json
-import logging
 from typing import Any
 
 import pytest
@@ -10,14 +9,12 @@ import requests_mock
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tap_leadintent.api.chain import Chain
-from tap_leadintent.api.page import Page
 from tap_leadintent.errors import StreamError
 from tap_leadintent.tap import TapLeadIntent
+from tests.support.helpers import VALID
 
-BASE_URL = "https://api.example.com"
 STREAM = "signal_agents"
-URL = f"{BASE_URL}/v1/signals/agents"
+URL = f"{VALID['base_url']}/v1/signals/agents"
 ABSENT = object()
 
 cursors = st.text(min_size=1)
@@ -33,7 +30,7 @@ def envelope(ids: list[int], *, has_more: bool, after: object = "") -> dict[str,
 
 def read(**config: Any) -> list[str]:
     """Read the stream to its end; give the records' ids."""
-    config = {"base_url": BASE_URL, "api_key": "some-key", "max_retries": 0, **config}
+    config = {**VALID, "max_retries": 0, **config}
     records: Any = TapLeadIntent(config=config).streams[STREAM].get_records(None)
     return [record["id"] for record in records]
 
@@ -155,16 +152,12 @@ def test_a_chain_begins_again_three_times() -> None:
 
 
 def test_empty_pages_are_followed_up_to_a_limit() -> None:
-    chain = Chain({}, logging.getLogger())
-
-    def take(count: int, *records: int) -> None:
-        for number in range(count):
-            after = f"{chain.count}-{number}"
-            page = envelope([*records], has_more=True, after=after)
-            chain.take(Page.of(json.dumps(page).encode()))
-
-    take(999)
-    take(1, 7)
-    take(999)
+    counts = [0] * 999 + [1] + [0] * 1_000
+    pages = [
+        envelope([7] * count, has_more=True, after=str(number))
+        for number, count in enumerate(counts)
+    ]
     with pytest.raises(StreamError, match=r": 1,000 empty pages in a row"):
-        take(1)
+        read_responses(*pages)
+    ids, _ = read_responses(*pages[:-1], envelope([8], has_more=False))
+    assert ids == ["7", "8"]

@@ -9,7 +9,7 @@ from socket import socket
 import pytest
 
 from tap_leadintent.api.session import new_session
-from tests.support.helpers import API_KEY, Run, only
+from tests.support.helpers import API_KEY, VALID, Run, only
 from tests.support.servers import PAGE, listening, read_request, response, serving
 
 CATALOG = only("custom_signals")
@@ -37,7 +37,7 @@ def test_a_file_without_certificates_is_an_error_before_the_first_request(
     else:
         path.write_text(content)
     monkeypatch.setenv("SSL_CERT_FILE", str(path))
-    config = {"api_key": API_KEY, "base_url": "https://127.0.0.1:9"}
+    config = {**VALID, "base_url": "https://127.0.0.1:9"}
     run = tap(config, catalog=CATALOG)
     line = f"SSL_CERT_FILE names {path}, which cannot be loaded; it must be "
     assert line in run.failed()
@@ -77,7 +77,7 @@ def test_http_does_not_use_the_proxy(
 ) -> None:
     """A proxy would read the key, and this machine needs none to reach itself."""
     with listening(serving(response())) as (host, port):
-        config = {"api_key": API_KEY, "base_url": f"HTTP://{host}:{port}"}
+        config = {**VALID, "base_url": f"HTTP://{host}:{port}"}
         run = tap(config, catalog=CATALOG).succeeded()
     assert len(run.records("custom_signals")) == 1
     assert proxied == []
@@ -86,7 +86,7 @@ def test_http_does_not_use_the_proxy(
 def test_a_redirect_is_not_even_read(tap: Callable[..., Run]) -> None:
     redirect = response(b"", "Location: http://[", status="307 Elsewhere")
     with listening(serving(redirect)) as (host, port):
-        config = {"api_key": API_KEY, "base_url": f"http://{host}:{port}"}
+        config = {**VALID, "base_url": f"http://{host}:{port}"}
         assert "redirects to http://[, perhaps for a login" in tap(config).failed()
 
 
@@ -96,7 +96,7 @@ def test_response_headers_are_not_logged(
     encoded = b64encode(API_KEY.encode()).decode()
     content = response(PAGE, f"Set-Cookie: a={encoded}", f"no {encoded}")
     with listening(serving(content)) as (host, port):
-        config = {"api_key": API_KEY, "base_url": f"http://{host}:{port}"}
+        config = {**VALID, "base_url": f"http://{host}:{port}"}
         run = tap(config, catalog=CATALOG).succeeded()
     assert len(run.records("custom_signals")) == 1
     assert "Traceback" not in run.stderr
@@ -115,7 +115,7 @@ def test_https_uses_the_proxy_unless_no_proxy_names_the_host(
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     with listening(serving(response()), certificate) as (host, port):
         url = f"https://{host}:{port}"
-        config = {"api_key": API_KEY, "base_url": url, "max_retries": 0}
+        config = {**VALID, "base_url": url, "max_retries": 0}
         run = tap(config, catalog=CATALOG)
     if past:
         assert len(run.succeeded().records("custom_signals")) == 1

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from singer_sdk.mapper import PluginMapper, SameRecordTransform
 
-from tap_leadintent.records.notes import RecordNotes
+from tap_leadintent.findings import Findings
 from tap_leadintent.singer.flattening import Flattening
 from tests.support.columns import ARRAY, OBJECT, TEXT, TIME, opened
 from tests.support.helpers import Json, declared_stream
@@ -18,7 +18,7 @@ STREAM = declared_stream("leads")
 
 
 def flattening(
-    fields: Json, depth: int = 1, notes: RecordNotes | None = None, **options: Any
+    fields: Json, depth: int = 1, findings: Findings | None = None, **options: Any
 ) -> Flattening:
     """Return what flattens records with these fields."""
     options = {"enabled": True, "max_depth": depth, **options}
@@ -26,7 +26,7 @@ def flattening(
     flat = PluginMapper(plugin_config=config, logger=STREAM.logger).flattening_options
     stream_map = SameRecordTransform("leads", {}, None, flat)
     stream_map.transformed_schema = opened(**fields, additional_properties=OBJECT)
-    STREAM.notes = notes or RecordNotes(STREAM.logger)
+    STREAM.findings = findings or Findings(STREAM.logger)
     return Flattening(stream_map, STREAM)
 
 
@@ -99,8 +99,8 @@ def test_a_nested_field_that_contradicts_its_column_is_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Within an object, which a warehouse stores as JSON, its type did not matter."""
-    notes = RecordNotes(STREAM.logger)
-    flat_map = flattening({"signal": opened(at=TIME, by=TIME, refs=ARRAY)}, notes=notes)
+    findings = Findings(STREAM.logger)
+    flat_map = flattening({"signal": opened(at=TIME, by=TIME, refs=ARRAY)}, findings=findings)
     signal = {"at": "2026-03-01T12:00:00+05:45", "by": "soon", "refs": ["ü"], "new": 1}
     assert flat_map.flatten({"signal": signal}) == {
         "signal__at": "2026-03-01T06:15:00.000000Z",
@@ -108,7 +108,7 @@ def test_a_nested_field_that_contradicts_its_column_is_logged(
         "signal__refs": '["\\u00fc"]',
         "additional_properties": '{"signal__new":1,"signal__by":"soon"}',
     }
-    notes.log(documented=True)
+    findings.log()
     unknown, contradicting = [record.getMessage() for record in caplog.records]
     assert "'signal__new'" in unknown
     assert contradicting.endswith("'signal__by' in 1 record")

@@ -20,7 +20,7 @@ from tap_leadintent.tap import TapLeadIntent
 from tests.support.pages import ROOT, section
 
 PACKAGE = Path(tap_leadintent.__file__).parent
-CONFIG = {"base_url": "https://api.example.com", "api_key": "some-key"}
+CONFIG = VALID
 
 OVERRIDDEN: list[tuple[type, type, str]] = [
     (SingerStream, Stream, "_sync_records"),

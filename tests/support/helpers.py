@@ -31,7 +31,11 @@ API_KEY = "secret-5b1f0c7e"
 PREFIX = "TAP_LEADINTENT_"
 """What the names of the tap's environment variables begin with."""
 
-VALID = {"base_url": "https://api.example.com", "api_key": API_KEY}
+VALID = {
+    "base_url": "https://api.example.com",
+    "api_key": API_KEY,
+    "start_date": "2026-01-01",
+}
 """The least of a configuration; no test sends anything there."""
 
 VARIABLES = {name.upper(): text for name, text in VALID.items()}
