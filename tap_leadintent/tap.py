@@ -38,6 +38,7 @@ each with --help."""
     limits = Limits()
     """Bounds of requests that a user cannot change."""
     setting_checks = validation.CHECKS
+    replaced_settings = validation.REPLACED
     sync_streams = staticmethod(sync_streams)
     check_streams = staticmethod(partial(read_each, read=LeadIntentStream.check))
 

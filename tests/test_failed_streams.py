@@ -17,6 +17,7 @@ from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import (
     API_KEY,
     STREAMS,
+    VALID,
     HurriedTap,
     Run,
     final_error,

@@ -40,5 +40,3 @@ def test_a_progress_line_says_how_much_of_the_time_is_read(
     last = lines[-1]
     assert last["message"] == f"{text}records so far".format(**last)
     assert (last["stream"], last["records"], last["retries"]) == ("leads", 30, 0)
-
-

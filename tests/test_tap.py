@@ -13,10 +13,12 @@ from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import (
     API_KEY,
     STREAMS,
+    VALID,
     Run,
     entries,
     only,
 )
+from tests.support.runs import SINCE
 
 _Suite = get_tap_test_class(
     TapLeadIntent,

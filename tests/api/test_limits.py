@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tap_leadintent.api.health import RunHealth
 from tap_leadintent.api.limits import Limits, RateLimiter, seconds_to_wait
-from tap_leadintent.errors import Action, StoppedError, StreamError
+from tap_leadintent.errors import StoppedError
 from tap_leadintent.progress import StreamStats
 from tests.support.helpers import Clock
 
@@ -117,6 +117,13 @@ def test_a_stopped_request_ends_its_wait(clock: Clock, wait: str) -> None:
         """Never entered."""
 
 
+def limiter_of(at_once: int, clock: Clock) -> RateLimiter:
+    """Return the limiter of a run in which a request has succeeded."""
+    health = RunHealth(clock.limits.monotonic)
+    health.note_page()
+    return RateLimiter(at_once, health=health, limits=clock.limits)
+
+
 def places(limiter: RateLimiter, clock: Clock) -> int:
     """Count how many requests may be under way together."""
     number, now = 0, clock.now
@@ -147,7 +154,7 @@ def test_a_stopped_request_that_hangs_is_not_counted(clock: Clock) -> None:
 
 
 def test_a_cool_down_halves_the_requests_in_flight(clock: Clock) -> None:
-    limiter = RateLimiter(8, limits=clock.limits)
+    limiter = limiter_of(8, clock)
     assert places(limiter, clock) == 8
     for expected in (4, 2, 1, 1):
         limiter.pause_all(5)
@@ -156,7 +163,7 @@ def test_a_cool_down_halves_the_requests_in_flight(clock: Clock) -> None:
 
 
 def test_refusals_of_requests_sent_before_a_cool_down_are_one(clock: Clock) -> None:
-    limiter = RateLimiter(8, limits=clock.limits)
+    limiter = limiter_of(8, clock)
     for _ in range(5):
         limiter.pause_all(5)
         clock.now += 1
@@ -167,7 +174,7 @@ def test_refusals_of_requests_sent_before_a_cool_down_are_one(clock: Clock) -> N
 def test_pages_raise_the_requests_in_flight_slowly_up_to_the_limit(
     clock: Clock,
 ) -> None:
-    limiter = RateLimiter(8, limits=clock.limits)
+    limiter = limiter_of(8, clock)
     limiter.pause_all(5)
     clock.now += 5
     for number, expected in ((10, {4}), (30, {5, 6}), (1000, {8})):
@@ -176,12 +183,9 @@ def test_pages_raise_the_requests_in_flight_slowly_up_to_the_limit(
         assert places(limiter, clock) in expected
 
 
-def test_after_a_failed_stream_one_request_is_sent_until_one_succeeds(
-    clock: Clock,
-) -> None:
-    health = RunHealth()
+def test_one_request_is_sent_until_one_succeeds(clock: Clock) -> None:
+    health = RunHealth(clock.limits.monotonic)
     limiter = RateLimiter(8, health=health, limits=clock.limits)
-    health.note_failure(StreamError("failed", actions=Action(0)))
     assert places(limiter, clock) == 1
     health.note_page()
     assert places(limiter, clock) == 8

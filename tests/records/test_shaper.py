@@ -12,7 +12,7 @@ from tap_leadintent.errors import StreamError
 from tap_leadintent.findings import Findings
 from tap_leadintent.records.shaper import RecordShaper
 from tests.support.helpers import STREAMS, declared_stream
-from tests.support.shaping import NOTES, shape, shaper
+from tests.support.shaping import FINDINGS, shape, shaper
 
 # Columns
 
@@ -75,7 +75,7 @@ def test_a_catalog_without_additional_properties() -> None:
         key_properties=["record_key"],
         computed_columns=stream.computed_columns,
         mask=SelectionMask(),
-        findings=NOTES,
+        findings=FINDINGS,
     ).shape([{"id": "1", "name": "x"}])
     assert shaped == [{"record_key": "1"}]
 

@@ -100,7 +100,8 @@ def test_a_nested_field_that_contradicts_its_column_is_logged(
 ) -> None:
     """Within an object, which a warehouse stores as JSON, its type did not matter."""
     findings = Findings(STREAM.logger)
-    flat_map = flattening({"signal": opened(at=TIME, by=TIME, refs=ARRAY)}, findings=findings)
+    fields = {"signal": opened(at=TIME, by=TIME, refs=ARRAY)}
+    flat_map = flattening(fields, findings=findings)
     signal = {"at": "2026-03-01T12:00:00+05:45", "by": "soon", "refs": ["ü"], "new": 1}
     assert flat_map.flatten({"signal": signal}) == {
         "signal__at": "2026-03-01T06:15:00.000000Z",

@@ -17,6 +17,7 @@ import tap_leadintent
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.singer.tap import SingerTap
 from tap_leadintent.tap import TapLeadIntent
+from tests.support.helpers import VALID
 from tests.support.pages import ROOT, section
 
 PACKAGE = Path(tap_leadintent.__file__).parent
