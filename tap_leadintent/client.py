@@ -254,8 +254,8 @@ class LeadIntentStream(SingerStream):
                         self._note_total(page, brought)
                         brought = 0
                         progress.note_read(page.window)
+                        self.logger.debug("%s", progress)
                         self._commit(page)
-            self.logger.debug("%s", progress)
         if self.is_incremental:
             self.checkpoint()
 
@@ -306,7 +306,7 @@ class LeadIntentStream(SingerStream):
                 f"{replication_command(self.name, 'FULL_TABLE')}"
             ) from None
         except StreamError as error:
-            if has_read or not error.may_be_range:
+            if has_read or self.newest_covered or not error.may_be_range:
                 raise
             hint = _KEPT
             if not self.is_incremental:

@@ -4,6 +4,7 @@
 """
 
 from functools import partial
+from operator import methodcaller
 from types import MappingProxyType
 
 from typing_extensions import override
@@ -40,7 +41,7 @@ each with --help."""
     setting_checks = validation.CHECKS
     replaced_settings = validation.REPLACED
     sync_streams = staticmethod(sync_streams)
-    check_streams = staticmethod(partial(read_each, read=LeadIntentStream.check))
+    check_streams = staticmethod(partial(read_each, read=methodcaller("check")))
 
     @override
     def discover_streams(self) -> list[LeadIntentStream]:

@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import API_KEY, RunTap, entries, only
+from tests.support.helpers import API_KEY, RunTap, leads_with, only
 from tests.support.runs import CLOCK, SINCE, after_since
 
 LEADS = only("leads")
+FULL = leads_with(replication_method="FULL_TABLE")
 
 
 def ids(sandbox: Sandbox) -> set[str]:
@@ -66,9 +67,7 @@ def test_a_capped_list_is_warned_of(
 ) -> None:
     restart(sandbox, sizes={"leads": 450}, since=SINCE)
     sandbox.faults({"kind": "cap", "records": 300})
-    full = only("leads")
-    entries(full)["leads"]["replication_method"] = "FULL_TABLE"
-    run = tap(config, catalog=full).succeeded()
+    run = tap(config, catalog=FULL).succeeded()
     assert len(loaded(run)) == 300
     assert run.stderr.count("A query ended after 300 records with a page as full") == 1
 
@@ -88,4 +87,4 @@ def test_a_chain_that_turns_in_a_circle_fails(
 ) -> None:
     restart(sandbox, sizes={"leads": 500}, since=SINCE)
     sandbox.faults({"kind": "circle"})
-    assert "page 4 repeats all records" in tap(config, catalog=LEADS).failed()
+    assert "page 4 repeats all records" in tap(config, catalog=FULL).failed()

@@ -29,7 +29,7 @@ def test_a_progress_line_says_how_much_of_the_time_is_read(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO)
-    run(Api(now=2 * DAY, leads=steady(30), seconds_per_request=15), Store(), DAILY)
+    run(Api(now=60 * DAY, leads=steady(30), seconds_per_request=15), Store(), DAILY)
     lines = [vars(line) for line in caplog.records if "so far" in line.message]
     at = [(line["pass"], line["read_percent"], line["read_to"]) for line in lines]
     assert at == sorted(at)

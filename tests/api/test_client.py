@@ -210,6 +210,7 @@ def test_pages_raise_the_number_of_requests_in_flight_again(
 ) -> None:
     one_tap = tap(concurrency=2)
     client = one_tap.streams["signal_agents"].client
+    client.run_context.health.note_page()
     has_room: list[bool] = []
 
     def note(_request: Any, context: Any) -> Json:
