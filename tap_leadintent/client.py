@@ -156,18 +156,24 @@ class LeadIntentStream(SingerStream):
             computed_columns=self.computed_columns,
             mask=self.mask,
             findings=self.findings,
-            unknown_fields=(
-                Finding.UNKNOWN_FIELDS
-                if openapi.is_documented(self.name)
-                else Finding.UNTYPED_FIELDS
-            ),
+            unknown_fields=self._unknown_fields,
             exclusion=self.exclusion,
         )
 
     @override
     def shaper_for(self, columns: Record) -> Callable[[list[Record]], list[Record]]:
         mask = SelectionMask()
-        return RecordShaper(columns=columns, mask=mask, findings=self.findings).shape
+        return RecordShaper(
+            columns=columns,
+            mask=mask,
+            findings=self.findings,
+            unknown_fields=self._unknown_fields,
+        ).shape
+
+    @property
+    def _unknown_fields(self) -> Finding:
+        is_documented = self.name in openapi.PATHS and openapi.is_documented(self.name)
+        return Finding.UNKNOWN_FIELDS if is_documented else Finding.UNTYPED_FIELDS
 
     @cached_property
     def _contradictions(self) -> Contradictions:

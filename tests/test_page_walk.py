@@ -27,7 +27,7 @@ WAYS = {
 }
 """For each thread a function where its part begins, one on the way, and the last."""
 
-MOST = 23
+MOST = 44
 
 
 def page(number: int, *, has_more: bool) -> dict[str, Any]:
