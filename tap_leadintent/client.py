@@ -156,18 +156,24 @@ class LeadIntentStream(SingerStream):
             computed_columns=self.computed_columns,
             mask=self.mask,
             findings=self.findings,
-            unknown_fields=(
-                Finding.UNKNOWN_FIELDS
-                if openapi.is_documented(self.name)
-                else Finding.UNTYPED_FIELDS
-            ),
+            unknown_fields=self._unknown_fields,
             exclusion=self.exclusion,
         )
 
     @override
     def shaper_for(self, columns: Record) -> Callable[[list[Record]], list[Record]]:
         mask = SelectionMask()
-        return RecordShaper(columns=columns, mask=mask, findings=self.findings).shape
+        return RecordShaper(
+            columns=columns,
+            mask=mask,
+            findings=self.findings,
+            unknown_fields=self._unknown_fields,
+        ).shape
+
+    @property
+    def _unknown_fields(self) -> Finding:
+        is_documented = self.name in openapi.PATHS and openapi.is_documented(self.name)
+        return Finding.UNKNOWN_FIELDS if is_documented else Finding.UNTYPED_FIELDS
 
     @cached_property
     def _contradictions(self) -> Contradictions:
@@ -254,8 +260,8 @@ class LeadIntentStream(SingerStream):
                         self._note_total(page, brought)
                         brought = 0
                         progress.note_read(page.window)
+                        self.logger.debug("%s", progress)
                         self._commit(page)
-            self.logger.debug("%s", progress)
         if self.is_incremental:
             self.checkpoint()
 
@@ -309,7 +315,7 @@ class LeadIntentStream(SingerStream):
                 "range"
             ) from None
         except StreamError as error:
-            if has_read or not error.may_be_range:
+            if has_read or self.newest_covered or not error.may_be_range:
                 raise
             hint = _KEPT
             if not self.is_incremental:

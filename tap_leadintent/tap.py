@@ -14,6 +14,7 @@ from tap_leadintent.api.health import RunHealth
 from tap_leadintent.api.http import RunContext
 from tap_leadintent.api.limits import Limits, RateLimiter
 from tap_leadintent.api.session import new_session
+from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.config import settings, validation
 from tap_leadintent.errors import TAP_NAME
 from tap_leadintent.loads import Loads
@@ -36,6 +37,7 @@ tap-leadintent-definition and tap-leadintent-demo, each with --help."""
     limits = Limits()
     """Bounds of requests that a user cannot change."""
     setting_checks = validation.CHECKS
+    replaced_settings = validation.REPLACED
     sync_streams = staticmethod(sync_streams)
     check_streams = staticmethod(partial(read_each, read=methodcaller("check")))
 
@@ -63,3 +65,12 @@ tap-leadintent-definition and tap-leadintent-demo, each with --help."""
             [Loads(self, run_context)] if self.config.get("load_receipts") else []
         )
         return [*streams, *receipts]
+
+    @property
+    def endpoint_streams(self) -> dict[str, LeadIntentStream]:
+        """The streams that read an endpoint, by name."""
+        return {
+            name: stream
+            for name, stream in self.streams.items()
+            if isinstance(stream, LeadIntentStream)
+        }

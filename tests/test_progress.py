@@ -1,17 +1,12 @@
 """What is read of a stream, and how far it has come, as the log says it."""
 
 import logging
-import re
-from datetime import datetime
-from typing import Any
 
 import pytest
 
-from tap_leadintent.progress import StreamStats
+from tap_leadintent.progress import StepProgress, StreamStats
 from tests.support.helpers import Clock
-from tests.support.model import DAY, EPOCH, Api, iso, steady
-from tests.support.model_runs import DAILY, STRICT, run
-from tests.support.store import Store
+from tests.support.model import DAY, EPOCH
 
 
 def test_a_line_comes_every_15_seconds_and_no_sooner(
@@ -29,63 +24,19 @@ def test_a_line_comes_every_15_seconds_and_no_sooner(
 
 
 def test_a_progress_line_says_how_much_of_the_time_is_read(
-    caplog: pytest.LogCaptureFixture,
+    clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    run(Api(now=2 * DAY, leads=steady(30), seconds_per_request=15), Store(), DAILY)
-    lines = [vars(line) for line in caplog.records if "so far" in line.message]
-    at = [(line["pass"], line["read_percent"], line["read_to"]) for line in lines]
-    assert at == sorted(at)
-    assert {percent for _, percent, _ in at} - {0, 100}
-    passes = {(line["pass"], line["range"]) for line in lines}
-    assert passes == {("1 of 2", "date_found"), ("2 of 2", "latest_signal")}
-    text = "leads: latest_signal, 2 of 2: {read_percent} % read, up to {read_to}; 30 "
-    last = lines[-1]
-    assert last["message"] == f"{text}records so far".format(**last)
-    assert (last["stream"], last["records"], last["retries"]) == ("leads", 30, 0)
-
-
-DATED = {**STRICT, "start_date": iso(DAY)}
-NEW = "from day 4 to day 4.25"
-RECHECKED = "then date_found from day 1 to day 1.8125"
-EARLIER = {**STRICT, "end_date": iso(DAY)}
-
-
-@pytest.mark.parametrize(
-    ("configs", "text"),
-    [
-        ([{}], "all records"),
-        (
-            [DATED],
-            "date_found from day 1 to day 4, then latest_signal from day 1 to day 4",
-        ),
-        (
-            [{**DATED, "end_date": iso(2 * DAY)}, {**STRICT, "end_date": iso(3 * DAY)}],
-            "date_found from day 0 to day 1, then date_found from day 2 to day 3",
-        ),
-        (
-            [{**DATED, "recheck_days": 1}] * 2,
-            f"date_found {NEW}, then latest_signal {NEW}, {RECHECKED}",
-        ),
-        ([EARLIER, EARLIER], None),
-    ],
-    ids=["everything", "first", "hole", "recheck", "nothing"],
-)
-def test_a_stream_begins_with_what_is_read(
-    caplog: pytest.LogCaptureFixture, configs: list[dict[str, Any]], text: str | None
-) -> None:
-    caplog.set_level(logging.INFO)
-    api, store = Api(now=4 * DAY, leads=steady(3)), Store()
-    for config in configs:
-        caplog.clear()
-        run(api, store, config)
-        api.now += DAY / 4
-    first, *_ = [line for line in caplog.messages if line.startswith("leads: ")]
-    nothing = "nothing to read: the settings ask for no time that has not been read"
-    expected = f"leads: reading {text}" if text else f"leads: {nothing}"
-    assert re.sub(r"\S+Z", as_day, first) == expected
-
-
-def as_day(instant: re.Match[str]) -> str:
-    seconds = datetime.fromisoformat(instant[0]).timestamp() - EPOCH
-    return f"day {seconds / DAY:g}"
+    stats = StreamStats(began=clock.now, records=30, monotonic=clock.limits.monotonic)
+    step = StepProgress("latest_signal", "2 of 2", 4 * DAY, EPOCH, stats.fields())
+    stats.passes.append(step)
+    step.note_read((EPOCH, EPOCH + DAY))
+    clock.now += 15
+    stats.log_progress(logging.getLogger("leads"), "leads")
+    (line,) = caplog.records
+    assert line.getMessage() == (
+        "latest_signal, 2 of 2: 25 % read, up to 2026-03-02T00:00:00Z; 30 records so "
+        "far"
+    )
+    fields = {"range": "latest_signal", "read_percent": 25, "stream": "leads"}
+    assert vars(line).items() >= fields.items()

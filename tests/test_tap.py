@@ -19,11 +19,12 @@ from tests.support.helpers import (
     entries,
     only,
 )
+from tests.support.runs import SINCE
 
 _Suite = get_tap_test_class(
     TapLeadIntent,
     # The address is not yet known where tests are collected, and not needed there.
-    config={"base_url": "https://api.example.com", "api_key": API_KEY},
+    config=VALID,
 )
 
 
@@ -35,7 +36,7 @@ class TestSingerSDK(_Suite):  # type: ignore[misc, valid-type] # created at run 
     def runner(cls, server: Sandbox) -> TapTestRunner:
         """Sync once for all tests of the class."""
         server.configure(api_key=API_KEY)
-        config = {"base_url": server.url, "api_key": API_KEY}
+        config = {**VALID, "base_url": server.url, "start_date": SINCE}
         runner = TapTestRunner(TapLeadIntent, config=config)
         runner.sync_all()
         return runner

@@ -48,7 +48,7 @@ def main(config: str, stream: list[str], max_requests: int, *, as_json: bool) ->
     with _one_line_errors(code=2):
         api = Api(_connect(given := _read_settings(config)), max_requests)
         streams = [name for name in STREAM_NAMES if name in (stream or STREAM_NAMES)]
-        probes = [Probe(api.tap.streams[name], api) for name in streams]
+        probes = [Probe(api.tap.endpoint_streams[name], api) for name in streams]
         try:
             check(report, probes, given, lambda line: click.echo(line, err=True))
         except KeyboardInterrupt:
@@ -105,7 +105,7 @@ def _connect(settings: dict[str, Any], *, validate: bool = True) -> TapLeadInten
     log.redact_whole_log()
     for name, metadata in _meltano_extra("_metadata").items():
         if name in tap.streams and (method := metadata.get("replication-method")):
-            tap.streams[name].forced_replication_method = method
+            tap.endpoint_streams[name].forced_replication_method = method
     return tap
 
 

@@ -67,11 +67,11 @@ def sample(tap: TapLeadIntent, pages: int) -> dict[str, list[Record]]:
         if is_documented(name):
             continue
         try:
-            read = Probe(tap.streams[name], api).pages(pages)
+            read = Probe(tap.endpoint_streams[name], api).pages(pages)
         except StreamError as error:
             problem = f"{name}: {error.message}"
             click.echo(f"Warning: no columns: {problem}", err=True)
-            if tap.streams[name].run_context.health.note_failure(error):
+            if tap.endpoint_streams[name].run_context.health.note_failure(error):
                 break
         else:
             samples[name] = [record for page in read for record in page.records]
@@ -92,7 +92,7 @@ def extend(
     """
     extended = dict(columns)
     for name, records in samples.items():
-        stream, set_before = tap.streams[name], columns.get(name, {})
+        stream, set_before = tap.endpoint_streams[name], columns.get(name, {})
         declared = {**stream.schema["properties"], **set_before}
         inferred = infer(stream.exclusion.apply(records), declared)
         extended[name] = {**set_before, **inferred}

@@ -1,6 +1,6 @@
 """Plans what a run reads of a stream, from its state, its settings and the time."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -141,14 +141,33 @@ def seconds_to_read_again(newest: int, now: int, lookback: int) -> int:
     Returns:
         The seconds.
     """
-    seconds, period = 0, _SHORTEST_PERIOD
+    changed = (p for p in _periods(lookback) if newest // p != now // p)
+    return 2 * max(changed, default=0)
+
+
+def next_readings(newest: int, lookback: int) -> list[Interval]:
+    """Return from when on a run reads again, and what, for each period.
+
+    Args:
+        newest: The newest covered instant, in UTC seconds since 1970.
+        lookback: As in `Scope`.
+
+    Returns:
+        For each period an instant, and how many seconds before the newest covered
+        instant the first run reads again that begins after it. The last one is the
+        deepest.
+    """
+    return [((newest // p + 1) * p, 2 * p) for p in _periods(lookback)]
+
+
+def _periods(lookback: int) -> Iterator[int]:
+    """Yield the periods that time is divided into, the shortest first."""
+    period = _SHORTEST_PERIOD
     while lookback:
-        if newest // period != now // period:
-            seconds = 2 * period
+        yield period
         if period >= lookback:
-            break
+            return
         period *= 2
-    return seconds
 
 
 def _to_read(

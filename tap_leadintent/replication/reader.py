@@ -97,6 +97,7 @@ class Reader(Generic[PageT]):
             IgnoredRangeError: The API ignores the range.
             NoThreadError: The system allows no thread.
         """
+        self.api.raise_if_interrupted()
         try:
             for number in range(readers):
                 try:
@@ -117,12 +118,14 @@ class Reader(Generic[PageT]):
         with self._changed:
             while front := self.windows.ledger.front:
                 self.api.raise_if_interrupted()
-                if error := self._error or (front.error if front.is_final else None):
-                    raise error
+                if self._error:
+                    raise self._error
                 is_settled = front.state in {State.READ, State.LEFT}
                 # A list is given as it arrives, as no part of it is read again.
                 if is_settled or (front.pages and not self.range_name):
                     return self._take_out(front, is_settled=is_settled)
+                if front.is_final and front.error:
+                    raise front.error
                 self._changed.wait(_WAIT_SECONDS)
             return None
 
@@ -156,7 +159,9 @@ class Reader(Generic[PageT]):
     def _next_request(self) -> tuple[Window, Query[PageT]] | None:
         """Wait for a request to send; None when nothing is left to read."""
         with self._changed:
-            while self.windows.ledger.front and not self._stopped.is_set():
+            while (front := self.windows.ledger.front) and not self._stopped.is_set():
+                if front.is_final:
+                    return None
                 if window := self._choose():
                     interval = window.start, window.end
                     if window.state is State.DOUBTFUL:

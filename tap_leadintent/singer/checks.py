@@ -13,6 +13,7 @@ from collections.abc import (
 from difflib import get_close_matches
 from importlib.util import find_spec
 from itertools import chain
+from types import MappingProxyType
 from typing import Any
 
 import fsspec
@@ -85,13 +86,14 @@ def find_unknown_names(
             yield f"{name}: there is no such {what}{did_you_mean(name, known)}"
 
 
-def find_problems(
+def find_problems(  # noqa: PLR0913 - each has its name
     config: dict[str, Any],
     schema: Mapping[str, Any],
     tap: str,
     *,
     complete: bool,
     checks: Iterable[Check] = (),
+    replaced: Mapping[str, str] = MappingProxyType({}),
 ) -> list[str]:
     """Check a configuration and fill in the defaults.
 
@@ -103,6 +105,7 @@ def find_problems(
             settings need.
         complete: Whether the required settings must be set.
         checks: Find problems that the schema cannot, in the settings that it allows.
+        replaced: For settings of earlier versions, what to say about them.
 
     Returns:
         A text for each problem, beginning with the setting's name. It may quote the
@@ -125,7 +128,8 @@ def find_problems(
     errors = Draft202012Validator({"properties": known}).iter_errors(config)
     required = schema.get("required", []) if complete else []
     problems = [
-        *find_unknown_names(config, known, "setting"),
+        *(f"{name}: {replaced[name]}" for name in config if name in replaced),
+        *find_unknown_names(config, {*known, *replaced}, "setting"),
         *(_unset(n, known[n], tap) for n in required if n not in config),
         *chain.from_iterable(map(describe_error, errors)),
     ]

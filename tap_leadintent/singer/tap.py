@@ -54,6 +54,9 @@ class SingerTap(Tap, Generic[StreamT]):
     setting_checks: Sequence[checks.Check] = ()
     """Find problems of the settings that their schema cannot."""
 
+    replaced_settings: Mapping[str, str] = MappingProxyType({})
+    """For settings of earlier versions, what to say if they are set."""
+
     absent_streams: Mapping[str, str] = MappingProxyType({})
     """For streams that only a setting adds, what to do if a catalog selects them."""
 
@@ -86,6 +89,7 @@ class SingerTap(Tap, Generic[StreamT]):
             *(self._config, schema, self.name),
             complete=raise_errors,
             checks=self.setting_checks,
+            replaced=self.replaced_settings,
         )
         self._raise_if_any(problems)
         return []

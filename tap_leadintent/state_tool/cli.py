@@ -20,7 +20,7 @@ from tap_leadintent.state_tool.selection import selected_streams
 from tap_leadintent.times import EARLIEST, LATEST, format_instant, parse_instant
 
 _PLAN_SETTINGS = (
-    *("base_url", "api_key", "filters"),
+    *("base_url", "api_key", "filters", "exclude_fields"),
     *("start_date", "end_date", "lookback_days"),
 )
 """The settings that decide what a run reads, and the key, so that it can be hidden."""
@@ -47,10 +47,12 @@ _STATE = click.argument("state", default="-")
 _CONFIG = click.option(
     "--config", default="ENV", help="A JSON file of settings, or ENV (the default)."
 )
-_UNUSED = click.option("--config", expose_value=False, help="Accepted, not needed.")
+_UNUSED = click.option("--config", expose_value=False, hidden=True)
 _STREAM = click.Choice([*RANGES])
-_FROM = click.option("--from", "start", type=instant, help="Where it begins.")
-_TO = click.option("--to", "end", type=instant, help="Where it ends.")
+_TIME: Any = {"type": instant, "metavar": "TIME"}
+_START = "Start of the time, such as 2026-05-03 (UTC)."
+_FROM = click.option("--from", "start", help=_START, **_TIME)
+_TO = click.option("--to", "end", help="End of the time.", **_TIME)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -83,18 +85,17 @@ def show(state: str, config: str) -> None:
 @_STATE
 @_CONFIG
 @click.option("--stream", type=_STREAM, help="Show only this stream.")
-@click.option("--at", type=instant, help="Has this instant been read, or will it be?")
-@click.option("--catalog", help="A catalog, which says what is selected.")
+@click.option("--at", help="Say when this instant is read.", **_TIME)
+@click.option("--catalog", help="The catalog of the run.")
 def plan(
     state: str, config: str, stream: str | None, at: int | None, catalog: str | None
 ) -> None:
-    """Show what the next run reads of each selected stream, and why.
+    """Show what the next run reads of each stream, and why.
 
     Meltano passes the selection on. Elsewhere, give the --catalog of the run; without
     it, all streams count as selected.
     """
-    required = ["base_url", "start_date"]
-    settings = _read_settings(config, _PLAN_SETTINGS, required)
+    settings = _read_settings(config, _PLAN_SETTINGS, ["base_url", "start_date"])
     states = read_document(state).states
     try:
         methods = selected_streams(RANGES, catalog)
@@ -124,10 +125,11 @@ def plan(
 @_FROM
 @_TO
 def forget(state: str, stream: str, start: int | None, end: int | None) -> None:
-    """Print the state without an interval of a stream, so that it is read again.
+    """Mark time as unread, so that the next run reads it again.
 
-    Without --from and --to, everything that has been read of the stream is forgotten.
-    Only the address and the filters of the last run are affected.
+    Prints the changed state. Without --from and --to, everything that has been read of
+    the stream is forgotten. Only the address and the filters of the last run are
+    affected.
     """
     interval = (EARLIEST if start is None else start, LATEST if end is None else end)
     document = read_document(state)
@@ -138,7 +140,9 @@ def forget(state: str, stream: str, start: int | None, end: int | None) -> None:
 @main.command()
 @click.argument("shards", nargs=-1, required=True, metavar="STATE...")
 @_UNUSED
-@click.option("--allow-holes", is_flag=True, help="Let the next run read all gaps.")
+@click.option(
+    "--allow-holes", is_flag=True, help="Accept gaps; the next run reads them."
+)
 @_FROM
 @_TO
 def join(
@@ -148,9 +152,10 @@ def join(
     *,
     allow_holes: bool,
 ) -> None:
-    """Print one state for the STATEs of several shards, in the form of the first.
+    """Combine the states of a parallel backfill.
 
-    With --from and --to, a missing first or last shard is noticed, too.
+    The result has the form of the first. With --from and --to, a missing first or last
+    shard is noticed, too.
     """
     documents = [read_document(path) for path in shards]
     shards_states = [document.states for document in documents]

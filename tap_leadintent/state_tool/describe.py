@@ -1,24 +1,22 @@
 """Descriptions of states and of the next run, as lines of text."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
 from tap_leadintent.config.scope import scope_of
 from tap_leadintent.replication import intervals
+from tap_leadintent.replication import plan as planning
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.intervals import Interval
-from tap_leadintent.replication.plan import Plan, Scope, make_plan
 from tap_leadintent.replication.source import Source
-from tap_leadintent.state_tool.bookmarks import (
-    RANGES,
-    format_problem,
-    is_full_table,
-    read_last_source,
-)
+from tap_leadintent.state_tool import bookmarks
+from tap_leadintent.state_tool.bookmarks import RANGES, format_problem
 from tap_leadintent.state_tool.document import RawState
 from tap_leadintent.state_tool.picture import draw
-from tap_leadintent.times import format_instant, format_interval, parse_instant
+from tap_leadintent.times import format_instant as _time
+from tap_leadintent.times import format_interval, parse_instant
 
 FULL_TABLE = "every run reads all records (full table)"
 """What the commands say about a stream without time ranges."""
@@ -29,6 +27,9 @@ _HOLE = "could not be read, and is tried again"
 _LATE = "read again, as some records appear late (lookback_days)"
 _NEWEST_LAST = "read again, so that the newest signal of each lead is loaded last"
 _AGAIN = {_LATE, _NEWEST_LAST}
+
+_MOST_LINES = 10
+"""The most intervals of a time range that are listed, the newest ones."""
 
 Reasons = list[tuple[Interval, str]]
 """Intervals that a run reads, each with the reason."""
@@ -60,7 +61,9 @@ def shown_time(
     """
     if "start_date" in config:
         return parse_instant(config["start_date"]), now
-    coverages = (read_last_source(state).coverage.values() for state in states)
+    coverages = (
+        bookmarks.read_last_source(state).coverage.values() for state in states
+    )
     starts = (covered[0][0] for covered in chain(*coverages) if covered)
     return min(starts, default=0), now
 
@@ -76,20 +79,22 @@ def describe(stream: str, state: RawState, time: Interval) -> Iterator[str]:
     Yields:
         Lines of text.
     """
-    bookmark = read_last_source(state)
+    bookmark = bookmarks.read_last_source(state)
     if not bookmark.coverage:
-        text = FULL_TABLE if is_full_table(stream, state) else "nothing has been read"
+        text = (
+            FULL_TABLE
+            if bookmarks.is_full_table(stream, state)
+            else "nothing has been read"
+        )
         yield f"{stream}: {text}{format_problem(bookmark)}"
         return
-    yield f"{stream}: has been read completely of {bookmark.source}:"
+    yield f"{stream}: read completely from {bookmark.source}:"
     for name, covered in bookmark.coverage.items():
         missing = intervals.missing(time, covered)
         yield draw(name, time, {".": missing, "#": covered})
-        for interval in covered:
-            yield f"  {name} {format_interval(interval)}"
+        yield from _list(name, [(interval, "") for interval in covered])
     for name, holes in bookmark.holes.items():
-        for hole in holes:
-            yield f"  {name} {format_interval(hole)}: {_HOLE}"
+        yield from _list(name, [(hole, _HOLE) for hole in holes])
     others = ((each["source"], each.get("filters", "")) for each in bookmark.others)
     for other in dict.fromkeys(others):
         yield f"  what has been read of {Source(*other)} is kept for later"
@@ -110,8 +115,8 @@ def describe_plan(
         state: The state of the stream.
         time: The interval that the bars show, in UTC seconds since 1970. It ends when
             the run begins.
-        at: If given, say only whether this instant has been read, and whether the next
-            run reads it.
+        at: If given, say only whether this instant has been read, and which run reads
+            it next.
 
     Yields:
         Lines of text.
@@ -120,32 +125,56 @@ def describe_plan(
     scope = scope_of(config, RANGES[stream])
     source = Source.of(config, config["filters"].get(stream, {}))
     bookmark = Bookmark.read(state, source)
-    plan = make_plan(
+    plan = planning.make_plan(
         scope,
         bookmark.coverage,
         now,
         holes=bookmark.holes,
-        settled=[*bookmark.settled],
+        settled=bookmark.settled,
     )
     first = f"first load{format_problem(bookmark)}"
+    prefix = "  " if at is None else f"{stream}: "
     if at is None:
         yield stream
+    if filters := config["filters"].get(stream):
+        text = json.dumps(filters, ensure_ascii=False)
+        yield f"{prefix}only records that match filters.{stream}: {text}"
+    if excluded := config["exclude_fields"].get(stream):
+        names = ", ".join(excluded)
+        yield f"{prefix}without what exclude_fields.{stream} names: {names}"
+    # What the run reads counts as covered afterwards.
+    readings = (
+        [] if scope.end is not None else planning.next_readings(now, scope.lookback)
+    )
     for name in RANGES[stream]:
         covered = plan.coverage.get(name, [])
         reasons = _explain(plan, name, first)
         limits = _describe_scope(scope, name, now)
         if at is not None:
             text = _status_at(at, covered, reasons, limits)
-            yield f"{stream}: {name} at {format_instant(at)}: {text}"
+            later = [when for when, again in readings if when - again <= at]
+            if later and scope.start <= at:
+                text += f"; read again by the first run after {_time(min(later))}"
+            yield f"{stream}: {name} at {_time(at)}: {text}"
             continue
         again = [interval for interval, reason in reasons if reason in _AGAIN]
         new = [interval for interval, reason in reasons if reason not in _AGAIN]
         left_out = intervals.missing(time, covered)
-        yield draw(name, time, {".": new, "-": left_out, "~": again, "#": covered})
-        for interval, reason in reasons:
-            yield f"  {name} {format_interval(interval)}: {reason}"
+        yield draw(name, time, {"~": again, ".": new, "-": left_out, "#": covered})
+        yield from _list(name, reasons)
         if not reasons:
             yield f"  {name}: nothing, because {limits}"
+        for when, again_seconds in readings[-1:]:
+            days = f"{again_seconds / planning.DAY:.0f} days"
+            yield f"  {name}: the first run after {_time(when)} reads {days} again"
+
+
+def _list(name: str, found: Reasons) -> Iterator[str]:
+    """Yield a line for each of the newest intervals, and count the others."""
+    if (more := len(found) - _MOST_LINES) > 0:
+        yield f"  {name}: {more:,} older intervals are not listed"
+    for interval, reason in found[-_MOST_LINES:]:
+        yield f"  {name} {format_interval(interval)}{reason and f': {reason}'}"
 
 
 def _status_at(at: int, covered: list[Interval], reasons: Reasons, limits: str) -> str:
@@ -160,40 +189,42 @@ def _status_at(at: int, covered: list[Interval], reasons: Reasons, limits: str) 
     return f"{status}; the next run does not read it{because}"
 
 
-def _describe_scope(scope: Scope, name: str, now: int) -> str:
+def _describe_scope(scope: planning.Scope, name: str, now: int) -> str:
     """Return what the settings ask for of a range, as a clause."""
     first = scope.ranges[0]
     if scope.end is not None and name != first:
         return f"a run with end_date reads only {first}"
-    until = now if scope.end is None else min(now, scope.end)
-    return f"the settings ask for the time {format_interval((scope.start, until))}"
+    asked = (scope.start, now if scope.end is None else min(now, scope.end))
+    return f"start_date and end_date ask for the time {format_interval(asked)}"
 
 
-def _explain(plan: Plan, name: str, first: str) -> Reasons:
+def _explain(plan: planning.Plan, name: str, first: str) -> Reasons:
     """Return what a run reads of a range, divided where the reason changes."""
     covered, reasons = plan.coverage.get(name), Reasons()
     for step in plan.steps:
         if step.range_name != name:
             continue
-        asked = [*step.intervals]
-        if step.read_again_to is not None:
-            asked = [(asked[0][0], step.read_again_to)]
         if covered:
-            reasons += _reasons(asked, covered, step.holes)
+            reasons += _reasons(step, covered)
         else:
-            reasons += ((interval, first) for interval in asked)
+            reasons += ((interval, first) for interval in step.intervals)
     return reasons
 
 
-def _reasons(
-    asked: list[Interval], covered: list[Interval], holes: Sequence[Interval]
-) -> Reasons:
-    """Divide what a run reads of a range where the reason changes, oldest first."""
+def _reasons(step: planning.Step, covered: list[Interval]) -> Reasons:
+    """Divide what a step reads where the reason changes, oldest first."""
+    asked = [*step.intervals]
+    if step.read_again_to is not None:
+        asked = [(asked[0][0], step.read_again_to)]
     newest = covered[-1][1]
     reasons: Reasons = []
     for part in asked:
         for gap in intervals.missing(part, covered):
             reason = _NEW if gap[0] >= newest else _MISSING
-            reasons.append((gap, _HOLE if gap in holes else reason))
-        reasons += ((again, _LATE) for again in intervals.overlap(covered, part))
+            reasons.append((gap, _HOLE if gap in step.holes else reason))
+        for again in intervals.overlap(covered, part):
+            rest = intervals.missing(again, [*step.intervals])
+            reasons += ((each, _NEWEST_LAST) for each in rest)
+            late = intervals.missing(again, rest)
+            reasons += ((each, _LATE) for each in late)
     return sorted(reasons)

@@ -61,9 +61,8 @@ def pages(tap: TapLeadIntent, stream: str = "signal_agents") -> Iterator[Any]:
     chain = Chain(read.client, {})
     has_more = True
     while has_more:
-        page = chain.fetch(Event())
+        yield (page := chain.fetch(Event()))
         has_more = page.has_more
-        yield page
 
 
 def waits(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -210,8 +209,8 @@ def test_pages_raise_the_number_of_requests_in_flight_again(
     requests_mock: requests_mock.Mocker, tap: Tap, clock: Clock
 ) -> None:
     one_tap = tap(concurrency=2)
-    stream: Any = one_tap.streams["signal_agents"]
-    client = stream.client
+    client = one_tap.endpoint_streams["signal_agents"].client
+    client.run_context.health.note_page()
     has_room: list[bool] = []
 
     def note(_request: Any, context: Any) -> Json:
@@ -253,13 +252,13 @@ def test_the_rate_limit_holds_across_streams_and_retries(
 def test_the_figures_of_a_stream(
     requests_mock: requests_mock.Mocker, clock: Clock, tap: Tap
 ) -> None:
-    busy: Response = {"status_code": 429, "headers": {"Retry-After": "20"}}
+    busy: Response = {"status_code": 429, "headers": {"Retry-After": "10"}}
     requests_mock.post(AGENTS, [busy, {"status_code": 500}, {"json": PAGE}])
     stream: Any = tap().streams["signal_agents"]
     assert [record["id"] for record in stream.get_records(None)] == ["a"]
     stats = stream.stats
     assert (stats.records, stats.requests, stats.retries) == (1, 3, 2)
-    assert 20 <= stats.waited_seconds <= 20 + 4
+    assert 10 <= stats.waited_seconds <= 10 + 4
     assert stats.waited_seconds == pytest.approx(clock.now - 1000)
 
 

@@ -1,11 +1,10 @@
-"""The earliest time that responses have shown, and clocks that differ."""
+"""The time of the server, and clocks that differ."""
 
 import logging
 
 import pytest
 
 from tap_leadintent.api.clock import ServerClock
-from tap_leadintent.times import LATEST
 
 NOW = 1_770_000_000
 HOUR = 3600
@@ -15,12 +14,23 @@ def clock() -> ServerClock:
     return ServerClock(logging.getLogger("clock"))
 
 
-def test_the_earliest_time_of_all_responses_counts() -> None:
+def test_the_latest_time_of_all_responses_counts_if_it_is_behind_ours() -> None:
     one, shown = clock(), []
-    for date, seconds in [(None, 3.0), (NOW + 9, 3.2), (NOW + 5, 0.9), (NOW + 7, 0)]:
-        one.note(date, NOW, seconds)
-        shown.append(one.earliest)
-    assert shown == [LATEST, NOW + 6, NOW + 5, NOW + 5]
+    for ahead, seconds in [(None, 3), (-9, 0), (-5, 2.5), (-8, 0), (-3, 0), (7, 0)]:
+        one.note(None if ahead is None else NOW + ahead, NOW, seconds)
+        shown.append(one.server_time(NOW + 60) - NOW)
+    assert shown == [60, 51, 53, 53, 57, 60]
+
+
+def test_a_machine_with_another_clock_is_named_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    one = clock()
+    for ahead in (0, 30, 3600, -300 * 24 * HOUR, -HOUR - 1, 0):
+        one.note(NOW + ahead, NOW, 0)
+    (line,) = caplog.messages
+    assert "one says 2025-04-08T02:40:00Z, another said 2026-02-02T02:40:00Z" in line
+    assert one.server_time(NOW) == NOW
 
 
 @pytest.mark.parametrize(

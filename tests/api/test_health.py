@@ -1,9 +1,12 @@
 """Which failures of streams end a run, as no other stream can be read."""
 
+from math import inf
+
 import pytest
 
 from tap_leadintent.api.health import RunHealth
 from tap_leadintent.errors import Action, Reason, StreamError
+from tests.support.helpers import Clock
 
 
 def failed(status: int | None = None, reason: Reason | None = None) -> StreamError:
@@ -40,4 +43,16 @@ def test_what_ends_a_run(
         *first, last = map(health.note_failure, failures)
         assert not any(first)
         assert last == expected
-        assert (health.seconds_for_retries == 0) == (not has_page)
+
+
+def test_how_long_requests_are_repeated_before_one_succeeds(clock: Clock) -> None:
+    health = RunHealth(clock.limits.monotonic)
+    assert not health.seconds_for_retries, "nothing has been sent"
+    health.note_request()
+    clock.now += 5
+    health.note_request()
+    assert health.seconds_for_retries == 15
+    health.note_failure(LATE)
+    assert not health.seconds_for_retries, "another stream has tried"
+    health.note_page()
+    assert health.seconds_for_retries == inf

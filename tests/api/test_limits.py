@@ -123,6 +123,13 @@ def test_a_stopped_request_ends_its_wait(clock: Clock, wait: str) -> None:
         """Never entered."""
 
 
+def limiter_of(at_once: int, clock: Clock) -> RateLimiter:
+    """Return the limiter of a run in which a request has succeeded."""
+    health = RunHealth(clock.limits.monotonic)
+    health.note_page()
+    return RateLimiter(at_once, health=health, limits=clock.limits)
+
+
 def places(limiter: RateLimiter, clock: Clock) -> int:
     """Count how many requests may be under way together."""
     number, now = 0, clock.now
@@ -153,7 +160,7 @@ def test_a_stopped_request_that_hangs_is_not_counted(clock: Clock) -> None:
 
 
 def test_a_cool_down_halves_the_requests_in_flight(clock: Clock) -> None:
-    limiter = RateLimiter(8, health=succeeded(), limits=clock.limits)
+    limiter = limiter_of(8, clock)
     assert places(limiter, clock) == 8
     for expected in (4, 2, 1, 1):
         limiter.pause_all(5)
@@ -162,7 +169,7 @@ def test_a_cool_down_halves_the_requests_in_flight(clock: Clock) -> None:
 
 
 def test_refusals_of_requests_sent_before_a_cool_down_are_one(clock: Clock) -> None:
-    limiter = RateLimiter(8, health=succeeded(), limits=clock.limits)
+    limiter = limiter_of(8, clock)
     for _ in range(5):
         limiter.pause_all(5)
         clock.now += 1
@@ -173,7 +180,7 @@ def test_refusals_of_requests_sent_before_a_cool_down_are_one(clock: Clock) -> N
 def test_pages_raise_the_requests_in_flight_slowly_up_to_the_limit(
     clock: Clock,
 ) -> None:
-    limiter = RateLimiter(8, health=succeeded(), limits=clock.limits)
+    limiter = limiter_of(8, clock)
     limiter.pause_all(5)
     clock.now += 5
     for number, expected in ((10, {4}), (30, {5, 6}), (1000, {8})):

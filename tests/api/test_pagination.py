@@ -1,9 +1,7 @@
 """The page envelope and the cursor chain, read through a real stream."""
 
 import json
-from threading import Event
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 import requests
@@ -11,14 +9,12 @@ import requests_mock
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tap_leadintent.api.chain import Chain
-from tap_leadintent.api.page import Page
 from tap_leadintent.errors import StreamError
 from tap_leadintent.tap import TapLeadIntent
+from tests.support.helpers import VALID
 
-BASE_URL = "https://api.example.com"
 STREAM = "signal_agents"
-URL = f"{BASE_URL}/v1/signals/agents"
+URL = f"{VALID['base_url']}/v1/signals/agents"
 ABSENT = object()
 
 cursors = st.text(min_size=1)
@@ -34,8 +30,7 @@ def envelope(ids: list[int], *, has_more: bool, after: object = "") -> dict[str,
 
 def read(**config: Any) -> list[str]:
     """Read the stream to its end; give the records' ids."""
-    config = {"base_url": BASE_URL, "api_key": "some-key", "max_retries": 0, **config}
-    config.setdefault("start_date", "2026-01-01")
+    config = {**VALID, "max_retries": 0, **config}
     records: Any = TapLeadIntent(config=config).streams[STREAM].get_records(None)
     return [record["id"] for record in records]
 
@@ -157,17 +152,12 @@ def test_a_chain_begins_again_three_times() -> None:
 
 
 def test_empty_pages_are_followed_up_to_a_limit() -> None:
-    sizes, client = iter([0] * 999 + [1] + [0] * 1000), Mock()
-
-    def fetch(_: object, after: str | None, *__: object) -> Page:
-        calls.append(after)
-        page = envelope([7] * next(sizes), has_more=True, after=str(len(calls)))
-        return Page.of(json.dumps(page).encode())
-
-    calls: list[str | None] = []
-    client.fetch = fetch
-    chain = Chain(client, {})
-    for _ in range(1999):
-        chain.fetch(Event())
+    counts = [0] * 999 + [1] + [0] * 1_000
+    pages = [
+        envelope([7] * count, has_more=True, after=str(number))
+        for number, count in enumerate(counts)
+    ]
     with pytest.raises(StreamError, match=r": 1,000 empty pages in a row"):
-        chain.fetch(Event())
+        read_responses(*pages)
+    ids, _ = read_responses(*pages[:-1], envelope([8], has_more=False))
+    assert ids == ["7", "8"]

@@ -77,7 +77,8 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("window_days", 1e20, ": 100000000000000000000 is too large; the most is 36525"),
     ("infer_columns", "maybe", ": 'maybe' is not true or false, such as false"),
     ("start_date", "yesterday", NO_DATE),
-    ("stream_maps", {"leads": 7}, ".leads: Unexpected stream definition type. "),
+    ("recheck_days", 30, ": lookback_days has taken its place, such as 30"),
+    ("lookback_minutes", 60, ": lookback_days has taken its place, such as 30"),
     ("stream_maps", {"user": {"id": "id"}}, ".user: there is no stream user"),
     ("stream_maps", {"lead": None}, ".lead: there is no stream lead; did you"),
     (

@@ -297,8 +297,8 @@ def test_a_message_is_logged(
 ) -> None:
     monkeypatch.setitem(sys.modules, "faker", None)
     sandbox.faults(*case.faults)
-    config = {"base_url": "http://HOST", "api_key": API_KEY, "start_date": SINCE}
-    config |= case.config
+    config: dict[str, Any] = {"base_url": "http://HOST", "api_key": API_KEY}
+    config |= {"start_date": SINCE, **case.config}
     if config["base_url"]:
         host = urlsplit(sandbox.url).netloc
         config["base_url"] = config["base_url"].replace("HOST", host)

@@ -5,8 +5,8 @@ import logging
 import pytest
 
 from tap_leadintent.api.page import Page, Records
+from tap_leadintent.findings import Findings
 from tap_leadintent.records.duplicates import Duplicates
-from tap_leadintent.records.notes import RecordNotes
 
 
 def page(*records: tuple[int, str]) -> Records:
@@ -16,8 +16,8 @@ def page(*records: tuple[int, str]) -> Records:
 
 
 def test_the_first_130_000_records_are_remembered_with_their_changes() -> None:
-    notes = RecordNotes(logging.getLogger())
-    duplicates = Duplicates(["id"], [], notes)
+    findings = Findings(logging.getLogger())
+    duplicates = Duplicates(["id"], [], findings)
 
     def new(*records: tuple[int, str]) -> list[str]:
         return [row["id"] for row in duplicates.leave_out(page(*records)).data]
@@ -31,7 +31,7 @@ def test_the_first_130_000_records_are_remembered_with_their_changes() -> None:
 
 
 def test_records_without_a_key_are_told_apart_by_their_content() -> None:
-    duplicates = Duplicates(["no_key"], [], RecordNotes(logging.getLogger()))
+    duplicates = Duplicates(["no_key"], [], Findings(logging.getLogger()))
     rows = page((0, "a"), (1, "a"), (0, "a"))
     assert [row["id"] for row in duplicates.leave_out(rows).data] == ["0", "1"]
 
@@ -39,15 +39,15 @@ def test_records_without_a_key_are_told_apart_by_their_content() -> None:
 def test_keys_that_come_twice_with_other_contents(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    notes = RecordNotes(logging.getLogger())
-    duplicates = Duplicates(["id"], [], notes)
+    findings = Findings(logging.getLogger())
+    duplicates = Duplicates(["id"], [], findings)
     duplicates.leave_out(page((0, "a"), (1, "a"), (0, "a")))
     duplicates.leave_out(page((0, "b"), (2, "c")))
-    notes.log(documented=True)
+    findings.log()
     assert caplog.messages == [], "a copy, and a record that has changed"
     for rows in [((0, "b"), (2, "secret"), (0, "c")), ((3, "x"), (3, "y"), (3, "z"))]:
         duplicates.check(page(*rows))
-    notes.log(documented=True)
+    findings.log()
     (line,) = caplog.messages
     assert line.startswith("2 keys came several times")
     assert "they differ in title;" in line

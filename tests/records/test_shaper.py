@@ -9,10 +9,10 @@ from singer_sdk.helpers.conform import TypeConformanceLevel
 from singer_sdk.singerlib import SelectionMask
 
 from tap_leadintent.errors import StreamError
-from tap_leadintent.records.notes import RecordNotes
+from tap_leadintent.findings import Finding, Findings
 from tap_leadintent.records.shaper import RecordShaper
 from tests.support.helpers import STREAMS, declared_stream
-from tests.support.shaping import NOTES, shape, shaper
+from tests.support.shaping import FINDINGS, shape, shaper
 
 # Columns
 
@@ -75,7 +75,7 @@ def test_a_catalog_without_additional_properties() -> None:
         key_properties=["record_key"],
         computed_columns=stream.computed_columns,
         mask=SelectionMask(),
-        notes=NOTES,
+        findings=FINDINGS,
     ).shape([{"id": "1", "name": "x"}])
     assert shaped == [{"record_key": "1"}]
 
@@ -108,9 +108,12 @@ def test_a_value_that_a_column_cannot_hold_is_logged_unless_deselected(
 ) -> None:
     hidden = (("title",), ("company", "domain"), ("unknown",))
     paths = [tuple(p for n in path for p in ("properties", n)) for path in hidden]
-    notes = RecordNotes(logging.getLogger("records"))
+    findings = Findings(logging.getLogger("records"))
     leads = shaper(
-        "leads", mask=SelectionMask(dict.fromkeys(paths, False)), notes=notes
+        "leads",
+        mask=SelectionMask(dict.fromkeys(paths, False)),
+        findings=findings,
+        unknown_fields=Finding.UNKNOWN_FIELDS,
     )
     company = {"id": 5, "domain": "x", "other": {"domain": "x"}}
     record = {"title": {"a": 1}, "unknown": 1, "new": 1}
@@ -124,19 +127,19 @@ def test_a_value_that_a_column_cannot_hold_is_logged_unless_deselected(
     extra = odd["additional_properties"]
     assert extra == {"company": kept, "new": 1, "newer": 1}
     assert listed["additional_properties"]["company"] == [kept, [{}], "text"]
-    notes.log(documented=True)
+    findings.log()
     unknown, contradicting = lines(caplog)
     assert (
-        "2 fields without a column, only in additional_properties: 'new', 'newer'; "
+        "2 fields without a column, only in additional_properties: new, newer; "
         in unknown
     )
-    assert contradicting.endswith("selected: 'company' in 2 records")
+    assert contradicting.endswith("instead: 'company' in 2 records")
 
 
 def test_one_warning_where_keys_are_made_from_content(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    signals = shaper("custom_signals", notes=RecordNotes(logging.getLogger("records")))
+    signals = shaper("custom_signals", findings=Findings(logging.getLogger("records")))
     signals.shape([{"name": 1}, {"name": 2}])
     (warning,) = lines(caplog)
     assert "becomes another row" in warning

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from singer_sdk.contrib.msgspec import serialize_jsonl
 
+from tap_leadintent.findings import Findings
 from tap_leadintent.records.keys import canonical_json
-from tap_leadintent.records.notes import RecordNotes
 from tests.support.arbitrary import MADE_BY_THE_TAP, catalogs, records
 from tests.support.helpers import STREAMS, declared_stream
 from tests.support.shaping import shape
@@ -42,7 +42,7 @@ def test_nothing_is_dropped_and_nothing_contradicts_the_schema(
     name: str, catalog: dict[str, Any], record: dict[str, Any]
 ) -> None:
     columns = {**declared_stream(name).schema["properties"], **catalog}
-    shaped = shape(name, record, columns=catalog, notes=RecordNotes(LOGGER))
+    shaped = shape(name, record, columns=catalog, findings=Findings(LOGGER))
     emitted = json.loads(bytes(serialize_jsonl(shaped)))
 
     Draft202012Validator({"properties": columns}).validate(emitted)

@@ -50,10 +50,10 @@ def written(records: str, config: Json, catalog: Json) -> str:
     envelope = f'{{"data": {records}, "cursor": {{"has_more": false}}}}'
     page = Page.of(envelope.encode())
     writer = mock.Mock(spec=["write_message"])
+    # A second is one window.
+    config = {**VALID, "end_date": "2026-01-01T00:00:01Z", **config}
     with mock.patch.object(Client, "fetch", return_value=page):
-        TapLeadIntent(
-            config={**VALID, **config}, catalog=catalog, message_writer=writer
-        ).sync_all()
+        TapLeadIntent(config=config, catalog=catalog, message_writer=writer).sync_all()
     calls = writer.write_message.call_args_list
     return "".join(Writer().format_message(call.args[0]).decode() for call in calls)
 

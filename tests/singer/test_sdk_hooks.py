@@ -17,10 +17,11 @@ from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.singer.stream_map import StreamMap
 from tap_leadintent.singer.tap import SingerTap
 from tap_leadintent.tap import TapLeadIntent
+from tests.support.helpers import VALID
 from tests.support.pages import ROOT, section
 
 PACKAGE = Path(tap_leadintent.__file__).parent
-CONFIG = {"base_url": "https://api.example.com", "api_key": "some-key"}
+CONFIG = {**VALID}
 
 OVERRIDDEN: list[tuple[type, type, str]] = [
     (SingerStream, Stream, "_sync_records"),
@@ -81,7 +82,7 @@ def test_the_command_line_hides_the_sdks_lines_about_its_start(
 def test_the_attributes_in_use_are_there() -> None:
     tap = TapLeadIntent(config={**CONFIG}, validate_config=False)
     stream = tap.streams["leads"]
-    assert tap.config == tap._config != CONFIG  # noqa: SLF001
+    assert tap.config == tap._config != VALID  # noqa: SLF001
     assert stream._tap is tap  # noqa: SLF001
     assert stream.stream_state == {}
     assert stream._stream_version is None  # noqa: SLF001

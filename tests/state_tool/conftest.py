@@ -31,7 +31,7 @@ def settings(write: Callable[[str, object], str]) -> Callable[..., str]:
 
     def settings(**more: Any) -> str:
         config = {"base_url": HERE, "start_date": "2026-01-01"}
-        return write("config.json", {**config, "lookback_minutes": 1440, **more})
+        return write("config.json", {**config, "lookback_days": 1, **more})
 
     return settings
 
@@ -40,6 +40,7 @@ def settings(write: Callable[[str, object], str]) -> Callable[..., str]:
 def _environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let the command find NOW, an address, and a terminal of 80 columns."""
     monkeypatch.setenv(f"{PREFIX}BASE_URL", HERE)
+    monkeypatch.setenv(f"{PREFIX}START_DATE", "2026-01-01")
     monkeypatch.setenv("COLUMNS", "80")
     with time_machine.travel(parse_instant(NOW), tick=False):
         yield

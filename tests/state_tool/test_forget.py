@@ -7,7 +7,6 @@ from tests.support.states import (
     STATE,
     error_of,
     found,
-    rechecked,
     signal,
     state_from,
 )
@@ -24,7 +23,7 @@ def test_an_interval_is_forgotten() -> None:
     assert bookmarks["leads"]["coverage"] == [
         *(found("01-01", "05-01", **KEY), found("05-03", "06-01", **KEY)),
         *(signal("04-01", "05-01", **KEY), signal("05-03", "06-01", **KEY)),
-        *(rechecked("05-31", **KEY), *LEADS[3:]),
+        *LEADS[2:],
     ]
     changed = state_from(*command, stdin=STATE)
     assert changed["bookmarks"]["leads"]["coverage"] == LEADS[2:]

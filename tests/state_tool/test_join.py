@@ -32,11 +32,10 @@ def shards(write: Callable[[str, object], str]) -> Join:
     return shards
 
 
-def test_shards_are_joined_without_the_lookback_of_each(
-    shards: Join, settings: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+def test_shards_are_joined_without_settings(
+    shards: Join, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     signals = [signal("06-10", "06-20"), signal("07-01", "07-10")]
-    # Only the lookback is needed.
     monkeypatch.delenv(f"{PREFIX}BASE_URL")
     command = shards(
         {"singer_state": state_of(leads=[found("05-01", "09-02")])},
@@ -46,21 +45,14 @@ def test_shards_are_joined_without_the_lookback_of_each(
     )
     joined = state_from(*command)["singer_state"]["bookmarks"]
     assert joined["leads"]["coverage"] == [
-        found("01-01", "08-31", **KEY),
-        signal("04-01", "05-30", **KEY),
+        found("01-01", "09-02", **KEY),
+        signal("04-01", "06-01", **KEY),
         signal("06-10", "06-20", **KEY),
-        signal("07-01", "07-08", **KEY),
-        *LEADS[3:],
+        signal("07-01", "07-10", **KEY),
+        *LEADS[2:],
     ]
-    seen = entry("observed_at", "01-01", "05-30")
+    seen = entry("observed_at", "01-01", "06-01")
     assert joined["observations"]["coverage"] == [seen]
-    without_lookback = settings(lookback_minutes=0, base_url=None)
-    joined = state_from(*command, "--config", without_lookback)
-    coverage = joined["singer_state"]["bookmarks"]["leads"]["coverage"]
-    assert coverage[0] == found("01-01", "09-02", **KEY)
-    monkeypatch.setenv(f"{PREFIX}LOOKBACK_MINUTES", "soon")
-    line = error_of(*command)
-    assert line.startswith("lookback_minutes: 'soon' is not a whole number")
 
 
 @pytest.mark.parametrize(
@@ -83,7 +75,7 @@ def test_gaps_are_refused_unless_they_are_allowed(
         "--allow-holes to let the next run read it"
     )
     joined = state_from(*shards(*states), "--allow-holes", *options.split())
-    both = [found("01-01", "01-30"), found("03-01", "03-30")]
+    both = [found("01-01", "02-01"), found("03-01", "04-01")]
     assert joined["bookmarks"]["leads"]["coverage"] == both
     assert state_from(*shards(*states), "--from", "2026-03-01")
 

@@ -12,7 +12,6 @@ from tests.support.states import (
     error_of,
     found,
     output_of,
-    rechecked,
     signal,
     state_of,
 )
@@ -20,29 +19,31 @@ from tests.support.states import (
 Settings = Callable[..., str]
 
 LEADS = [found("02-01", "03-01"), found("03-03", "06-01"), signal("04-01", "06-01")]
-STATE = state_of(leads=[*LEADS, rechecked("06-02")])
+STATE = state_of(leads=LEADS)
 EMPTY = state_of(leads=[])
 PLAN = f"""\
 A run that begins at {NOW} reads:
 Each bar is the time from 2026-01-01T00:00:00Z to {NOW}: # read, ~ to be read again, . to be read, - not requested
 leads
-  date_found      [.............##########.###########~~~~~~~################~.]
+  date_found      [.............##########.##################################~~]
   date_found from 2026-01-01T00:00:00Z to 2026-02-01T00:00:00Z: not read yet
   date_found from 2026-03-01T00:00:00Z to 2026-03-03T00:00:00Z: not read yet
-  date_found from 2026-05-31T00:00:00Z to 2026-06-01T00:00:00Z: read again, as some records appear late (lookback_minutes)
+  date_found from 2026-05-29T08:00:00Z to 2026-06-01T00:00:00Z: read again, as some records appear late (lookback_days)
   date_found from 2026-06-01T00:00:00Z to 2026-06-03T00:00:00Z: new since the last run
-  date_found from 2026-04-02T04:48:00Z to 2026-04-18T02:24:00Z: read again, as some records appear very late (recheck_days)
-  latest_signal   [....................................~~~~~~~~~~~~~~~~~~~~~~~.]
+  date_found: the first run after 2026-06-04T00:00:00Z reads 3 days again
+  latest_signal   [...................................~~~~~~~~~~~~~~~~~~~~~~~~~]
   latest_signal from 2026-01-01T00:00:00Z to 2026-04-01T00:00:00Z: not read yet
-  latest_signal from 2026-04-01T00:00:00Z to 2026-06-01T00:00:00Z: read again, so that the newest signal of each lead is loaded last
+  latest_signal from 2026-04-01T00:00:00Z to 2026-05-29T08:00:00Z: read again, so that the newest signal of each lead is loaded last
+  latest_signal from 2026-05-29T08:00:00Z to 2026-06-01T00:00:00Z: read again, as some records appear late (lookback_days)
   latest_signal from 2026-06-01T00:00:00Z to 2026-06-03T00:00:00Z: new since the last run
+  latest_signal: the first run after 2026-06-04T00:00:00Z reads 3 days again
 """  # noqa: E501
 BOUNDED = f"""\
 A run that begins at {NOW} reads:
 Each bar is the time from 2026-02-01T00:00:00Z to {NOW}: # read, ~ to be read again, . to be read, - not requested
 leads
   date_found      [#############--############################################-]
-  date_found: nothing, because the settings ask for the time from 2026-02-01T00:00:00Z to 2026-02-15T00:00:00Z
+  date_found: nothing, because start_date and end_date ask for the time from 2026-02-01T00:00:00Z to 2026-02-15T00:00:00Z
   latest_signal   [------------------------------#############################-]
   latest_signal: nothing, because a run with end_date reads only date_found
 """  # noqa: E501
@@ -54,7 +55,7 @@ def plan(settings: str, *options: str, state: object = STATE) -> str:
 
 
 def test_each_interval_has_its_reason(settings: Settings) -> None:
-    assert plan(settings(recheck_days=10)) == PLAN
+    assert plan(settings()) == PLAN
     assert plan(settings(end_date="2026-02-15", start_date="2026-02-01")) == BOUNDED
 
 
@@ -62,25 +63,37 @@ def test_an_instant_has_been_read_or_will_be(settings: Settings) -> None:
     interval = "from 2026-03-03T00:00:00Z to 2026-06-01T00:00:00Z"
     for instant, text in {
         "2026-03-02": "not read yet; the next run reads it",
-        "2025-12-31": "not read yet; the next run does not read it, because the "
-        f"settings ask for the time from 2026-01-01T00:00:00Z to {NOW}",
+        "2025-12-31": "not read yet; the next run does not read it, because "
+        f"start_date and end_date ask for the time from 2026-01-01T00:00:00Z to {NOW}",
         "2026-04-15": f"read, with all {interval}; the next run does not read it",
         "2026-05-31": f"read, with all {interval}; the next run reads it: read again,"
-        " as some records appear late (lookback_minutes)",
+        " as some records appear late (lookback_days)",
+        "2026-06-02": "not read yet; the next run reads it: new since the last run; "
+        "read again by the first run after 2026-06-03T02:00:00Z",
     }.items():
         line, _ = plan(settings(), "--at", instant).splitlines()
         assert line == f"leads: date_found at {instant}T00:00:00Z: {text}"
-    first = plan(settings(start_date=None), "--at", "2026-01-01", state=EMPTY)
+    first = plan(settings(), "--at", "2026-01-01", state=EMPTY)
     assert "not read yet; the next run reads it: first load" in first
+
+
+def test_filters_and_fields_that_are_left_out_are_named(settings: Settings) -> None:
+    filters, excluded = {"sheet_ids": ["ä"]}, ["full_name", "company.name"]
+    path = settings(filters={"leads": filters}, exclude_fields={"leads": excluded})
+    first, second, *_ = plan(path, "--at", "2026-04-15").splitlines()
+    assert first.endswith('only records that match filters.leads: {"sheet_ids": ["ä"]}')
+    assert second.endswith("what exclude_fields.leads names: full_name, company.name")
+    assert first.startswith("leads: ")
+    assert plan(path).splitlines()[3] == first.replace("leads: ", "  ", 1)
 
 
 def test_the_environment_gives_the_same_plan_as_a_file(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = settings(filters={"leads": {"sheet_ids": ["a"]}}, lookback_minutes=60)
+    path = settings(filters={"leads": {"sheet_ids": ["a"]}}, lookback_days=0.5)
     for name, value in {
         "START_DATE": "2026-01-01",
-        "LOOKBACK_MINUTES": "60",
+        "LOOKBACK_DAYS": "0.5",
         # Meltano writes a setting of its project in both ways.
         "FILTERS": '{"leads.sheet_ids": ["a"]}',
         "FILTERS_LEADS_SHEET_IDS": '["a"]',

@@ -10,7 +10,6 @@ from tests.support.states import (
     error_of,
     found,
     output_of,
-    rechecked,
     signal,
     state_from,
     state_of,
@@ -21,7 +20,6 @@ STATE = state_of(
         found("02-01", "03-01"),
         found("03-03", "06-01"),
         signal("04-01", "06-01"),
-        rechecked("05-31"),
         found("01-01", "02-01", source=THERE, filters="0123456789ab"),
     ],
     # A catalog can make it incremental.
@@ -31,16 +29,15 @@ STATE = state_of(
 SHOWN = """\
 Each bar is the time from 2026-01-01T00:00:00Z to 2026-06-03T00:00:00Z: # read, . not read
 signal_agents: every run reads all records (full table)
-leads: has been read completely of https://api.example.com without filters:
+leads: read completely from https://api.example.com without filters:
   date_found      [.............##########.###################################.]
   date_found from 2026-02-01T00:00:00Z to 2026-03-01T00:00:00Z
   date_found from 2026-03-03T00:00:00Z to 2026-06-01T00:00:00Z
   latest_signal   [....................................#######################.]
   latest_signal from 2026-04-01T00:00:00Z to 2026-06-01T00:00:00Z
-  the last recheck was at 2026-05-31T00:00:00Z
   what has been read of https://api.example.org with the filters 0123456789ab is kept for later
 signal_accounts: nothing has been read
-monitored_accounts: has been read completely of https://api.example.com without filters:
+monitored_accounts: read completely from https://api.example.com without filters:
   latest_activity [############................................................]
   latest_activity from 2026-01-01T00:00:00Z to 2026-02-01T00:00:00Z
 observations: nothing has been read; Invalid isoformat string: 'soon'
@@ -53,6 +50,15 @@ def test_a_state_is_shown_in_lines(settings: Callable[..., str]) -> None:
     since = ("--config", settings(start_date="2025-01-01"))
     first, *_ = output_of("show", "-", *since, stdin=wrapped).splitlines()
     assert first.startswith("Each bar is the time from 2025-01-01T00:00:00Z to 2026")
+
+
+def test_of_many_intervals_the_newest_are_listed() -> None:
+    days = [found(f"04-{n:02}", f"04-{n:02}T12:00:00") for n in range(1, 31)]
+    printed = output_of("show", stdin=state_of(leads=days))
+    lines = [line for line in printed.splitlines() if line.startswith("  date_found")]
+    assert lines[1] == "  date_found: 20 older intervals are not listed"
+    first, *_, last = [line.partition(" from ")[2][:10] for line in lines[2:]]
+    assert (len(lines), first, last) == (12, "2026-04-21", "2026-04-30")
 
 
 CONTROLS = "\x1b]0;x\x07\x9b2J\u202e\nobservations: covered"

@@ -156,76 +156,113 @@ def read(
 
     Options are `server`, `caps`, `widest` and `quiet`.
     """
-    server, played = options.get("server", Server()), Played()
-    caps = options.get("caps") or Caps(PAGE)
-    widest = options.get("widest") or end - start
-    quiet = options.get("quiet", False)
-    step = Step(range_name="x", intervals=[(start, end)], has_coverage=quiet)
-    windows = Windows(step, caps=caps, readers=readers, widest=widest)
-    queries: list[tuple[int, int, _Query]] = []
-    order = 0
-    most = 30 * len(history.times) / server.served + 3000
+    step = Step(
+        range_name="x",
+        intervals=[(start, end)],
+        has_coverage=options.get("quiet", False),
+    )
+    return _Play(
+        history=history,
+        readers=readers,
+        server=options.get("server", Server()),
+        caps=options.get("caps") or Caps(PAGE),
+        widest=options.get("widest") or end - start,
+    ).read(step)
 
-    def begin(window: Window, since: int, *, settles: bool = False) -> None:
-        nonlocal order
-        order += 1
-        held = history.held(since, window.end)
-        query = _Query(window, server.pages(since, window.end, held), settles)
-        heappush(queries, (played.rounds + 1, order, query))
 
-    def choose() -> Window | None:
-        front, doubtful = windows.ledger.front, windows.doubtful
-        is_settling = any(query.settles for _, _, query in queries)
-        if doubtful and doubtful is front and not is_settling:
-            return doubtful
-        return windows.next() or (None if is_settling else doubtful)
+@dataclass
+class _Play:
+    """Plays what the threads of `Reader` do."""
 
-    while True:
-        while len(queries) < readers and (window := choose()):
-            is_doubtful = window.state is State.DOUBTFUL
-            since = window.end - widest if is_doubtful else window.start
-            if is_doubtful and widest <= window.seconds:
-                total = window.records
-                windows.settle(window, caps.settle(total, window.last, total))
-            else:
-                begin(window, since, settles=is_doubtful)
-        if not queries:
-            break
-        while (front := windows.ledger.front) and front.state is State.READ:
-            played.windows.append(front)
-            windows.ledger.take_front()
-        waiting = sum(q.arrived for _, _, q in queries if q.window is not front) + sum(
-            len(w.pages) for w in windows.ledger if w.state is State.READ
+    history: History
+    readers: int
+    server: Server
+    caps: Caps
+    widest: int
+    played: Played = field(default_factory=Played)
+    queries: list[tuple[int, int, _Query]] = field(default_factory=list)
+    """The queries whose next page arrives in a round, in the order of arrival."""
+
+    def read(self, step: Step) -> Played:
+        windows = self.windows = Windows(
+            step, caps=self.caps, readers=self.readers, widest=self.widest
         )
-        played.waiting = max(played.waiting, waiting)
-        played.rounds, number, query = heappop(queries)
-        played.requests += 1
-        assert played.requests < most, "windows are read again and again"
+        most = 30 * len(self.history.times) / self.server.served + 3000
+        begun = 0
+        while True:
+            while len(self.queries) < self.readers and (window := self._choose()):
+                begun += 1
+                self._begin(window, begun)
+            if not self.queries:
+                break
+            self._emit()
+            self.played.rounds, number, query = heappop(self.queries)
+            self.played.requests += 1
+            assert self.played.requests < most, "windows are read again and again"
+            take = self._take_wider if query.settles else self._take
+            if take(query, *query.next_page()):
+                heappush(self.queries, (self.played.rounds + 1, number, query))
+        self.played.windows += windows.ledger
+        assert all(window.state is State.READ for window in self.played.windows)
+        self.played.records = [window.records for window in self.played.windows]
+        return self.played
+
+    def _choose(self) -> Window | None:
+        windows = self.windows
+        is_settling = any(query.settles for _, _, query in self.queries)
+        doubtful = None if is_settling else windows.doubtful
+        if doubtful and doubtful is windows.ledger.front:
+            return doubtful
+        return windows.next() or doubtful
+
+    def _begin(self, window: Window, number: int) -> None:
+        is_doubtful = window.state is State.DOUBTFUL
+        if is_doubtful and self.widest <= window.seconds:
+            total = window.records
+            verdict = self.caps.settle(total, window.last, total)
+            self.windows.settle(window, verdict)
+            return
+        since = window.end - self.widest if is_doubtful else window.start
+        held = self.history.held(since, window.end)
+        pages = self.server.pages(since, window.end, held)
+        query = _Query(window, pages, is_doubtful)
+        heappush(self.queries, (self.played.rounds + 1, number, query))
+
+    def _emit(self) -> None:
+        """Take out the oldest windows that have been read, and count what waits."""
+        ledger = self.windows.ledger
+        while (front := ledger.front) and front.state is State.READ:
+            self.played.windows.append(front)
+            ledger.take_front()
+        arrived = (q.arrived for _, _, q in self.queries if q.window is not front)
+        read_before = (len(w.pages) for w in ledger if w.state is State.READ)
+        waiting = sum(arrived) + sum(read_before)
+        self.played.waiting = max(self.played.waiting, waiting)
+
+    def _take(self, query: _Query, records: int, has_more: bool) -> bool:  # noqa: FBT001
+        """Take a page of a window, and return whether another one is requested."""
         window = query.window
-        records, has_more = query.next_page()
-        if query.settles:
-            if records and query.total > records:
-                previous = query.pages[query.arrived - 2]
-                caps.note_page(query.total - records, previous, records)
-            if has_more and caps.longest < window.records:
-                heappush(queries, (played.rounds + 1, number, query))
-            elif window.state is State.DOUBTFUL:
-                wider = max(query.total, window.records)
-                verdict = caps.settle(window.records, window.last, wider)
-                windows.settle(window, verdict)
-            windows.judge()
-            continue
-        if window.seconds > windows.rounding.shortest:
+        if window.seconds > self.windows.rounding.shortest:
             seen = sum(map(bool, query.pages[: query.arrived]))
-            played.longest = max(played.longest, seen)
+            self.played.longest = max(self.played.longest, seen)
         window.pages.append(records)
-        windows.take(window, records=records, total=query.total, has_more=has_more)
-        if has_more and window.state is State.READING:
-            heappush(queries, (played.rounds + 1, number, query))
-    played.windows += windows.ledger
-    assert all(window.state is State.READ for window in played.windows)
-    played.records = [window.records for window in played.windows]
-    return played
+        self.windows.take(window, records=records, total=query.total, has_more=has_more)
+        return has_more and window.state is State.READING
+
+    def _take_wider(self, query: _Query, records: int, has_more: bool) -> bool:  # noqa: FBT001
+        """Take a page of a wider query, and return whether another one is requested."""
+        window, is_asked = query.window, False
+        if records and query.total > records:
+            previous = query.pages[query.arrived - 2]
+            self.caps.note_page(query.total - records, previous, records)
+        if has_more and self.caps.longest < window.records:
+            is_asked = True
+        elif window.state is State.DOUBTFUL:
+            wider = max(query.total, window.records)
+            verdict = self.caps.settle(window.records, window.last, wider)
+            self.windows.settle(window, verdict)
+        self.windows.judge()
+        return is_asked
 
 
 def least(records: int, server: Server) -> int:

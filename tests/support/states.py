@@ -34,11 +34,6 @@ def signal(start: str, end: str, **more: str) -> dict[str, Any]:
     return entry("latest_signal", start, end, **more)
 
 
-def rechecked(done: str, **more: str) -> dict[str, Any]:
-    """Return the entry of a recheck."""
-    return {"rechecked": _instant(done), "source": HERE, **more}
-
-
 def state_of(**streams: Iterable[dict[str, Any]]) -> dict[str, Any]:
     """Return a Singer state of streams with their entries."""
     bookmarks = {name: {"coverage": [*entries]} for name, entries in streams.items()}
@@ -50,11 +45,10 @@ KEY = {"key": "5d0c7a12"}
 LEADS = [
     found("01-01", "06-01", **KEY),
     signal("04-01", "06-01", **KEY),
-    rechecked("05-31", **KEY),
     found("01-01", "03-01", source=THERE, key="00000001"),
     found("01-01", "03-01", filters="0123456789ab", **KEY),
 ]
-"""The coverage of leads: three entries of the last run's source, two of others."""
+"""The coverage of leads: two entries of the last run's source, two of others."""
 
 SEEN = [entry("observed_at", "01-01", "06-01")]
 """The coverage of observations."""
