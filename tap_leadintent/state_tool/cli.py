@@ -12,6 +12,7 @@ from tap_leadintent.errors import TAP_NAME
 from tap_leadintent.singer.checks import find_problems
 from tap_leadintent.singer.errors import ConfigError
 from tap_leadintent.singer.files import read_config, read_environment
+from tap_leadintent.replication.bookmark import COVERAGE
 from tap_leadintent.singer.log import hide, printable
 from tap_leadintent.state_tool import changes, describe
 from tap_leadintent.state_tool.bookmarks import RANGES, is_full_table
@@ -120,19 +121,24 @@ def plan(
 @main.command()
 @_STATE
 @_UNUSED
-@click.option("--stream", type=_STREAM, required=True, help="The stream.")
+@click.option("--stream", type=_STREAM, help="Forget only of this stream.")
 @_FROM
 @_TO
-def forget(state: str, stream: str, start: int | None, end: int | None) -> None:
-    """Print the state without an interval of a stream, so that it is read again.
+def forget(
+    state: str, stream: str | None, start: int | None, end: int | None
+) -> None:
+    """Print the state without an interval, so that it is read again.
 
-    Without --from and --to, everything that has been read of the stream is forgotten.
+    Without --from and --to, everything that has been read is forgotten.
     Only the address and the filters of the last run are affected.
     """
     interval = (EARLIEST if start is None else start, LATEST if end is None else end)
     document = read_document(state)
-    changed = changes.forget(document.states.get(stream, {}), stream, interval)
-    click.echo(document.with_states({**document.states, stream: changed}))
+    states = document.states
+    covered = [name for name in RANGES if COVERAGE in states.get(name, {})]
+    for name in [stream] if stream else covered:
+        states = {**states, name: changes.forget(states.get(name, {}), name, interval)}
+    click.echo(document.with_states(states))
 
 
 @main.command()
