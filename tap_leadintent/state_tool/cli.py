@@ -9,10 +9,10 @@ import click
 from tap_leadintent.config.settings import SCHEMA
 from tap_leadintent.config.validation import CHECKS
 from tap_leadintent.errors import TAP_NAME
+from tap_leadintent.replication.bookmark import COVERAGE
 from tap_leadintent.singer.checks import find_problems
 from tap_leadintent.singer.errors import ConfigError
 from tap_leadintent.singer.files import read_config, read_environment
-from tap_leadintent.replication.bookmark import COVERAGE
 from tap_leadintent.singer.log import hide, printable
 from tap_leadintent.state_tool import changes, describe
 from tap_leadintent.state_tool.bookmarks import RANGES, is_full_table
@@ -124,9 +124,7 @@ def plan(
 @click.option("--stream", type=_STREAM, help="Forget only of this stream.")
 @_FROM
 @_TO
-def forget(
-    state: str, stream: str | None, start: int | None, end: int | None
-) -> None:
+def forget(state: str, stream: str | None, start: int | None, end: int | None) -> None:
     """Print the state without an interval, so that it is read again.
 
     Without --from and --to, everything that has been read is forgotten.

@@ -59,7 +59,10 @@ def test_the_demo_shows_the_database_and_leaves_a_project(
     assert {*found[0].split()} <= {*drawn}
 
     # The printed lines load another API. Those of the pages have a test of their own.
-    lines = re.findall(r"^  (\S.*)$", printed.partition("To continue")[2], re.MULTILINE)
+    steps, _, removal = printed.partition("To continue")[2].partition(
+        "The demo leaves "
+    )
+    lines = re.findall(r"^  (\S.*)$", steps, re.MULTILINE)
     first, *others = (line for line in lines if " config set " not in line)
     sandbox.configure(api_key=API_KEY, sizes=dict.fromkeys(STREAMS, 20))
     own = {"TAP_LEADINTENT_BASE_URL": sandbox.url, "TAP_LEADINTENT_API_KEY": API_KEY}
@@ -76,6 +79,10 @@ def test_the_demo_shows_the_database_and_leaves_a_project(
             assert connection.execute(query).fetchall() == [(20,)]
         server.send_signal(signal.SIGINT)
         assert server.wait(TIMEOUT) == 130
+    # The user of the system stays, as other tests run their databases as it.
+    remove, *_ = removal.splitlines()[-1].split(" && userdel ")
+    subprocess.run(["/bin/sh", "-c", remove], check=True)  # noqa: S603
+    assert not folder.exists()
 
 
 @pytest.mark.long

@@ -6,43 +6,52 @@
    the latter. #}
 
 {% macro text_field(path, columns) -%}
-  {{ field(text_in, path, columns) }}
+  {{ field('text', path, columns) }}
 {%- endmacro %}
 
 {% macro number_field(path, columns) -%}
-  {{ field(number_in, path, columns) }}
+  {{ field('number', path, columns) }}
 {%- endmacro %}
 
 {% macro boolean_field(path, columns) -%}
-  {{ field(boolean_in, path, columns) }}
+  {{ field('boolean', path, columns) }}
 {%- endmacro %}
 
 {% macro time_field(path, columns) -%}
-  {{ field(time_in, path, columns) }}
+  {{ field('time', path, columns) }}
 {%- endmacro %}
 
 {% macro json_field(path, columns) -%}
-  {{ field(json_in, path, columns) }}
+  {{ field('json', path, columns) }}
 {%- endmacro %}
 
-{% macro field(read, path, columns) -%}
-  {{ value_of(read, path, columns) }} as {{ path.replace('.', '_') }}
+{% macro field(kind, path, columns) -%}
+  {{ value_of(kind, path, columns) }} as {{ path.replace('.', '_') }}
 {%- endmacro %}
 
-{% macro value_of(read, path, columns) -%}
+{% macro value_of(kind, path, columns) -%}
   {%- set name, dot, inner = path.partition('.') -%}
   {%- set places = [] -%}
   {%- for column in columns -%}
     {%- if column.name | lower == 'additional_properties' -%}
-      {%- do places.insert(0, read(column.quoted, path)) -%}
+      {%- do places.insert(0, read(kind, column.quoted, path)) -%}
     {%- elif column.name | lower == name | lower -%}
-      {%- do places.append(read(column.quoted, inner)) -%}
+      {%- do places.append(read(kind, column.quoted, inner)) -%}
     {%- endif -%}
   {%- endfor -%}
-  coalesce({{ places | join(', ') or read('null', '') }}, null)
+  coalesce({{ places | join(', ') or read(kind, 'null', '') }}, null)
 {%- endmacro %}
 
 {# These macros read the value at a path inside a column, or the column itself. #}
+
+{% macro read(kind, column, path) -%}
+  {%- if kind == 'text' -%} {{ text_in(column, path) }}
+  {%- elif kind == 'number' -%} {{ number_in(column, path) }}
+  {%- elif kind == 'boolean' -%} {{ boolean_in(column, path) }}
+  {%- elif kind == 'time' -%} {{ time_in(column, path) }}
+  {%- else -%} {{ json_in(column, path) }}
+  {%- endif -%}
+{%- endmacro %}
 
 {% macro text_in(column, path) -%}
   cast({{ value_in(column, path) }} as {{ type_string() }})

@@ -5,12 +5,12 @@
 {%- set relation = source('leadintent', table) -%}
 {%- set columns = adapter.get_columns_in_relation(relation) -%}
 {%- set lost -%}
-    {%- for read, paths in [(number_in, number), (time_in, time), (boolean_in, boolean)] -%}
+    {%- for kind, paths in [('number', number), ('time', time), ('boolean', boolean)] -%}
     {%- for path in paths %}
     select '{{ path }}' as field, count(*) as lost
     from {{ relation }}
-    where {{ value_of(text_in, path, columns) }} is not null
-        and {{ value_of(read, path, columns) }} is null
+    where {{ value_of('text', path, columns) }} is not null
+        and {{ value_of(kind, path, columns) }} is null
     having count(*) > 0
     union all
     {%- endfor -%}
