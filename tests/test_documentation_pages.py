@@ -102,8 +102,3 @@ def test_the_chart_shows_the_table_of_its_page() -> None:
     seconds = [f"{row['Seconds']} s" for row in rows]
     names = [row["Client"].replace("`", "") for row in rows]
     assert re.findall("<text.*>(.+)</text>", picture) == seconds + names
-
-
-def test_the_pages_are_short() -> None:
-    counted = [page for page in PAGES if re.fullmatch(r"README.md|docs/[^/]+", page)]
-    assert sum(len(PAGES[page].split()) for page in counted) <= 15_000

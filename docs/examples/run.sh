@@ -9,7 +9,7 @@ if [ "$code" -ne 0 ]; then
   jq -nRr 'reduce (inputs | fromjson? | select(.level == "error")) as $line
       ({}; .[$line.name // "meltano"] = ($line.err // $line.event))
     | if keys == ["meltano"] then . else del(.meltano) end
-    | to_entries[] | "\(.key): \(.value)"' run.log | grep . || tail -n 1 run.log
+    | to_entries[] | "\(.key): \(.value | split("\n")[0])"' run.log | grep . || tail -n 1 run.log
 fi
 if grep -q StatePersistenceError run.log; then
   code=1

@@ -35,8 +35,8 @@ ADA = {
 def ask(database: Path, *statements: str) -> list[Json]:
     """Run statements, and return the rows of the last one, which is a query."""
     output = database.with_suffix(".jsonl")
-    command = [*python_of(TARGET), "-c", QUERY, database, *statements, output]
-    subprocess.run(command, check=True)  # noqa: S603
+    command = [*python_of(TARGET), "-c", QUERY, str(database)]
+    subprocess.run([*command, *statements, str(output)], check=True)  # noqa: S603
     lines = output.read_text(encoding="utf-8").split("\n")
     return [exact_json(line) for line in lines if line]
 
