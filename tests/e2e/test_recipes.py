@@ -59,17 +59,21 @@ def test_left_out_fields(walk: Walk) -> None:
     assert walk.tables_with("of.example/ada") == ["monitored_leads"], "nobody named it"
 
 
-def test_schedules_and_filters(walk: Walk) -> None:
+def test_schedules(walk: Walk) -> None:
     (hourly,) = lines_of("recipes.md", "### Leads every hour, the rest every night")
     (refresh,) = lines_of("recipes.md", "### A full re-read on schedule")
     (streams,) = lines_of("recipes.md", "## Only some streams")
-    (filters,) = lines_of("recipes.md", "## Only some leads")
-    (leaving,) = lines_of("recipes.md", "## Accounts that left the queue")
     assert "1 stream, " in walk.shell(hourly)
     walk.shell.forget("select")
-    walk.shell(refresh, streams, filters, leaving)
+    walk.shell(streams)
     assert walk.shell.plugin("extractors")["select"] == ["leads.*"]
-    walk.shell.forget("select")
+    assert "1 stream, " in walk.shell(refresh)
+
+
+def test_filters_and_leaving_accounts(walk: Walk) -> None:
+    (filters,) = lines_of("recipes.md", "## Only some leads")
+    (leaving,) = lines_of("recipes.md", "## Accounts that left the queue")
+    walk.shell(RUN, filters, leaving)
     account = raw_records(walk.sandbox, "monitored_accounts")[0]["id"]
     walk.sandbox.remove("monitored_accounts", account)
     wanted = {"id": "w", "sheet": {"id": "sht_1"}, "country_code": "AT"}

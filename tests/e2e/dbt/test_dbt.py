@@ -16,6 +16,7 @@ from tests.support.environments import build
 from tests.support.helpers import API_KEY, STREAMS, Json, RunTap, raw_records
 from tests.support.pages import ROOT, section, settings_of_tap
 from tests.support.postgres import rows_of
+from tests.support.runs import SINCE
 from tests.support.targets import run_target
 
 STAGING = ROOT / "docs/examples/dbt/models/staging/staging.yml"
@@ -61,7 +62,7 @@ class Project:
         place["default_target_schema"] = self.folder.name
         state = None
         for config in configs:
-            run = self.tap(config, state=state).succeeded()
+            run = self.tap({"start_date": SINCE, **config}, state=state).succeeded()
             run_target(self.folder, "target-postgres", place, run.stdout)
             state = run.state
 
