@@ -29,10 +29,12 @@ class Postgres:
     Attributes:
         programs: The folder with its programs.
         address: Its address in the form that its programs expect.
+        system_user: The user of the system that it runs as, if the demo runs as root.
     """
 
     programs: Path
     address: str
+    system_user: str | None
 
     @property
     def url(self) -> str:
@@ -84,7 +86,7 @@ def running_postgres(folder: Path) -> Iterator[Postgres]:
             stderr=output,
         ) as process:
             address = f"postgresql://postgres:@/postgres?host={sockets}&port=5432"
-            postgres = Postgres(server.bin_path, address)
+            postgres = Postgres(server.bin_path, address, server.system_user)
             while not _answers(postgres):
                 if process.poll() is not None:
                     raise DemoError(

@@ -10,7 +10,7 @@ from pathlib import Path
 from dotenv import set_key
 
 from tap_leadintent.demo import report
-from tap_leadintent.demo.postgres import running_postgres
+from tap_leadintent.demo.postgres import Postgres, running_postgres
 from tap_leadintent.demo.processes import DemoError
 from tap_leadintent.demo.project import Meltano, program, write_project
 from tap_leadintent.sandbox import running_sandbox
@@ -64,7 +64,7 @@ def demonstrate(folder: Path) -> None:
         with _step(f"Load what is new {_DAYS} days later"):
             meltano(*load)
         report.show_changes(connection, before)
-    print(f"\n{_next_steps(folder)}")
+    print(f"\n{_next_steps(folder)}\n\n{_remains(folder, postgres)}")
 
 
 @contextmanager
@@ -92,6 +92,21 @@ In another terminal, give the tap the address of your API, and load:
   meltano config set tap-leadintent api_key 'the key of your organization'
   meltano config set tap-leadintent start_date 2026-01-01
   meltano run tap-leadintent target-postgres"""
+
+
+def _remains(folder: Path, postgres: Postgres) -> str:
+    size = sum(path.lstat().st_size for path in folder.rglob("*"))
+    what, remove = (
+        f"{size / 1e6:,.0f} MB in {folder}",
+        f"rm -r {shlex.quote(str(folder))}",
+    )
+    if user := postgres.system_user:
+        what += f", and the user {user} of this system, as which PostgreSQL runs"
+        remove += f" && userdel {user}"
+    return f"""\
+The demo leaves {what}. Downloaded packages are in the cache of uv or pip. To remove it:
+
+  {remove}"""
 
 
 def serve(folder: Path) -> None:

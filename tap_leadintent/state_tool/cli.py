@@ -9,6 +9,7 @@ import click
 from tap_leadintent.config.settings import SCHEMA
 from tap_leadintent.config.validation import CHECKS
 from tap_leadintent.errors import TAP_NAME
+from tap_leadintent.replication.bookmark import COVERAGE
 from tap_leadintent.singer.checks import find_problems
 from tap_leadintent.singer.errors import ConfigError
 from tap_leadintent.singer.files import read_config, read_environment
@@ -121,20 +122,22 @@ def plan(
 @main.command()
 @_STATE
 @_UNUSED
-@click.option("--stream", type=_STREAM, required=True, help="The stream.")
+@click.option("--stream", type=_STREAM, help="Forget only of this stream.")
 @_FROM
 @_TO
-def forget(state: str, stream: str, start: int | None, end: int | None) -> None:
+def forget(state: str, stream: str | None, start: int | None, end: int | None) -> None:
     """Mark time as unread, so that the next run reads it again.
 
-    Prints the changed state. Without --from and --to, everything that has been read of
-    the stream is forgotten. Only the address and the filters of the last run are
-    affected.
+    Prints the changed state. Without --from and --to, everything that has been read is
+    forgotten. Only the address and the filters of the last run are affected.
     """
     interval = (EARLIEST if start is None else start, LATEST if end is None else end)
     document = read_document(state)
-    changed = changes.forget(document.states.get(stream, {}), stream, interval)
-    click.echo(document.with_states({**document.states, stream: changed}))
+    states = document.states
+    covered = [name for name in RANGES if COVERAGE in states.get(name, {})]
+    for name in [stream] if stream else covered:
+        states = {**states, name: changes.forget(states.get(name, {}), name, interval)}
+    click.echo(document.with_states(states))
 
 
 @main.command()

@@ -1,5 +1,6 @@
 """What takes a process or a server: sandbox, tap, PostgreSQL, a Meltano project."""
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +17,8 @@ from tests.support.pipelines import PostgresWarehouse, install
 from tests.support.postgres import Rows, tables_of, types_of
 from tests.support.runs import CLOCK
 from tests.support.targets import run_target, settings_of
+from tests.support.walk import Walk, begin, configure
+from tests.support.walk import install as install_once
 
 
 @pytest.fixture(autouse=True)
@@ -85,3 +88,27 @@ def load(
     tables = load_into(careful, "".join(messages), **checked)
     assert tables == tables_of(postgres, tmp_path.name)
     assert types_of(postgres, careful) == types_of(postgres, tmp_path.name)
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the plugins, which all workers of pytest share."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    install_once(shared / "installed")
+    return shared / "installed"
+
+
+@pytest.fixture
+def new_walk(
+    installed: Path, sandbox: Sandbox, postgres: Postgres, tmp_path: Path
+) -> Walk:
+    """A project with the tap and target-postgres, in which nothing is set."""
+    return begin(installed, tmp_path, sandbox, postgres)
+
+
+@pytest.fixture
+def walk(new_walk: Walk) -> Walk:
+    """The same with the settings of the page that installs it."""
+    configure(new_walk)
+    return new_walk

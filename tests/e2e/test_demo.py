@@ -19,8 +19,8 @@ from tap_leadintent.demo.postgres import running_postgres
 from tap_leadintent.sandbox import Sandbox
 from tests.support.demos import PICTURE, family, open_folder, start
 from tests.support.environments import uv
-from tests.support.helpers import API_KEY, STREAMS, TIMEOUT
-from tests.support.runs import poll
+from tests.support.helpers import API_KEY, STREAMS, TIMEOUT, prefixed
+from tests.support.runs import SINCE, poll
 
 
 @pytest.fixture
@@ -59,10 +59,14 @@ def test_the_demo_shows_the_database_and_leaves_a_project(
     assert {*found[0].split()} <= {*drawn}
 
     # The printed lines load another API. Those of the pages have a test of their own.
-    lines = re.findall(r"^  (\S.*)$", printed.partition("To continue")[2], re.MULTILINE)
+    steps, _, removal = printed.partition("To continue")[2].partition(
+        "The demo leaves "
+    )
+    lines = re.findall(r"^  (\S.*)$", steps, re.MULTILINE)
     first, *others = (line for line in lines if " config set " not in line)
     sandbox.configure(api_key=API_KEY, sizes=dict.fromkeys(STREAMS, 20))
-    own = {"TAP_LEADINTENT_BASE_URL": sandbox.url, "TAP_LEADINTENT_API_KEY": API_KEY}
+    read = {"BASE_URL": sandbox.url, "API_KEY": API_KEY, "START_DATE": SINCE}
+    own = prefixed(read)
     with subprocess.Popen(  # noqa: S602 - what the demo printed
         f"exec {first}", shell=True, stdout=subprocess.PIPE, text=True
     ) as server:
@@ -76,6 +80,10 @@ def test_the_demo_shows_the_database_and_leaves_a_project(
             assert connection.execute(query).fetchall() == [(20,)]
         server.send_signal(signal.SIGINT)
         assert server.wait(TIMEOUT) == 130
+    # The user of the system stays, as other tests run their databases as it.
+    remove, *_ = removal.splitlines()[-1].split(" && userdel ")
+    subprocess.run(["/bin/sh", "-c", remove], check=True)  # noqa: S603
+    assert not folder.exists()
 
 
 @pytest.mark.long

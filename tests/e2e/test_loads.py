@@ -24,7 +24,7 @@ from tests.support.rows import instant
 from tests.support.runs import SINCE
 from tests.support.targets import run_target
 
-BEHIND, FAILED = re.findall(
+BEHIND, SILENT, FAILED = re.findall(
     r"```sql\n(.*?);\n```",
     section(ROOT / "docs/runs.md", "## Runs as rows in the warehouse"),
     re.DOTALL,
@@ -33,6 +33,8 @@ LATER = """
     UPDATE {}.loads SET run_began_at = run_began_at - INTERVAL '8 days',
     complete_to = complete_to - INTERVAL '8 days'
 """
+TIMES = {"loads": "run_began_at", "leads": "signal_observed_at"}
+TIMES["observations"] = "observed_at"
 ROWS = sorted(
     (stream.name, time_range)
     for stream in declared_tap().discover_streams()
@@ -109,6 +111,30 @@ def test_each_run_leaves_rows_that_show_what_is_behind_and_what_failed(
         assert stream == name
         assert "(HTTP 403 " in reason
         assert API_KEY not in reason
+
+
+def test_streams_that_bring_nothing_new_for_days_are_found(
+    tap: RunTap, sandbox: Sandbox, postgres: Postgres, config: Json, tmp_path: Path
+) -> None:
+    config |= {"load_receipts": True, "start_date": SINCE}
+    place = {"sqlalchemy_url": postgres.url, "default_target_schema": tmp_path.name}
+    state = None
+    # The API then answers with empty lists.
+    for size, silent in ((500, []), (0, sorted(STREAMS))):
+        clock = datetime.now(UTC).isoformat()
+        sizes = dict.fromkeys(STREAMS, size)
+        sandbox.configure(api_key=API_KEY, clock=clock, sizes=sizes)
+        run = tap(config, state=state).succeeded()
+        state = run.state
+        run_target(tmp_path, "target-postgres", place, run.stdout)
+        with postgres.connect() as connection:
+            query = SILENT.replace("tap_leadintent.", f"{tmp_path.name}.")
+            rows = connection.execute(query.encode()).fetchall()
+            assert [stream for stream, _ in rows] == silent
+            for table, column in TIMES.items():
+                sooner = f"SET {column} = {column} - INTERVAL '5 days'"
+                text = f"UPDATE {tmp_path.name}.{table} {sooner}"
+                connection.execute(text.encode())
 
 
 def test_without_the_setting_there_is_no_such_stream(tap: RunTap, config: Json) -> None:

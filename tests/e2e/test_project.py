@@ -1,26 +1,156 @@
-"""All lines of the pages, in their order, in one Meltano project."""
-
-from pathlib import Path
+"""The lines of the pages, each page in a Meltano project of its own."""
 
 import pytest
+import yaml
 
-from tap_leadintent.demo.postgres import Postgres
-from tap_leadintent.sandbox import Sandbox
-from tests.support.walk import begin_walk
+from tap_leadintent.definitions import FOLDER
+from tests.support.clones import Repository
+from tests.support.helpers import API_KEY, STREAMS
+from tests.support.rows import expected_rows
+from tests.support.walk import RUN, SIZES, Walk, lines_of
+
+pytestmark = pytest.mark.long
+LOGGED = 'import sys\nprint("This is the newer code.", file=sys.stderr)\n'
+# A run without them would be one of another definition.
+SOME_DEFAULTS = {"load_method": "upsert", "use_copy": True, "validate_records": False}
 
 
-@pytest.mark.long
-def test_the_lines_of_the_pages_in_one_project(
-    sandbox: Sandbox, postgres: Postgres, tmp_path: Path
-) -> None:
-    with begin_walk(sandbox, postgres, tmp_path) as walk:
-        walk.install()
-        walk.state()
-        walk.settings()
-        walk.columns()
-        walk.recipes()
-        walk.warehouses()
-        walk.troubles()
-        walk.scaling()
-        walk.upgrade()
-        walk.production()
+def test_install(new_walk: Walk) -> None:
+    walk, shell = new_walk, new_walk.shell
+    (_, first) = lines_of("install.md", "## A new project")
+    shell(first)
+    tables = walk.tables()
+    assert {name: len(rows) for name, rows in tables.items()} == SIZES
+    for stream in STREAMS:
+        assert tables[stream] == expected_rows(walk.sandbox, stream)
+    config = {"base_url": walk.sandbox.url, "start_date": "2026-01-01"}
+    assert shell.config() == config
+    loader = shell.plugin("loaders")
+    assert "config" not in loader, "its address is a secret"
+    defaults = {each["name"]: each.get("value") for each in loader["settings"]}
+    assert defaults.items() >= SOME_DEFAULTS.items()
+    for query in (
+        *lines_of("install.md", "## A new project", "sql"),
+        *lines_of("tables.md", "", "sql"),
+    ):
+        assert len(walk.ask(query)) >= 10
+
+
+def test_upgrade(walk: Walk) -> None:
+    shell = walk.shell
+    repository = Repository(shell.folder / "repository")
+    repository.git("clone", ".", str(shell.folder / "clone"))
+    # It replaces the plugin, in a folder that no other test uses.
+    (shell.project / ".meltano/extractors/tap-leadintent").unlink()
+    # A definition of old, with a setting that is gone, and an extra.
+    project, config = shell.file(), shell.config()
+    extractor = project["plugins"]["extractors"][0]
+    extractor["settings"][0]["name"] = "a_setting_of_old"
+    pip_url = extractor["pip_url"]
+    extractor["pip_url"] = pip_url.replace("leadintent", "leadintent[faker]")
+    shell.write(project)
+    # A newer commit, whose code writes another line to the log.
+    changed = repository.folder / "tap_leadintent/tap.py"
+    changed.write_text(f"{changed.read_text(encoding='utf-8')}{LOGGED}")
+    repository.commit()
+    (upgrade,) = lines_of("install.md", "## Upgrade")
+    shell.export(upgrade)
+    now = yaml.safe_load((FOLDER / "tap-leadintent.yaml").read_text("utf-8"))
+    extractor = shell.plugin("extractors")
+    assert extractor["settings"] == now["settings"]
+    assert extractor["pip_url"].startswith("tap-leadintent[faker]==")
+    assert ".post2+g" in extractor["pip_url"]
+    assert shell.config() == config
+    printed = shell("meltano invoke tap-leadintent --version")
+    assert "This is the newer code." in printed
+
+
+def test_state(walk: Walk) -> None:
+    (plan, _) = lines_of("state.md")
+    (show,) = lines_of("state.md", "## What does the next run read?")
+    (forget,) = lines_of("state.md", "## Why is this row missing?")
+    (reset,) = lines_of("state.md", "## Reset one stream")
+    heading = "## A warehouse that was restored or emptied"
+    (restored,) = lines_of("state.md", heading)
+    assert show == plan.replace("state plan", "state show")
+    interval = "--from 2026-05-03 --to 2026-05-04"
+    words = forget.replace("\\", "").replace(interval, "").split()
+    assert reset.split() == words
+    walk.shell(RUN, forget)
+    forgotten = "2026-05-03T00:00:00Z to 2026-05-04T00:00:00Z: not read yet"
+    select = 'export TAP_LEADINTENT__SELECT=\'["leads.*", "obs*.*"]\''
+    printed = walk.shell(select, plan)
+    assert f"]\n  date_found from {forgotten}" in printed
+    assert "\nNot selected: signal_agents, signal_accounts, mon" in printed
+    # As if a backup of 2026-05-01 had been restored.
+    tables = walk.tables()
+    found = {
+        n
+        for n, at in walk.sandbox.times("leads").items()
+        if at["found_at"] > "2026-05-01"
+    }
+    assert 0 < len(found) < len(tables["leads"])
+    for lead in found:
+        walk.ask(f"DELETE FROM tap_leadintent.leads WHERE id = '{lead}'")  # noqa: S608
+    walk.ask("DELETE FROM tap_leadintent.observations WHERE observed_at > '2026-05-01'")
+    walk.shell(restored, RUN)
+    assert walk.tables() == tables
+
+
+def test_settings_without_meltano(walk: Walk) -> None:
+    (change,) = lines_of("settings.md")
+    bare, again = lines_of("settings.md", "## Without Meltano")
+    assert "'concurrency' was set" in walk.shell(change)
+    (walk.shell.folder / "bare").mkdir()
+    # A state of the loader, and log lines of each run.
+    assert "150 records" in walk.shell(bare, folder="bare")
+    assert "150 records" not in walk.shell(again, folder="bare")
+
+
+def test_warehouses(walk: Walk) -> None:
+    (keys, _snowflake) = lines_of("warehouses.md", "## Snowflake")
+    (duckdb,) = lines_of("warehouses.md", "## DuckDB")
+    (files,) = lines_of("warehouses.md", "## JSON Lines")
+    home = walk.shell.folder
+    assert "BEGIN PUBLIC KEY" in walk.shell(f"export HOME={home}", keys)
+    add = lines_of("warehouses.md")[0]
+    walk.shell(add.replace("target-snowflake", "target-duckdb"), duckdb, files)
+    assert (walk.shell.project / "leads.duckdb").exists()
+    output = (walk.shell.project / "output").iterdir()
+    assert {path.stem for path in output} >= {*STREAMS}
+
+
+def test_scaling(walk: Walk) -> None:
+    shards = lines_of("scaling.md", "## A backfill on several machines")
+    for month in ("03", "09"):
+        at = f"2025-{month}-01T00:00:00Z"
+        walk.sandbox.insert("leads", {"id": f"of-{month}"}, found_at=at)
+    (walk.shell.folder / "meltano-state").mkdir()
+    walk.shell(RUN)
+    for lines in shards:
+        walk.shell(lines)
+    assert walk.tables()["leads"].keys() >= {"of-03", "of-09"}
+
+
+def test_environments(walk: Walk) -> None:
+    environments, run = lines_of("production.md", "## Two environments")
+    (moved,) = lines_of("production.md", "## Another schema or database")
+    (methods,) = lines_of("recipes.md", "## Another replication method")
+    key = f"export LEADINTENT_PROD_KEY={API_KEY}"
+    log = walk.shell(RUN, methods, environments, key, run)
+    assert "monitored_accounts: reading latest_activity from" in log
+    assert "monitored_leads: reading all records" in log
+    walk.shell(moved)
+    for schema in ("tap_leadintent", "leads_prod", "leads_dev"):
+        for stream in STREAMS:
+            rows = walk.tables(schema)[stream]
+            assert rows == expected_rows(walk.sandbox, stream), schema
+
+
+def test_troubleshooting(walk: Walk) -> None:
+    nowhere = "postgresql+psycopg://loader:secret@127.0.0.1:9/warehouse"
+    there = f"export TARGET_POSTGRES_SQLALCHEMY_URL={nowhere}"
+    (line,) = lines_of("troubleshooting.md")
+    printed = walk.shell(there, line)
+    assert "connection failed" in printed
+    assert len(printed.splitlines()) < 10

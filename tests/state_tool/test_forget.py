@@ -27,6 +27,11 @@ def test_an_interval_is_forgotten() -> None:
     ]
     changed = state_from(*command, stdin=STATE)
     assert changed["bookmarks"]["leads"]["coverage"] == LEADS[2:]
+    bookmarks = state_from("forget", "--from", "2026-05-01", stdin=STATE)["bookmarks"]
+    for stream in ("leads", "observations"):
+        since = ("forget", "--stream", stream, "--from", "2026-05-01")
+        alone = state_from(*since, stdin=STATE)["bookmarks"]
+        assert bookmarks[stream] == alone[stream]
 
 
 def test_a_change_without_effect_is_refused() -> None:

@@ -55,14 +55,19 @@ def section(page: Path, heading: str) -> str:
     return re.split(rf"^#{{1,{len(marks)}}} ", after, maxsplit=1, flags=re.MULTILINE)[0]
 
 
+def blocks(text: str, kind: str) -> list[str]:
+    """Return the blocks of a text that are in one language."""
+    return re.findall(rf"^```{kind}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+
 def shell_blocks(text: str) -> list[str]:
     """Return the blocks that a reader is to type."""
-    return re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    return blocks(text, "sh")
 
 
 def python_blocks(text: str) -> list[str]:
     """Return the blocks of Python."""
-    return re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    return blocks(text, "python")
 
 
 def settings_of_tap(text: str) -> dict[str, Any]:

@@ -58,15 +58,21 @@ def run_target(
     return json.loads(states[-1]) if states else None
 
 
+def python_of(loader: str) -> list[str]:
+    """Return the command that runs Python with the packages of a loader."""
+    first, *others = _LOADERS[loader]["pip_url"].split()
+    added = (word for package in others for word in ("--with", package))
+    return ["uv", "tool", "run", "--from", first, *added, "python"]
+
+
 @cache
 def _started(loader: str) -> subprocess.Popen[str]:
     """Return a process that runs a loader as often as it is asked to.
 
     The loader is imported only once, because that takes longer than most loads.
     """
-    package = _LOADERS[loader]["pip_url"]
     process = subprocess.Popen(  # noqa: S603 - of our own project
-        ["uv", "tool", "run", "--from", package, "python", _FORKING, loader],  # noqa: S607
+        [*python_of(loader), _FORKING, loader],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         encoding="utf-8",

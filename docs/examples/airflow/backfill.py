@@ -1,7 +1,8 @@
 """The steps of a backfill on several machines. Each step is one task of a scheduler.
 
 They run in the folder of a Meltano project whose plugins are installed. All machines
-share one state backend (`MELTANO_STATE_BACKEND_URI`) and load one database.
+share one state backend (`MELTANO_STATE_BACKEND_URI`), load one database, and name the
+same environment (`MELTANO_ENVIRONMENT`).
 """
 
 import json
@@ -14,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 TAP, LOADER = "tap-leadintent", "target-postgres"
-STATE = f"dev:{TAP}-to-{LOADER}"
+STATE = f"{os.environ.get('MELTANO_ENVIRONMENT', 'dev')}:{TAP}-to-{LOADER}"
 SELECT = ["leads.*", "signal_accounts.*", "observations.*", "monitored_leads.*"]
 """The streams that are loaded in shards. The last run reads the full tables."""
 

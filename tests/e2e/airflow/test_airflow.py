@@ -103,7 +103,8 @@ def airflow(
         Path(__file__).with_name("requirements.txt"), tmp_path / "environment"
     )
     database = f"sqlite:///{warehouse.system / 'meltano.db'}"
-    project = Pipeline(warehouse, sandbox, "shards", "", MELTANO_DATABASE_URI=database)
+    settings = {"MELTANO_DATABASE_URI": database, "MELTANO_ENVIRONMENT": "prod"}
+    project = Pipeline(warehouse, sandbox, "shards", "", **settings)
     home = tmp_path / "airflow"
     home.mkdir()
     variables = {**project.environment, "LEADINTENT_PROJECT": str(ROOT)}

@@ -17,6 +17,7 @@ from tests.support.helpers import API_KEY, STREAMS, Json, RunTap, raw_records
 from tests.support.in_process import typed_catalog
 from tests.support.pages import ROOT, section, settings_of_tap
 from tests.support.postgres import rows_of
+from tests.support.runs import SINCE
 from tests.support.targets import run_target
 
 STAGING = ROOT / "docs/examples/dbt/models/staging/staging.yml"
@@ -63,6 +64,7 @@ class Project:
         place["default_target_schema"] = self.folder.name
         state = None
         for config in configs:
+            config = {"start_date": SINCE, **config}
             is_typed = config.pop(TYPED, False)
             catalog = typed_catalog(self.folder, config) if is_typed else None
             run = self.tap(config, state=state, catalog=catalog).succeeded()
@@ -71,15 +73,15 @@ class Project:
 
     def dbt(self, *command: str, **variables: Any) -> str:
         """Run a command of dbt with variables of the project; return what it prints."""
-        variables["leadintent_schema"] = self.folder.name
         options = ("--vars", json.dumps(variables))
         with self.postgres.connect() as connection:
-            host = {"POSTGRES_HOST": connection.info.host}
-        return run_dbt(self.programs, self.folder, *command, *options, variables=host)
+            place = {"POSTGRES_HOST": connection.info.host}
+        place["LEADINTENT_SCHEMA"] = self.folder.name
+        return run_dbt(self.programs, self.folder, *command, *options, variables=place)
 
     def rows(self, model: str) -> list[Json]:
         """Return the rows of a model."""
-        return rows_of(self.postgres, "leadintent_staging", model)
+        return rows_of(self.postgres, f"{self.folder.name}_staging", model)
 
 
 @pytest.fixture
@@ -107,16 +109,64 @@ def test_staging_models_open_every_field_of_the_sandbox(
         assert_opened(project.rows("stg_leads_history"), records, KEYS["stg_leads"])
 
 
-def test_columns_without_a_value_in_any_row_fail_by_name(
-    project: Project, config: Json
-) -> None:
-    excluded = {"observations": ["account_id", "signal.id"]}
-    project.load({**config, "exclude_fields": excluded})
+def test_fields_that_are_left_out_are_named(project: Project, config: Json) -> None:
+    excluded = {"leads": ["full_name", "title"], "observations": ["signal.id"]}
+    masked = {"leads": {"country_code": "__NULL__"}}
+    project.load({**config, "exclude_fields": excluded, "stream_maps": masked})
     printed = project.dbt("build")
-    assert " WARN=0 ERROR=1 SKIP=3 " in printed
-    assert "Failure in test no_empty_columns_stg_observations" in printed
-    names = '"account_id", "signal_id"'
-    assert f"stg_observations: no row has a value in {names}\n" in printed
+    assert " WARN=2 ERROR=0 SKIP=0 " in printed, printed[-3000:]
+    names = '"full_name", "title", "country_code"'
+    assert f"stg_leads: no row has a value in {names}\n" in printed
+    assert 'stg_observations: no row has a value in "signal_id"\n' in printed
+
+
+def test_values_of_another_type_are_counted(
+    project: Project, sandbox: Sandbox, config: Json
+) -> None:
+    fields: dict[str, Json] = {
+        "leads": {"score": {"value": "high"}},
+        "signal_agents": {"next_check_at": "soon"},
+        "signal_accounts": {"found_at": "30 February", "signals_count": "many"},
+        "monitored_accounts": {"added_at": [], "checks": {}},
+        "observations": {"confidence": "high", "published_at": 1.5},
+        "custom_signals": {"created_at": "", "active": "maybe"},
+        "monitored_leads": {"activities_count": "n/a", "latest_activity_at": True},
+    }
+    for stream, record in fields.items():
+        sandbox.insert(stream, {"id": "odd", **record})
+    project.load(config)
+    printed = project.dbt("build")
+    assert f" WARN={len(fields)} ERROR=0 SKIP=0 " in printed, printed[-3000:]
+    for stream, record in fields.items():
+        for name in record:
+            field = "score.value" if name == "score" else name
+            lost = f"stg_{stream}: 1 values of {field} are not of its type"
+            assert lost in printed
+
+
+def test_the_first_load_of_a_lead_does_not_change(
+    project: Project, sandbox: Sandbox, config: Json
+) -> None:
+    model = ("build", "--select", "+new_leads_by_score")
+    project.load(config)
+    project.dbt(*model)
+    assert {row["first_loaded_at"] for row in project.rows("lead_first_loads")} == {
+        None
+    }
+    found = []
+    sandbox.insert("leads", {"id": "late"}, observed_at="2026-01-01T00:00:00Z")
+    for _ in range(2):
+        project.load(config)
+        assert ALL_IS_WELL in project.dbt(*model)
+        (time,) = (
+            row["first_loaded_at"]
+            for row in project.rows("lead_first_loads")
+            if row["lead_id"] == "late"
+        )
+        found.append(time)
+    assert found[0] == found[1] is not None
+    new = project.rows("new_leads_by_score")
+    assert "late" in {row["lead_id"] for row in new}
 
 
 def test_the_age_of_rows_shows_stale_sources_and_leads_that_are_gone(

@@ -37,10 +37,12 @@ def test_staging_models_open_leads_and_observations(
     path = tmp_path / "profiles.yml"
     path.write_text(yaml.safe_dump(profiles), encoding="utf-8")
     programs = build(REQUIREMENTS, tmp_path / "environment")
-    options = ["--vars", f"{{leadintent_schema: {schema}}}"]
     # The stand-in has no temporary tables, in which dbt runs its three unit tests.
-    options += ["--exclude-resource-type", "unit_test"]
-    printed = run_dbt(programs, tmp_path, "build", *options, profiles=tmp_path)
+    options = ["--exclude-resource-type", "unit_test"]
+    source = {"LEADINTENT_SCHEMA": schema}
+    printed = run_dbt(
+        programs, tmp_path, "build", *options, profiles=tmp_path, variables=source
+    )
     assert ALL_IS_WELL in printed, printed[-3000:]
 
     keys = {"leads": "lead_id", "observations": "observation_key"}

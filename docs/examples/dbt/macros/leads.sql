@@ -1,10 +1,10 @@
 {# The columns of a lead, which stg_leads and stg_leads_history share. #}
 {% macro lead_columns(columns) %}
     id as lead_id,
-    full_name,
-    title,
-    country_code,
-    signal_observed_at,
+    {{ text_field('full_name', columns) }},
+    {{ text_field('title', columns) }},
+    {{ text_field('country_code', columns) }},
+    {{ time_field('signal_observed_at', columns) }},
     {{ text_field('profile.platform', columns) }},
     {{ text_field('profile.url', columns) }},
     {{ text_field('company.id', columns) }},
@@ -25,6 +25,6 @@
     {{ number_field('score.value', columns) }},
     {{ text_field('score.fit', columns) }},
     {{ text_field('score.reasoning', columns) }},
-    additional_properties,
+    {{ json_field('additional_properties', columns) }},
     _sdc_extracted_at as extracted_at
 {% endmacro %}

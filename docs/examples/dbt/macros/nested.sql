@@ -1,51 +1,81 @@
 {# These macros select a field of the record, given by its path, as a column of the view:
    `signal.name` becomes signal_name. `columns` are the columns of the table. The field is
    in additional_properties, or in a column of its own. additional_properties comes first,
-   because a column that the catalog no longer has keeps old values. #}
+   because a column that the catalog no longer has keeps old values. A field that is
+   nowhere, and a value that is not of the type, are NULL; the test no_lost_values counts
+   the latter. #}
 
 {% macro text_field(path, columns) -%}
-  {{ field(text_in, path, columns) }}
+  {{ field('text', path, columns) }}
 {%- endmacro %}
 
 {% macro number_field(path, columns) -%}
-  {{ field(number_in, path, columns) }}
+  {{ field('number', path, columns) }}
 {%- endmacro %}
 
 {% macro boolean_field(path, columns) -%}
-  {{ field(boolean_in, path, columns) }}
+  {{ field('boolean', path, columns) }}
 {%- endmacro %}
 
 {% macro time_field(path, columns) -%}
-  {{ field(time_in, path, columns) }}
+  {{ field('time', path, columns) }}
 {%- endmacro %}
 
 {% macro json_field(path, columns) -%}
-  {{ field(json_in, path, columns) }}
+  {{ field('json', path, columns) }}
 {%- endmacro %}
 
-{% macro field(read, path, columns) -%}
+{% macro field(kind, path, columns) -%}
+  {{ value_of(kind, path, columns) }} as {{ path.replace('.', '_') }}
+{%- endmacro %}
+
+{% macro value_of(kind, path, columns) -%}
   {%- set name, dot, inner = path.partition('.') -%}
-  coalesce(
-        {{ read('additional_properties', path) }},
-        {% for column in columns if column.name | lower == name | lower -%}
-        {{ read(column.quoted, inner) }},
-        {% endfor -%}
-        null
-    ) as {{ path.replace('.', '_') }}
+  {%- set places = [] -%}
+  {%- for column in columns -%}
+    {%- if column.name | lower == 'additional_properties' -%}
+      {%- do places.insert(0, read(kind, column.quoted, path)) -%}
+    {%- elif column.name | lower == name | lower -%}
+      {%- do places.append(read(kind, column.quoted, inner)) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  coalesce({{ places | join(', ') or read(kind, 'null', '') }}, null)
 {%- endmacro %}
 
 {# These macros read the value at a path inside a column, or the column itself. #}
+
+{% macro read(kind, column, path) -%}
+  {%- if kind == 'text' -%} {{ text_in(column, path) }}
+  {%- elif kind == 'number' -%} {{ number_in(column, path) }}
+  {%- elif kind == 'boolean' -%} {{ boolean_in(column, path) }}
+  {%- elif kind == 'time' -%} {{ time_in(column, path) }}
+  {%- else -%} {{ json_in(column, path) }}
+  {%- endif -%}
+{%- endmacro %}
 
 {% macro text_in(column, path) -%}
   cast({{ value_in(column, path) }} as {{ type_string() }})
 {%- endmacro %}
 
 {% macro number_in(column, path) -%}
-  cast({{ value_in(column, path) }} as {{ 'float' if target.type == 'snowflake' else 'numeric' }})
+  {{ safe_cast_to('float' if target.type == 'snowflake' else 'numeric', text_in(column, path)) }}
 {%- endmacro %}
 
 {% macro boolean_in(column, path) -%}
-  cast({{ value_in(column, path) }} as boolean)
+  {{ safe_cast_to('boolean', text_in(column, path)) }}
+{%- endmacro %}
+
+{# These macros return NULL for a text that is no such value. #}
+{% macro safe_cast_to(type, text) %}
+  {{- adapter.dispatch('safe_cast_to')(type, text) -}}
+{% endmacro %}
+
+{% macro postgres__safe_cast_to(type, text) -%}
+  case when pg_input_is_valid({{ text }}, '{{ type }}') then cast({{ text }} as {{ type }}) end
+{%- endmacro %}
+
+{% macro snowflake__safe_cast_to(type, text) -%}
+  try_cast({{ text }} as {{ type }})
 {%- endmacro %}
 
 {% macro value_in(column, path) %}
@@ -67,7 +97,7 @@
 
 {% macro postgres__time_in(column, path) -%}
   {% if path -%}
-  cast({{ value_in(column, path) }} as timestamptz) at time zone 'UTC'
+  {{ safe_cast_to('timestamptz', text_in(column, path)) }} at time zone 'UTC'
   {%- else -%}
   cast({{ column }} as timestamp)
   {%- endif %}
@@ -75,7 +105,7 @@
 
 {% macro snowflake__time_in(column, path) -%}
   {% if path -%}
-  convert_timezone('UTC', cast({{ value_in(column, path) }} as timestamp_tz))::timestamp_ntz
+  convert_timezone('UTC', {{ safe_cast_to('timestamp_tz', text_in(column, path)) }})::timestamp_ntz
   {%- else -%}
   {{ column }}::timestamp_ntz
   {%- endif %}

@@ -3,7 +3,7 @@
 select
     record_key as observation_key,
     id as observation_id,
-    observed_at,
+    {{ time_field('observed_at', columns) }},
     {{ text_field('account_id', columns) }},
     {{ text_field('account.name', columns) }},
     {{ text_field('account.domain', columns) }},

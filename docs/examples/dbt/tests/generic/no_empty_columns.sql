@@ -1,6 +1,7 @@
-{# Fails for each column that is null in every row, and logs the names of these columns.
-   Most likely the path of such a column is wrong. #}
+{# Warns of each column that is null in every row, and logs the names of these columns.
+   The path of such a column is wrong, or you leave the field out. #}
 {% test no_empty_columns(model, may_be_empty=[]) %}
+{{ config(severity='warn') }}
 {%- set names = [] -%}
 {%- for column in adapter.get_columns_in_relation(model) if column.name | lower not in may_be_empty -%}
   {%- do names.append(column.quoted) -%}

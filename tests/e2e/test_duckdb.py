@@ -1,0 +1,79 @@
+"""What target-duckdb makes of what the tap writes."""
+
+import json
+import subprocess
+from datetime import datetime
+from pathlib import Path
+
+from tap_leadintent.sandbox import Sandbox
+from tests.support.helpers import STREAMS, Json, RunTap, exact_json
+from tests.support.postgres import without_metadata
+from tests.support.rows import expected_rows, instant
+from tests.support.runs import DAY, SINCE, fill
+from tests.support.targets import python_of, run_target
+from tests.support.walk import lines_of
+
+TARGET = "target-duckdb"
+QUERY = """
+import json, sys, duckdb
+path, *statements, query, output = sys.argv[1:]
+with duckdb.connect(path) as connection:
+    for statement in statements:
+        connection.execute(statement)
+    connection.execute(f"COPY ({query}) TO '{output}' (FORMAT json)")
+"""
+SIZES = {**dict.fromkeys(STREAMS, 7), "leads": 250, "custom_signals": 1}
+ADA = {
+    "id": "ada",
+    "full_name": 'Zoë "Ada",\nByron',
+    "profile": {"url": "of.example/ada"},
+    "score": {"value": 0.30000000000000004},
+    "new": {"": [[], [2.5], {}, None, True]},
+}
+
+
+def ask(database: Path, *statements: str) -> list[Json]:
+    """Run statements, and return the rows of the last one, which is a query."""
+    output = database.with_suffix(".jsonl")
+    command = [*python_of(TARGET), "-c", QUERY, str(database)]
+    subprocess.run([*command, *statements, str(output)], check=True)  # noqa: S603
+    lines = output.read_text(encoding="utf-8").split("\n")
+    return [exact_json(line) for line in lines if line]
+
+
+def test_duckdb_holds_what_the_api_holds_and_what_is_left_out_can_be_removed(
+    tap: RunTap, sandbox: Sandbox, config: Json, tmp_path: Path
+) -> None:
+    fill(sandbox, **SIZES)
+    sandbox.insert("leads", ADA, found_at=SINCE)
+    known = {**ADA, "email": "ada@example.com"}
+    sandbox.insert("monitored_leads", known, activity_at=SINCE)
+    database = tmp_path / "leads.duckdb"
+    place = {"path": str(database), "default_target_schema": "tap_leadintent"}
+    state = None
+    for days in (0, 10):
+        sandbox.advance(days * DAY)
+        run = tap({**config, "start_date": SINCE}, state=state).succeeded()
+        state = run.state
+        run_target(tmp_path, TARGET, place, run.stdout)
+    for stream in STREAMS:
+        rows = ask(database, f"SELECT * FROM tap_leadintent.{stream}")  # noqa: S608
+        expected = expected_rows(sandbox, stream)
+        assert {row["id"] for row in rows} == expected.keys()
+        assert len(rows) == len(expected)
+        for row in map(without_metadata, rows):
+            wanted = expected[row["id"]]
+            times = {n for n, value in wanted.items() if isinstance(value, datetime)}
+            found = {n: instant(v) if n in times else v for n, v in row.items()}
+            assert found == wanted
+
+    heading = "### Rows that were loaded before"
+    (_, statements, _) = lines_of("columns.md", heading, "sql")
+    both = " UNION ALL ".join(
+        f"SELECT to_json(t) AS row FROM tap_leadintent.{name} AS t"  # noqa: S608
+        for name in ("leads", "monitored_leads")
+    )
+    text = json.dumps(ask(database, statements, both), default=str)
+    assert "Byron" not in text
+    assert "ada@" not in text
+    assert text.count("of.example/ada") == 1, "nobody named that of monitored leads"

@@ -1,0 +1,131 @@
+"""The lines of the pages about columns and recipes, in Meltano projects."""
+
+from hashlib import sha256
+
+import pytest
+
+from tap_leadintent.sandbox import running_sandbox
+from tests.support.helpers import STREAMS, UNDOCUMENTED, raw_records
+from tests.support.postgres import rows_of
+from tests.support.rows import expected_rows, without
+from tests.support.runs import CLOCK
+from tests.support.walk import RUN, SINCE, SIZES, Walk, lines_of
+
+pytestmark = pytest.mark.long
+
+
+def test_typed_columns(walk: Walk) -> None:
+    heading = "## Typed columns for undocumented streams"
+    inferred, by_hand = lines_of("columns.md", heading)
+    walk.shell(inferred)
+    schema = walk.shell.plugin("extractors")["schema"]
+    assert schema.keys() == UNDOCUMENTED
+    confidence = {"type": ["number", "null"]}
+    assert schema["observations"]["confidence"] == confidence
+    walk.shell(by_hand)
+    schema = walk.shell.plugin("extractors")["schema"]
+    assert schema == {"observations": {"confidence": confidence}}
+
+
+def test_masking(walk: Walk) -> None:
+    for name in ("known", "gone"):
+        person = {"id": name, "email": f"{name}@example.com"}
+        walk.sandbox.insert("monitored_leads", person, activity_at=SINCE)
+    masked, refresh = lines_of("columns.md", "## Masking")
+    walk.shell(RUN)
+    walk.sandbox.remove("monitored_leads", "gone")
+    walk.shell(masked, refresh)
+    assert walk.tables_with("gone@") == ["monitored_leads"]
+    walk.clean("columns.md", "## Masking")
+    assert walk.tables_with("known@") == walk.tables_with("gone@") == []
+    rows = walk.tables()["monitored_leads"]
+    secret = b"a long random text"
+    digest = sha256(secret + b"known@example.com").hexdigest()
+    assert rows["known"]["email"] == digest
+
+
+def test_left_out_fields(walk: Walk) -> None:
+    person = {"id": "l", "full_name": "Ada Byron", "profile": {"url": "of.example/ada"}}
+    walk.sandbox.insert("leads", person, found_at=SINCE)
+    walk.sandbox.insert("monitored_leads", {**person, "email": "ada@example.com"})
+    heading = "## Keeping names and personal data out"
+    (excluded,) = lines_of("columns.md", heading)
+    refresh = RUN.replace("run", "run --full-refresh")
+    walk.shell(RUN, excluded, refresh)
+    assert walk.tables_with("Ada Byron") == ["leads"]
+    walk.clean("columns.md", "### Rows that were loaded before")
+    for value in ("Ada Byron", "ada@example.com"):
+        assert walk.tables_with(value) == []
+    assert walk.tables_with("of.example/ada") == ["monitored_leads"], "nobody named it"
+
+
+def test_schedules(walk: Walk) -> None:
+    (hourly,) = lines_of("recipes.md", "### Leads every hour, the rest every night")
+    (refresh,) = lines_of("recipes.md", "### A full re-read on schedule")
+    (streams,) = lines_of("recipes.md", "## Only some streams")
+    assert "1 stream, " in walk.shell(hourly)
+    walk.shell.forget("select")
+    walk.shell(streams)
+    assert walk.shell.plugin("extractors")["select"] == ["leads.*"]
+    assert "1 stream, " in walk.shell(refresh)
+
+
+def test_filters_and_leaving_accounts(walk: Walk) -> None:
+    (filters,) = lines_of("recipes.md", "## Only some leads")
+    (leaving,) = lines_of("recipes.md", "## Accounts that left the queue")
+    walk.shell(RUN, filters, leaving)
+    account = raw_records(walk.sandbox, "monitored_accounts")[0]["id"]
+    walk.sandbox.remove("monitored_accounts", account)
+    wanted = {"id": "w", "sheet": {"id": "sht_1"}, "country_code": "AT"}
+    walk.sandbox.insert("leads", wanted, found_at=SINCE)
+    assert "leads: 1 record, " in walk.shell(RUN), "the filters leave it alone"
+    table = rows_of(walk.postgres, "tap_leadintent", "monitored_accounts")
+    assert [row["id"] for row in table if row["_sdc_deleted_at"]] == [account]
+    walk.clean("recipes.md", "## Only some leads")
+    assert walk.tables()["leads"].keys() == {"w"}
+
+
+def test_maps(walk: Walk) -> None:
+    heading = "## A person who must not come back"
+    (history,) = lines_of("recipes.md", "## Every signal of a lead as history")
+    (erased,) = lines_of("recipes.md", heading)
+    (several,) = lines_of("recipes.md", "## Several stream maps")
+    for lead in ("lead_123", "lead_124"):
+        person = {"id": lead, "full_name": f"Ada {lead}"}
+        walk.sandbox.insert("leads", person, found_at=walk.sandbox.now())
+    walk.shell(history, RUN)
+    tables = walk.tables()
+    assert tables["leads"] == expected_rows(walk.sandbox, "leads")
+    with_key = tables["leads_history"].items()
+    assert {key: without("signal_key")(row) for key, row in with_key} == (
+        tables["leads"]
+    )
+    walk.shell(erased, several, RUN)
+    both = ["leads", "leads_history"]
+    assert sorted(walk.tables_with("lead_123")) == both
+    walk.clean("recipes.md", heading)
+    walk.ask("DELETE FROM tap_leadintent.leads_history WHERE id = 'lead_123'")
+    assert walk.tables_with("lead_123") == []
+    walk.clean("recipes.md", "## Several stream maps")
+    assert walk.tables_with("Ada lead_124") == []
+    assert sorted(walk.tables_with("lead_124")) == both
+
+
+def test_organizations(walk: Walk) -> None:
+    acme_lines, column = lines_of("recipes.md", "## Several organizations")
+    with running_sandbox() as acme:
+        sizes = dict.fromkeys(STREAMS, 10)
+        acme.configure(api_key="of-acme-1", clock=CLOCK, since=SINCE, sizes=sizes)
+        # Another organization has its own key, and here also its own address.
+        there = f"export TAP_LEADINTENT_ACME_BASE_URL={acme.url}"
+        lines = acme_lines.replace("the key of Acme", "of-acme-1")
+        refresh = "meltano run --full-refresh tap-leadintent-acme target-postgres"
+        walk.shell(there, lines, column, RUN, refresh)
+    tables = walk.tables("acme")
+    found = {stream: len(rows) for stream, rows in tables.items()}
+    assert found == dict.fromkeys(STREAMS, 10)
+    names = {row["organization"] for rows in tables.values() for row in rows.values()}
+    assert names == {"acme"}
+    walk.clean("recipes.md", "## Several organizations")
+    counts = "SELECT organization, count(*) FROM leads_of_all GROUP BY 1 ORDER BY 1"
+    assert walk.ask(counts) == [("acme", 10), ("first", SIZES["leads"])]
