@@ -63,8 +63,8 @@ class Project:
         place = {"sqlalchemy_url": self.postgres.url}
         place["default_target_schema"] = self.folder.name
         state = None
-        for config in configs:
-            config = {"start_date": SINCE, **config}
+        for given in configs:
+            config = {"start_date": SINCE, **given}
             is_typed = config.pop(TYPED, False)
             catalog = typed_catalog(self.folder, config) if is_typed else None
             run = self.tap(config, state=state, catalog=catalog).succeeded()
