@@ -1,0 +1,161 @@
+"""Replication reads an API of another shape: GET, page numbers, seconds as times."""
+
+import json
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from threading import Event
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+import pytest
+
+from tap_leadintent.replication.bookmark import Bookmark
+from tap_leadintent.replication.intervals import Interval
+from tap_leadintent.replication.plan import Scope, make_plan
+from tap_leadintent.replication.plan_reader import PlanReader
+from tap_leadintent.replication.protocol import CutError
+from tap_leadintent.replication.source import Source
+
+pytestmark = pytest.mark.usefixtures("no_thread_is_left_behind")
+
+DAY = 86_400
+SOURCE = Source("https://books.example.com", "")
+
+
+@dataclass(frozen=True)
+class BookPage:
+    """A response such as `{"books": [1, 5], "pages": 3}`."""
+
+    body: bytes
+    number: int = 1
+
+    @property
+    def books(self) -> list[int]:
+        return [*map(int, json.loads(self.body)["books"])]
+
+    @property
+    def records(self) -> int:
+        return len(self.books)
+
+    @property
+    def fingerprint(self) -> int:
+        return hash(tuple(self.books))
+
+    @property
+    def has_more(self) -> bool:
+        return bool(json.loads(self.body)["pages"] > self.number)
+
+
+@dataclass
+class Library:
+    """A server whose books are the seconds at which they came."""
+
+    books: list[int]
+    broken: range = range(0)
+    requests: int = 0
+
+    def get(self, url: str) -> bytes:
+        """Respond to `GET /books?since=…&until=…&page=…`."""
+        self.requests += 1
+        asked = {name: int(value) for name, value in parse_qsl(url.partition("?")[2])}
+        since = bisect_left(self.books, asked["since"])
+        found = self.books[since : bisect_right(self.books, asked["until"])]
+        if any(book in self.broken for book in found):
+            raise OSError("a book is damaged")
+        start = 50 * (asked["page"] - 1)
+        content = {"books": found[start : start + 50], "pages": -(-len(found) // 50)}
+        return json.dumps(content).encode()
+
+
+@dataclass
+class BookQuery:
+    """The pages of an interval."""
+
+    library: Library
+    interval: Interval
+    records: int = 0
+    number: int = 0
+
+    def fetch(self, stopped: Event, max_retries: float) -> BookPage:  # noqa: ARG002
+        """Request the next page; a failure is not repeated."""
+        self.number += 1
+        since, until = self.interval
+        fields = {"since": since - 1, "until": until, "page": self.number}
+        try:
+            page = BookPage(
+                self.library.get(f"/books?{urlencode(fields)}"), self.number
+            )
+        except OSError as error:
+            raise CutError(error) from None
+        self.records += page.records
+        return page
+
+
+@dataclass
+class Books:
+    """The endpoint, as `replication.protocol.Api` wants it."""
+
+    library: Library
+    checks: list[int] = field(default_factory=list)
+
+    def query(self, range_name: str, interval: Interval) -> BookQuery:
+        """Begin a query."""
+        assert range_name == "came"
+        return BookQuery(self.library, interval)
+
+    def parse(self, body: bytes) -> BookPage:
+        """Return the page of a body; that more follow was known before."""
+        return BookPage(body)
+
+    def raise_if_interrupted(self) -> None:
+        """Note that the run may be ended here."""
+        self.checks.append(1)
+
+
+def read(library: Library, state: dict[str, Any], now: int) -> Iterator[int]:
+    """Run once: plan, read, and commit each window into the state."""
+    bookmark = Bookmark.read(state, SOURCE, page_size=50)
+    scope = Scope(ranges=["came"], start=0, lookback=DAY)
+    plan = make_plan(scope, bookmark.coverage, now, holes=bookmark.holes)
+    bookmark.coverage = plan.coverage
+    reader = PlanReader(
+        api=Books(library), readers=4, widest=30 * DAY, caps=bookmark.caps, now=now
+    )
+    for step in plan.steps:
+        for item in reader.read(step):
+            if item.page:
+                yield from item.page.books
+            if item.is_last and item.page:
+                bookmark.cover("came", item.window, settled_to=now - DAY)
+            elif item.is_last:
+                bookmark.leave("came", item.window)
+    state["coverage"] = bookmark.to_state()
+
+
+def test_a_history_and_what_comes_later_are_read_in_order() -> None:
+    library, state = Library([*range(0, 90 * DAY, 600)]), dict[str, Any]()
+    first = [*read(library, state, 90 * DAY)]
+    assert sorted({*first}) == library.books
+    assert first == sorted(first), "oldest first; one second is read twice"
+    assert library.requests <= 1.5 * len(library.books) / 50
+    library.books += [90 * DAY + 7]
+    library.requests = 0
+    later = [*read(library, state, 90 * DAY + 3600)]
+    assert library.books[-1] in later
+    assert library.requests <= 2
+    (entry,) = state["coverage"]
+    assert (entry["from"], entry["to"]) == (
+        "1970-01-01T00:00:00Z",
+        "1970-04-01T01:00:00Z",
+    )
+
+
+def test_what_is_damaged_is_a_hole_until_it_is_mended() -> None:
+    library, state = Library([*range(0, 9 * DAY, 600)]), dict[str, Any]()
+    library.broken = range(5 * DAY, 5 * DAY + 1)
+    assert {*library.books} - {*read(library, state, 9 * DAY)} == {5 * DAY}
+    assert [entry for entry in state["coverage"] if "hole" in entry]
+    library.broken = range(0)
+    assert 5 * DAY in [*read(library, state, 9 * DAY + 60)]
+    assert len(state["coverage"]) == 1
