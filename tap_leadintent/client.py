@@ -45,6 +45,9 @@ from tap_leadintent.times import format_instant, format_interval, utc_timestamp
 
 Record = dict[str, Any]
 
+_FIELDS = "fields"
+"""Key of a stream's state: the fields without a column that a run has named."""
+
 _MAX_NAMED = 3
 """Holes that the error of a stream names."""
 
@@ -101,8 +104,6 @@ class LeadIntentStream(SingerStream):
         # The SDK gives milliseconds.
         self.run_began = tap.initialized_at // 1000
         """When the run began, in UTC seconds since 1970."""
-        self.findings = Findings(self.logger)
-        """Collects what is worth a line."""
         self.filters: dict[str, Any] = self.config["filters"].get(self.name, {})
         """The request fields that the setting `filters` holds for this stream."""
         self.exclusion = Exclusion(self.config["exclude_fields"].get(self.name, ()))
@@ -110,6 +111,13 @@ class LeadIntentStream(SingerStream):
         self._holes: list[StepPage[Page]] = []
         if self.exclusion:
             self.schema = self.exclusion.prune(self.schema)
+
+    @cached_property
+    def findings(self) -> Findings:
+        """Collects what is worth a line."""
+        known = self.stream_state.get(_FIELDS, [])
+        names = known if isinstance(known, list) else []
+        return Findings(self.logger, {each for each in names if isinstance(each, str)})
 
     @cached_property
     def client(self) -> Client:
@@ -394,7 +402,13 @@ class LeadIntentStream(SingerStream):
 
     @override
     def current_state(self) -> dict[str, Any]:
-        return {COVERAGE: self.bookmark.to_state()} if self.is_incremental else {}
+        state: dict[str, Any] = {}
+        if self.is_incremental:
+            state[COVERAGE] = self.bookmark.to_state()
+        # They are worth a line once, and not in each run.
+        if fields := self.findings.fields:
+            state[_FIELDS] = fields
+        return state
 
     def sample(self) -> Records:
         """Read one page of the stream, without a time range if the API allows that.

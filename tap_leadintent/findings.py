@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -14,6 +14,10 @@ _MAX_REMEMBERED = 1_000
 
 _MAX_SHOWN = 1_000
 """Characters of the names in a line."""
+
+
+_MAX_KEPT = 100
+"""Fields that the state names; more would make it long."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +98,10 @@ class Finding(Enum):
     )
 
 
+_ABOUT_FIELDS = {Finding.UNKNOWN_FIELDS, Finding.UNTYPED_FIELDS}
+"""Findings that are worth a line once, and not in each run."""
+
+
 @dataclass
 class _Found:
     names: Counter[str] = field(default_factory=Counter)
@@ -103,13 +111,16 @@ class _Found:
 class Findings:
     """The findings about one stream."""
 
-    def __init__(self, logger: logging.Logger) -> None:
+    def __init__(
+        self, logger: logging.Logger, known_fields: Collection[str] = ()
+    ) -> None:
         """Create it for a stream.
 
         Args:
             logger: Gets the lines.
+            known_fields: Fields without a column that an earlier run has named.
         """
-        self._logger = logger
+        self._logger, self._known_fields = logger, known_fields
         self._found: dict[Finding, _Found] = {}
 
     def note(
@@ -137,6 +148,14 @@ class Findings:
         if is_first and finding.value.is_urgent:
             self._log(finding, found)
 
+    @property
+    def fields(self) -> list[str]:
+        """The fields without a column that this run or an earlier one has found."""
+        found = {*self._known_fields}
+        for finding in _ABOUT_FIELDS & self._found.keys():
+            found |= self._found[finding].names.keys()
+        return sorted(found)[:_MAX_KEPT]
+
     def log(self) -> None:
         """Log what has been found, in one line for each kind."""
         for finding in Finding:
@@ -145,6 +164,10 @@ class Findings:
 
     def _log(self, finding: Finding, found: _Found) -> None:
         kind, names = finding.value, sorted(found.names)
+        if finding in _ABOUT_FIELDS:
+            names = sorted(found.names.keys() - self._known_fields)
+            if not names:
+                return
         counts = (f"{n!r} in {counted(found.names[n], 'record')}" for n in names)
         text = kind.text.format(
             names=quote(", ".join(names), _MAX_SHOWN),

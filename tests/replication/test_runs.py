@@ -83,7 +83,7 @@ def test_a_full_table_is_one_chain_without_ranges_and_without_bookmark() -> None
     run(api, store, {**CONFIG, "window_days": 1}, catalog=full)
     assert len(store.rows) == 35
     assert [set(body) for body in api.requests] == [{"cursor"}] * 4
-    assert store.state["bookmarks"]["leads"] == {}
+    assert store.state["bookmarks"]["leads"].keys() <= {"fields"}
 
 
 # Order, and what comes again
@@ -212,7 +212,7 @@ def test_a_server_that_ignores_a_range_is_noticed(
     api.newest_first, api.ignores_start = newest_first, True
     if ignored == "both ends":
         api.shows_all_after = -DAY * 100_000
-    with pytest.raises(RunError, match="ignores the range; load the stream completely"):
+    with pytest.raises(RunError, match="load the stream completely in each run"):
         run(api, store, CONFIG)
     assert len(api.requests) <= 1000
 
