@@ -4,7 +4,7 @@ The API description says nothing about clocks; HTTP has the `Date` of a response
 """
 
 import logging
-from math import floor, inf
+from math import inf
 from threading import Lock
 
 from tap_leadintent.times import format_instant
@@ -48,7 +48,7 @@ class ServerClock:
         Returns:
             The earlier of the two times; the instant if no response had a `Date`.
         """
-        return instant if self._first is None else instant + floor(min(0, self._most))
+        return instant if self._first is None else instant + int(min(0, self._most))
 
     def note(self, date: int | None, sent_at: float, seconds: float) -> int | None:
         """Note the `Date` of a response.
@@ -70,7 +70,7 @@ class ServerClock:
         with self._lock:
             first = self._first
             self._first = ahead if first is None else first
-            self._most = max(self._most, began - sent_at)
+            self._most = max(self._most, began - int(sent_at))
             is_odd = abs(ahead - self._first) > _ODD + seconds and not self._is_odd
             self._is_odd |= is_odd
         if first is None and not -_SKEW <= ahead <= seconds + _SKEW:

@@ -7,9 +7,9 @@ from typing import Any
 
 from tap_leadintent.config.scope import scope_of
 from tap_leadintent.replication import intervals
-from tap_leadintent.replication import plan as planning
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.intervals import Interval
+from tap_leadintent.replication.plan import Plan, Scope, Step, make_plan, next_readings
 from tap_leadintent.replication.source import Source
 from tap_leadintent.state_tool import bookmarks
 from tap_leadintent.state_tool.bookmarks import RANGES, format_problem
@@ -125,7 +125,7 @@ def describe_plan(
     scope = scope_of(config, RANGES[stream])
     source = Source.of(config, config["filters"].get(stream, {}))
     bookmark = Bookmark.read(state, source)
-    plan = planning.make_plan(
+    plan = make_plan(
         scope,
         bookmark.coverage,
         now,
@@ -136,16 +136,10 @@ def describe_plan(
     prefix = "  " if at is None else f"{stream}: "
     if at is None:
         yield stream
-    if filters := config["filters"].get(stream):
-        text = json.dumps(filters, ensure_ascii=False)
-        yield f"{prefix}only records that match filters.{stream}: {text}"
-    if excluded := config["exclude_fields"].get(stream):
-        names = ", ".join(excluded)
-        yield f"{prefix}without what exclude_fields.{stream} names: {names}"
+    for text in _describe_settings(stream, config):
+        yield prefix + text
     # What the run reads counts as covered afterwards.
-    readings = (
-        [] if scope.end is not None else planning.next_readings(now, scope.lookback)
-    )
+    readings = [] if scope.end is not None else next_readings(now, scope.lookback)
     for name in RANGES[stream]:
         covered = plan.coverage.get(name, [])
         reasons = _explain(plan, name, first)
@@ -165,7 +159,7 @@ def describe_plan(
         if not reasons:
             yield f"  {name}: nothing, because {limits}"
         for when, again_seconds in readings[-1:]:
-            days = f"{again_seconds / planning.DAY:.0f} days"
+            days = f"{again_seconds / 86_400:.0f} days"
             yield f"  {name}: the first run after {_time(when)} reads {days} again"
 
 
@@ -175,6 +169,14 @@ def _list(name: str, found: Reasons) -> Iterator[str]:
         yield f"  {name}: {more:,} older intervals are not listed"
     for interval, reason in found[-_MOST_LINES:]:
         yield f"  {name} {format_interval(interval)}{reason and f': {reason}'}"
+
+
+def _describe_settings(stream: str, config: Mapping[str, Any]) -> Iterator[str]:
+    if filters := config["filters"].get(stream):
+        text = json.dumps(filters, ensure_ascii=False)
+        yield f"only records that match filters.{stream}: {text}"
+    if excluded := config["exclude_fields"].get(stream):
+        yield f"without the fields of exclude_fields.{stream}: {', '.join(excluded)}"
 
 
 def _status_at(at: int, covered: list[Interval], reasons: Reasons, limits: str) -> str:
@@ -189,7 +191,7 @@ def _status_at(at: int, covered: list[Interval], reasons: Reasons, limits: str) 
     return f"{status}; the next run does not read it{because}"
 
 
-def _describe_scope(scope: planning.Scope, name: str, now: int) -> str:
+def _describe_scope(scope: Scope, name: str, now: int) -> str:
     """Return what the settings ask for of a range, as a clause."""
     first = scope.ranges[0]
     if scope.end is not None and name != first:
@@ -198,7 +200,7 @@ def _describe_scope(scope: planning.Scope, name: str, now: int) -> str:
     return f"start_date and end_date ask for the time {format_interval(asked)}"
 
 
-def _explain(plan: planning.Plan, name: str, first: str) -> Reasons:
+def _explain(plan: Plan, name: str, first: str) -> Reasons:
     """Return what a run reads of a range, divided where the reason changes."""
     covered, reasons = plan.coverage.get(name), Reasons()
     for step in plan.steps:
@@ -211,7 +213,7 @@ def _explain(plan: planning.Plan, name: str, first: str) -> Reasons:
     return reasons
 
 
-def _reasons(step: planning.Step, covered: list[Interval]) -> Reasons:
+def _reasons(step: Step, covered: list[Interval]) -> Reasons:
     """Divide what a step reads where the reason changes, oldest first."""
     asked = [*step.intervals]
     if step.read_again_to is not None:

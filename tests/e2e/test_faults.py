@@ -29,7 +29,7 @@ BEGIN = f"{(datetime.fromisoformat(CLOCK) - timedelta(seconds=8)).isoformat()[:1
 """Where the history begins that is read in several windows."""
 
 PLANS: dict[str, dict[str, Any]] = {
-    "one chain": {},
+    "one list": {"start_date": BEGIN, "end_date": None},
     # A window for each second, and none is empty, as one beyond the clock would be.
     "windows in turn": {"start_date": BEGIN, "end_date": CLOCK, "concurrency": 1},
     "windows at once": {"start_date": after_since(-31), "concurrency": 8},
@@ -114,10 +114,13 @@ def expected(sandbox: Sandbox) -> set[str]:
 def read(server: Sandbox, tmp_path: Path) -> Read:
     """Read leads with these settings and this state, in this process."""
     # Reading the entries of all streams would take longer.
-    catalog = {"streams": [entries(only("leads"))["leads"]]}
+    leads = entries(only("leads"))["leads"]
     base = {"base_url": server.url, "api_key": API_KEY, "page_size": 10}
 
     def read(config: dict[str, Any], state: dict[str, Any] | None = None) -> Run:
+        # A list of everything has no end.
+        method = "FULL_TABLE" if config.get("end_date", "") is None else "INCREMENTAL"
+        catalog = {"streams": [{**leads, "replication_method": method}]}
         return run_in_process(
             tmp_path, base | config, catalog=catalog, state=state, tap=HurriedTap
         )

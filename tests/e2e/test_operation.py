@@ -45,8 +45,8 @@ def test_the_script_says_what_failed_and_what_changed(walk: Walk) -> None:
         # The second time, it is known.
         assert len(printed) == (0 if number else 2), printed
         if printed:
-            assert "'company'" in "".join(printed)
-            assert "'fullname'" in "".join(printed)
+            assert "company" in "".join(printed)
+            assert "fullname" in "".join(printed)
     down = "postgresql+psycopg://loader:secret@127.0.0.1:9/warehouse"
     printed = run(walk, f"export TARGET_POSTGRES_SQLALCHEMY_URL={down}")
     assert printed[0].startswith("target-postgres: ")
@@ -54,7 +54,7 @@ def test_the_script_says_what_failed_and_what_changed(walk: Walk) -> None:
     assert printed[-1] == "exited with 1"
     printed = run(walk, only_leads, "export TAP_LEADINTENT_API_KEY=of-somebody-else")
     assert printed[0].startswith("tap-leadintent: ")
-    assert "the API refused the key" in printed[0]
+    assert "HTTP 401" in printed[0]
     assert printed[-1] == "exited with 1"
 
 

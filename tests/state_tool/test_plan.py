@@ -69,7 +69,7 @@ def test_an_instant_has_been_read_or_will_be(settings: Settings) -> None:
         "2026-05-31": f"read, with all {interval}; the next run reads it: read again,"
         " as some records appear late (lookback_days)",
         "2026-06-02": "not read yet; the next run reads it: new since the last run; "
-        "read again by the first run after 2026-06-03T02:00:00Z",
+        "read again by the first run after 2026-06-03T08:00:00Z",
     }.items():
         line, _ = plan(settings(), "--at", instant).splitlines()
         assert line == f"leads: date_found at {instant}T00:00:00Z: {text}"
@@ -82,7 +82,9 @@ def test_filters_and_fields_that_are_left_out_are_named(settings: Settings) -> N
     path = settings(filters={"leads": filters}, exclude_fields={"leads": excluded})
     first, second, *_ = plan(path, "--at", "2026-04-15").splitlines()
     assert first.endswith('only records that match filters.leads: {"sheet_ids": ["ä"]}')
-    assert second.endswith("what exclude_fields.leads names: full_name, company.name")
+    assert second.endswith(
+        "the fields of exclude_fields.leads: full_name, company.name"
+    )
     assert first.startswith("leads: ")
     assert plan(path).splitlines()[3] == first.replace("leads: ", "  ", 1)
 
