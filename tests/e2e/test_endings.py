@@ -100,7 +100,7 @@ def test_a_failed_run_does_not_wait_for_other_responses(tmp_path: Path) -> None:
     with listening(refuse_the_oldest) as (host, port):
         config = {**PATIENT, "base_url": f"http://{host}:{port}"}
         run = TapProcess(tmp_path, config, catalog=LEADS).finish()
-    assert "(HTTP 401" in run.failed()
+    assert "(page 2: HTTP 401" in run.failed()
 
 
 def test_a_signal_does_not_wait_for_a_target_that_stopped_reading(
