@@ -170,7 +170,7 @@ def test_a_log_configuration_gets_metrics_and_figures_as_fields(  # noqa: PLR091
     for metric in ("record_count", "sync_duration", "http_request_count"):
         found = [each["tags"]["stream"] for each in metrics if each["metric"] == metric]
         assert found == [*streams]
-    counts = {"record_count": [3, 0, 3], "http_request_count": [2, 1, 3]}
+    counts = {"record_count": [3, 0, 3], "http_request_count": [2, 1, ANY]}
     for metric, values in counts.items():
         found = [each["value"] for each in metrics if each["metric"] == metric]
         assert found == values

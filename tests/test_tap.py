@@ -24,7 +24,7 @@ from tests.support.runs import SINCE
 _Suite = get_tap_test_class(
     TapLeadIntent,
     # The address is not yet known where tests are collected, and not needed there.
-    config=VALID,
+    config={**VALID},
 )
 
 

@@ -82,20 +82,24 @@ def test_a_signal_does_not_wait_for_a_name_lookup(
 
 def test_a_failed_run_does_not_wait_for_other_responses(tmp_path: Path) -> None:
     others_wait = Event()
+    more = {"data": [{"id": "a"}], "cursor": {"next": "b", "has_more": True}}
 
     def refuse_the_oldest(connection: socket.socket) -> None:
         body = json.loads(read_request(connection).partition(b"\r\n\r\n")[2])
-        if body["date_found"]["start_time"] <= SINCE:
-            assert others_wait.wait(TIMEOUT)
-            connection.sendall(response(b"", status="401 Unauthorized"))
-        else:
+        if body["date_found"]["start_time"] > SINCE:
             others_wait.set()
             connection.recv(1)
+        elif "after" not in body["cursor"]:
+            # Until a page has come, one request is sent at a time.
+            connection.sendall(response(json.dumps(more).encode()))
+        else:
+            assert others_wait.wait(TIMEOUT)
+            connection.sendall(response(b"", status="401 Unauthorized"))
 
     with listening(refuse_the_oldest) as (host, port):
         config = {**PATIENT, "base_url": f"http://{host}:{port}"}
         run = TapProcess(tmp_path, config, catalog=LEADS).finish()
-    assert "(HTTP 401" in run.failed()
+    assert "(page 2: HTTP 401" in run.failed()
 
 
 def test_a_signal_does_not_wait_for_a_target_that_stopped_reading(

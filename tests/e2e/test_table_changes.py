@@ -251,17 +251,13 @@ def test_leads_that_the_api_no_longer_returns_have_an_older_time(
     noted, missing, _, deletion = re.findall(r"```sql\n(.*?)```", text, re.DOTALL)
     fill(sandbox, leads=300)
     leads = table("leads")
-    leads.run(recheck_days=1)
+    leads.run()
     first = sandbox.remove("leads", *[*leads.rows()][:3])
 
-    # As if all of it had happened 40 days ago. The next run rechecks everything.
+    # As if all of it had happened 40 days ago. The next run reads everything again.
     older = "_sdc_extracted_at = _sdc_extracted_at - INTERVAL '40 days'"
     leads.execute(f"UPDATE tap_leadintent.leads SET {older}")  # noqa: S608 - our own
-    assert leads.state
-    for entry in leads.state["bookmarks"]["leads"]["coverage"]:
-        if "rechecked" in entry:
-            entry["rechecked"] = SINCE
-    leads.run(recheck_days=1)
+    leads.run(lookback_days=365)
     assert {lead for (lead,) in leads.execute(missing)} == {*first}
 
     second = sandbox.remove("leads", *[*expected_rows(sandbox, "leads")][:2])
