@@ -19,19 +19,12 @@ from tests.support.model import (
     seconds_of,
     steady,
 )
+from tests.support.model_runs import count_requests as count
 from tests.support.model_runs import run
 from tests.support.store import Store
 
 FULL = {"page_size": 100}
 """Settings as most users have them."""
-
-
-def count(api: Api) -> int:
-    """Return how many requests were sent since the last call."""
-    sent = len(api.requests) + len(api.refused)
-    api.requests.clear()
-    api.refused.clear()
-    return sent
 
 
 @dataclass

@@ -130,6 +130,14 @@ def run(  # noqa: PLR0913
     return True
 
 
+def count_requests(api: Api) -> int:
+    """Return how many requests were sent since the last call, and forget them."""
+    sent = len(api.requests) + len(api.refused)
+    api.requests.clear()
+    api.refused.clear()
+    return sent
+
+
 def asked(api: Api) -> list[tuple[str, str, str]]:
     """Return the ranges that were asked for since the last call, and forget them."""
     ranges = [
