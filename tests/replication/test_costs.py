@@ -1,6 +1,7 @@
 """What odd histories and odd APIs cost, in requests; nothing of them is lost."""
 
 import re
+import tracemalloc
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -227,3 +228,21 @@ def test_an_api_that_is_down_ends_the_run_soon(status: int) -> None:
     with pytest.raises(RunError):
         run(api, store, {}, selected=streams)
     assert count(api) <= 20
+
+
+def test_refused_bodies_are_not_kept() -> None:
+    @dataclass
+    class Verbose(Api):
+        def respond(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+            status, page = super().respond(body)
+            return status, page if status == 200 else {"x": "a" * 2_000_000}
+
+    api = Verbose(now=90 * DAY, leads=steady(90 * 24), broken=(9 * DAY, 9 * DAY + HOUR))
+    tracemalloc.start()
+    with pytest.raises(RunError, match="what is missing"):
+        run(api, Store(), {**FULL, "max_retries": 0, "concurrency": 8})
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(api.refused) >= 29
+    # Each of the eight readers may have one, also as text.
+    assert peak < 8 * 3 * 2_000_000
