@@ -26,6 +26,7 @@ from tap_leadintent.api.page import Page, Records
 from tap_leadintent.config.scope import scope_of
 from tap_leadintent.errors import StreamError, replication_command
 from tap_leadintent.findings import Finding, Findings
+from tap_leadintent.holes import KEPT, Holes
 from tap_leadintent.progress import StepProgress, StreamStats, counted
 from tap_leadintent.ranges import Endpoint, range_fields
 from tap_leadintent.records.contradictions import Contradictions
@@ -41,17 +42,12 @@ from tap_leadintent.replication.source import Source, key_mark
 from tap_leadintent.singer.log import summarize
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.state_warnings import run_warnings, stream_warnings
-from tap_leadintent.times import format_instant, format_interval, utc_timestamp
+from tap_leadintent.times import format_instant, parse_instant, utc_timestamp
 
 Record = dict[str, Any]
 
 _FIELDS = "fields"
 """Key of a stream's state: the fields without a column that a run has named."""
-
-_MAX_NAMED = 3
-"""Holes that the error of a stream names."""
-
-_KEPT = "set a later start_date if the API keeps no older records"
 
 _MONTH = 30 * DAY
 
@@ -108,7 +104,7 @@ class LeadIntentStream(SingerStream):
         """The request fields that the setting `filters` holds for this stream."""
         self.exclusion = Exclusion(self.config["exclude_fields"].get(self.name, ()))
         """The fields that `exclude_fields` removes from each record."""
-        self._holes: list[StepPage[Page]] = []
+        self._holes = Holes()
         if self.exclusion:
             self.schema = self.exclusion.prune(self.schema)
 
@@ -237,7 +233,7 @@ class LeadIntentStream(SingerStream):
                     self.name,
                     summarize(json.dumps(self.filters)),
                 )
-            self._raise_for_holes()
+            self._holes.raise_if_any(parse_instant(self.config["start_date"]))
             self._shaper.raise_for_left_out()
         finally:
             with http_request_counter(self.name, openapi.PATHS[self.name]) as counter:
@@ -263,7 +259,7 @@ class LeadIntentStream(SingerStream):
                         self.flush()
                         self.stats.log_progress(self.logger, self.name)
                     else:
-                        _add_hole(self._holes, page)
+                        self._holes.add(page)
                     if page.is_last:
                         self._note_total(page, brought)
                         brought = 0
@@ -325,7 +321,7 @@ class LeadIntentStream(SingerStream):
         except StreamError as error:
             if has_read or self.newest_covered or not error.may_be_range:
                 raise
-            hint = _KEPT
+            hint = KEPT
             if not self.is_incremental:
                 hint = replication_command(self.name, REPLICATION_INCREMENTAL)
                 hint = f"if it demands a time range: {hint}"
@@ -380,26 +376,6 @@ class LeadIntentStream(SingerStream):
             )
         self.checkpoint()
 
-    def _raise_for_holes(self) -> None:
-        """Say which intervals could not be read, if there are some."""
-        holes = self._holes
-        if not holes:
-            return
-        texts = [
-            f"{hole.step.range_name} {format_interval(hole.window)} ({_reason(hole)})"
-            for hole in holes[:_MAX_NAMED]
-        ]
-        if more := len(holes) - len(texts):
-            texts.append(f"{counted(more, 'interval')} more")
-        advice = "tell the API's support if this stays"
-        oldest = min(hole.window[0] for hole in holes)
-        if oldest == scope_of(self.config, self.ranges).start:
-            advice = _KEPT
-        raise StreamError(
-            f"{advice}; each run tries again to read what is missing, and everything "
-            f"else was read: {', '.join(texts)}"
-        )
-
     @override
     def current_state(self) -> dict[str, Any]:
         state: dict[str, Any] = {}
@@ -448,18 +424,3 @@ class LeadIntentStream(SingerStream):
             self.messages_for(row)
         self._shaper.raise_for_left_out()
         self.logger.info("ok")
-
-
-def _reason(hole: StepPage[Page]) -> str:
-    error = hole.error
-    return error.why if isinstance(error, StreamError) else str(error)
-
-
-def _add_hole(holes: list[StepPage[Page]], hole: StepPage[Page]) -> None:
-    """Add a hole to others, or to the last one if that ends where it begins."""
-    start, end = hole.window
-    last = holes[-1] if holes else None
-    if last and last.step is hole.step and last.window[1] == start:
-        holes[-1] = last._replace(window=(last.window[0], end))
-    else:
-        holes.append(hole)
