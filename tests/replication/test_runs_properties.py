@@ -138,8 +138,12 @@ def run_beside_hole(
         assert api.broken
         store.end()
         begin, end = api.broken
-        # Windows overlap by a second, and a range includes its ends.
-        return "each run tries this again" in str(error), (begin - 2, end + 2)
+        return "each run tries again" in str(error), hole_around(begin, end)
+
+
+def hole_around(begin: float, end: float) -> tuple[float, float]:
+    """Return what may be left: at least a minute, and at most twice what is broken."""
+    return begin - 120, end + (end - begin) + 120
 
 
 def touches(hole: tuple[float, float], lead: Lead) -> bool:
