@@ -76,9 +76,10 @@ def picture(command: str, printed: str) -> str:
         for cell in re.finditer(r"\S+( \S+)*", line)
     )
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="830" '
+        f'<svg role="img" xmlns="http://www.w3.org/2000/svg" width="830" '
         f'height="{40 + 18 * len(lines)}" font-family="monospace" font-size="14" '
-        f'fill="#ddd" xml:space="preserve">\n{_HEAD}\n{texts}</svg>\n'
+        f'fill="#ddd" xml:space="preserve">\n'
+        f"<title>What {command.rsplit(maxsplit=1)[-1]} prints</title>\n{_HEAD}\n{texts}</svg>\n"
     )
 
 
