@@ -2,14 +2,14 @@
 
 The file is named as in the SDK's template; the client itself is in `api/http.py`.
 
-This is the way of a page; `tests/test_page_walk.py` fails if it leads through other
-files. A reader thread sends one request (`api/http.py`) as soon as the rate limit
-allows it (`api/limits.py`). `api/clock.py` keeps the server's time, which `times.py`
-parses, and `api/health.py` knows that a request has succeeded. `api/failures.py` knows
-which statuses are a success. `api/page.py` decodes everything except the records.
-`api/chain.py` and `api/pagination.py` follow the cursor; `ranges.py` does so for a time
-range. `replication/reader.py` keeps the page until its window has been read, and
-`replication/windows.py` decides, with `replication/ledger.py`, whether it is cut.
+This is the way of a page. A reader thread sends one request (`api/http.py`) as soon as
+the rate limit allows it (`api/limits.py`). `api/clock.py` keeps the server's time,
+which `times.py` parses, and `api/health.py` knows that a request has succeeded.
+`api/failures.py` knows which statuses are a success. `api/page.py` decodes everything
+except the records. `api/chain.py` and `api/pagination.py` follow the cursor;
+`ranges.py` does so for a time range. `replication/reader.py` keeps the page until its
+window has been read, and `replication/windows.py` decides, with
+`replication/ledger.py`, whether it is cut.
 
 The main thread emits the records in the order of time. `replication/plan_reader.py`
 takes the page, and `api/page.py` decodes its records. `records/contradictions.py`
