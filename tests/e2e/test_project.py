@@ -1,11 +1,14 @@
 """The lines of the pages, each page in a Meltano project of its own."""
 
+import shutil
+
 import pytest
 import yaml
 
 from tap_leadintent.definitions import FOLDER
 from tests.support.clones import Repository
 from tests.support.helpers import API_KEY, STREAMS
+from tests.support.pages import README, ROOT, section, shell_blocks
 from tests.support.rows import expected_rows
 from tests.support.walk import RUN, SIZES, Walk, lines_of
 
@@ -13,6 +16,21 @@ pytestmark = pytest.mark.long
 LOGGED = 'import sys\nprint("This is the newer code.", file=sys.stderr)\n'
 # A run without them would be one of another definition.
 SOME_DEFAULTS = {"load_method": "upsert", "use_copy": True, "validate_records": False}
+
+
+def test_readme(walk: Walk) -> None:
+    repository = Repository(walk.shell.folder / "repository")
+    shutil.copy(ROOT / "uv.lock", repository.folder)
+    repository.commit()
+    repository.git("clone", ".", str(walk.shell.folder / "clone"))
+    (lines,) = shell_blocks(section(README, "## With your key"))
+    # It fails if there is something to do, which does not keep a reader from going on.
+    lines = lines.replace("-check\n", "-check || true\n")
+    printed = walk.shell(lines, folder="clone")
+    assert "May the key read it? yes" in printed
+    assert "150 records" in printed
+    output = (walk.shell.folder / "clone/output").iterdir()
+    assert {path.name.partition("-")[0] for path in output} == {*STREAMS}
 
 
 def test_install(new_walk: Walk) -> None:

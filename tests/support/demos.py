@@ -66,6 +66,7 @@ def open_folder() -> Iterator[Path]:
 
 def picture(command: str, printed: str) -> str:
     """Return a picture of a command and what it has printed, without next steps."""
+    name = command.rpartition(" ")[2]
     printed = printed.partition("\nTo continue")[0].rstrip()
     lines = [f"$ {command}", *printed.splitlines()]
     # Each cell has its own place, as the fonts of a page differ in width.
@@ -76,9 +77,10 @@ def picture(command: str, printed: str) -> str:
         for cell in re.finditer(r"\S+( \S+)*", line)
     )
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="830" '
+        f'<svg role="img" xmlns="http://www.w3.org/2000/svg" width="830" '
         f'height="{40 + 18 * len(lines)}" font-family="monospace" font-size="14" '
-        f'fill="#ddd" xml:space="preserve">\n{_HEAD}\n{texts}</svg>\n'
+        f'fill="#ddd" xml:space="preserve">\n'
+        f"<title>What {name} prints</title>\n{_HEAD}\n{texts}</svg>\n"
     )
 
 

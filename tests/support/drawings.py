@@ -19,19 +19,18 @@ _OWN, _OTHER, _AGAIN = "#1a9e86", "#8c959f", "#c98200"
 _THEMES = (
     "text {fill: #24292f} @media (prefers-color-scheme: dark) {text {fill: #e6edf3}}"
 )
-# Name, and the parts of the time from `start_date` to the start of the run. Small gaps
-# separate the windows.
-_TIME = (
-    ("covered before", _OWN, [(0.0, 0.3), (0.45, 0.9)]),
+# A lead, where it lies on each axis, and how it is read. What is recent has more space.
+_LEADS = (
+    ("found today,\nwith a signal of today", 0.96, 0.96, "read by both"),
+    ("found today,\nwith a signal of last month", 0.96, 0.4, "read by date_found"),
+    ("found a year ago,\nwith a signal of today", 0.1, 0.96, "read by latest_signal"),
     (
-        "read now: what is missing, in windows",
-        _AGAIN,
-        [(0.3, 0.348), (0.352, 0.398), (0.402, 0.45), (0.9, 1.0)],
+        "found five days ago, but\nin the API only since today",
+        *(0.62, 0.62, "read within 10 days"),
     ),
-    ("read now: the lookback", _AGAIN, [(0.8, 0.9)]),
-    ("read now: recheck_days", _AGAIN, [(0.15, 0.2)]),
-    ("covered after", _OWN, [(0.0, 1.0)]),
 )
+_NEW, _AGE = 0.9, 0.2
+"""Where the band begins that an hourly run reads, and the one that runs read again."""
 
 # In inches. The font of the reader may be wider than the one that is measured here.
 rcParams["figure.constrained_layout.w_pad"] = 0.15
@@ -51,18 +50,33 @@ def speed(seconds: Mapping[str, float]) -> str:
     for row, name in enumerate(names):
         axes.text(0, row - 0.33, name)
     axes.set_axis_off()
-    return _svg(figure)
+    return _svg(figure, "The seconds that each client took")
 
 
 def time() -> str:
-    """Return a drawing of what a run reads after an earlier one was interrupted."""
-    figure, axes = _empty(height=2.1)
-    for row, (_, colour, parts) in enumerate(_TIME):
-        widths = [(begin, end - begin) for begin, end in parts]
-        axes.broken_barh(widths, (row - 0.35, 0.7), color=colour, linewidth=0)
-    axes.set_yticks(range(len(_TIME)), [name for name, _, _ in _TIME])
-    axes.set_xticks([0, 1], ["start_date", "start of the run"])
-    return _svg(figure)
+    """Return a drawing of what an hourly run reads of four leads, by both ranges."""
+    figure = Figure((7.5, 3.3), layout="constrained")
+    both = figure.subplots(1, 2, sharey=True)
+    for axes, name, column in zip(
+        both, ("date_found", "latest_signal"), (1, 2), strict=True
+    ):
+        axes.axvspan(_AGE, _NEW, facecolor=_AGAIN, alpha=0.15, linewidth=0)
+        axes.axvspan(_NEW, 1, facecolor=_OWN, alpha=0.4, linewidth=0)
+        for row, lead in enumerate(_LEADS):
+            axes.axhline(row, color=_OTHER, linewidth=0.5)
+            place = float(lead[column])
+            colour = _OWN if place > _NEW else _OTHER
+            axes.plot(place, row, "o", color=colour, markersize=9)
+        axes.set_title(name, loc="left", fontsize=11, fontfamily="monospace")
+        axes.set_xticks([_AGE, 0.95], ["85 days ago", "now"])
+        axes.set(xlim=(0, 1), ylim=(len(_LEADS) - 0.5, -0.5), frame_on=False)
+        axes.tick_params(length=0)
+    both[0].set_yticks(range(len(_LEADS)), [lead[0] for lead in _LEADS])
+    for row, lead in enumerate(_LEADS):
+        both[1].text(1.04, row, lead[3], va="center")
+    legend = "green: read by this hourly run; yellow: read again by later runs"
+    figure.supxlabel(legend, fontsize=10)
+    return _svg(figure, "Four leads on two time axes, and what an hourly run reads")
 
 
 def _empty(height: float) -> tuple[Figure, Axes]:
@@ -74,12 +88,15 @@ def _empty(height: float) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _svg(figure: Figure) -> str:
+def _svg(figure: Figure, title: str) -> str:
     # The metadata would name the date and the version of the library.
     metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
     picture = StringIO()
     figure.savefig(picture, format="svg", transparent=True, metadata=metadata)
-    return picture.getvalue().replace("<style", f"<style>{_THEMES}</style>\n  <style")
+    svg = picture.getvalue().replace("<svg ", '<svg role="img" ', 1)
+    return svg.replace(
+        "<defs>", f"<title>{title}</title>\n <defs>\n  <style>{_THEMES}</style>", 1
+    )
 
 
 if __name__ == "__main__":
