@@ -15,7 +15,7 @@ from tap_leadintent.errors import TAP_NAME
 from tap_leadintent.openapi import PATHS, is_documented
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import STREAMS, declared_stream
-from tests.support.pages import README, ROOT, section, tables
+from tests.support.pages import README, ROOT, blocks, section, tables
 
 # The SDK adds its own settings to the schema as soon as a tap is made.
 OF_THE_SDK = ("batch_config", "faker_config", "flattening_", "stream_map")
@@ -99,6 +99,25 @@ def test_the_page_of_tables_has_every_column_with_its_type(name: str) -> None:
         ranges = ", ".join(f"`{each}`" for each in stream.ranges)
         ranges_by_table = [(row["Table"], row["Time ranges"]) for row in found[1]]
         assert (f"`{name}`", ranges) in ranges_by_table
+
+
+def has_column(name: str, field: str) -> bool:
+    rows = columns(declared_stream(name).schema["properties"])
+    return is_documented(name) and f"`{field}`" in {column for column, _ in rows}
+
+
+def test_the_picture_of_tables_has_every_stream_and_tells_joins_from_guesses() -> None:
+    text = (ROOT / "docs" / "tables.md").read_text(encoding="utf-8")
+    (picture,) = blocks(text, "mermaid")
+    keys = dict(re.findall(r"^ +(\w+) { text (\w+) PK }$", picture, re.MULTILINE))
+    assert keys == {name: declared_stream(name).primary_keys[0] for name in STREAMS}
+    joins = re.findall(r'(\w+) \S\S(--|\.\.)\S\S (\w+) : "(.*)"', picture)
+    assert {each for one, _, other, _ in joins for each in (one, other)} == {*STREAMS}
+    assert len(joins) == picture.count(" : ")
+    for one, line, other, label in joins:
+        field = label.removeprefix("guess: ")
+        is_known = has_column(one, field) and has_column(other, field)
+        assert (line, label == field) == (("--", True) if is_known else ("..", False))
 
 
 @pytest.mark.parametrize("page", ["scaling.md", "examples/airflow/backfill.py"])

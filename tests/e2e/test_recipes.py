@@ -87,7 +87,7 @@ def test_filters_and_leaving_accounts(walk: Walk) -> None:
 
 def test_maps(walk: Walk) -> None:
     heading = "## A person who must not come back"
-    (history,) = lines_of("recipes.md", "## Every signal of a lead as history")
+    (history,) = lines_of("recipes.md", "## Keep earlier signals of a lead")
     (erased,) = lines_of("recipes.md", heading)
     (several,) = lines_of("recipes.md", "## Several stream maps")
     for lead in ("lead_123", "lead_124"):

@@ -14,7 +14,7 @@ from tap_leadintent.demo.postgres import Postgres
 from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import Run, entries, only
 from tests.support.in_process import run_in_process, typed_catalog
-from tests.support.pages import ROOT, section, settings_of_tap
+from tests.support.pages import ROOT, blocks, section, settings_of_tap
 from tests.support.postgres import Rows, rows_by_id, rows_of, without_metadata
 from tests.support.rows import expected_rows, without
 from tests.support.runs import DAY, SINCE, fill
@@ -182,7 +182,7 @@ def test_excluded_values_stay_in_the_table_until_the_pages_statements_remove_the
     table: Callable[[str], Table], sandbox: Sandbox
 ) -> None:
     text = section(OF_COLUMNS, "## Keeping names and personal data out")
-    removal, _ = re.findall(r"```sql\n(.*?)```", text, re.DOTALL)
+    (removal,) = blocks(text, "sql")
     config = settings_of_tap(text)
     (drop,) = re.findall("-- or (.*)", removal)
 
@@ -219,7 +219,7 @@ def test_excluded_values_stay_in_the_table_until_the_pages_statements_remove_the
 def test_a_history_keeps_every_signal_beside_the_newest(
     table: Callable[[str], Table], sandbox: Sandbox
 ) -> None:
-    config = settings_of_tap(section(RECIPES, "## Every signal of a lead as history"))
+    config = settings_of_tap(section(RECIPES, "## Keep earlier signals of a lead"))
     fill(sandbox, leads=300)
     sandbox.insert("leads", {"id": "unobserved"}, found_at=SINCE)
     leads = table("leads")
@@ -248,24 +248,17 @@ def test_leads_that_the_api_no_longer_returns_have_an_older_time(
     table: Callable[[str], Table], sandbox: Sandbox
 ) -> None:
     text = section(RECIPES, "## Leads that were deleted")
-    noted, missing, _, deletion = re.findall(r"```sql\n(.*?)```", text, re.DOTALL)
+    (query,) = blocks(text, "sql")
     fill(sandbox, leads=300)
     leads = table("leads")
     leads.run()
-    first = sandbox.remove("leads", *[*leads.rows()][:3])
-
-    # As if all of it had happened 40 days ago. The next run reads everything again.
-    older = "_sdc_extracted_at = _sdc_extracted_at - INTERVAL '40 days'"
-    leads.execute(f"UPDATE tap_leadintent.leads SET {older}")  # noqa: S608 - our own
-    leads.run(lookback_days=365)
-    assert {lead for (lead,) in leads.execute(missing)} == {*first}
-
-    second = sandbox.remove("leads", *[*expected_rows(sandbox, "leads")][:2])
-    example, now = "2026-06-01 02:00:00", f"{datetime.now(UTC):%F %T.%f}"
+    gone = sandbox.remove("leads", *[*leads.rows()][:3])
+    query = query.replace("2026-06-01 02:00:00", f"{datetime.now(UTC):%F %T.%f}")
     leads.refresh()
-    found = leads.execute(noted.replace(example, now))
-    assert {lead for (lead,) in found} == {*first, *second}
-    leads.execute(deletion.replace(example, now))
+    leads.run()
+    assert {lead for (lead,) in leads.execute(query)} == {*gone}
+    assert "`DELETE` in place of `SELECT id`" in text
+    leads.execute(query.replace("SELECT id", "DELETE"))
     assert leads.rows() == expected_rows(sandbox, "leads")
 
 

@@ -27,7 +27,7 @@ KEYS = {model["name"]: model["columns"][0]["name"] for model in MODELS}
 
 
 HISTORY = settings_of_tap(
-    section(ROOT / "docs/recipes.md", "## Every signal of a lead as history")
+    section(ROOT / "docs/recipes.md", "## Keep earlier signals of a lead")
 )
 TYPED = "typed"
 LOADS: dict[str, list[Json]] = {
