@@ -146,9 +146,11 @@ class Probe:
             raise UnsettledError("no requests are left; see --max-requests")
         client, stats = replace(self.stream.client, page_size=limit), self.stream.stats
         began = time.monotonic() - stats.waited_seconds
-        retries = min(left - 1, _RETRIES if self.answers else left)
+        has_succeeded = self.stream.run_context.health.has_succeeded
+        # Another request of the stream is then sent although the first one has failed.
+        retries = _RETRIES if has_succeeded or not self.answers else 0
         try:
-            page = client.fetch(fields, after, Event(), retries)
+            page = client.fetch(fields, after, Event(), min(left - 1, retries))
             records = page.decode().data
         except StreamError as error:
             return error

@@ -75,7 +75,6 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("page_size", "50", ": '50' is not a whole number; leave out the quotes"),
     ("window_days", 0, ": 0 is too small; it must be more than 0"),
     ("window_days", 1e20, ": 100000000000000000000 is too large; the most is 36525"),
-    ("infer_columns", "maybe", ": 'maybe' is not true or false, such as false"),
     ("start_date", "yesterday", NO_DATE),
     ("recheck_days", 30, ": lookback_days has taken its place, such as 30"),
     ("lookback_minutes", 60, ": lookback_days has taken its place, such as 30"),
