@@ -14,10 +14,9 @@ import click
 import msgspec
 from genson import SchemaBuilder
 
-from tap_leadintent.checkup.probe import Api, Probe
-from tap_leadintent.errors import StreamError
+from tap_leadintent.checkup.probe import Api, Probe, readable
 from tap_leadintent.openapi import STREAM_NAMES, is_documented
-from tap_leadintent.singer.errors import ConfigError, RunError
+from tap_leadintent.singer.errors import ConfigError
 from tap_leadintent.singer.log import redact
 from tap_leadintent.tap import TapLeadIntent
 from tap_leadintent.times import utc_timestamp
@@ -62,22 +61,17 @@ def sample(tap: TapLeadIntent, pages: int) -> dict[str, list[Record]]:
     Raises:
         RunError: No stream can be read.
     """
-    api, samples, problem = Api(tap, _MOST_REQUESTS), dict[str, list[Record]](), ""
-    for name in STREAM_NAMES:
-        if is_documented(name):
-            continue
-        try:
-            read = Probe(tap.endpoint_streams[name], api).pages(pages)
-        except StreamError as error:
-            problem = f"{name}: {error.message}"
-            click.echo(f"Warning: no columns: {problem}", err=True)
-            if tap.endpoint_streams[name].run_context.health.note_failure(error):
-                break
-        else:
-            samples[name] = [record for page in read for record in page.records]
-    if not samples:
-        raise RunError(problem)
-    return samples
+    api = Api(tap, _MOST_REQUESTS)
+    streams = [s for name, s in tap.endpoint_streams.items() if not is_documented(name)]
+    probes = (Probe(stream, api) for stream in streams)
+
+    def warn(problem: str) -> None:
+        click.echo(f"Warning: no columns: {problem}", err=True)
+
+    return {
+        probe.stream.name: [r for page in probe.pages(pages) for r in page.records]
+        for probe in readable(probes, pages, warn)
+    }
 
 
 def extend(
