@@ -91,8 +91,8 @@ def check(
     """
     can_read = [*readable(probes)]
     for name, each in QUESTIONS.items():
-        sent = probes[0].api.sent
-        progress(f"{each.group}: {each.text} ({sent} requests so far)")
+        left = probes[0].api.left
+        progress(f"{each.group}: {each.text} (at most {left} requests)")
         asked = probes if name == "may_read" else can_read
         if each.scope == "range":
             asked = [part for probe in asked for part in probe.ranges]

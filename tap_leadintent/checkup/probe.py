@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Event
@@ -58,21 +57,14 @@ class Answer(NamedTuple):
                     yield path
 
 
-class Pin(NamedTuple):
-    """A record that a time range returns where its own time is, a whole second."""
-
-    key: str
-    second: int
-    path: Path
-
-
 class Api(HTTPAdapter):
     """Counts the requests of a tap, and hears what the responses say."""
 
     def __init__(self, tap: TapLeadIntent, most: int) -> None:
         """Listen to a tap, which may send so many requests at most."""
         super().__init__()
-        self.tap, self._most = tap, most
+        self.left = most
+        """How many requests may still be sent."""
         self.heard: list[requests.Response] = []
         self.now = int(time.time())
         """The server's time at the first response."""
@@ -82,18 +74,9 @@ class Api(HTTPAdapter):
         session.mount("https://", self)
         session.mount("http://", self)
 
-    @property
-    def sent(self) -> int:
-        """How many requests have been sent."""
-        return sum(stream.stats.requests for stream in self.tap.streams.values())
-
-    @property
-    def left(self) -> int:
-        """How many requests may still be sent."""
-        return self._most - self.sent
-
     @override
     def send(self, *args: Any, **kwargs: Any) -> requests.Response:
+        self.left -= 1
         response = super().send(*args, **kwargs)
         date = times.parse_http_date(response.headers.get("Date", ""))
         if date and not self.heard:
@@ -208,32 +191,20 @@ class Probe:
         return {*page.keys} if (page := self.between(start, end)) else set()
 
     @cached_property
-    def sample(self) -> tuple[int, Answer]:
-        """The start of an interval that ends now and holds records, and its page."""
-        for days in (30, 365, 3_650, 7, 1):
-            start = self.api.now - days * DAY
-            if (page := self.between(start, self.api.now)) and page.keys:
-                return start, page
-        raise UnsettledError("it returns no record of the last ten years")
+    def pin(self) -> tuple[str, int, Path] | None:
+        """A record that the range returns where its own time is, and a whole second.
 
-    @cached_property
-    def pin(self) -> Pin | None:
-        """A record of which it is known where in the range it lies, if there is one."""
-        _, page = self.sample
-        documented = self.stream.time_fields.get(self.range)
-        for path in [documented] if documented else page.time_paths:
-            shown = zip(page.times(path), page.keys, strict=True)
-            whole = [(at, key) for at, key in shown if at and at.endswith(_WHOLE)]
-            for at, key in whole[:1]:
+        None if there is no such record; else what identifies it, its time and the path.
+        """
+        page = self.pages()[0]
+        for path in page.time_paths:
+            shown = zip(map(str, page.times(path)), page.keys, strict=True)
+            for at, key in [each for each in shown if each[0].endswith(_WHOLE)][:1]:
                 second = times.parse_instant(at)
                 near = self.between(second - 1, second + 1)
-                since = times.format_instant(second - 2 * DAY)
-                if (
-                    near
-                    and key in near.keys
-                    and min(map(str, near.times(path))) > since
-                ):
-                    return Pin(key, second, path)
+                others = near.times(path) if near and key in near.keys else [""]
+                if min(map(str, others)) > times.format_instant(second - 2 * DAY):
+                    return key, second, path
         return None
 
     @cached_property
@@ -242,28 +213,17 @@ class Probe:
         later = self.api.now + 365 * DAY
         return not self.pin and bool(self.keys(later, later + 1))
 
-    @property
-    def path(self) -> Path | None:
-        """The path of a time that one of the stream's ranges is about."""
-        for each in reversed(self.ranges):
-            with suppress(UnsettledError):
-                if each.pin:
-                    return each.pin.path
-        return None
-
     @cached_property
-    def day(self) -> tuple[int, int]:
-        """An interval of at most a day that holds records."""
+    def anchor(self) -> tuple[int, int]:
+        """A short interval that holds records."""
         if self.is_ignored:
             raise UnsettledError
         if self.pin:
-            return self.pin.second - 1, self.pin.second + 1
-        start, end = self.sample[0], self.api.now
-        while end - start > DAY:
-            middle = (start + end) // 2
-            is_first = self.keys(start, middle)
-            start, end = (start, middle) if is_first else (middle, end)
-        return start, end
+            return self.pin[1] - 1, self.pin[1] + 1
+        for days in (1, 7, 30, 365, 3_650):
+            if self.keys(start := self.api.now - days * DAY, self.api.now):
+                return start, self.api.now
+        raise UnsettledError("it returns no record of the last ten years")
 
 
 def readable(
@@ -281,19 +241,18 @@ def readable(
     Raises:
         RunError: No stream can be read.
     """
-    has_read, problem = False, ""
+    problem = ""
     for probe in probes:
+        health = probe.stream.run_context.health
         try:
             probe.pages(pages)
+            yield probe
         except StreamError as error:
             problem = error.message
             warn(f"{probe.stream.name}: {problem}")
-            if probe.stream.run_context.health.note_failure(error):
+            if health.note_failure(error):
                 break
         except UnsettledError:
             break
-        else:
-            has_read = True
-            yield probe
-    if not has_read:
+    if problem and not health.has_succeeded:
         raise RunError(problem)

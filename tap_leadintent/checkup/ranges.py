@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 from tap_leadintent import times
-from tap_leadintent.checkup.probe import DAY, Pin, Probe, UnsettledError
+from tap_leadintent.checkup.probe import DAY, Path, Probe, UnsettledError
 from tap_leadintent.checkup.questions import Found
 
 _OLDEST = 3_650
@@ -15,11 +15,11 @@ def restricts(probe: Probe) -> Found:
     return "ignored" if probe.is_ignored else "yes", {}
 
 
-def _pin(probe: Probe) -> Pin:
+def _pin(probe: Probe) -> tuple[str, int, Path]:
     if probe.is_ignored:
         raise UnsettledError
     if not probe.pin:
-        raise UnsettledError("no record shows its time in the range in whole seconds")
+        raise UnsettledError("no record shows its time there in whole seconds")
     return probe.pin
 
 
@@ -48,13 +48,15 @@ def is_rounded(probe: Probe) -> Found:
 
 def _width(probe: Probe, days: int) -> str:
     """Return what the API makes of a range that is so many days wide."""
-    start, end = probe.day
+    start, end = probe.anchor
+    if start < end - days * DAY / 2:
+        raise UnsettledError("it returns too few records")
     near, wide = probe.keys(start, end), probe.between(end - days * DAY, end)
-    if wide and near & {*wide.keys}:
-        return "yes"
-    if wide and wide.page.has_more:
-        raise UnsettledError("it holds too many records")
-    return "cut" if wide else "refused"
+    if wide and wide.page.has_more and near.isdisjoint(wide.keys):
+        raise UnsettledError("it returns too many records")
+    if not wide:
+        return "refused"
+    return "cut" if near.isdisjoint(wide.keys) else "yes"
 
 
 def may_be_a_year_wide(probe: Probe) -> Found:
@@ -75,8 +77,8 @@ def may_be_30_days_wide(probe: Probe) -> Found:
 
 def may_end_in_the_future(probe: Probe) -> Found:
     """May a range end in the future?"""
-    start, _ = probe.day
-    return "yes" if probe.between(start, probe.api.now + DAY) else "no", {}
+    now = probe.api.now
+    return "yes" if probe.between(now - DAY, now + DAY) else "no", {}
 
 
 def earliest(probe: Probe) -> int:

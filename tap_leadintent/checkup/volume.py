@@ -7,7 +7,7 @@ from statistics import fmean, median
 from typing import Any, NamedTuple
 
 from tap_leadintent import times
-from tap_leadintent.checkup.probe import DAY, Probe, UnsettledError
+from tap_leadintent.checkup.probe import DAY, Path, Probe, UnsettledError
 from tap_leadintent.checkup.questions import LONG_LIST, is_list_complete
 from tap_leadintent.checkup.ranges import earliest
 from tap_leadintent.errors import StreamError, replication_command
@@ -51,15 +51,19 @@ def estimate(probes: Iterable[Probe]) -> list[Volume]:
 
 def _rows(probe: Probe, place: float) -> float:
     """Estimate how many records a stream holds; see `_descend`."""
-    pages, path = probe.pages(LONG_LIST), probe.path
+    pages, path = probe.pages(LONG_LIST), _path(probe)
     is_long = pages[-1].page.has_more
     if not is_long and (not probe.ranges or is_list_complete(probe) == ("yes", {})):
         since = times.format_instant(_start(probe)) if path else ""
-        read = (at for page in pages for at in page.times(path or ()))
-        return sum(not path or str(at) >= since for at in read)
+        return sum(str(at) >= since for page in pages for at in page.times(path))
     if not probe.ranges or probe.ranges[0].is_ignored:
         raise UnsettledError
     return _descend(probe.ranges[0], _start(probe), probe.api.now, place)
+
+
+def _path(probe: Probe) -> Path:
+    """Return the path of a time that a range is about; empty if there is none."""
+    return next((each.pin[2] for each in probe.ranges[::-1] if each.pin), ())
 
 
 def _start(probe: Probe) -> int:
@@ -69,23 +73,21 @@ def _start(probe: Probe) -> int:
 
 def _volume(probe: Probe, counts: Sequence[float]) -> Volume:
     stream, config, now = probe.stream, probe.stream.config, probe.api.now
+    at = (times.time_at(_path(probe), each) for each in probe.records.values())
+    oldest = min(filter(None, at), default="")
     first = hourly = (rows := fmean(counts)) / config["page_size"]
     if stream.is_incremental:
-        span = now - _start(probe)
-        month = probe.ranges[0].between(now - 30 * DAY, now)
-        if month and not month.page.has_more:
-            hourly, span = len(month.keys) / config["page_size"], 30 * DAY
+        start = _start(probe)
+        span = now - max(start, times.parse_instant(oldest) if oldest else start)
         # A time is read again whenever its age has about doubled.
         readings = 1 + log2(max(1.0, 24 * config["lookback_days"]))
-        hourly = max(1, readings * hourly / span * 3_600 + 0.5)
-        windows = ceil((now - _start(probe)) / DAY / config["window_days"])
-        first = _PROBES + windows + _PARTLY_FULL * first
+        hourly = readings * hourly * 3_600 / max(span, DAY) + 0.5
+        first = _PROBES + ceil((now - start) / DAY / config["window_days"])
+        first += _PARTLY_FULL * rows / config["page_size"]
     count = len(probe.ranges) if stream.is_incremental else 1
-    at = (times.time_at(probe.path or (), each) for each in probe.records.values())
-    oldest = min(filter(None, at), default="")[:7]
-    seconds = median(answer.seconds for answer in probe.known)
     requests = [count * max(1, each) for each in (first, hourly)]
-    return Volume(stream.name, oldest, round(rows), seconds, *requests)
+    seconds = median(answer.seconds for answer in probe.known)
+    return Volume(stream.name, oldest[:7], round(rows), seconds, *requests)
 
 
 def _descend(probe: Probe, start: int, end: int, place: float) -> float:
@@ -145,16 +147,17 @@ def suggest(
     for name, worst in (("start_date", max), ("page_size", min), ("window_days", min)):
         if several := [each[name] for each in values if each.get(name)]:
             settings[name] = worst(several)
-    if any(each.status_code == 429 for each in probes[0].api.heard):  # noqa: PLR2004
-        settings["concurrency"] = max(1, config["concurrency"] // 2)
-    elif minutes(probes, first) > _LONG_LOAD:
+    if minutes(probes, first) > _LONG_LOAD:
         settings["concurrency"] = min(32, 2 * config["concurrency"])
     if hourly > _DEAR_RUN:
         settings["lookback_days"] = 7
-    changed = {n: value for n, value in settings.items() if config.get(n) != value}
     lists = {p.stream.name for p in probes if p.ranges and not p.stream.is_incremental}
     return [
-        *(f"meltano config set tap-leadintent {n} {v}" for n, v in changed.items()),
+        *(
+            f"meltano config set tap-leadintent {name} {value}"
+            for name, value in settings.items()
+            if config.get(name) != value
+        ),
         *(
             replication_command(each.stream, "INCREMENTAL")
             for each in volumes
