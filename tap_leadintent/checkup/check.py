@@ -92,7 +92,7 @@ def check(
     can_read = [*readable(probes)]
     for name, each in QUESTIONS.items():
         left = probes[0].api.left
-        progress(f"{each.group}: {each.text} (at most {left} requests)")
+        progress(f"{each.group}: {each.text} ({left} requests left)")
         asked = probes if name == "may_read" else can_read
         if each.scope == "range":
             asked = [part for probe in asked for part in probe.ranges]

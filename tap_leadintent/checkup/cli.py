@@ -54,10 +54,8 @@ def main(config: str, stream: list[str], max_requests: int, *, as_json: bool) ->
             check(report, probes, given, lambda line: click.echo(line, err=True))
         except KeyboardInterrupt:
             report.is_interrupted = True
-    report.requests, report.seconds = (
-        max_requests - api.left,
-        round(time.monotonic() - began, 1),
-    )
+    report.requests = max_requests - api.left
+    report.seconds = round(time.monotonic() - began, 1)
     as_bytes = msgspec.json.format(msgspec.json.encode(report))
     click.echo(as_bytes if as_json else "\n".join(write(report)))
     needs_action = any(finding.action for finding in report.findings)

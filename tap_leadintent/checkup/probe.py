@@ -1,12 +1,13 @@
 """Sends the requests of the check-up, and remembers the answers."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Event
 from typing import Any, NamedTuple
 
+import click
 import msgspec
 import requests
 from requests.adapters import HTTPAdapter
@@ -226,17 +227,12 @@ class Probe:
         raise UnsettledError("it returns no record of the last ten years")
 
 
-def readable(
-    probes: Iterable[Probe],
-    pages: int = 1,
-    warn: Callable[[str], None] = lambda _: None,
-) -> Iterator[Probe]:
-    """Yield the probes that get their first pages.
+def readable(probes: Iterable[Probe], pages: int = 1) -> Iterator[Probe]:
+    """Yield the probes that get their first pages, and warn of the others.
 
     Args:
         probes: The probes of some streams.
         pages: How many pages of each stream are read.
-        warn: Gets a line for each stream that cannot be read.
 
     Raises:
         RunError: No stream can be read.
@@ -249,7 +245,7 @@ def readable(
             yield probe
         except StreamError as error:
             problem = error.message
-            warn(f"{probe.stream.name}: {problem}")
+            click.echo(f"Warning: {probe.stream.name}: {problem}", err=True)
             if health.note_failure(error):
                 break
         except UnsettledError:
