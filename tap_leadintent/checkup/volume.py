@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from tap_leadintent import times
 from tap_leadintent.checkup.probe import DAY, Path, Probe, UnsettledError
 from tap_leadintent.checkup.questions import LONG_LIST, is_list_complete
-from tap_leadintent.checkup.ranges import earliest
+from tap_leadintent.checkup.ranges import earliest, may_be_a_year_wide
 from tap_leadintent.errors import StreamError, replication_command
 
 _DESCENTS, _GOLDEN = 24, 0.618034
@@ -46,7 +46,11 @@ def estimate(probes: Iterable[Probe]) -> list[Volume]:
         for probe, counts in rows.items():
             with suppress(StreamError, UnsettledError):
                 counts.append(_rows(probe, number * _GOLDEN % 1))
-    return [_volume(probe, counts) for probe, counts in rows.items() if counts]
+    volumes: list[Volume] = []
+    for probe in (probe for probe, counts in rows.items() if counts):
+        with suppress(StreamError, UnsettledError):
+            volumes.append(_volume(probe, rows[probe]))
+    return volumes
 
 
 def _rows(probe: Probe, place: float) -> float:
@@ -56,9 +60,16 @@ def _rows(probe: Probe, place: float) -> float:
     if not is_long and (not probe.ranges or is_list_complete(probe) == ("yes", {})):
         since = times.format_instant(_start(probe)) if path else ""
         return sum(str(at) >= since for page in pages for at in page.times(path))
-    if not probe.ranges or probe.ranges[0].is_ignored:
+    # A page of a range that is cut would be taken for all of it.
+    if not probe.ranges or probe.ranges[0].is_ignored or _is_cut(probe.ranges[0]):
         raise UnsettledError
     return _descend(probe.ranges[0], _start(probe), probe.api.now, place)
+
+
+def _is_cut(probe: Probe) -> bool:
+    with suppress(UnsettledError):
+        return may_be_a_year_wide(probe)[0] == "cut"
+    return False
 
 
 def _path(probe: Probe) -> Path:
