@@ -1,6 +1,6 @@
 """Asks all questions, and collects the findings."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from importlib.resources import files
 from string import Formatter
@@ -9,12 +9,8 @@ from typing import Any, Literal
 import msgspec
 
 from tap_leadintent.checkup import questions, ranges, volume
-from tap_leadintent.checkup.probe import Probe, UnsettledError
+from tap_leadintent.checkup.probe import Probe, UnsettledError, readable
 from tap_leadintent.errors import StreamError, replication_command
-from tap_leadintent.singer.errors import RunError
-
-_LAST = "ends_early"
-"""The question that takes the requests that the estimate leaves."""
 
 
 class Case(msgspec.Struct):
@@ -93,39 +89,21 @@ def check(
     Raises:
         RunError: No stream can be read.
     """
-    readable = [*_readable(probes)]
+    can_read = [*readable(probes)]
     for name, each in QUESTIONS.items():
-        sent = probes[0].api.sent
-        progress(f"{each.group}: {each.text} ({sent} requests so far)")
-        if name == _LAST:
-            report.estimate = volume.estimate(readable)
-        asked = probes if name == "may_read" else readable
+        left = probes[0].api.left
+        progress(f"{each.group}: {each.text} ({left} requests left)")
+        asked = probes if name == "may_read" else can_read
         if each.scope == "range":
             asked = [part for probe in asked for part in probe.ranges]
         found = (_ask(name, p) for p in asked[: 1 if each.scope == "run" else None])
         report.findings += filter(None, found)
+    report.estimate = volume.estimate(can_read)
     first, hourly = volume.totals(report.estimate)
-    report.first_minutes = volume.minutes(readable, first)
-    report.hourly_minutes = volume.minutes(readable, hourly)
+    report.first_minutes = volume.minutes(can_read, first)
+    report.hourly_minutes = volume.minutes(can_read, hourly)
     values = [finding.values for finding in report.findings]
-    report.commands = volume.suggest(given, readable, report.estimate, values)
-
-
-def _readable(probes: Iterable[Probe]) -> Iterator[Probe]:
-    """Yield the probes that get a first page."""
-    health, problem = next(iter(probes)).stream.run_context.health, ""
-    for probe in probes:
-        try:
-            probe.pages()
-            yield probe
-        except StreamError as error:
-            problem = error.message
-            if health.note_failure(error):
-                break
-        except UnsettledError:
-            break
-    if not health.has_succeeded:
-        raise RunError(problem)
+    report.commands = volume.suggest(given, can_read, report.estimate, values)
 
 
 def _ask(name: str, probe: Probe) -> Finding | None:
@@ -142,14 +120,14 @@ def _ask(name: str, probe: Probe) -> Finding | None:
     if found is None:
         return None
     case, values = question.cases[found[0]], found[1]
-    commands = {
-        "as_full_table": stream.is_incremental
-        and replication_command(stream.name, "FULL_TABLE"),
-        "as_incremental": not stream.is_incremental
-        and replication_command(stream.name, "INCREMENTAL"),
+    other = "FULL_TABLE" if stream.is_incremental else "INCREMENTAL"
+    shown = {
+        "stream": stream.name,
+        f"as_{other.lower()}": replication_command(stream.name, other),
+        **values,
     }
-    shown = {"stream": stream.name, **commands, **values}
-    needed = [shown[field] for _, field, *_ in Formatter().parse(case.action) if field]
+    # An action is left out if it would change nothing.
+    needed = [shown.get(f) for _, f, *_ in Formatter().parse(case.action) if f]
     return Finding(
         *texts,
         "differs" if case.meaning else "as described",

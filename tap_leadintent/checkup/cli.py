@@ -46,14 +46,16 @@ def main(config: str, stream: list[str], max_requests: int, *, as_json: bool) ->
     """
     report, began = Report(), time.monotonic()
     with _one_line_errors(code=2):
-        api = Api(_connect(given := _read_settings(config)), max_requests)
+        tap = _connect(given := _read_settings(config))
+        api = Api(tap, max_requests)
         streams = [name for name in STREAM_NAMES if name in (stream or STREAM_NAMES)]
-        probes = [Probe(api.tap.endpoint_streams[name], api) for name in streams]
+        probes = [Probe(tap.endpoint_streams[name], api) for name in streams]
         try:
             check(report, probes, given, lambda line: click.echo(line, err=True))
         except KeyboardInterrupt:
             report.is_interrupted = True
-    report.requests, report.seconds = api.sent, round(time.monotonic() - began, 1)
+    report.requests = max_requests - api.left
+    report.seconds = round(time.monotonic() - began, 1)
     as_bytes = msgspec.json.format(msgspec.json.encode(report))
     click.echo(as_bytes if as_json else "\n".join(write(report)))
     needs_action = any(finding.action for finding in report.findings)

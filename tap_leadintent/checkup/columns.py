@@ -14,10 +14,9 @@ import click
 import msgspec
 from genson import SchemaBuilder
 
-from tap_leadintent.checkup.probe import Api, Probe
-from tap_leadintent.errors import StreamError
+from tap_leadintent.checkup.probe import Api, Probe, readable
 from tap_leadintent.openapi import STREAM_NAMES, is_documented
-from tap_leadintent.singer.errors import ConfigError, RunError
+from tap_leadintent.singer.errors import ConfigError
 from tap_leadintent.singer.log import redact
 from tap_leadintent.tap import TapLeadIntent
 from tap_leadintent.times import utc_timestamp
@@ -35,7 +34,7 @@ def read_records(option: str) -> tuple[str, list[Record]]:
     """Read the records of a stream from a file.
 
     Args:
-        option: The stream, `=`, and a file of JSON lines, each a record or a page.
+        option: The stream, `=`, and a file of JSON lines, each a record.
 
     Raises:
         ConfigError: There is no such stream, or no such file.
@@ -46,14 +45,10 @@ def read_records(option: str) -> tuple[str, list[Record]]:
         raise ConfigError(f"--records: give STREAM=FILE; the streams are {known}")
     try:
         with click.open_file(path, encoding="utf-8") as file:
-            lines = msgspec.json.Decoder(Record).decode_lines(file.read())
+            return name, msgspec.json.Decoder(Record).decode_lines(file.read())
     except (OSError, ValueError):
         problem = f"--records: {name}: the file cannot be read as JSON lines"
         raise ConfigError(problem) from None
-    pages = [
-        each["data"] if {"data", "cursor"} <= {*each} else [each] for each in lines
-    ]
-    return name, [record for page in pages for record in page]
 
 
 def sample(tap: TapLeadIntent, pages: int) -> dict[str, list[Record]]:
@@ -62,22 +57,12 @@ def sample(tap: TapLeadIntent, pages: int) -> dict[str, list[Record]]:
     Raises:
         RunError: No stream can be read.
     """
-    api, samples, problem = Api(tap, _MOST_REQUESTS), dict[str, list[Record]](), ""
-    for name in STREAM_NAMES:
-        if is_documented(name):
-            continue
-        try:
-            read = Probe(tap.endpoint_streams[name], api).pages(pages)
-        except StreamError as error:
-            problem = f"{name}: {error.message}"
-            click.echo(f"Warning: no columns: {problem}", err=True)
-            if tap.endpoint_streams[name].run_context.health.note_failure(error):
-                break
-        else:
-            samples[name] = [record for page in read for record in page.records]
-    if not samples:
-        raise RunError(problem)
-    return samples
+    api = Api(tap, _MOST_REQUESTS)
+    streams = [s for name, s in tap.endpoint_streams.items() if not is_documented(name)]
+    return {
+        probe.stream.name: [r for page in probe.pages(pages) for r in page.records]
+        for probe in readable((Probe(stream, api) for stream in streams), pages)
+    }
 
 
 def extend(
@@ -112,30 +97,24 @@ def infer(records: Sequence[Record], declared: Collection[str]) -> dict[str, Sch
     """
     builder = SchemaBuilder()
     for record in records:
-        builder.add_object(record)
+        builder.add_object({n: each for n, each in record.items() if each is not None})
     fields = builder.to_schema().get("properties", {})
-    spellings = Counter(name.lower() for name in {*fields, *declared})
-    columns: dict[str, Schema] = {}
-    for name in sorted(fields.keys() - declared):
-        values = [each[name] for each in records if each.get(name) is not None]
-        is_safe = _SAFE_NAME.fullmatch(name) and redact(name) == name
-        column = _column(name, fields[name], values)
-        if column and is_safe and spellings[name.lower()] == 1:
-            columns[name] = column
-    return columns
+    spellings = Counter(n.lower() for n in {*declared}.union(*records))
+    return {
+        name: _column(name, fields[name]["type"], [each.get(name) for each in records])
+        for name in sorted(fields.keys() - declared)
+        # A field with several types has a list of them, or no type.
+        if isinstance(fields[name].get("type"), str)
+        if _SAFE_NAME.fullmatch(name) and redact(name) == name
+        if spellings[name.lower()] == 1
+    }
 
 
-def _column(name: str, field: Schema, values: Sequence[Any]) -> Schema | None:
-    """Return the column of a field, None if its values have several types."""
-    types = field.get("type", ())
-    types = {types} if isinstance(types, str) else {*types}
-    types = {"number" if each == "integer" else each for each in types} - {"null"}
-    if len(types) != 1:
-        return None
-    column: Schema = {"type": [*types, "null"]}
-    if types == {"object"}:
+def _column(name: str, kind: str, values: Sequence[Any]) -> Schema:
+    column: Schema = {"type": [kind.replace("integer", "number"), "null"]}
+    if kind == "object":
         column["additionalProperties"] = True
-    may_be_time = types == {"string"} and name.endswith(_TIME_NAMES)
-    if may_be_time and all(map(utc_timestamp, values)):
+    is_time = (each is None or utc_timestamp(each) for each in values)
+    if kind == "string" and name.endswith(_TIME_NAMES) and all(is_time):
         column["format"] = "date-time"
     return column

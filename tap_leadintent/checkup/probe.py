@@ -1,35 +1,34 @@
 """Sends the requests of the check-up, and remembers the answers."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Event
 from typing import Any, NamedTuple
 
+import click
 import msgspec
 import requests
-from requests.adapters import BaseAdapter
+from requests.adapters import HTTPAdapter
 from typing_extensions import override
 
 from tap_leadintent import times
 from tap_leadintent.api.page import Page
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.errors import StreamError
+from tap_leadintent.singer.errors import RunError
 from tap_leadintent.tap import TapLeadIntent
 
 Record = dict[str, Any]
 Path = Sequence[str]
-Found = tuple[str, dict[str, Any]]
-"""The case that a question has found, and the values for its text."""
 
 DAY = 86_400
 PAGE = 100
 """Records to ask for, the most that the API allows."""
+_WHOLE = ".000000Z"
 _RETRIES = 2
 """Retries of a question. An API may answer 500 to a range that it does not like."""
-_PINNED = 600
-"""Seconds to which a search narrows the time of a record."""
 
 
 class UnsettledError(Exception):
@@ -45,61 +44,46 @@ class Answer(NamedTuple):
     page: Page
     seconds: float
 
-    def times(self, path: Path | None) -> list[str | None]:
+    def times(self, path: Path) -> list[str | None]:
         """Return the time in a field of each record, None where there is none."""
-        return [times.time_at(path or (), record) for record in self.records]
+        return [times.time_at(path, record) for record in self.records]
+
+    @property
+    def time_paths(self) -> Iterator[Path]:
+        """The paths of the fields that hold a time in all records."""
+        for name, value in self.records[0].items() if self.records else ():
+            inner = value if isinstance(value, dict) else ()
+            for path in ((name,), *((name, each) for each in inner)):
+                if all(self.times(path)):
+                    yield path
 
 
-class Pin(NamedTuple):
-    """A record that a time range returns, and where in the range it lies."""
-
-    key: str
-    start: int
-    end: int
-    is_whole: bool
-    """Whether its time is known to be a whole second."""
-
-
-class Api(BaseAdapter):
+class Api(HTTPAdapter):
     """Counts the requests of a tap, and hears what the responses say."""
 
     def __init__(self, tap: TapLeadIntent, most: int) -> None:
         """Listen to a tap, which may send so many requests at most."""
         super().__init__()
-        self.tap, self._most, self.now = tap, most, int(time.time())
-        """`now` is the server's time when it was asked for first."""
-        self.heard: list[tuple[requests.Response, float | None]] = []
-        """The responses, and how many seconds the server's clock is ahead of ours."""
-        self.reach = 0
-        """For how many days a time range was last found to reach back, if not ever."""
+        self.left = most
+        """How many requests may still be sent."""
+        self.heard: list[requests.Response] = []
+        self.now = int(time.time())
+        """The server's time at the first response."""
+        self.ahead: int | None = None
+        """By how many seconds the server's clock was ahead of ours then."""
         session = next(iter(tap.streams.values())).run_context.session
-        self._adapter = session.get_adapter("https://")
         session.mount("https://", self)
         session.mount("http://", self)
 
-    @property
-    def left(self) -> int:
-        """How many requests may still be sent."""
-        return self._most - self.sent
-
-    @property
-    def sent(self) -> int:
-        """How many requests have been sent."""
-        return sum(stream.stats.requests for stream in self.tap.streams.values())
-
     @override
     def send(self, *args: Any, **kwargs: Any) -> requests.Response:
-        sent_at = time.time()
-        response = self._adapter.send(*args, **kwargs)
+        self.left -= 1
+        response = super().send(*args, **kwargs)
         date = times.parse_http_date(response.headers.get("Date", ""))
-        ahead = None if date is None else date - (sent_at + time.time()) / 2
-        self.now = self.now if self.heard else self.now + int(ahead or 0)
-        self.heard.append((response, ahead))
+        if date and not self.heard:
+            self.now, self.ahead = date, date - int(time.time())
+        self.heard.append(response)
         return response
-
-    @override
-    def close(self) -> None:
-        self._adapter.close()
 
 
 @dataclass(eq=False)
@@ -134,27 +118,28 @@ class Probe:
         """
         request = msgspec.json.encode((fields, after, limit))
         if request not in self.answers:
-            self.answers[request] = self._send(fields, after, limit)
+            try:
+                self.answers[request] = self._send(fields, after, limit)
+            except StreamError as error:
+                self.answers[request] = error
         if isinstance(answer := self.answers[request], StreamError):
             raise answer
         return answer
 
-    def _send(
-        self, fields: Mapping[str, Any], after: str | None, limit: int
-    ) -> Answer | StreamError:
+    def _send(self, fields: Mapping[str, Any], after: str | None, limit: int) -> Answer:
         if (left := self.api.left) <= 0:
             raise UnsettledError("no requests are left; see --max-requests")
-        client, stats = replace(self.stream.client, page_size=limit), self.stream.stats
-        began = time.monotonic() - stats.waited_seconds
-        retries = min(left - 1, _RETRIES if self.answers else left)
-        try:
-            page = client.fetch(fields, after, Event(), retries)
-            records = page.decode().data
-        except StreamError as error:
-            return error
-        seconds = time.monotonic() - began - stats.waited_seconds
-        pairs = zip(records, page.raw, strict=True)
-        keys = [str(record.get("id", bytes(raw))) for record, raw in pairs]
+        has_succeeded = self.stream.run_context.health.has_succeeded
+        # Another request of the stream is then sent although the first one has failed.
+        retries = _RETRIES if has_succeeded or not self.answers else 0
+        client = replace(self.stream.client, page_size=limit)
+        page = client.fetch(fields, after, Event(), min(left - 1, retries))
+        records = page.decode().data
+        keys = [
+            str(record.get("id", bytes(raw)))
+            for record, raw in zip(records, page.raw, strict=True)
+        ]
+        seconds = self.api.heard[-1].elapsed.total_seconds()
         return Answer(self.stream.exclusion.apply(records), keys, page, seconds)
 
     @cached_property
@@ -202,72 +187,68 @@ class Probe:
                 return None
             raise
 
-    def keys(self, start: int, end: int) -> list[str]:
+    def keys(self, start: int, end: int) -> set[str]:
         """Return what identifies the first records of an interval."""
-        return page.keys if (page := self.between(start, end)) else []
+        return {*page.keys} if (page := self.between(start, end)) else set()
 
     @cached_property
-    def sample(self) -> tuple[int, Answer]:
-        """The start of an interval that ends now, and its first page, with records."""
-        for days in (30, 365, 3650, 7, 1):
-            start = self.api.now - days * DAY
-            if (answer := self.between(start, self.api.now)) and answer.keys:
-                return start, answer
-        raise UnsettledError("it returns no record of the last ten years")
+    def pin(self) -> tuple[str, int, Path] | None:
+        """A record that the range returns where its own time is, and a whole second.
 
-    @cached_property
-    def path(self) -> Path | None:
-        """The path of the field that the range is about, if records have one."""
-        (start, answer), end = self.sample, self.api.now + 1
-        low, high = times.format_instant(start), times.format_instant(end)
-        inside = (
-            path
-            for path in time_paths(answer)
-            if all(low <= (at or "") < high for at in answer.times(path))
-        )
-        return self.stream.time_fields.get(self.range) or next(inside, None)
-
-    @cached_property
-    def timed_pin(self) -> Pin | None:
-        """A record that the range returns where its own time is."""
-        _, answer = self.sample
-        pins = [
-            Pin(key, second := times.parse_instant(at), second, at.endswith(".000000Z"))
-            for at, key in zip(answer.times(self.path), answer.keys, strict=True)
-            if at
-        ]
-        for pin in sorted(pins, key=lambda pin: (pin.is_whole, pin.start))[-1:]:
-            for near in (0, 1):
-                keys = self.keys(pin.start - near, pin.end + near)
-                if pin.key in keys and keys != answer.keys:
-                    return pin
+        None if there is no such record; else what identifies it, its time and the path.
+        """
+        page = self.pages()[0]
+        for path in page.time_paths:
+            shown = zip(map(str, page.times(path)), page.keys, strict=True)
+            for at, key in [each for each in shown if each[0].endswith(_WHOLE)][:1]:
+                second = times.parse_instant(at)
+                near = self.between(second - 1, second + 1)
+                others = near.times(path) if near and key in near.keys else [""]
+                if min(map(str, others)) > times.format_instant(second - 2 * DAY):
+                    return key, second, path
         return None
 
     @cached_property
     def is_ignored(self) -> bool:
-        """Whether a second's interval returns what that of a month does."""
-        start, answer = self.sample
-        return not self.timed_pin and self.keys(start, start + 1) == answer.keys
+        """Whether the range returns records of next year."""
+        later = self.api.now + 365 * DAY
+        return not self.pin and bool(self.keys(later, later + 1))
 
     @cached_property
-    def pin(self) -> Pin:
-        """A record, and where in the range it lies, by its own time or by a search."""
-        (start, _), end = self.sample, self.api.now
-        if self.timed_pin:
-            return self.timed_pin
+    def anchor(self) -> tuple[int, int]:
+        """A short interval that holds records."""
         if self.is_ignored:
             raise UnsettledError
-        while end - start > _PINNED:
-            middle = (start + end) // 2
-            start, end = (middle, end) if self.keys(middle, end) else (start, middle)
-        if not (found := self.keys(start, end)):
-            raise UnsettledError("a short range does not return what a longer one does")
-        return Pin(found[0], start, end, is_whole=False)
+        if self.pin:
+            return self.pin[1] - 1, self.pin[1] + 1
+        for days in (1, 7, 30, 365, 3_650):
+            if self.keys(start := self.api.now - days * DAY, self.api.now):
+                return start, self.api.now
+        raise UnsettledError("it returns no record of the last ten years")
 
 
-def time_paths(answer: Answer) -> Iterator[Path]:
-    """Yield the paths of the fields that hold a time in all records."""
-    for name, value in answer.records[0].items() if answer.records else ():
-        inner = value if isinstance(value, dict) else ()
-        paths = [(name,), *((name, each) for each in inner)]
-        yield from (path for path in paths if all(answer.times(path)))
+def readable(probes: Iterable[Probe], pages: int = 1) -> Iterator[Probe]:
+    """Yield the probes that get their first pages, and warn of the others.
+
+    Args:
+        probes: The probes of some streams.
+        pages: How many pages of each stream are read.
+
+    Raises:
+        RunError: No stream can be read.
+    """
+    problem = ""
+    for probe in probes:
+        health = probe.stream.run_context.health
+        try:
+            probe.pages(pages)
+            yield probe
+        except StreamError as error:
+            problem = error.message
+            click.echo(f"Warning: {probe.stream.name}: {problem}", err=True)
+            if health.note_failure(error):
+                break
+        except UnsettledError:
+            break
+    if problem and not health.has_succeeded:
+        raise RunError(problem)

@@ -8,30 +8,25 @@ sense, and raises an `UnsettledError` where it cannot be settled.
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
-from genson import SchemaBuilder
+from jsonschema import Draft202012Validator
 
 from tap_leadintent import openapi, times
-from tap_leadintent.checkup.probe import (
-    DAY,
-    PAGE,
-    Found,
-    Probe,
-    UnsettledError,
-    time_paths,
-)
+from tap_leadintent.checkup.probe import DAY, PAGE, Answer, Path, Probe, UnsettledError
 from tap_leadintent.errors import StreamError
 from tap_leadintent.singer.log import redact
 
+Found = tuple[str, dict[str, Any]]
+"""The case that a question has found, and the values for its text."""
+
 _SAFE_NAME = re.compile(r"[A-Za-z_][\w-]{0,62}(\.[A-Za-z_][\w-]{0,62})?", re.ASCII)
-_FEW, _SKEW, _CAP_PAGES = 3, 60, 12
-"""Records that have no order, seconds of clocks that do not matter, and pages of a long
-list."""
+_FEW, _SKEW, LONG_LIST = 3, 60, 11
+"""Records that have no order, seconds of clocks that do not matter, and pages of a list
+that likely has no end at a round number."""
 
 
 def names(fields: Iterable[str]) -> str:
@@ -59,87 +54,73 @@ def may_read(probe: Probe) -> Found:
 
 def is_clock_right(probe: Probe) -> Found:
     """Is the server's clock right?"""
-    _, ahead = probe.api.heard[0]
-    if ahead is None:
+    if (ahead := probe.api.ahead) is None:
         raise UnsettledError("responses have no Date header")
-    return "yes" if abs(ahead) <= _SKEW else "no", {"seconds": round(abs(ahead))}
+    return "yes" if abs(ahead) <= _SKEW else "no", {"seconds": abs(ahead)}
 
 
 def speaks_of_limits(probe: Probe) -> Found:
     """Which headers speak of limits, and were requests refused?"""
-    headers = {name.lower() for each, _ in probe.api.heard for name in each.headers}
+    headers = {name.lower() for each in probe.api.heard for name in each.headers}
     limits = names(n for n in headers if "limit" in n or n == "retry-after") or "none"
-    refused = [each.status_code for each, _ in probe.api.heard].count(429)
+    refused = [each.status_code for each in probe.api.heard].count(429)
     return "refused" if refused else "yes", {"names": limits, "records": refused}
+
+
+def _first_page(probe: Probe) -> Answer:
+    if len((first := probe.pages()[0]).keys) < _FEW:
+        raise UnsettledError(f"there are fewer than {_FEW} records")
+    return first
 
 
 def keeps_order(probe: Probe) -> Found:
     """Does the same request give the same order, and which one?"""
-    first, again = probe.pages()[0], probe.ask(probe.list_fields, limit=PAGE - 1).keys
-    if len(first.keys) < _FEW:
-        raise UnsettledError(f"there are fewer than {_FEW} records")
-    common = [key for key in first.keys if key in again]
-    if common != [key for key in again if key in common] or not common:
+    first = _first_page(probe)
+    again = probe.ask(probe.list_fields, limit=PAGE - 1).keys
+    if [key for key in first.keys if key in again] != again:
         return "no", {}
-    for path in time_paths(first):
+    for path in first.time_paths:
         at = [each or "" for each in first.times(path)]
-        for order, values in (("newest", at[::-1]), ("oldest", at)):
-            if at[0] != at[-1] and all(a <= b for a, b in pairwise(values)):
-                return "yes", {"order": f"{order} first by {names(['.'.join(path)])}"}
+        if at[0] != at[-1] and sorted(at) in (at, at[::-1]):
+            order = "oldest" if at[0] < at[-1] else "newest"
+            return "yes", {"order": f"{order} first by {names(['.'.join(path)])}"}
     return "yes", {"order": "by no time that they show"}
 
 
 def do_pages_follow(probe: Probe) -> Found:
     """Do three pages follow one another without repetition?"""
-    (first,) = probe.pages()
-    if len(first.keys) < _FEW:
-        raise UnsettledError(f"there are fewer than {_FEW} records")
-    pages = probe.pages(3, PAGE if first.page.cursor.has_more else len(first.keys) // 3)
+    first = _first_page(probe)
+    pages = probe.pages(3, PAGE if first.page.has_more else len(first.keys) // 3)
     if (last := pages[-1].page.cursor).has_more and not last.next:
         return "no_cursor", {}
-    repeated = sum(Counter(key for page in pages for key in {*page.keys}).values())
-    repeated -= len({key for page in pages for key in page.keys})
+    on_pages = Counter(key for page in pages for key in {*page.keys})
+    repeated = on_pages.total() - len(on_pages)
     return "repeated" if repeated else "yes", {"records": repeated}
 
 
 def are_pages_full(probe: Probe) -> Found:
     """How many records does a full page hold?"""
-    full = max(len(each.keys) * each.page.cursor.has_more for each in probe.pages(3))
+    full = max(len(each.keys) * each.page.has_more for each in probe.pages(3))
     if not full:
         raise UnsettledError("all records are on one page")
     lower = full if probe.stream.config["page_size"] > full else None
     return "yes" if full >= PAGE else "no", {"records": full, "page_size": lower}
 
 
-def is_short(probe: Probe, pages: int) -> bool:
-    """Return whether a time range returns records that a complete list lacks."""
-    listed = {key for page in probe.pages(pages) for key in page.keys}
-    return any(
-        not listed.issuperset(
-            probe.ranges[0].keys(*(probe.api.now - n * DAY for n in ago))
-        )
-        for ago in ((60, 31), (365, 180))
-    )
-
-
 def is_list_complete(probe: Probe) -> Found | None:
     """Is a list without a range as long as its ranges say?"""
     if not probe.ranges or probe.list_fields:
         return None
-    if probe.pages(3)[-1].page.cursor.has_more:
-        raise UnsettledError("it has more than three pages")
-    return "no" if is_short(probe, 3) else "yes", {}
-
-
-def ends_early(probe: Probe) -> Found:
-    """Does a query end at a round number of records?"""
-    pages = probe.pages(_CAP_PAGES)
-    keys = [key for page in pages for key in page.keys]
-    if len({*keys}) < len(keys) * 2 / 3:
-        return "begins_again", {}
-    is_round = keys and len(keys) % 50 == 0 and not pages[-1].page.cursor.has_more
-    is_capped = is_round and probe.ranges and is_short(probe, _CAP_PAGES)
-    return "yes" if is_capped else "no", {"records": len(keys)}
+    pages = probe.pages(LONG_LIST)
+    if pages[-1].page.has_more:
+        raise UnsettledError(f"it has more than {LONG_LIST} pages")
+    listed, now = {key for page in pages for key in page.keys}, probe.api.now
+    for days in (60, 365):
+        start = now - days * DAY
+        if not probe.ranges[0].keys(start, start + 29 * DAY) <= listed:
+            is_round = len(listed) % 50 == 0
+            return "capped" if is_round else "no", {"records": len(listed)}
+    return "yes", {}
 
 
 def returns_newest_signal(probe: Probe) -> Found | None:
@@ -147,44 +128,47 @@ def returns_newest_signal(probe: Probe) -> Found | None:
     if not (path := probe.stream.time_fields.get("latest_signal")):
         return None
     by_found, by_signal = probe.ranges
-    (_, latest), month = by_signal.sample, probe.api.now - 30 * DAY
-    found = by_found.between(month - 30 * DAY, month)
-    newest = dict(zip(latest.keys, latest.times(path), strict=True))
-    pairs = [*zip(found.keys, found.times(path), strict=True)] if found else []
-    if any((at or "") > times.format_instant(month) for _, at in pairs):
+    now, month = probe.api.now, probe.api.now - 30 * DAY
+    found, again = by_found.between(month - 30 * DAY, month), by_signal.keys(month, now)
+    pairs = zip(found.keys, found.times(path), strict=True) if found else ()
+    signals = {key: at or "" for key, at in pairs}
+    if max(signals.values(), default="") > times.format_instant(month):
         return "yes", {}
-    if any((at or "") < (newest.get(key) or "") for key, at in pairs):
+    if again & signals.keys():
         return "no", {}
     raise UnsettledError("no lead that was found a month ago got another signal")
 
 
-def _types(
-    schema: dict[str, Any], above: tuple[str, ...] = ()
-) -> dict[tuple[str, ...], set[str]]:
-    """Return the types of each field, and of the fields within it, by path."""
-    found: dict[tuple[str, ...], set[str]] = {}
-    for name, each in schema.get("properties", {}).items():
-        kinds = each.get("type", ["several types"])
-        kinds = {kinds} if isinstance(kinds, str) else {*kinds}
-        path = (*above, name)
-        found[path] = {"number" if kind == "integer" else kind for kind in kinds}
-        found |= {} if above else _types(each, path)
-    return found
+def _walk(
+    fields: Mapping[str, Any], inside: str | None = None
+) -> Iterator[tuple[Path, Any]]:
+    """Yield the fields of a record or a schema, and those within them, by path."""
+    for name, value in fields.items():
+        yield (name,), value
+        within = value.get(inside, {}) if inside else value
+        for each in within if isinstance(within, dict) else ():
+            yield (name, each), within[each]
+
+
+def _are_of(types: str | list[str], values: Iterable[Any]) -> bool:
+    return all(map(Draft202012Validator({"type": types}).is_valid, values))
 
 
 def _compare(probe: Probe, what: str) -> Found:
     """Compare the fields of all records with those that are documented."""
-    builder = SchemaBuilder()
+    seen = defaultdict[Path, list[Any]](list)
     for record in probe.records.values():
-        builder.add_object(record)
-    if not (seen := _types(builder.to_schema())):
+        for path, value in _walk(record):
+            seen[path] += [] if value is None else [value]
+    if not seen:
         raise UnsettledError("there are no records")
-    known = _types({"properties": openapi.record_fields(probe.stream.name)})
-    objects = {(), *(path[:-1] for path in known)}
+    known = dict(_walk(openapi.record_fields(probe.stream.name), "properties"))
+    objects = {path[:-1] for path in known} | {()}
+    types = {path: known[path]["type"] for path in known.keys() & seen.keys()}
     others = {
         "new": {path for path in seen.keys() - known if path[:-1] in objects},
         "absent": known.keys() - seen,
-        "type": {p for p in seen.keys() & known if seen[p] - known[p] - {"null"}},
+        "type": {path for path in types if not _are_of(types[path], seen[path])},
     }[what]
     documented = openapi.is_documented(probe.stream.name) or what != "new"
     case = "yes" if documented else "undocumented"
@@ -198,15 +182,15 @@ has_other_types = partial(_compare, what="type")
 
 def are_keys_unique(probe: Probe) -> Found:
     """Does each record have an `id`, once on a page, and in one sheet?"""
+    records = [record for page in probe.known for record in page.records]
     without = sum("id" not in record for record in probe.records.values())
     if without and openapi.is_documented(probe.stream.name):
         return "no_id", {"records": without}
-    records = [record for page in probe.known for record in page.records]
     sheets = {(str(r.get("id")), str(r["sheet"])) for r in records if r.get("sheet")}
-    several = sum(n > 1 for n in Counter(key for key, _ in sheets).values())
+    if several := len(sheets) - len({key for key, _ in sheets}):
+        return "sheets", {"records": several}
     again = max((len(page.keys) - len({*page.keys}) for page in probe.known), default=0)
-    case = "no" if again else "yes"
-    return "sheets" if several else case, {"records": several or again}
+    return "no" if again else "yes", {"records": again}
 
 
 def has_times(probe: Probe) -> Found | None:

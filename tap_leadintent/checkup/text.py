@@ -1,9 +1,10 @@
 """Writes a report of the check-up as text."""
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterator
 
-from tap_leadintent.checkup.check import Finding, Report
+from tap_leadintent.checkup.check import Report
 from tap_leadintent.checkup.volume import totals
 
 _GROUPS = ("Access", "Pages", "Time ranges", "Lists", "Records")
@@ -20,13 +21,23 @@ def write(report: Report) -> Iterator[str]:
     """Yield the lines of a report."""
     yield f"tap-leadintent {report.version}"
     yield f"{report.requests} requests in {report.seconds:.0f} s"
+    asked = Counter(each.question for each in report.findings)
     for group in _GROUPS:
         findings = [each for each in report.findings if each.group == group]
         yield from [f"\n{group}"][: len(findings)]
-        for question in dict.fromkeys(each.question for each in findings):
-            yield from _answers(
-                [each for each in findings if each.question == question]
-            )
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for each in findings:
+            alike.setdefault(
+                (each.verdict, each.question, each.answer, each.meaning, each.action),
+                [],
+            ).append(each.about)
+        for (verdict, question, answer, meaning, action), about in alike.items():
+            is_named = any(about) and not 1 < len(about) == asked[question]
+            where = f" ({', '.join(about)})" if is_named else ""
+            yield from _wrap(f"  {verdict:14}{question} {answer}{where}")
+            yield from _wrap(f"{_INDENT}{meaning}") if meaning else ()
+            # A command is pasted, so its line is not broken.
+            yield from [f"{_INDENT}-> {action}"][: len(action)]
     if report.estimate:
         yield _HEADING
         yield from (_VOLUME.format(*each) for each in report.estimate)
@@ -38,21 +49,6 @@ def write(report: Report) -> Iterator[str]:
         yield from (f"  {command}" for command in report.commands)
     if report.is_interrupted:
         yield "\nInterrupted: the other questions were not asked."
-
-
-def _answers(findings: list[Finding]) -> Iterator[str]:
-    """Write what was answered to a question; streams with one answer share a line."""
-    alike: dict[tuple[str, str, str], list[Finding]] = {}
-    for each in findings:
-        alike.setdefault((each.verdict, each.answer, each.action), []).append(each)
-    for (verdict, answer, action), group in alike.items():
-        about = ", ".join(each.about for each in group)
-        is_named = about and (len(alike) > 1 or len(group) == 1)
-        where = f" ({about})" if is_named else ""
-        yield from _wrap(f"  {verdict:14}{group[0].question} {answer}{where}")
-        yield from _wrap(f"{_INDENT}{group[0].meaning}") if group[0].meaning else ()
-        # A command is pasted, so its line is not broken.
-        yield from [f"{_INDENT}-> {action}"][: len(action)]
 
 
 def _wrap(text: str) -> list[str]:

@@ -3,21 +3,18 @@
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from math import ceil, log2
-from random import Random
-from statistics import median
+from statistics import fmean, median
 from typing import Any, NamedTuple
 
 from tap_leadintent import times
-from tap_leadintent.checkup.probe import DAY, PAGE, Answer, Probe, UnsettledError
-from tap_leadintent.checkup.questions import is_short
-from tap_leadintent.checkup.ranges import earliest
+from tap_leadintent.checkup.probe import DAY, Path, Probe, UnsettledError
+from tap_leadintent.checkup.questions import LONG_LIST, is_list_complete
+from tap_leadintent.checkup.ranges import earliest, may_be_a_year_wide
 from tap_leadintent.errors import StreamError, replication_command
 
-_LISTED_PAGES = 7
-"""Pages that are read to count the records of a short list."""
-_TILES, _DESCENTS = 8, 20
-"""Parts of a history in which its records are counted first, and requests that are kept
-to estimate what is not counted."""
+_DESCENTS, _GOLDEN = 24, 0.618034
+"""Descents into a history, and by what part of it one lies after another, so that they
+are spread evenly."""
 _PROBES, _PARTLY_FULL = 8, 1.15
 """Requests with which the tap finds out how dense a history is, and how many pages it
 reads for a full one."""
@@ -43,115 +40,85 @@ class Volume(NamedTuple):
 
 def estimate(probes: Iterable[Probe]) -> list[Volume]:
     """Estimate what streams take with the present settings, as far as it is known."""
-    volumes = []
-    # Short lists cost little, so the others share what is left.
-    probes = sorted(probes, key=lambda probe: _list(probe)[-1].page.cursor.has_more)
-    for number, probe in enumerate(probes):
+    rows = {probe: list[float]() for probe in probes}
+    for number in range(_DESCENTS):
+        # What was asked before costs nothing, so long histories get most requests.
+        for probe, counts in rows.items():
+            with suppress(StreamError, UnsettledError):
+                counts.append(_rows(probe, number * _GOLDEN % 1))
+    volumes: list[Volume] = []
+    for probe in (probe for probe, counts in rows.items() if counts):
         with suppress(StreamError, UnsettledError):
-            most = probe.api.left // (len(probes) - number)
-            volumes.append(_volume(probe, most))
+            volumes.append(_volume(probe, rows[probe]))
     return volumes
 
 
-def _list(probe: Probe) -> list[Answer]:
-    """Return the pages of a list, and a few of one that is likely long."""
-    try:
-        is_long = any(r.sample[1].page.cursor.has_more for r in probe.ranges[:1])
-        return probe.pages(_LISTED_PAGES // 2 + 1 if is_long else _LISTED_PAGES)
-    except (StreamError, UnsettledError):
-        return probe.pages()
+def _rows(probe: Probe, place: float) -> float:
+    """Estimate how many records a stream holds; see `_descend`."""
+    pages, path = probe.pages(LONG_LIST), _path(probe)
+    is_long = pages[-1].page.has_more
+    if not is_long and (not probe.ranges or is_list_complete(probe) == ("yes", {})):
+        since = times.format_instant(_start(probe)) if path else ""
+        return sum(str(at) >= since for page in pages for at in page.times(path))
+    # A page of a range that is cut would be taken for all of it.
+    if not probe.ranges or probe.ranges[0].is_ignored or _is_cut(probe.ranges[0]):
+        raise UnsettledError
+    return _descend(probe.ranges[0], _start(probe), probe.api.now, place)
 
 
-def _volume(probe: Probe, most: int) -> Volume:
-    config, now = probe.stream.config, probe.api.now
+def _is_cut(probe: Probe) -> bool:
+    with suppress(UnsettledError):
+        return may_be_a_year_wide(probe)[0] == "cut"
+    return False
+
+
+def _path(probe: Probe) -> Path:
+    """Return the path of a time that a range is about; empty if there is none."""
+    return next((each.pin[2] for each in probe.ranges[::-1] if each.pin), ())
+
+
+def _start(probe: Probe) -> int:
+    start = times.parse_instant(probe.stream.config["start_date"])
+    return max(earliest(probe.ranges[0]), start * probe.stream.is_incremental)
+
+
+def _volume(probe: Probe, counts: Sequence[float]) -> Volume:
+    stream, config, now = probe.stream, probe.stream.config, probe.api.now
+    at = (times.time_at(_path(probe), each) for each in probe.records.values())
+    oldest = min(filter(None, at), default="")
+    first = hourly = (rows := fmean(counts)) / config["page_size"]
+    if stream.is_incremental:
+        start = _start(probe)
+        span = now - max(start, times.parse_instant(oldest) if oldest else start)
+        # A time is read again whenever its age has about doubled.
+        readings = 1 + log2(max(1.0, 24 * config["lookback_days"]))
+        hourly = readings * hourly * 3_600 / max(span, DAY) + 0.5
+        first = _PROBES + ceil((now - start) / DAY / config["window_days"])
+        first += _PARTLY_FULL * rows / config["page_size"]
+    count = len(probe.ranges) if stream.is_incremental else 1
+    requests = [count * max(1, each) for each in (first, hourly)]
     seconds = median(answer.seconds for answer in probe.known)
-    is_incremental = probe.stream.is_incremental
-    start = times.parse_instant(config["start_date"]) if is_incremental else 0
-    for in_range in probe.ranges[:1]:
-        start = max(start, earliest(in_range))
-        if in_range.is_ignored:
-            raise UnsettledError
-    rows, oldest = _count(probe, start, most)
-    month = times.format_instant(oldest)[:7] if oldest else ""
-    pages = rows / config["page_size"]
-    if not is_incremental:
-        return Volume(probe.stream.name, month, rows, seconds, *[ceil(pages) or 1] * 2)
-    begin, recent = probe.ranges[0].sample
-    windows = (now - start) / DAY / config["window_days"]
-    span = now - start if recent.page.cursor.has_more else now - begin
-    rate = (rows if recent.page.cursor.has_more else len(recent.keys)) / span * 3_600
-    # A time is read again whenever its age has about doubled.
-    rate *= 1 + log2(max(1.0, 24 * config.get("lookback_days", 30)))
-    first = _PROBES + ceil(windows) + _PARTLY_FULL * pages
-    hourly = max(1.0, rate / config["page_size"] + 0.5)
-    ranges = len(probe.ranges)
-    return Volume(
-        probe.stream.name, month, rows, seconds, ranges * first, ranges * hourly
-    )
+    return Volume(stream.name, oldest[:7], round(rows), seconds, *requests)
 
 
-def _count(probe: Probe, start: int, most: int) -> tuple[int, int | None]:
-    """Return how many records a stream holds, and when the oldest is from."""
-    pages, in_range = _list(probe), next(iter(probe.ranges), None)
-    is_all = not pages[-1].page.cursor.has_more and not probe.list_fields
-    if is_all and not (in_range and is_short(probe, _LISTED_PAGES)):
-        documented = next(iter(probe.stream.time_fields.values()), None)
-        path = (in_range.path if in_range else None) or documented
-        found = sorted(at for each in pages for at in each.times(path) if at)
-        late = [at for at in found if at >= times.format_instant(start)]
-        rows = len(late) if found else sum(len(each.keys) for each in pages)
-        return rows, times.parse_instant(found[0]) if found else None
-    if not in_range:
-        raise UnsettledError
-    return _sample(in_range, start, most)
+def _descend(probe: Probe, start: int, end: int, place: float) -> float:
+    """Estimate how many records an interval holds.
 
-
-def _sample(probe: Probe, start: int, most: int) -> tuple[int, int | None]:
-    """Count the records of an interval by halves, and estimate what is left."""
-    now, rows, oldest = probe.api.now, 0.0, probe.api.now
-    step = (now - start) // _TILES
-    queue = [(now - n * step, now - n * step + step) for n in range(_TILES, 0, -1)]
-    enough = probe.api.sent + most - _DESCENTS
-    while queue and probe.api.sent < enough:
-        begin, end = queue.pop(0)
-        if (page := _all_of(probe, begin, end)) is None:
-            queue += [(begin, (begin + end) // 2), ((begin + end) // 2, end)]
-        elif page.keys:
-            rows, oldest = rows + len(page.keys), min(oldest, begin)
-    queue.sort()
-    weighed = seconds = 0
-    for begin, end in sorted({queue[n * len(queue) // 6] for n in (3, 1, 5) if queue}):
-        weighed += _descend(probe, begin, end)
-        seconds += end - begin
-    rows += sum(end - begin for begin, end in queue) / (seconds or 1) * weighed
-    return round(rows), None if queue else oldest
-
-
-def _all_of(probe: Probe, begin: int, end: int) -> Answer | None:
-    """Return the page of an interval, None if there are more."""
-    if (page := probe.between(begin, end)) is None:
-        raise UnsettledError
-    return None if page.page.cursor.has_more and end - begin > 1 else page
-
-
-def _descend(probe: Probe, begin: int, end: int) -> int:
-    """Estimate the records of an interval that one page does not hold.
-
-    Where both halves hold more than a page, one of them is chosen at random.
+    It is halved until one page holds a part completely. Where both halves hold more,
+    one of them stands for both: the first if the place, from 0 to 1, is in its half.
     """
-    random, factor, rows = Random(begin), 1, 0  # noqa: S311 - nothing secret
-    parts = [(begin, end)]
-    while parts:
-        try:
-            pages = [_all_of(probe, *part) for part in parts]
-        except UnsettledError:
-            return rows + factor * PAGE
-        rows += factor * sum(len(page.keys) for page in pages if page)
-        dense = [part for part, page in zip(parts, pages, strict=True) if not page]
-        factor *= len(dense)
-        parts = []
-        for low, high in random.sample(dense, min(1, len(dense))):
-            parts = [(low, (low + high) // 2), ((low + high) // 2, high)]
+    page = probe.between(start, end)
+    if end - start <= 1 or (page and not page.page.has_more):
+        return len(page.keys) if page else 0
+    middle = (start + end) // 2
+    halves, rows = [(start, middle), (middle, end)], 0.0
+    for each in tuple(halves):
+        if (page := probe.between(*each)) and not page.page.has_more:
+            rows += len(page.keys)
+            halves.remove(each)
+    if halves:
+        number, place = divmod(place * len(halves), 1)
+        rows += len(halves) * _descend(probe, *halves[int(number)], place)
     return rows
 
 
@@ -185,27 +152,26 @@ def suggest(
     """
     config, settings = probes[0].stream.config, dict[str, Any]()
     first, hourly = totals(volumes)
-    incremental = {p.stream.name for p in probes if p.stream.is_incremental}
-    months = [each.oldest for each in volumes if each.stream in incremental]
-    if "start_date" not in given and months and all(months):
+    months = [each.oldest for each in volumes if each.oldest]
+    if "start_date" not in given and months:
         settings["start_date"] = f"{min(months)}-01"
     for name, worst in (("start_date", max), ("page_size", min), ("window_days", min)):
         if several := [each[name] for each in values if each.get(name)]:
             settings[name] = worst(several)
-    if any(each.status_code == 429 for each, _ in probes[0].api.heard):  # noqa: PLR2004
-        settings["concurrency"] = max(1, config["concurrency"] // 2)
-    elif minutes(probes, first) > _LONG_LOAD:
+    if minutes(probes, first) > _LONG_LOAD:
         settings["concurrency"] = min(32, 2 * config["concurrency"])
     if hourly > _DEAR_RUN:
         settings["lookback_days"] = 7
-    changed = {n: value for n, value in settings.items() if config.get(n) != value}
-    long_lists = {each.stream for each in volumes if each.rows > _LONG_LIST}
+    lists = {p.stream.name for p in probes if p.ranges and not p.stream.is_incremental}
     return [
-        *(f"meltano config set tap-leadintent {n} {v}" for n, v in changed.items()),
         *(
-            replication_command(probe.stream.name, "INCREMENTAL")
-            for probe in probes
-            if probe.ranges and not probe.stream.is_incremental
-            if probe.stream.name in long_lists
+            f"meltano config set tap-leadintent {name} {value}"
+            for name, value in settings.items()
+            if config.get(name) != value
+        ),
+        *(
+            replication_command(each.stream, "INCREMENTAL")
+            for each in volumes
+            if each.stream in lists and each.rows > _LONG_LIST
         ),
     ]

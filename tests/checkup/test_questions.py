@@ -14,102 +14,74 @@ Found = Callable[..., tuple[Json, dict[tuple[str, str], Json]]]
 ORDINARY = {
     question.text: question.cases[case].answer
     for question in QUESTIONS.values()
-    for case in ("yes", "both", "no")
+    for case in ("no", "yes", "both")
     if case in question.cases and not question.cases[case].meaning
 } | {"Which headers speak of limits?": "none"}
 """What the sandbox answers without a switch."""
 
+
+def switch(kind: str, **fields: int) -> Json:
+    return {"kind": kind, **fields}
+
+
 LEADS, LISTED = "leads.latest_signal", "monitored_accounts"
 ACTIVE = "monitored_accounts.latest_activity"
+FORBIDDEN = status(403, stream="custom_signals")
+LIMITED = {"kind": "page", "status": 200, "headers": {"X-RateLimit-Limit": "60"}}
+REFUSED = status(429, skip=9, times=1, headers={"Retry-After": "0"})
+CUT = "no, it is cut without an error"
 SWITCHES: list[tuple[str, str, str, str, Json]] = [
     # The question, what it is about, the answer, what to do, and the switch.
+    ("restricts", LEADS, "no, it is ignored", "FULL", switch("ignored_range")),
+    ("restricts", ACTIVE, "no, it is ignored", "", switch("ignored_range")),
+    ("includes_ends", LEADS, "no", "", switch("open_range")),
+    ("is_rounded", LEADS, "yes, to days", "", switch("rounded_range", seconds=86_400)),
+    ("is_rounded", LEADS, "yes, to minutes", "", switch("rounded_range", seconds=60)),
     (
-        "Does it restrict?",
+        "may_be_30_days_wide",
         LEADS,
-        "no, it is ignored",
-        "FULL",
-        {"kind": "ignored_range"},
+        CUT,
+        "window_days to 7",
+        switch("cut_range", days=7),
     ),
-    ("Does it restrict?", ACTIVE, "no, it is ignored", "", {"kind": "ignored_range"}),
-    ("Does it include its ends?", LEADS, "no", "", {"kind": "open_range"}),
+    ("may_be_a_year_wide", LEADS, CUT, "", switch("cut_range", days=30)),
     (
-        *("Is it rounded?", "leads.date_found", "yes, to days", ""),
-        {"kind": "rounded_range", "seconds": 86_400},
-    ),
-    (
-        *("Is it rounded?", LEADS, "yes, to minutes", ""),
-        {"kind": "rounded_range", "seconds": 60},
-    ),
-    (
-        *("May it be 30 days wide?", LEADS, "no, it is cut without an error"),
-        *("set window_days to 7", {"kind": "cut_range", "days": 7}),
-    ),
-    (
-        *("May it be a year wide?", LEADS, "no, it is cut without an error"),
-        *("", {"kind": "cut_range"}),
-    ),
-    (
-        *("Does it reach back ten years?", LEADS, "no, to ", "set start_date to "),
-        {"kind": "kept_days", "days": 90},
-    ),
-    (
-        *("Does a page hold 100 records?", "leads", "no, 50", "set page_size to 50"),
-        {"kind": "short_page", "records": 50},
-    ),
-    (
-        *("Does a query end at a round number?", "leads", "yes, after 150 records"),
-        *("", {"kind": "cap", "records": 150}),
-    ),
-    (
-        *("Does a query end at a round number?", LISTED, "yes, after 50 records"),
-        *("INCREMENTAL", {"kind": "cap", "records": 50}),
-    ),
-    (
-        *("Does date_found return the newest signal?", "leads", "no, an earlier one"),
-        *("", {"kind": "first_signals"}),
-    ),
-    (
-        *("Is each key there once?", "leads", "no, "),
-        *("see docs/recipes", {"kind": "two_sheets", "pages": "last"}),
-    ),
-    (
-        *(RIGHT_CLOCK, "", "no, it differs from this one by ", "correct the clock"),
-        {"kind": "wrong_clock", "seconds": 90_000},
-    ),
-    (
-        *(
-            "May the key read it?",
-            "custom_signals",
-            "no (HTTP 403)",
-            "ask for the right",
-        ),
-        status(403, stream="custom_signals"),
-    ),
-    (
-        "Fields that are not documented?",
+        "reaches_back",
         "leads",
-        "insight",
+        "no, to ",
+        "start_date to ",
+        switch("kept_days", days=90),
+    ),
+    (
+        "are_pages_full",
+        "leads",
+        "no, 50",
+        "page_size to 50",
+        switch("short_page", records=50),
+    ),
+    (
+        "is_list_complete",
+        "leads",
+        "no, it ends after 150 records",
         "",
-        {"kind": "more_fields"},
-    ),
-    ("Fields beside data and cursor?", "leads", "total", "", {"kind": "more_fields"}),
-    (
-        *("Does a list hold what its ranges hold?", LISTED, "no", "INCREMENTAL"),
-        {"kind": "short_list"},
+        switch("cap", records=150),
     ),
     (
-        *("Which headers speak of limits?", "", "x-ratelimit-limit", ""),
-        {"kind": "page", "status": 200, "headers": {"X-RateLimit-Limit": "60"}},
+        "is_list_complete",
+        LISTED,
+        "no, it ends after 50",
+        "INCREMENTAL",
+        switch("cap", records=50),
     ),
-    (
-        *(
-            "Which headers speak of limits?",
-            "",
-            "retry-after; 1 requests got 429",
-            "set max_",
-        ),
-        status(429, skip=9, times=1, headers={"Retry-After": "0"}),
-    ),
+    ("is_list_complete", LISTED, "no", "INCREMENTAL", switch("short_list")),
+    ("returns_newest_signal", "leads", "no, an ear", "", switch("first_signals")),
+    ("are_keys_unique", "leads", "no, ", "docs/recipes", switch("two_sheets")),
+    ("is_clock_right", "", "no, it differs ", "correct", switch("wrong_clock")),
+    ("may_read", "custom_signals", "no (HTTP 403)", "ask for the right", FORBIDDEN),
+    ("has_new_fields", "leads", "insight", "", switch("more_fields")),
+    ("has_other_fields", "leads", "total", "", switch("more_fields")),
+    ("speaks_of_limits", "", "x-ratelimit-limit", "", LIMITED),
+    ("speaks_of_limits", "", "retry-after; 1 requests got 429", "set max_", REFUSED),
 ]
 
 
@@ -125,23 +97,23 @@ def test_the_sandbox_does_what_is_described(found: Found, settings: Json) -> Non
 
 
 @pytest.mark.parametrize(
-    ("question", "about", "answer", "action", "switch"),
+    ("name", "about", "answer", "action", "fault"),
     SWITCHES,
 )
 def test_a_question_notices_its_switch(  # noqa: PLR0913, PLR0917 - a row of the table
     found: Found,
     sandbox: Sandbox,
     settings: Json,
-    question: str,
+    name: str,
     about: str,
     answer: str,
     action: str,
-    switch: Json,
+    fault: Json,
 ) -> None:
-    sandbox.faults(switch)
+    sandbox.faults(fault)
     streams = {"signal_agents", about.partition(".")[0] or "leads"}
-    report, rows = found(settings, *(f"--stream={name}" for name in streams))
-    row = rows[question, about]
+    report, rows = found(settings, *(f"--stream={each}" for each in streams))
+    row = rows[QUESTIONS[name].text, about]
     assert row["answer"].startswith(answer)
     assert (row["meaning"] != "") is (row["verdict"] == "differs")
     assert action in row["action"]
