@@ -1,7 +1,6 @@
 """One request and its retries, on a clock that the tests set."""
 
 import re
-import ssl
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from threading import Event
@@ -31,17 +30,8 @@ LOST = requests.exceptions
 
 
 TEMPORARY: dict[str, Response] = {
-    "409": {"status_code": 409},
-    "html": {"text": "<html>Checking your browser</html>"},
-    "too deep": {"text": f'{{"data": [{"[" * 99_999}'},
     "reset": {"exc": LOST.ConnectionError(lower.ProtocolError("aborted"))},
     "read timeout": {"exc": LOST.ReadTimeout("too slow")},
-}
-
-REFUSED: dict[str, Response] = {
-    "403": {"status_code": 403},
-    "redirect": {"status_code": 307, "headers": {"Location": AGENTS}},
-    "certificate": {"exc": LOST.SSLError(ssl.SSLCertVerificationError(1, "no"))},
 }
 
 
@@ -88,17 +78,6 @@ def test_temporary_failures_are_retried(
     assert (first, second) == ("2", "3")
     assert clock.now == pytest.approx(1000 + float(short) + float(longer), abs=0.11)
     assert (float(short) <= 2, float(longer) <= 4) == (True, True)
-
-
-@pytest.mark.parametrize("failure", REFUSED.values(), ids=REFUSED)
-def test_lasting_failures_are_not_retried(
-    requests_mock: requests_mock.Mocker, clock: Clock, failure: Response, tap: Tap
-) -> None:
-    requests_mock.post(AGENTS, [failure, {"json": PAGE}])
-    with pytest.raises(StreamError):
-        list(pages(tap()))
-    assert requests_mock.call_count == 1
-    assert clock.now == 1000
 
 
 @pytest.mark.parametrize("retries", [0, 3])
@@ -170,23 +149,6 @@ def test_204_is_an_empty_page_at_the_begin_of_a_chain_only(
         list(pages(tap()))
 
 
-@pytest.mark.parametrize(
-    ("status", "text"),
-    [(401, "this key may not read"), (404, "the API has no /v1")],
-)
-def test_after_a_page_a_failure_is_about_the_endpoint(
-    requests_mock: requests_mock.Mocker, status: int, text: str, tap: Tap
-) -> None:
-    one_tap = tap()
-    requests_mock.post(AGENTS, status_code=status)
-    with pytest.raises(StreamError, match="; if other streams can be"):
-        list(pages(one_tap))
-    requests_mock.post(SIGNALS, json=PAGE)
-    assert len(list(pages(one_tap, "custom_signals"))) == 1
-    with pytest.raises(StreamError, match=text):
-        list(pages(one_tap))
-
-
 def test_a_cool_down_begins_before_another_request_is_sent(
     requests_mock: requests_mock.Mocker, tap: Tap, clock: Clock
 ) -> None:
@@ -203,31 +165,6 @@ def test_a_cool_down_begins_before_another_request_is_sent(
     with mock.patch.object(limiter, "pause_all", pause_all):
         assert len(list(pages(one_tap))) == 1
     assert len(pauses) == 1
-
-
-def test_pages_raise_the_number_of_requests_in_flight_again(
-    requests_mock: requests_mock.Mocker, tap: Tap, clock: Clock
-) -> None:
-    one_tap = tap(concurrency=2)
-    client = one_tap.endpoint_streams["signal_agents"].client
-    client.run_context.health.note_page()
-    has_room: list[bool] = []
-
-    def note(_request: Any, context: Any) -> Json:
-        context.status_code = 200 if has_room else 429
-        stopped, now = clock.event(seconds=1), clock.now
-        try:
-            with client.run_context.limiter.turn(stopped, StreamStats()):
-                has_room.append(True)
-        except StoppedError:
-            has_room.append(False)
-        clock.now = now
-        return PAGE
-
-    requests_mock.post(AGENTS, json=note)
-    for _ in range(30):
-        list(pages(one_tap))
-    assert (has_room[:11], has_room[-1]) == ([True, *[False] * 10], True)
 
 
 def test_the_rate_limit_holds_across_streams_and_retries(
