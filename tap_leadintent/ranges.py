@@ -21,6 +21,11 @@ from tap_leadintent.replication.rounding import OVERLAP_SECONDS
 from tap_leadintent.times import EARLIEST, format_instant
 
 
+_MOST_WRONG = 30 * 86_400
+"""Seconds by which a clock may be behind. What begins later has no records, whatever
+the server's clock says."""
+
+
 @dataclass(frozen=True)
 class Endpoint:
     """An endpoint as `replication.protocol.Api`."""
@@ -96,7 +101,8 @@ class _RangeChain(Chain):
         start, end = self._interval
         now = error.server_time
         # Only a request without a cursor says something about the range.
-        if self.count or not error.may_be_range or now is None or now >= end:
+        is_future = now is not None and start - _MOST_WRONG < now < end
+        if self.count or not error.may_be_range or now is None or not is_future:
             super().recover(error)
             return
         # If several machines answer in turn, the clock of the next one may be behind
