@@ -20,7 +20,6 @@ from tap_leadintent.replication.protocol import CutError
 from tap_leadintent.replication.rounding import OVERLAP_SECONDS
 from tap_leadintent.times import EARLIEST, format_instant
 
-
 _MOST_WRONG = 30 * 86_400
 """Seconds by which a clock may be behind. What begins later has no records, whatever
 the server's clock says."""

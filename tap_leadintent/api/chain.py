@@ -67,11 +67,15 @@ class Chain:
                 many pages were empty.
             StoppedError: The page is not wanted any more.
         """
+        is_changed = False
         while True:
             after = self._paginator.current_value
             try:
-                page = self.client.fetch(self.fields, after, stopped, max_retries)
+                page = self.client.fetch(
+                    *(self.fields, after, stopped, max_retries), is_changed=is_changed
+                )
             except StreamError as error:
+                is_changed = True
                 # Its frames hold the response, which may be large, and it may be kept.
                 error.__traceback__ = error.__context__ = None
                 self.recover(error)

@@ -117,6 +117,8 @@ class Client:
         after: str | None,
         stopped: Event,
         max_retries: float = inf,
+        *,
+        is_changed: bool = False,
     ) -> Page:
         """Send a request, with retries, until its response is a page.
 
@@ -125,6 +127,7 @@ class Client:
             after: The cursor, None for the first page.
             stopped: Set when the page is not wanted any more.
             max_retries: It is not retried more often, whatever the setting says.
+            is_changed: Whether it is sent because of what the last response said.
 
         Returns:
             The page.
@@ -138,7 +141,8 @@ class Client:
             attempt += 1
             with limiter.turn(stopped, self.stats, pause):
                 self.run_context.health.note_request()
-                self._raise_if_hopeless(max_retries)
+                if not is_changed:
+                    self._raise_if_hopeless()
                 try:
                     page = self._send(fields, after)
                 except StreamError as error:
@@ -152,17 +156,18 @@ class Client:
                         self._last_attempts[reason] = _FIRST_RETRY
                     return page
 
-    def _raise_if_hopeless(self, max_retries: float) -> None:
-        """Raise the error of another request of the stream, if none has succeeded.
+    def _raise_if_hopeless(self) -> None:
+        """Raise the error of another request, if it was the only try of the stream.
 
-        A request that is not to be repeated is sent all the same, as it shows whether
-        the API is down, unless another stream has failed before.
+        That is so if another stream has failed and no request of the run has succeeded.
         """
         health = self.run_context.health
-        may_show = not max_retries and not health.has_failed
-        if self._given_up and not (health.has_succeeded or may_show):
+        if self._given_up and health.has_failed and not health.has_succeeded:
             self.stats.requests -= 1
-            raise self._given_up[0]
+            # Nothing was asked, so no part of the range may be left because of it.
+            helpless = Action.CUT | Action.RESTART | Action.CHANGE_RANGE
+            error = self._given_up[0]
+            raise replace(error, actions=error.actions & ~helpless)
 
     def _send(self, fields: Fields, after: str | None) -> Page:
         cursor: dict[str, Any] = {"limit": self.page_size}
@@ -216,7 +221,6 @@ class Client:
             self._given_up.append(error)
             raise error
         run = self.run_context
-        pause = error.retry_after or run.limits.backoff(attempt)
         max_attempts = 1 + min(self.retries, max_retries)
         left = run.health.seconds_for_retries
         # What the server asks to wait is no sign that it is down.
@@ -225,7 +229,7 @@ class Client:
             detail = f"gave up after {attempts}: {error.detail}"
             self._given_up.append(replace(error, detail=detail))
             raise self._given_up[-1] from None
-        pause = error.retry_after or min(pause, left)
+        pause = error.retry_after or min(run.limits.backoff(attempt), left)
         if Action.PAUSE_ALL in error.actions:
             run.limiter.pause_all(pause)
         self._log_retry(error, attempt + 1, max_attempts, pause)

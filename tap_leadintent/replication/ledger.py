@@ -68,6 +68,9 @@ class Window:
     is_known_hole: bool = False
     """Whether an earlier run could not read it."""
 
+    is_last_try: bool = False
+    """Whether it is a part of a known hole, and is not cut again in this run."""
+
     shares: float = 0.0
     """The pages that have arrived, where a page that is not full counts less."""
 
@@ -149,6 +152,7 @@ class Ledger:
         parts = self.cut(around, edges, around.least_density)
         for part in parts:
             part.is_known_hole = around.is_known_hole
+            part.is_last_try = around.is_last_try
         return next(part for part in parts if part.start == start)
 
     def cut(

@@ -104,7 +104,9 @@ class Search:
         hole_start, hole_end = self._hole
         beside = hole_end - hole_start if hole_end == start else 0
         finest = 1 if window.records else _MINUTE
-        if window.is_known_hole or seconds <= max(finest, beside):
+        if window.is_known_hole:
+            return self._narrow(window)
+        if seconds <= max(finest, beside):
             self._leave(window, start - beside)
             return []
         if beside:
@@ -131,16 +133,26 @@ class Search:
         tried.max_retries, tried.is_probe = 0, True
         return [tried]
 
+    def _narrow(self, window: Window) -> list[Window]:
+        """Try the thirds of a known hole that is long, so that each run narrows it."""
+        if window.is_last_try or window.seconds <= _MINUTE:
+            window.state = State.LEFT
+            # An earlier run has emitted what it could read of it.
+            window.pages.clear()
+            return []
+        start, seconds = window.start, window.seconds
+        edges = sorted({start + seconds * n // _PARTS for n in range(_PARTS + 1)})
+        parts = self.ledger.cut(window, edges, 0.0)
+        for part in parts:
+            part.is_known_hole = part.is_last_try = True
+        return parts
+
     def _leave(self, window: Window, hole_start: int) -> None:
         """Leave a window as a hole, or end the reading if too much cannot be read."""
         if window.end - hole_start > _LONGEST_HOLE:
             window.is_final = True
             return
         window.state = State.LEFT
-        if window.is_known_hole:
-            # An earlier run has emitted what it could read of it.
-            window.pages.clear()
-            return
         self._hole = hole_start, window.end
         # The hole explains the failures, so it was not the width.
         self.width = self.widest

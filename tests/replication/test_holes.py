@@ -228,3 +228,23 @@ def test_a_limit_of_records_divides_windows(seconds: int) -> None:
     assert store.rows == api.visible()
     # Windows of one second read each record three times.
     assert len(api.requests) + len(api.refused) <= 2 * 40 * 8
+
+
+def test_a_bad_second_at_the_start_of_a_run_hides_nothing_else(
+    log: pytest.LogCaptureFixture,
+) -> None:
+    """Also while no request of the run has succeeded, and the range is short."""
+    api, store = Api(now=10_688, leads=[lead(1, 1778)], broken=(3, 3)), Store()
+    failed_run(api, store, log, "what is missing")
+    assert store.rows == api.visible()
+
+
+def test_a_long_hole_is_narrowed_by_each_run(log: pytest.LogCaptureFixture) -> None:
+    api, store = Api(now=60 * DAY, leads=steady(60 * 24 * 6, 600)), Store()
+    api.broken = HOLE
+    failed_run(api, store, log, "what is missing")
+    api.broken = (HOLE[0] + 1800, HOLE[0] + 1800)
+    for _ in range(6):
+        api.now += HOUR
+        assert failed_run(api, store, log, "what is missing") <= 2 * (1 + 3 + 14)
+    assert len(api.visible().keys() - store.rows.keys()) <= 1
