@@ -17,6 +17,9 @@ _MINUTE = 60
 _LONGEST_HOLE = 3 * 3600
 """Seconds in a row that cannot be read, after which the reading ends."""
 
+_LONG_HOLE = 300
+"""Seconds of a known hole from which on its parts are tried, too."""
+
 _PARTS = 3
 
 _FEW_SECONDS = 10
@@ -135,7 +138,7 @@ class Search:
 
     def _narrow(self, window: Window) -> list[Window]:
         """Try the thirds of a known hole that is long, so that each run narrows it."""
-        if window.is_last_try or window.seconds <= _MINUTE:
+        if window.is_last_try or window.seconds <= _LONG_HOLE:
             window.state = State.LEFT
             # An earlier run has emitted what it could read of it.
             window.pages.clear()
