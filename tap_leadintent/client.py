@@ -50,7 +50,7 @@ from tap_leadintent.records.contradictions import Contradictions
 from tap_leadintent.records.duplicates import Duplicates
 from tap_leadintent.records.exclusion import Exclusion
 from tap_leadintent.records.shaper import RecordShaper
-from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
+from tap_leadintent.replication.bookmark import COVERAGE, FIELDS, Bookmark
 from tap_leadintent.replication.plan import DAY, Step, make_plan
 from tap_leadintent.replication.plan_reader import PlanReader, StepPage
 from tap_leadintent.replication.protocol import IgnoredRangeError, NoThreadError
@@ -62,9 +62,6 @@ from tap_leadintent.state_warnings import run_warnings, stream_warnings
 from tap_leadintent.times import format_instant, parse_instant, utc_timestamp
 
 Record = dict[str, Any]
-
-_FIELDS = "fields"
-"""Key of a stream's state: the fields without a column that a run has named."""
 
 _MONTH = 30 * DAY
 
@@ -128,7 +125,7 @@ class LeadIntentStream(SingerStream):
     @cached_property
     def findings(self) -> Findings:
         """Collects what is worth a line."""
-        known = self.stream_state.get(_FIELDS, [])
+        known = self.stream_state.get(FIELDS, [])
         names = known if isinstance(known, list) else []
         return Findings(self.logger, {each for each in names if isinstance(each, str)})
 
@@ -194,7 +191,7 @@ class LeadIntentStream(SingerStream):
     @property
     def _unknown_fields(self) -> Finding:
         is_documented = self.name in openapi.PATHS and openapi.is_documented(self.name)
-        return Finding.UNKNOWN_FIELDS if is_documented else Finding.UNTYPED_FIELDS
+        return Finding.UNKNOWNFIELDS if is_documented else Finding.UNTYPEDFIELDS
 
     @cached_property
     def _contradictions(self) -> Contradictions:
@@ -400,7 +397,7 @@ class LeadIntentStream(SingerStream):
             state[COVERAGE] = self.bookmark.to_state()
         # They are worth a line once, and not in each run.
         if fields := self.findings.fields:
-            state[_FIELDS] = fields
+            state[FIELDS] = fields
         return state
 
     def sample(self) -> Records:

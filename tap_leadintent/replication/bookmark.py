@@ -34,6 +34,10 @@ RawEntry = dict[str, Any]
 COVERAGE = "coverage"
 """Key of the list in a stream's state."""
 
+FIELDS = "fields"
+"""Key of a stream's state that has nothing to do with what has been read: the fields
+without a column that a run has named."""
+
 MAX_OTHERS = 3
 """Other sources whose entries are kept; more would make states longer."""
 
@@ -98,7 +102,7 @@ class Bookmark:
             covered and `problem` says why. It may quote the state, at any length.
         """
         bookmark = cls(source, caps=Caps(page_size))
-        if state and COVERAGE not in state:
+        if state.keys() - {FIELDS} and COVERAGE not in state:
             bookmark.problem = "its state does not say what has been read"
         by_source: dict[Source, list[RawEntry]] = {source: []}
         try:

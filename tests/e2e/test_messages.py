@@ -161,7 +161,7 @@ OF_ALL_STREAMS = {
 TELL = "tell the API's support; there is nothing to set"
 
 OF_LEADS = {
-    "deselect this stream, or ask for access: this key may not read this endpoint; set a later start_date if the API keeps no older records (HTTP 403 …: 20 bytes)": Case(
+    "deselect this stream, or ask for access: this key may not read this endpoint (HTTP 403 …: 20 bytes)": Case(
         faults=[status(403, body=f"not for {API_KEY[:12]}")]
     ),
     "ask who runs the firewall or gateway in front of the API to let this machine through, or set user_agent: it refuses the request (HTTP 403 …: 13 bytes of HTML)": Case(

@@ -86,6 +86,11 @@ def test_a_state_is_one_short_list_that_people_can_read() -> None:
     assert len(json.dumps(state[:2])) < 512
 
 
+def test_fields_alone_say_nothing_of_what_has_been_read() -> None:
+    assert Bookmark.read({"fields": ["a"]}, HERE).problem is None
+    assert Bookmark.read({"fields": ["a"], "b": 1}, HERE).problem
+
+
 def test_the_entries_of_earlier_versions_are_read() -> None:
     mark = {"rechecked": "1970-01-02T00:00:00Z"}
     bookmark = read([entry(), mark])

@@ -223,7 +223,7 @@ def test_one_machine_with_an_odd_clock_costs_nothing(
 @pytest.mark.parametrize("status", [500, 503, 408])
 def test_an_api_that_is_down_ends_the_run_soon(status: int) -> None:
     api, store = OddApi(now=20 * DAY, failing=[status] * 999), Store()
-    api.seconds_per_request = 1
+    api.seconds_per_request = 2
     streams = ("leads", "observations", "signal_agents")
     with pytest.raises(RunError):
         run(api, store, {}, selected=streams)
@@ -244,5 +244,5 @@ def test_refused_bodies_are_not_kept() -> None:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert len(api.refused) >= 29
-    # Each of the eight readers may have one, also as text.
-    assert peak < 8 * 3 * 2_000_000
+    # Each of the eight readers may have one, in several forms.
+    assert peak < 8 * 5 * 2_000_000
