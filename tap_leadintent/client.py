@@ -191,7 +191,7 @@ class LeadIntentStream(SingerStream):
     @property
     def _unknown_fields(self) -> Finding:
         is_documented = self.name in openapi.PATHS and openapi.is_documented(self.name)
-        return Finding.UNKNOWNFIELDS if is_documented else Finding.UNTYPEDFIELDS
+        return Finding.UNKNOWN_FIELDS if is_documented else Finding.UNTYPED_FIELDS
 
     @cached_property
     def _contradictions(self) -> Contradictions:
