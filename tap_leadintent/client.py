@@ -380,7 +380,7 @@ class LeadIntentStream(SingerStream):
         if page.page is None:
             bookmark.leave(step.range_name, page.window)
         else:
-            now = self.run_context.clock.server_time(self.run_began)
+            now = self.run_context.clock.complete_to(self.run_began)
             bookmark.cover(
                 step.range_name,
                 page.window,

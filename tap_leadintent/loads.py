@@ -90,7 +90,7 @@ class Loads(SingerStream):
         # Rows that the run's own bookmark covers may have been lost with a batch.
         covered = Bookmark.read(stream.stream_state, stream.bookmark.source).coverage
         if stats.is_complete:
-            now = self.run_context.clock.server_time(self._run_began)
+            now = self.run_context.clock.complete_to(self._run_began)
             covered[_ALL] = [(0, now)]
         for name in ranges:
             start, end = covered[name][-1] if name in covered else (None, None)

@@ -19,9 +19,10 @@ _ODD = 3600
 class ServerClock:
     """Compares the server's clock with ours; safe for several threads.
 
-    If the server's clock is behind ours, no interval counts as covered that begins
-    after the run by the server's clock: it is read again, and nothing is lost. A single
-    machine of the server whose clock is behind the others changes nothing.
+    If the server's clock is behind ours, the run is complete only up to what that clock
+    showed at the run's first request. Later time is read by the next run, and nothing
+    is lost. A single machine of the server whose clock is behind the others changes
+    nothing.
     """
 
     def __init__(self, logger: logging.Logger) -> None:
@@ -37,18 +38,22 @@ class ServerClock:
         """
         self._most = -inf
         """The most seconds by which it is ahead, at any response."""
+        self._first_sent = inf
+        """When the first request was sent, by our clock."""
         self._is_odd = False
 
-    def server_time(self, instant: int) -> int:
-        """Return what the server's clock says at an instant of ours, if it is behind.
+    def complete_to(self, run_began: int) -> int:
+        """Return up to when a run has read everything.
 
         Args:
-            instant: The instant by our clock, in UTC seconds since 1970.
+            run_began: When it began by our clock, in UTC seconds since 1970.
 
         Returns:
-            The earlier of the two times; the instant if no response had a `Date`.
+            That time, or the server's time at the first request if that is earlier.
         """
-        return instant if self._first is None else instant + int(min(0, self._most))
+        if self._first is None:
+            return run_began
+        return min(run_began, int(self._first_sent + self._most))
 
     def note(self, date: int | None, sent_at: float, seconds: float) -> int | None:
         """Note the `Date` of a response.
@@ -71,6 +76,7 @@ class ServerClock:
             first = self._first
             self._first = ahead if first is None else first
             self._most = max(self._most, began - int(sent_at))
+            self._first_sent = min(self._first_sent, int(sent_at))
             is_odd = abs(ahead - self._first) > _ODD + seconds and not self._is_odd
             self._is_odd |= is_odd
         if first is None and not -_SKEW <= ahead <= seconds + _SKEW:

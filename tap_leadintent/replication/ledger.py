@@ -150,15 +150,14 @@ class Ledger:
         end = min(end, around.end)
         edges = sorted({around.start, start, end, around.end})
         parts = self.cut(around, edges, around.least_density)
-        for part in parts:
-            part.is_known_hole = around.is_known_hole
-            part.is_last_try = around.is_last_try
         return next(part for part in parts if part.start == start)
 
     def cut(
         self, window: Window, edges: Sequence[int], least_density: float
     ) -> list[Window]:
         """Put unread parts in the place of a window.
+
+        They inherit what is known about it from before the run, and from wider queries.
 
         Args:
             window: The window.
@@ -168,7 +167,16 @@ class Ledger:
         Returns:
             The parts.
         """
-        parts = [Window(a, b, least_density=least_density) for a, b in pairwise(edges)]
+        parts = [
+            Window(
+                *each,
+                least_density=least_density,
+                capped_total=window.capped_total,
+                is_known_hole=window.is_known_hole,
+                is_last_try=window.is_last_try,
+            )
+            for each in pairwise(edges)
+        ]
         place = bisect_right(self._windows, window.start, key=lambda w: w.start) - 1
         self._windows[place : place + 1] = parts
         window.state = State.CUT

@@ -115,8 +115,7 @@ class Search:
         if beside:
             edges = [start, start + beside, end]
         elif self.has_read or seconds <= 2 * _MINUTE:
-            parts = seconds if seconds <= _FEW_SECONDS else _PARTS
-            edges = sorted({start + seconds * n // parts for n in range(parts + 1)})
+            edges = _equal_parts(window)
         else:
             # A minute that lies elsewhere shows whether the API is down.
             edges = [start, end - _MINUTE, end]
@@ -143,12 +142,8 @@ class Search:
             # An earlier run has emitted what it could read of it.
             window.pages.clear()
             return []
-        start, seconds = window.start, window.seconds
-        edges = sorted({start + seconds * n // _PARTS for n in range(_PARTS + 1)})
-        parts = self.ledger.cut(window, edges, 0.0)
-        for part in parts:
-            part.is_known_hole = part.is_last_try = True
-        return parts
+        window.is_last_try = True
+        return self.ledger.cut(window, _equal_parts(window), 0.0)
 
     def _leave(self, window: Window, hole_start: int) -> None:
         """Leave a window as a hole, or end the reading if too much cannot be read."""
@@ -159,3 +154,10 @@ class Search:
         self._hole = hole_start, window.end
         # The hole explains the failures, so it was not the width.
         self.width = self.widest
+
+
+def _equal_parts(window: Window) -> list[int]:
+    """Return where the equal parts of a window begin and end."""
+    parts = window.seconds if window.seconds <= _FEW_SECONDS else _PARTS
+    edges = {window.start + window.seconds * n // parts for n in range(parts + 1)}
+    return sorted(edges)

@@ -18,8 +18,15 @@ def test_the_latest_time_of_all_responses_counts_if_it_is_behind_ours() -> None:
     one, shown = clock(), []
     for ahead, seconds in [(None, 3), (-9, 0), (-5, 2.5), (-8, 0), (-3, 0), (7, 0)]:
         one.note(None if ahead is None else NOW + ahead, NOW, seconds)
-        shown.append(one.server_time(NOW + 60) - NOW)
-    assert shown == [60, 51, 53, 53, 57, 60]
+        shown.append(one.complete_to(NOW - 1) - NOW)
+    assert shown == [-1, -9, -7, -7, -3, -1]
+
+
+def test_a_clock_that_stands_still_counts_from_the_first_request() -> None:
+    one = clock()
+    for passed in (4, 2, 90):
+        one.note(NOW - HOUR, NOW + passed, 0)
+    assert one.complete_to(NOW) == NOW - HOUR
 
 
 def test_a_machine_with_another_clock_is_named_once(
@@ -30,7 +37,7 @@ def test_a_machine_with_another_clock_is_named_once(
         one.note(NOW + ahead, NOW, 0)
     (line,) = caplog.messages
     assert "one says 2025-04-08T02:40:00Z, another said 2026-02-02T02:40:00Z" in line
-    assert one.server_time(NOW) == NOW
+    assert one.complete_to(NOW) == NOW
 
 
 @pytest.mark.parametrize(
