@@ -6,7 +6,9 @@ import pytest
 
 from tap_leadintent.progress import StepProgress, StreamStats
 from tests.support.helpers import Clock
-from tests.support.model import DAY, EPOCH
+from tests.support.model import DAY, EPOCH, Api, steady
+from tests.support.model_runs import DAILY, run
+from tests.support.store import Store
 
 
 def test_a_line_comes_every_15_seconds_and_no_sooner(
@@ -40,3 +42,16 @@ def test_a_progress_line_says_how_much_of_the_time_is_read(
     )
     fields = {"range": "latest_signal", "read_percent": 25, "stream": "leads"}
     assert vars(line).items() >= fields.items()
+
+
+def test_a_run_logs_how_far_it_has_come(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    api = Api(now=2 * DAY, leads=steady(30), seconds_per_request=15)
+    run(api, Store(), {**DAILY, "concurrency": 1})
+    lines = [vars(line) for line in caplog.records if "so far" in line.message]
+    at = [(line["pass"], line["read_percent"], line["read_to"]) for line in lines]
+    assert at == sorted(at)
+    assert {percent for _, percent, _ in at} - {0, 100}
+    passes = {(line["pass"], line["range"]) for line in lines}
+    assert passes == {("1 of 2", "date_found"), ("2 of 2", "latest_signal")}
+    assert (lines[-1]["stream"], lines[-1]["records"]) == ("leads", 30)

@@ -120,6 +120,22 @@ def test_a_thousand_leads_in_one_second_of_a_scheduled_run(older: int) -> None:
     assert store.rows.keys() == api.visible().keys()
 
 
+def test_a_crowded_second_alone_is_compared_with_a_wider_query_once() -> None:
+    api, store = OddApi(now=90 * DAY, leads=at_once(100, 45 * DAY + 1777)), Store()
+    run(api, store, {**FULL, "concurrency": 1})
+    wide = [body for body in api.requests if _days(body) > 29]
+    first_pages = [body for body in wide if "after" not in body["cursor"]]
+    # One of the first windows of each range is as wide, too.
+    assert len(first_pages) <= 2 * 2
+    assert store.rows.keys() == api.visible().keys()
+
+
+def _days(body: dict[str, Any]) -> float:
+    name = next(each for each in RANGES if each in body)
+    start, end = map(seconds_of, body[name].values())
+    return (end - start) / DAY
+
+
 @pytest.mark.parametrize("max_retries", [1, 8])
 def test_ten_bad_gateways_at_the_start(max_retries: int) -> None:
     """Either the run goes on, or it fails soon and clearly."""

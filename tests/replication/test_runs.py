@@ -193,6 +193,14 @@ def test_a_response_from_a_slow_clock_removes_no_coverage() -> None:
 # Servers that refuse or ignore what they are asked for
 
 
+def test_a_server_that_refuses_the_future_does_not_ignore_ranges() -> None:
+    """It is asked for a year from now, and must not answer for its own present."""
+    leads = [lead(n, DAY - 1) for n in range(400)]
+    api, store = Api(now=DAY, leads=leads, refuses_the_future=True), Store()
+    run(api, store, CONFIG)
+    assert len(store.rows) == 400
+
+
 def test_a_refused_cursor_starts_its_window_again(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
