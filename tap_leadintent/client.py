@@ -44,7 +44,7 @@ from tap_leadintent.config.scope import scope_of
 from tap_leadintent.errors import StreamError, replication_command
 from tap_leadintent.findings import Finding, Findings
 from tap_leadintent.holes import KEPT, Holes
-from tap_leadintent.progress import StepProgress, StreamStats, counted
+from tap_leadintent.progress import StepProgress, counted
 from tap_leadintent.ranges import Endpoint, range_fields
 from tap_leadintent.records.contradictions import Contradictions
 from tap_leadintent.records.duplicates import Duplicates
@@ -56,8 +56,8 @@ from tap_leadintent.replication.plan_reader import PlanReader, StepPage
 from tap_leadintent.replication.protocol import IgnoredRangeError, NoThreadError
 from tap_leadintent.replication.rounding import OVERLAP_SECONDS
 from tap_leadintent.replication.source import Source, key_mark
+from tap_leadintent.run_stream import RunStream
 from tap_leadintent.singer.log import summarize
-from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.state_warnings import run_warnings, stream_warnings
 from tap_leadintent.times import format_instant, parse_instant, utc_timestamp
 
@@ -66,7 +66,7 @@ Record = dict[str, Any]
 _MONTH = 30 * DAY
 
 
-class LeadIntentStream(SingerStream):
+class LeadIntentStream(RunStream):
     """A stream that is read completely, or by the time ranges of its endpoint.
 
     The state of a stream says which intervals of each time range have been read and
@@ -106,14 +106,7 @@ class LeadIntentStream(SingerStream):
             tap: The tap, with its settings and state.
             run_context: What the requests of all streams share.
         """
-        super().__init__(tap)
-        self.run_context = run_context
-        """What the requests of all streams share."""
-        self.stats = StreamStats(monotonic=run_context.limits.monotonic)
-        """Counts the records and requests of the stream."""
-        # The SDK gives milliseconds.
-        self.run_began = tap.initialized_at // 1000
-        """When the run began, in UTC seconds since 1970."""
+        super().__init__(tap, run_context)
         self.filters: dict[str, Any] = self.config["filters"].get(self.name, {})
         """The request fields that the setting `filters` holds for this stream."""
         self.exclusion = Exclusion(self.config["exclude_fields"].get(self.name, ()))

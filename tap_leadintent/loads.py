@@ -7,18 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 from uuid import uuid4
 
-from singer_sdk import Tap
 from singer_sdk import typing as th
 from singer_sdk.helpers.types import Context
 from singer_sdk.singerlib.catalog import REPLICATION_INCREMENTAL
 from typing_extensions import override
 
-from tap_leadintent.api.http import RunContext
 from tap_leadintent.client import LeadIntentStream, Record
-from tap_leadintent.progress import StreamStats
 from tap_leadintent.replication.bookmark import Bookmark
+from tap_leadintent.run_stream import RunStream
 from tap_leadintent.singer.log import summarize
-from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.times import format_instant
 
 _ALL = "all"
@@ -29,7 +26,7 @@ _TIMES = ("run_began_at", "ended_at", "complete_from", "complete_to")
 _COUNTS = ("records", "requests", "retries")
 
 
-class Loads(SingerStream):
+class Loads(RunStream):
     """A row for each stream and time range of the run, made at its end."""
 
     name = "loads"
@@ -48,21 +45,6 @@ class Loads(SingerStream):
     newest_covered: str | None = None
     """The stream has no time ranges."""
 
-    def __init__(self, tap: Tap, run_context: RunContext) -> None:
-        """Create the stream for a run.
-
-        Args:
-            tap: The tap, with its settings and state.
-            run_context: What the requests of all streams share.
-        """
-        super().__init__(tap)
-        self.run_context = run_context
-        """What the requests of all streams share."""
-        self.stats = StreamStats(monotonic=run_context.limits.monotonic)
-        """Counts the rows."""
-        # The SDK gives milliseconds.
-        self._run_began = tap.initialized_at // 1000
-
     @property
     @override
     def replication_method(self) -> str:
@@ -77,7 +59,7 @@ class Loads(SingerStream):
     @override
     def get_records(self, context: Context | None) -> Iterable[Record]:
         run = {"run_id": str(uuid4()), "tap_version": version(self.tap_name)}
-        run["run_began_at"] = format_instant(self._run_began)
+        run["run_began_at"] = format_instant(self.run_began)
         tried = [each for each in self.reported if each.stats.ended_at]
         rows = [{**run, **row} for stream in tried for row in self._rows(stream)]
         self.stats.records += len(rows)
@@ -90,7 +72,7 @@ class Loads(SingerStream):
         # Rows that the run's own bookmark covers may have been lost with a batch.
         covered = Bookmark.read(stream.stream_state, stream.bookmark.source).coverage
         if stats.is_complete:
-            now = self.run_context.clock.complete_to(self._run_began)
+            now = self.run_context.clock.complete_to(self.run_began)
             covered[_ALL] = [(0, now)]
         for name in ranges:
             start, end = covered[name][-1] if name in covered else (None, None)

@@ -227,7 +227,7 @@ def test_a_limit_of_records_divides_windows(seconds: int) -> None:
     run(api, store, ONCE)
     assert store.rows == api.visible()
     # Windows of one second read each record three times.
-    assert len(api.requests) + len(api.refused) <= 2 * 40 * 7
+    assert len(api.requests) + len(api.refused) <= 2 * 40 * 8
 
 
 def test_a_bad_second_at_the_start_of_a_run_hides_nothing_else(

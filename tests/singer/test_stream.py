@@ -202,7 +202,7 @@ def test_a_row_is_the_same_as_the_sdk_makes_it_and_in_a_batch(
         assert batched(in_batches) == [*rows.values()]
         # Rows in files have no version: a target would take all of them for deleted.
         assert not in_batches.of_type("ACTIVATE_VERSION")
-    monkeypatch.setattr("tap_leadintent.client.SingerStream._emits_as_is", False)
+    monkeypatch.setattr("tap_leadintent.run_stream.SingerStream._emits_as_is", False)
     assert without_times(ours) == without_times(outcome())
 
 

@@ -1,0 +1,27 @@
+"""What each stream of a run has, whether it reads an endpoint or not."""
+
+from singer_sdk import Tap
+
+from tap_leadintent.api.http import RunContext
+from tap_leadintent.progress import StreamStats
+from tap_leadintent.singer.stream import SingerStream
+
+
+class RunStream(SingerStream):
+    """A stream that knows its run, and counts what is done for it."""
+
+    def __init__(self, tap: Tap, run_context: RunContext) -> None:
+        """Create the stream for a run.
+
+        Args:
+            tap: The tap, with its settings and state.
+            run_context: What the requests of all streams share.
+        """
+        super().__init__(tap)
+        self.run_context = run_context
+        """What the requests of all streams share."""
+        self.stats = StreamStats(monotonic=run_context.limits.monotonic)
+        """Counts the records and requests of the stream."""
+        # The SDK gives milliseconds.
+        self.run_began = tap.initialized_at // 1000
+        """When the run began, in UTC seconds since 1970."""
