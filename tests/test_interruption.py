@@ -79,7 +79,7 @@ def test_a_signal_ends_the_run_at_a_safe_point_and_a_second_one_at_once(
 
 @pytest.mark.usefixtures("codes")
 def test_after_a_signal_no_page_is_requested() -> None:
-    stream: Any = TapLeadIntent(config=VALID).streams["leads"]
+    stream: Any = TapLeadIntent(config={**VALID}).streams["leads"]
     stream.run_context.interruption.install()
     signal.raise_signal(signal.SIGTERM)
     with requests_mock.Mocker() as api, pytest.raises(SystemExit):

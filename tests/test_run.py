@@ -56,7 +56,7 @@ def failing_with(error: Exception) -> str:
     def fail(_: object) -> None:
         raise error
 
-    streams: Any = TapLeadIntent(config=VALID).streams
+    streams: Any = TapLeadIntent(config={**VALID}).streams
     with pytest.raises(RunError) as caught:
         read_each([*streams.values()], fail)
     return caught.value.message

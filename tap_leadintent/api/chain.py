@@ -76,8 +76,6 @@ class Chain:
                 )
             except StreamError as error:
                 is_changed = True
-                # Its frames hold the response, which may be large, and it may be kept.
-                error.__traceback__ = error.__context__ = None
                 self.recover(error)
                 continue
             self._empty = 0 if page.raw else self._empty + 1

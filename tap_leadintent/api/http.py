@@ -143,18 +143,16 @@ class Client:
                 self.run_context.health.note_request()
                 if not is_changed:
                     self._raise_if_hopeless()
-                try:
-                    page = self._send(fields, after)
-                except StreamError as error:
-                    # Still inside the turn: a cool-down begins before another request
-                    # can be sent.
-                    pause = self._plan_retry(error, attempt, max_retries)
-                else:
+                answer = self._send(fields, after)
+                if isinstance(answer, Page):
                     limiter.note_page()
                     self.run_context.health.note_page()
                     for reason in [*self._last_attempts]:
                         self._last_attempts[reason] = _FIRST_RETRY
-                    return page
+                    return answer
+                # Still inside the turn: a cool-down begins before another request can
+                # be sent.
+                pause = self._plan_retry(answer, attempt, max_retries)
 
     def _raise_if_hopeless(self) -> None:
         """Raise the error of another request, if it was the only try of the stream.
@@ -169,7 +167,11 @@ class Client:
             error = self._given_up[0]
             raise replace(error, actions=error.actions & ~helpless)
 
-    def _send(self, fields: Fields, after: str | None) -> Page:
+    def _send(self, fields: Fields, after: str | None) -> Page | StreamError:
+        """Send one request, and return its page, or why there is none.
+
+        The error is not raised here, as its traceback would hold the response.
+        """
         cursor: dict[str, Any] = {"limit": self.page_size}
         if after is not None:
             cursor["after"] = after
@@ -184,7 +186,7 @@ class Client:
             if response.ok:
                 tags[Tag.STATUS] = Status.SUCCEEDED
         except (requests.RequestException, HTTPError, TooLargeError) as error:
-            raise explain_no_response(error, self.url, self.timeout) from None
+            return explain_no_response(error, self.url, self.timeout)
         finally:
             seconds = run.limits.monotonic() - began
             _measure(seconds, tags)
@@ -196,7 +198,7 @@ class Client:
                 content_type = response.headers.get("Content-Type", "")
                 return Page.of(as_utf8(content, content_type))
         except (ValueError, RecursionError) as refusal:
-            problem = refusal
+            problem = refusal.with_traceback(None)
         failure = explain_no_page(
             response,
             content,
@@ -208,7 +210,7 @@ class Client:
         )
         if Action.TAKE_AS_EMPTY in failure.actions and after is None:
             return Page.of(NO_RECORDS)
-        raise failure
+        return failure
 
     def _plan_retry(
         self, error: StreamError, attempt: int, max_retries: float

@@ -102,7 +102,7 @@ def test_the_environment_is_read_only_on_request(
 ) -> None:
     """Meltano sets the variables too, beside the file that it made of them."""
     monkeypatch.setenv(f"{PREFIX}PAGE_SIZE", "abc")
-    assert TapLeadIntent(config=VALID).config["page_size"] == 100
+    assert TapLeadIntent(config={**VALID}).config["page_size"] == 100
 
 
 def test_the_variables_of_an_inheriting_extractor_are_no_mistakes(
