@@ -1,4 +1,4 @@
-"""The lines of the pages about columns and recipes, in Meltano projects."""
+"""The commands of the pages about columns and recipes, in Meltano projects."""
 
 from hashlib import sha256
 
