@@ -145,12 +145,10 @@ class SingerStream(Stream):
     def checkpoint(self) -> None:
         """Count a change of the stream's state, and write a STATE if one is due.
 
-        It is due if 300 records and changes have been emitted since the last one, or if
-        a batch is old.
+        It is due if 300 records and changes have been emitted since the last one.
         """
         self._since_state += 1
-        is_old = self._batch is not None and self._batch.is_old
-        if is_old or self._since_state >= _MIN_BETWEEN_STATES:
+        if self._since_state >= _MIN_BETWEEN_STATES:
             self.write_state()
 
     def write_state(self) -> None:
