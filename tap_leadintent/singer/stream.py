@@ -25,7 +25,7 @@ from typing_extensions import override
 from tap_leadintent.singer import log
 from tap_leadintent.singer.batch import BatchError, Batches
 from tap_leadintent.singer.errors import OutputError, RecordError
-from tap_leadintent.singer.writer import flush
+from tap_leadintent.singer.writer import Writer
 
 Record = dict[str, Any]
 
@@ -126,7 +126,9 @@ class SingerStream(Stream):
         Raises:
             OutputError: Standard output cannot be written.
         """
-        flush(self._tap)
+        # A program that uses the tap may give it another writer, without a buffer.
+        if isinstance(self._tap.message_writer, Writer):
+            self._tap.message_writer.flush()
 
     def messages_for(self, record: Record) -> list[RecordMessage]:
         """Return the messages that stream maps make of a record.
