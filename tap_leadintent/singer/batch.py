@@ -69,7 +69,7 @@ class Batches:
         self._options = {
             **(storage.get("params") or {}),
             # In a store of objects, this would ask for the right to make buckets.
-            "auto_mkdir": get_protocol(self._root) == "file",
+            "auto_mkdir": get_protocol(self._root) in {"file", "local"},
             "compression": "gzip" if self._ending == "json.gz" else None,
         }
         self._begin_of_names = f"{self._root}/{storage.get('prefix') or ''}{tap}"
