@@ -1,8 +1,9 @@
 """Files of Arrow and Parquet, whose columns have the types of a SCHEMA message."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from importlib import import_module
+from itertools import islice
 from typing import IO, Any
 
 import msgspec
@@ -10,86 +11,76 @@ from singer_sdk.contrib.msgspec import encoder
 
 from tap_leadintent.singer.errors import RecordError
 
+_ROWS = 100
+"""The rows that are converted at once. Each takes about 8 KB of memory."""
 
-class ArrowWriter:
-    """Writes rows into a file of Arrow, with the same schema in all files of a stream.
+
+def write_table(
+    lines: Iterator[bytes],
+    file: IO[bytes],
+    schema: Mapping[str, Any],
+    parquet_codec: str | None = None,
+) -> None:
+    """Write rows into a file, with the same types in all files of a stream.
 
     The values are those of a RECORD message, in the types of the columns. Columns that
     are not scalars are JSON text (`arrow.json`), because few databases load nested
     Arrow types.
+
+    Args:
+        lines: What RECORDs would hold, a line of JSON for each row.
+        file: Where to write.
+        schema: The JSON schema of the rows.
+        parquet_codec: The compression of a file of Parquet, or "none". Without it, the
+            file is one of Arrow.
+
+    Raises:
+        RecordError: A value is not of the type of its column.
     """
+    arrow = import_module("pyarrow")
+    types: dict[str, tuple[Any, Callable[[Any], Any]]] = {
+        "string": (arrow.string(), _as_text),
+        "date-time": (arrow.timestamp("us", "UTC"), datetime.fromisoformat),
+        "integer": (arrow.int64(), _as_integer),
+        "number": (arrow.float64(), _as_number),
+        "boolean": (arrow.bool_(), lambda value: value),
+    }
+    other = (arrow.json_(), encoder.encode)
+    columns = {n: types.get(_kind(c), other) for n, c in schema["properties"].items()}
 
-    def __init__(self, file: IO[bytes], schema: Mapping[str, Any]) -> None:
-        """Begin the file.
-
-        Args:
-            file: Where to write.
-            schema: The JSON schema of the rows.
-        """
-        arrow = self._arrow = import_module("pyarrow")
-        types: dict[str, tuple[Any, Callable[[Any], Any] | None]] = {
-            "string": (arrow.string(), _as_text),
-            "date-time": (arrow.timestamp("us", "UTC"), datetime.fromisoformat),
-            "integer": (arrow.int64(), _as_integer),
-            "number": (arrow.float64(), _as_number),
-            "boolean": (arrow.bool_(), None),
-        }
-        other = (arrow.json_(), encoder.encode)
-        columns = {
-            n: types.get(_kind(c), other) for n, c in schema["properties"].items()
-        }
-        self._conversions = {name: convert for name, (_, convert) in columns.items()}
-        self._schema = arrow.schema(
-            [(name, kind) for name, (kind, _) in columns.items()]
-        )
-        self._writer = arrow.ipc.new_file(file, self._schema)
-
-    def append(self, rows: list[dict[str, Any]]) -> None:
-        """Append rows.
-
-        Args:
-            rows: What RECORDs would hold.
-
-        Raises:
-            RecordError: A value is not of the type of its column.
-        """
-        # A stream map may return what JSON has no type for.
-        rows = msgspec.json.decode(encoder.encode(rows))
-        arrays = [
-            self._array(name, [row.get(name) for row in rows])
-            for name in self._conversions
-        ]
-        self._writer.write_batch(self._arrow.record_batch(arrays, schema=self._schema))
-
-    def close(self) -> None:
-        """Complete the file."""
-        self._writer.close()
-
-    def _array(self, column: str, values: list[Any]) -> Any:  # noqa: ANN401 - of pyarrow
-        kind, convert = self._schema.field(column).type, self._conversions[column]
+    def array(name: str, values: list[Any]) -> Any:  # noqa: ANN401 - of pyarrow
+        kind, convert = columns[name]
         try:
-            if convert:
-                values = [None if value is None else convert(value) for value in values]
-            return self._arrow.array(values, kind)
+            values = [None if value is None else convert(value) for value in values]
+            return arrow.array(values, kind)
         except Exception as error:  # noqa: BLE001 - its errors have no common class
             # The message of a library may quote a record, which may be private.
             raise RecordError(
-                f"a value of {column} is no {kind} ({type(error).__name__}); correct "
+                f"a value of {name} is no {kind} ({type(error).__name__}); correct "
                 "its stream map, or set batch_config.encoding.format to jsonl"
             ) from None
 
+    table_schema = arrow.schema([(name, kind) for name, (kind, _) in columns.items()])
+    batches = (
+        arrow.record_batch(
+            [array(name, [row.get(name) for row in rows]) for name in columns],
+            schema=table_schema,
+        )
+        for rows in _chunks(lines)
+    )
+    if parquet_codec:
+        table = arrow.Table.from_batches(batches, table_schema)
+        module = import_module("pyarrow.parquet")
+        module.write_table(table, file, compression=parquet_codec)
+    else:
+        with arrow.ipc.new_file(file, table_schema) as writer:
+            for batch in batches:
+                writer.write_batch(batch)
 
-def convert_to_parquet(file: IO[bytes], parquet: IO[bytes], compression: str) -> None:
-    """Write the rows of a file of Arrow as Parquet.
 
-    Args:
-        file: A file that `ArrowWriter` has written.
-        parquet: Where to write.
-        compression: A codec of Parquet, or "none".
-    """
-    rows = import_module("pyarrow").ipc.open_file(file).read_all()
-    module = import_module("pyarrow.parquet")
-    module.write_table(rows, parquet, compression=compression)
+def _chunks(lines: Iterator[bytes]) -> Iterator[list[dict[str, Any]]]:
+    while rows := [msgspec.json.decode(line) for line in islice(lines, _ROWS)]:
+        yield rows
 
 
 def _as_text(value: object) -> str | bytes:

@@ -2,14 +2,7 @@
 
 import json
 import re
-from collections.abc import (
-    Callable,
-    Collection,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from importlib.util import find_spec
 from itertools import chain
@@ -17,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 import fsspec
+from fsspec.utils import get_protocol
 from jsonschema import Draft202012Validator, ValidationError
 from singer_sdk import Stream
 from singer_sdk.singerlib import Catalog
@@ -26,8 +20,8 @@ Check = Callable[[Mapping[str, Any]], Iterable[str]]
 """Returns a line for each problem of the settings, which begins with the setting's
 name."""
 
-_PACKAGES = {"arrow": "pyarrow", "parquet": "pyarrow", "s3": "s3fs"}
-"""The packages that the extras for batches install."""
+_PACKAGES = {"arrow": "pyarrow", "faker": "faker", "parquet": "pyarrow", "s3": "s3fs"}
+"""The packages that the extras install."""
 
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 
@@ -111,20 +105,18 @@ def find_problems(  # noqa: PLR0913 - each has its name
         A text for each problem, beginning with the setting's name. It may quote the
         value of any setting, at any length, unless that is secret.
     """
-    for name, value in [*config.items()]:
-        kind = schema["properties"].get(name, {}).get("type", ())
-        if isinstance(value, str) and "number" in kind and _NUMBER.fullmatch(value):
-            value = float(value)  # noqa: PLW2901 - Meltano has no kind for fractions
-            config[name] = value
-        if value is None:
-            del config[name]
-        elif isinstance(value, float) and value.is_integer():
-            config[name] = int(value)
     # The SDK's own schema of `stream_maps` is not valid.
     known = {**schema["properties"], "stream_maps": {"type": "object"}}
     for name, setting in known.items():
-        if "default" in setting:
-            config.setdefault(name, setting["default"])
+        value = config.get(name)
+        if isinstance(value, str) and "number" in setting["type"]:
+            # Meltano has no kind for fractions.
+            value = float(value) if _NUMBER.fullmatch(value) else value
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        config[name] = setting.get("default") if value is None else value
+    for name in [name for name in config if config[name] is None]:
+        del config[name]
     errors = Draft202012Validator({"properties": known}).iter_errors(config)
     required = schema.get("required", []) if complete else []
     problems = [
@@ -205,7 +197,7 @@ def _needed(name: str, schema: Mapping[str, Any]) -> str:
     return f"{name}: is not set{values}"
 
 
-def _one_of(values: Sequence[str]) -> str:
+def _one_of(values: list[str]) -> str:
     *others, last = values
     return f"{', '.join(others)} or {last}"
 
@@ -213,21 +205,21 @@ def _one_of(values: Sequence[str]) -> str:
 def _sdk_problems(config: Mapping[str, Any], tap: str) -> Iterator[str]:
     if config.get("flattening_enabled") and "flattening_max_depth" not in config:
         yield "flattening_max_depth: is required with flattening_enabled"
-    if "fake." in str(config.get("stream_maps")) and not find_spec("faker"):
-        package = f"pip install '{tap}[faker]'"
-        yield f"stream_maps: `fake` needs another package: {package}"
+    used = []
+    if "fake." in str(config.get("stream_maps")):
+        used += [("stream_maps: `fake`", "faker")]
     if batch := config.get("batch_config"):
-        root = (batch.get("storage") or {}).get("root") or ""
-        scheme = root.partition("://")[0] if "://" in root else "file"
-        for extra in (batch["encoding"]["format"], scheme):
-            if extra in _PACKAGES and not find_spec(_PACKAGES[extra]):
-                package = f"pip install '{tap}[{extra}]'"
-                yield f"batch_config: {extra} needs another package: {package}"
-                return
-        try:
-            fsspec.get_filesystem_class(scheme)
-        except (ImportError, ValueError) as error:
-            yield f"batch_config.storage.root: {scheme} cannot be used: {error}"
+        scheme = get_protocol((batch.get("storage") or {}).get("root") or "")
+        extras = (batch["encoding"]["format"], scheme)
+        used += [(f"batch_config: {e}", e) for e in extras if e in _PACKAGES]
+        if scheme not in _PACKAGES:
+            try:
+                fsspec.get_filesystem_class(scheme)
+            except (ImportError, ValueError) as error:
+                yield f"batch_config.storage.root: {scheme} cannot be used: {error}"
+    for what, extra in used:
+        if not find_spec(_PACKAGES[extra]):
+            yield f"{what} needs another package: pip install '{tap}[{extra}]'"
 
 
 def catalog_problems(

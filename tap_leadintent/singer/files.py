@@ -177,17 +177,15 @@ def read_environment(tap: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         logging.getLogger(tap).warning(".env cannot be read: %s", reason)
-    prefix = f"{tap.upper().replace('-', '_')}_"
+    prefix = tap.replace("-", "_")
     config: dict[str, Any] = {}
-    for variable, text in sorted(os.environ.items()):
-        name = variable.removeprefix(prefix).lower()
-        if not variable.startswith(prefix) or not text:
+    for name, setting in schema["properties"].items():
+        if not (text := os.environ.get(f"{prefix}_{name}".upper())):
             continue
-        if setting := schema["properties"].get(name):
-            config[name] = text
-            if "boolean" in setting["type"] and text.lower() in _BOOLEANS:
-                config[name] = _BOOLEANS[text.lower()]
-            elif "string" not in setting["type"]:
-                with suppress(ValueError):
-                    config[name] = msgspec.json.decode(text)
+        config[name] = text
+        if "boolean" in setting["type"] and text.lower() in _BOOLEANS:
+            config[name] = _BOOLEANS[text.lower()]
+        elif "string" not in setting["type"]:
+            with suppress(ValueError):
+                config[name] = msgspec.json.decode(text)
     return config

@@ -49,14 +49,15 @@ def build_mapper(tap: Tap, streams: Mapping[str, SingerStream]) -> sdk.PluginMap
     problems: list[str] = []
     for entry, definition in entries.items():
         made_by_stream = _sdk_mapper(tap, streams, {entry: definition}).stream_maps
-        for name, (primary, *copies) in made_by_stream.items():
-            if type(primary) is not sdk.SameRecordTransform:
-                maps[name][0] = (primary, definition)
-            maps[name] += [(copy, definition) for copy in copies]
-            if _is_selected(tap, name):
-                for each in (primary, *copies):
-                    unknown = _unknown_names(each, definition, columns[name])
-                    problems += (f"stream_maps.{entry}.{text}" for text in unknown)
+        for name, (default, *copies) in made_by_stream.items():
+            made = copies[0] if copies else default
+            if copies:
+                maps[name].append((made, definition))
+            elif type(made) is not sdk.SameRecordTransform:
+                maps[name][0] = (made, definition)
+            if isinstance(made, sdk.CustomStreamMap) and _is_selected(tap, name):
+                unknown = _unknown_names(made, definition, columns[name])
+                problems += (f"stream_maps.{entry}.{text}" for text in unknown)
     if problems:
         raise ConfigError("\n".join(map(summarize, dict.fromkeys(problems))))
     options = sdk.PluginMapper({**tap.config, "stream_maps": {}}, tap.logger)
@@ -112,10 +113,8 @@ def _complete(
 
 
 def _unknown_names(
-    made: sdk.StreamMap, definition: Record, columns: Record
+    made: sdk.CustomStreamMap, definition: Record, columns: Record
 ) -> Iterator[str]:
-    if not isinstance(made, sdk.CustomStreamMap):
-        return
     for field, expression in definition.items():
         is_option = field.startswith("__") and field != sdk.MAPPER_FILTER_OPTION
         if is_option or expression in (None, sdk.NULL_STRING):

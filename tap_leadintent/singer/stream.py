@@ -25,7 +25,7 @@ from typing_extensions import override
 from tap_leadintent.singer import log
 from tap_leadintent.singer.batch import BatchError, Batches
 from tap_leadintent.singer.errors import OutputError, RecordError
-from tap_leadintent.singer.writer import flush
+from tap_leadintent.singer.writer import Writer
 
 Record = dict[str, Any]
 
@@ -126,7 +126,9 @@ class SingerStream(Stream):
         Raises:
             OutputError: Standard output cannot be written.
         """
-        flush(self._tap)
+        # A program that uses the tap may give it another writer, without a buffer.
+        if isinstance(self._tap.message_writer, Writer):
+            self._tap.message_writer.flush()
 
     def messages_for(self, record: Record) -> list[RecordMessage]:
         """Return the messages that stream maps make of a record.
@@ -145,12 +147,10 @@ class SingerStream(Stream):
     def checkpoint(self) -> None:
         """Count a change of the stream's state, and write a STATE if one is due.
 
-        It is due if 300 records and changes have been emitted since the last one, or if
-        a batch is old.
+        It is due if 300 records and changes have been emitted since the last one.
         """
         self._since_state += 1
-        is_old = self._batch is not None and self._batch.is_old
-        if is_old or self._since_state >= _MIN_BETWEEN_STATES:
+        if self._since_state >= _MIN_BETWEEN_STATES:
             self.write_state()
 
     def write_state(self) -> None:

@@ -45,22 +45,15 @@ class StreamMap(sdk.StreamMap):
                 field, which has its flat name only after the map.
         """
         self._inner, self._extra = inner, stream.extra_column
-        alias, keys = inner.stream_alias, inner.transformed_key_properties
-        fields = {**inner.transformed_schema["properties"]}
-        extra = fields.pop(self._extra, None)
-        nested = {**inner.transformed_schema, "properties": fields}
-        super().__init__(alias, nested, keys, flattening)
+        nested, keys = inner.transformed_schema, inner.transformed_key_properties
+        super().__init__(inner.stream_alias, nested, keys, flattening)
         columns = self._columns = self.transformed_schema["properties"]
-        self._objects = fields.keys() - columns.keys()
-        if extra is not None:
-            is_text = self.flattening_enabled
-            columns[self._extra] = {"type": ["string", "null"]} if is_text else extra
+        fields = nested["properties"].keys()
+        self._objects = fields - columns.keys()
         self._shape = stream.shaper_for(columns)
         self._sets = {n for n, value in definition.items() if value not in (n, "self")}
         # `__else__` takes out columns that it does not name.
-        self._sets |= (
-            inner.raw_schema["properties"].keys() - columns.keys() - self._objects
-        )
+        self._sets |= inner.raw_schema["properties"].keys() - fields
         begins = tuple(f"{name}{flattening.separator}" for name in self._objects)
         for part in self._sets:
             if part.startswith(begins):
@@ -115,6 +108,5 @@ class StreamMap(sdk.StreamMap):
         if self._extra in shaped:
             extra |= shaped[self._extra] or {}
             text = serialize_json(extra) if extra else None
-            is_set = not isinstance(given, dict) and given is not None
-            shaped[self._extra] = given if is_set else text
+            shaped[self._extra] = text if isinstance(given, dict | None) else given
         return shaped

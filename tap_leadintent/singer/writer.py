@@ -5,7 +5,6 @@ import select
 import sys
 from typing import BinaryIO
 
-from singer_sdk import Tap
 from singer_sdk.contrib.msgspec import MsgSpecWriter
 from singer_sdk.singerlib import Message, RecordMessage, StateMessage
 from typing_extensions import override
@@ -79,17 +78,3 @@ class Writer(MsgSpecWriter):
                 continue
             self._written += written
             self.taken += written
-
-
-def flush(tap: Tap) -> None:
-    """Let the target have all messages of a tap.
-
-    Args:
-        tap: The tap. A program that uses it may give it another writer, without a
-            buffer.
-
-    Raises:
-        OutputError: Standard output cannot be written.
-    """
-    if isinstance(tap.message_writer, Writer):
-        tap.message_writer.flush()
