@@ -13,9 +13,9 @@ import click
 import msgspec
 
 from tap_leadintent.checkup import columns
-from tap_leadintent.checkup.check import Report, check
+from tap_leadintent.checkup.check import check
 from tap_leadintent.checkup.probe import Api, Probe
-from tap_leadintent.checkup.text import write
+from tap_leadintent.checkup.report import Report, write
 from tap_leadintent.config.settings import SCHEMA
 from tap_leadintent.errors import TAP_NAME
 from tap_leadintent.openapi import STREAM_NAMES
@@ -51,7 +51,7 @@ def main(config: str, stream: list[str], max_requests: int, *, as_json: bool) ->
         streams = [name for name in STREAM_NAMES if name in (stream or STREAM_NAMES)]
         probes = [Probe(tap.endpoint_streams[name], api) for name in streams]
         try:
-            check(report, probes, given, lambda line: click.echo(line, err=True))
+            check(report, probes, given)
         except KeyboardInterrupt:
             report.is_interrupted = True
     report.requests = max_requests - api.left
@@ -80,23 +80,24 @@ def columns_main(
     with _one_line_errors(code=1):
         samples = dict(map(columns.read_records, records))
         tap = _connect(_read_settings(config), validate=not records)
-        known = _meltano_extra("_schema")
+        found = _meltano_extra("_schema")
         document = {} if catalog is None else json.loads(tap.catalog_json_text)
         document = files.read_catalog(catalog) if catalog else document
         for entry in document.get("streams", ()):
-            known[entry["tap_stream_id"]] = entry["schema"]["properties"]
-        found = columns.extend(tap, known, samples or columns.sample(tap, pages))
-    for entry in document.get("streams", ()):
-        entry["schema"]["properties"] = found[entry["tap_stream_id"]]
-    click.echo(json.dumps(document or found, indent=2 if document else None))
+            schema = entry.setdefault("schema", {})
+            found[entry["tap_stream_id"]] = schema.setdefault("properties", {})
+        columns.extend(tap, found, samples or columns.sample(tap, pages))
+    own = {name: found[name] for name in sorted(found) if found[name]}
+    click.echo(json.dumps(document or own, indent=2 if document else None))
 
 
 def _read_settings(config: str) -> dict[str, Any]:
     if config != "ENV":
         return files.read_config(config)
     settings = files.read_environment(TAP_NAME, SCHEMA)
-    filters = unflatten(settings.get("filters"))
-    return {**settings, **({"filters": filters} if filters else {})}
+    if "filters" in settings:
+        settings["filters"] = unflatten(settings["filters"])
+    return settings
 
 
 def _connect(settings: dict[str, Any], *, validate: bool = True) -> TapLeadIntent:

@@ -8,7 +8,6 @@ from threading import Event
 from typing import Any, NamedTuple
 
 import click
-import msgspec
 import requests
 from requests.adapters import HTTPAdapter
 from typing_extensions import override
@@ -17,6 +16,8 @@ from tap_leadintent import times
 from tap_leadintent.api.page import Page
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.errors import StreamError
+from tap_leadintent.ranges import range_fields
+from tap_leadintent.replication.rounding import OVERLAP_SECONDS
 from tap_leadintent.singer.errors import RunError
 from tap_leadintent.tap import TapLeadIntent
 
@@ -39,10 +40,14 @@ class Answer(NamedTuple):
     """A page of the API."""
 
     records: list[Record]
-    keys: list[str]
-    """What identifies each record."""
     page: Page
     seconds: float
+
+    @property
+    def keys(self) -> list[str]:
+        """What identifies each record: its `id`, or all that it holds."""
+        pairs = zip(self.records, self.page.raw, strict=True)
+        return [str(record.get("id", bytes(raw))) for record, raw in pairs]
 
     def times(self, path: Path) -> list[str | None]:
         """Return the time in a field of each record, None where there is none."""
@@ -94,7 +99,7 @@ class Probe:
     api: Api
     range: str = ""
     """The time range; empty where a question is about the endpoint."""
-    answers: dict[bytes, Answer | StreamError] = field(default_factory=dict)
+    answers: dict[str, Answer | StreamError] = field(default_factory=dict)
     """What was answered to each request of the stream."""
 
     @cached_property
@@ -116,31 +121,21 @@ class Probe:
             StreamError: The API refuses it.
             UnsettledError: No more requests may be sent.
         """
-        request = msgspec.json.encode((fields, after, limit))
+        request = repr((fields, after, limit))
         if request not in self.answers:
+            if (left := self.api.left) <= 0:
+                raise UnsettledError("no requests are left; see --max-requests")
+            client = replace(self.stream.client, page_size=limit)
             try:
-                self.answers[request] = self._send(fields, after, limit)
+                page = client.fetch(fields, after, Event(), min(left - 1, _RETRIES))
+                records = self.stream.exclusion.apply(page.decode().data)
+                seconds = self.api.heard[-1].elapsed.total_seconds()
+                self.answers[request] = Answer(records, page, seconds)
             except StreamError as error:
                 self.answers[request] = error
         if isinstance(answer := self.answers[request], StreamError):
             raise answer
         return answer
-
-    def _send(self, fields: Mapping[str, Any], after: str | None, limit: int) -> Answer:
-        if (left := self.api.left) <= 0:
-            raise UnsettledError("no requests are left; see --max-requests")
-        has_succeeded = self.stream.run_context.health.has_succeeded
-        # Another request of the stream is then sent although the first one has failed.
-        retries = _RETRIES if has_succeeded or not self.answers else 0
-        client = replace(self.stream.client, page_size=limit)
-        page = client.fetch(fields, after, Event(), min(left - 1, retries))
-        records = page.decode().data
-        keys = [
-            str(record.get("id", bytes(raw)))
-            for record, raw in zip(records, page.raw, strict=True)
-        ]
-        seconds = self.api.heard[-1].elapsed.total_seconds()
-        return Answer(self.stream.exclusion.apply(records), keys, page, seconds)
 
     @cached_property
     def list_fields(self) -> Mapping[str, Any]:
@@ -175,8 +170,7 @@ class Probe:
 
     def fields_of(self, start: int, end: int) -> dict[str, Any]:
         """Return the request fields of an interval, in seconds since 1970."""
-        ends = {"start_time": start, "end_time": end}
-        return {self.range: {n: times.format_instant(at) for n, at in ends.items()}}
+        return range_fields(self.range, (start + OVERLAP_SECONDS, end))
 
     def between(self, start: int, end: int) -> Answer | None:
         """Return the first page of an interval; None if the API refuses it."""
