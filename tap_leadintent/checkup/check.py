@@ -51,7 +51,7 @@ def check(report: Report, probes: list[Probe], given: Mapping[str, Any]) -> None
     Raises:
         RunError: No stream can be read.
     """
-    can_read = [*readable(probes)]
+    can_read = readable(probes)
     ranged = [probe for probe in can_read if probe.ranges]
     asked = {
         "run": can_read[:1],
@@ -67,8 +67,9 @@ def check(report: Report, probes: list[Probe], given: Mapping[str, Any]) -> None
         click.echo(f"{question.group}: {question.text} {left}", err=True)
         for probe in asked[question.scope]:
             report.findings += _ask(name, question, probe)
-    volume.estimate(report, can_read)
-    volume.suggest(report, can_read, given)
+    if can_read:
+        volume.estimate(report, can_read)
+        volume.suggest(report, can_read, given)
 
 
 def _ask(name: str, question: Question, probe: Probe) -> Iterator[Finding]:

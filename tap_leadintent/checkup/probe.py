@@ -49,9 +49,9 @@ class Answer(NamedTuple):
         pairs = zip(self.records, self.page.raw, strict=True)
         return [str(record.get("id", bytes(raw))) for record, raw in pairs]
 
-    def times(self, path: Path) -> list[str | None]:
-        """Return the time in a field of each record, None where there is none."""
-        return [times.time_at(path, record) for record in self.records]
+    def times(self, path: Path) -> list[str]:
+        """Return the time in a field of each record, empty where there is none."""
+        return [times.time_at(path, record) or "" for record in self.records]
 
     @property
     def time_paths(self) -> Iterator[Path]:
@@ -193,12 +193,12 @@ class Probe:
         """
         page = self.pages()[0]
         for path in page.time_paths:
-            shown = zip(map(str, page.times(path)), page.keys, strict=True)
+            shown = zip(page.times(path), page.keys, strict=True)
             for at, key in [each for each in shown if each[0].endswith(_WHOLE)][:1]:
                 second = times.parse_instant(at)
                 near = self.between(second - 1, second + 1)
                 others = near.times(path) if near and key in near.keys else [""]
-                if min(map(str, others)) > times.format_instant(second - 2 * DAY):
+                if min(others) > times.format_instant(second - 2 * DAY):
                     return key, second, path
         return None
 
@@ -221,8 +221,8 @@ class Probe:
         raise UnsettledError("it returns no record of the last ten years")
 
 
-def readable(probes: Iterable[Probe], pages: int = 1) -> Iterator[Probe]:
-    """Yield the probes that get their first pages, and warn of the others.
+def readable(probes: Iterable[Probe], pages: int = 1) -> list[Probe]:
+    """Return the probes that get their first pages, and warn of the others.
 
     Args:
         probes: The probes of some streams.
@@ -231,18 +231,18 @@ def readable(probes: Iterable[Probe], pages: int = 1) -> Iterator[Probe]:
     Raises:
         RunError: No stream can be read.
     """
-    problem = ""
+    can_read, problem = list[Probe](), ""
     for probe in probes:
-        health = probe.stream.run_context.health
         try:
             probe.pages(pages)
-            yield probe
+            can_read.append(probe)
         except StreamError as error:
             problem = error.message
             click.echo(f"Warning: {probe.stream.name}: {problem}", err=True)
-            if health.note_failure(error):
+            if probe.stream.run_context.health.note_failure(error):
                 break
         except UnsettledError:
             break
-    if problem and not health.has_succeeded:
+    if problem and not can_read:
         raise RunError(problem)
+    return can_read

@@ -78,10 +78,13 @@ def keeps_order(probe: Probe) -> Found:
     """Does the same request give the same order, and which one?"""
     first = _first_page(probe)
     again = probe.ask(probe.list_fields, limit=PAGE - 1).keys
-    if [key for key in first.keys if key in again] != again:
+    # A new record may have come between the two requests.
+    in_both = {*first.keys}.intersection(again)
+    orders = [[k for k in keys if k in in_both] for keys in (first.keys, again)]
+    if orders[0] != orders[1]:
         return "no", {}
     for path in first.time_paths:
-        at = [each or "" for each in first.times(path)]
+        at = first.times(path)
         if at[0] != at[-1] and sorted(at) in (at, at[::-1]):
             order = "oldest" if at[0] < at[-1] else "newest"
             return "yes", {"order": f"{order} first by {names(['.'.join(path)])}"}
@@ -129,8 +132,7 @@ def returns_newest_signal(probe: Probe) -> Found:
     by_found, by_signal = probe.ranges
     now, month = probe.api.now, probe.api.now - 30 * DAY
     found, again = by_found.between(month - 30 * DAY, month), by_signal.keys(month, now)
-    pairs = zip(found.keys, found.times(path), strict=True) if found else ()
-    signals = {key: at or "" for key, at in pairs}
+    signals = dict(zip(found.keys, found.times(path), strict=True)) if found else {}
     if max(signals.values(), default="") > times.format_instant(month):
         return "yes", {}
     if again & signals.keys():

@@ -56,7 +56,8 @@ def _rows(probe: Probe, place: float) -> float:
     pages, start = probe.pages(LONG_LIST), _start(probe)
     if not pages[-1].page.has_more and _is_complete(probe):
         path, since = _path(probe), times.format_instant(start)
-        return sum(str(at) >= since for page in pages for at in page.times(path))
+        at = (each for page in pages for each in page.times(path))
+        return sum(not each or each >= since for each in at)
     # A page of a range that is cut would be taken for all of it.
     if not probe.ranges or probe.ranges[0].is_ignored or _is_cut(probe.ranges[0]):
         raise UnsettledError
