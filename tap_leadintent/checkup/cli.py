@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import click
@@ -14,7 +13,7 @@ import msgspec
 
 from tap_leadintent.checkup import columns
 from tap_leadintent.checkup.check import check
-from tap_leadintent.checkup.probe import Api, Probe
+from tap_leadintent.checkup.probe import DAY, Api, Probe
 from tap_leadintent.checkup.report import Report, write
 from tap_leadintent.config.settings import SCHEMA
 from tap_leadintent.errors import TAP_NAME
@@ -23,6 +22,7 @@ from tap_leadintent.singer import files, log
 from tap_leadintent.singer.errors import ConfigError, TapError
 from tap_leadintent.state_tool.cli import unflatten
 from tap_leadintent.tap import TapLeadIntent
+from tap_leadintent.times import format_instant
 
 _command = click.command(context_settings={"help_option_names": ["-h", "--help"]})
 _version = click.version_option(package_name="tap-leadintent")
@@ -102,19 +102,20 @@ def _read_settings(config: str) -> dict[str, Any]:
 
 def _connect(settings: dict[str, Any], *, validate: bool = True) -> TapLeadIntent:
     """Create the tap; the last year counts if there is no `start_date`."""
-    year_ago = datetime.now(UTC) - timedelta(days=365)
-    config = {"start_date": f"{year_ago:%Y-%m-%d}", **settings}
+    year_ago = format_instant(int(time.time()) - 365 * DAY)[:10]
+    config = {"start_date": year_ago, **settings}
     tap = TapLeadIntent(config=config, validate_config=validate)
     log.redact_whole_log()
-    for name, metadata in _meltano_extra("_metadata").items():
-        if name in tap.streams and (method := metadata.get("replication-method")):
-            tap.endpoint_streams[name].forced_replication_method = method
+    metadata = _meltano_extra("_metadata")
+    for name, stream in tap.endpoint_streams.items():
+        if method := metadata.get(name, {}).get("replication-method"):
+            stream.forced_replication_method = method
     return tap
 
 
 def _meltano_extra(name: str) -> dict[str, dict[str, Any]]:
     """Return what Meltano tells a command about an extra of the plugin, by stream."""
-    text = os.environ.get(f"TAP_LEADINTENT_{name.upper()}", "{}")
+    text = os.environ.get(f"TAP_LEADINTENT_{name.upper()}") or "{}"
     try:
         return msgspec.json.decode(text, type=dict[str, dict[str, Any]])
     except ValueError:

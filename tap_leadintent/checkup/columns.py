@@ -14,14 +14,13 @@ import click
 import msgspec
 from genson import SchemaBuilder
 
-from tap_leadintent.checkup.probe import Api, Probe, readable
+from tap_leadintent.checkup.probe import Api, Probe, Record, readable
 from tap_leadintent.openapi import STREAM_NAMES, is_documented
 from tap_leadintent.singer.errors import ConfigError
 from tap_leadintent.singer.log import redact
 from tap_leadintent.tap import TapLeadIntent
 from tap_leadintent.times import utc_timestamp
 
-Record = dict[str, Any]
 Schema = dict[str, Any]
 Columns = dict[str, dict[str, Schema]]
 

@@ -76,6 +76,15 @@ def test_exit_codes(check: Check, sandbox: Sandbox, settings: Json) -> None:
     assert "did you mean page_size?" in wrong.stderr
 
 
+def test_metadata_of_a_stream_without_an_endpoint(
+    check: Check, settings: Json, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metadata = '{"loads": {"replication-method": "FULL_TABLE"}}'
+    monkeypatch.setenv("TAP_LEADINTENT__METADATA", metadata)
+    settings |= {"load_receipts": True}
+    assert "1 requests in" in check(settings, "--max-requests", "1").stdout
+
+
 def ahead_of_the_sandbox() -> int:
     return int((datetime.now(UTC) - datetime.fromisoformat(CLOCK)).total_seconds())
 
