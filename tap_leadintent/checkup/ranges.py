@@ -1,6 +1,5 @@
 """Answers the questions about time ranges; see `questions.py`."""
 
-from bisect import bisect_left
 from contextlib import suppress
 from functools import partial
 
@@ -86,14 +85,15 @@ def may_end_in_the_future(probe: Probe) -> Found:
 def earliest(probe: Probe) -> int:
     """Return the earliest instant that the API answers for, at most ten years ago."""
 
-    def is_refused(days: int) -> bool:
+    def is_accepted(days: int) -> bool:
         start = probe.api.now - days * DAY
-        return probe.between(start, start + DAY) is None
+        return probe.between(start, start + DAY) is not None
 
-    days = _OLDEST
-    if is_refused(days):
-        days = max(0, bisect_left(range(_OLDEST), x=True, key=is_refused) - 1)
-    return probe.api.now - days * DAY
+    low, high = (_OLDEST, _OLDEST) if is_accepted(_OLDEST) else (0, _OLDEST)
+    while high - low > 1 + low // 50:
+        days = (low + high) // 2
+        low, high = (days, high) if is_accepted(days) else (low, days)
+    return probe.api.now - low * DAY
 
 
 def reaches_back(probe: Probe) -> Found:

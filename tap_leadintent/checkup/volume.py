@@ -39,9 +39,9 @@ def estimate(report: Report, probes: Sequence[Probe]) -> None:
         for probe, counts in rows.items():
             with suppress(StreamError, UnsettledError):
                 counts.append(_rows(probe, number * _GOLDEN % 1))
-    report.estimate = [
-        _volume(probe, fmean(counts)) for probe, counts in rows.items() if counts
-    ]
+    for probe in (probe for probe, counts in rows.items() if counts):
+        with suppress(StreamError, UnsettledError):
+            report.estimate.append(_volume(probe, fmean(rows[probe])))
     config = probes[0].stream.config
     seconds = median(each.seconds for probe in probes for each in probe.known)
     fastest = 1 / config.get("max_requests_per_minute", 1e9)

@@ -85,6 +85,19 @@ def test_metadata_of_a_stream_without_an_endpoint(
     assert "1 requests in" in check(settings, "--max-requests", "1").stdout
 
 
+def test_the_rest_is_printed_if_a_range_is_not_answered(
+    check: Check, sandbox: Sandbox, settings: Json, history: Callable[..., None]
+) -> None:
+    history(sizes={"leads": 1900})
+    check(settings, "--stream=leads")
+    ranges = ["latest_signal" in request["body"] for request in sandbox.requests()]
+    fault = status(401, stream="leads", skip=ranges.index(True), times=1)
+    sandbox.faults(fault)
+    run = check(settings, "--stream=leads")
+    assert run.code == 1
+    assert "Is it rounded? cannot be settled: HTTP 401 (leads.latest_s" in run.stdout
+
+
 def ahead_of_the_sandbox() -> int:
     return int((datetime.now(UTC) - datetime.fromisoformat(CLOCK)).total_seconds())
 
