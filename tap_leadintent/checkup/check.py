@@ -1,26 +1,25 @@
 """Asks all questions, and collects the findings."""
 
-from collections.abc import Callable, Mapping
-from importlib.metadata import version
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from importlib.resources import files
-from string import Formatter
 from typing import Any, Literal
 
+import click
 import msgspec
 
 from tap_leadintent.checkup import questions, ranges, volume
 from tap_leadintent.checkup.probe import Probe, UnsettledError, readable
+from tap_leadintent.checkup.report import Finding, Report
 from tap_leadintent.errors import StreamError, replication_command
 
 
 class Case(msgspec.Struct):
-    """What an API may do."""
+    """What an API may do: see `Finding`."""
 
     answer: str
     meaning: str = ""
-    """What it means for the data, if the API does something else than is assumed."""
     action: str = ""
-    """What to do about it, if all that it names has a value."""
 
 
 class Question(msgspec.Struct):
@@ -29,40 +28,9 @@ class Question(msgspec.Struct):
     group: str
     text: str
     assumed: str
-    """What the tap assumes."""
-    scope: Literal["run", "stream", "range"]
-    """Whether it is asked once, for each stream, or for each time range."""
+    scope: Literal["run", "endpoint", "stream", "times", "history", "list", "range"]
+    """What it is asked about: the keys of `asked` below."""
     cases: dict[str, Case]
-
-
-class Finding(msgspec.Struct):
-    """What was found out. It holds names of fields and numbers, no values."""
-
-    group: str
-    question: str
-    assumed: str
-    about: str
-    """The stream, and the time range."""
-    verdict: Literal["as described", "differs", "unknown"]
-    answer: str
-    meaning: str = ""
-    action: str = ""
-    values: dict[str, Any] = {}
-
-
-class Report(msgspec.Struct):
-    """What the check-up has found."""
-
-    version: str = version("tap-leadintent")
-    requests: int = 0
-    seconds: float = 0.0
-    is_interrupted: bool = False
-    findings: list[Finding] = []
-    estimate: list[volume.Volume] = []
-    first_minutes: float = 0.0
-    hourly_minutes: float = 0.0
-    commands: list[str] = []
-    """Suggested settings."""
 
 
 QUESTIONS = msgspec.toml.decode(
@@ -72,67 +40,62 @@ QUESTIONS = msgspec.toml.decode(
 _ANSWERS = {**vars(ranges), **vars(questions)}
 
 
-def check(
-    report: Report,
-    probes: list[Probe],
-    given: Mapping[str, Any],
-    progress: Callable[[str], None],
-) -> None:
-    """Ask all questions.
+def check(report: Report, probes: list[Probe], given: Mapping[str, Any]) -> None:
+    """Ask all questions, and print a line of progress before each.
 
     Args:
         report: Gets what is found, also before the check-up is interrupted.
         probes: The probes of the streams to ask about.
         given: The settings that the user has set.
-        progress: Gets a line before each question.
 
     Raises:
         RunError: No stream can be read.
     """
-    can_read = [*readable(probes)]
-    for name, each in QUESTIONS.items():
-        left = probes[0].api.left
-        progress(f"{each.group}: {each.text} ({left} requests left)")
-        asked = probes if name == "may_read" else can_read
-        if each.scope == "range":
-            asked = [part for probe in asked for part in probe.ranges]
-        found = (_ask(name, p) for p in asked[: 1 if each.scope == "run" else None])
-        report.findings += filter(None, found)
-    report.estimate = volume.estimate(can_read)
-    first, hourly = volume.totals(report.estimate)
-    report.first_minutes = volume.minutes(can_read, first)
-    report.hourly_minutes = volume.minutes(can_read, hourly)
-    values = [finding.values for finding in report.findings]
-    report.commands = volume.suggest(given, can_read, report.estimate, values)
+    can_read = readable(probes)
+    ranged = [probe for probe in can_read if probe.ranges]
+    asked = {
+        "run": can_read[:1],
+        "endpoint": probes,
+        "stream": can_read,
+        "times": [probe for probe in can_read if probe.stream.time_fields],
+        "history": ranged,
+        "list": [probe for probe in ranged if not probe.list_fields],
+        "range": [part for probe in ranged for part in probe.ranges],
+    }
+    for name, question in QUESTIONS.items():
+        left = f"({probes[0].api.left} requests left)"
+        click.echo(f"{question.group}: {question.text} {left}", err=True)
+        for probe in asked[question.scope]:
+            report.findings += _ask(name, question, probe)
+    if can_read:
+        volume.estimate(report, can_read)
+        volume.suggest(report, can_read, given)
 
 
-def _ask(name: str, probe: Probe) -> Finding | None:
-    question, stream = QUESTIONS[name], probe.stream
+def _ask(name: str, question: Question, probe: Probe) -> Iterator[Finding]:
+    """Yield the answer, unless the question makes no sense there."""
+    stream = probe.stream
     about = f"{stream.name}.{probe.range}".removesuffix(".")
     about = "" if question.scope == "run" else about
-    texts = (question.group, question.text, question.assumed, about)
+    finding = Finding(question.group, question.text, question.assumed, about)
     try:
-        found = _ANSWERS[name](probe)
+        chosen, finding.values = _ANSWERS[name](probe)
     except (UnsettledError, StreamError) as error:
-        reason = questions.explain(error)
-        answer = f"cannot be settled: {reason}"
-        return Finding(*texts, "unknown", answer) if reason else None
-    if found is None:
-        return None
-    case, values = question.cases[found[0]], found[1]
-    other = "FULL_TABLE" if stream.is_incremental else "INCREMENTAL"
+        if reason := questions.explain(error):
+            finding.answer = f"cannot be settled: {reason}"
+            yield finding
+        return
+    case = question.cases[chosen]
+    method = "FULL_TABLE" if stream.is_incremental else "INCREMENTAL"
     shown = {
         "stream": stream.name,
-        f"as_{other.lower()}": replication_command(stream.name, other),
-        **values,
+        f"as_{method.lower()}": replication_command(stream.name, method),
+        **{name: each for name, each in finding.values.items() if each is not None},
     }
-    # An action is left out if it would change nothing.
-    needed = [shown.get(f) for _, f, *_ in Formatter().parse(case.action) if f]
-    return Finding(
-        *texts,
-        "differs" if case.meaning else "as described",
-        case.answer.format_map(shown),
-        case.meaning.format_map(shown),
-        case.action.format_map(shown) if all(needed) else "",
-        values,
-    )
+    finding.verdict = "differs" if case.meaning else "as described"
+    finding.answer = case.answer.format_map(shown)
+    finding.meaning = case.meaning.format_map(shown)
+    # Where a value is missing, the action would change nothing.
+    with suppress(KeyError):
+        finding.action = case.action.format_map(shown)
+    yield finding

@@ -6,16 +6,15 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import click
 import msgspec
 
 from tap_leadintent.checkup import columns
-from tap_leadintent.checkup.check import Report, check
-from tap_leadintent.checkup.probe import Api, Probe
-from tap_leadintent.checkup.text import write
+from tap_leadintent.checkup.check import check
+from tap_leadintent.checkup.probe import DAY, Api, Probe
+from tap_leadintent.checkup.report import Report, write
 from tap_leadintent.config.settings import SCHEMA
 from tap_leadintent.errors import TAP_NAME
 from tap_leadintent.openapi import STREAM_NAMES
@@ -23,6 +22,7 @@ from tap_leadintent.singer import files, log
 from tap_leadintent.singer.errors import ConfigError, TapError
 from tap_leadintent.state_tool.cli import unflatten
 from tap_leadintent.tap import TapLeadIntent
+from tap_leadintent.times import format_instant
 
 _command = click.command(context_settings={"help_option_names": ["-h", "--help"]})
 _version = click.version_option(package_name="tap-leadintent")
@@ -51,7 +51,7 @@ def main(config: str, stream: list[str], max_requests: int, *, as_json: bool) ->
         streams = [name for name in STREAM_NAMES if name in (stream or STREAM_NAMES)]
         probes = [Probe(tap.endpoint_streams[name], api) for name in streams]
         try:
-            check(report, probes, given, lambda line: click.echo(line, err=True))
+            check(report, probes, given)
         except KeyboardInterrupt:
             report.is_interrupted = True
     report.requests = max_requests - api.left
@@ -80,40 +80,42 @@ def columns_main(
     with _one_line_errors(code=1):
         samples = dict(map(columns.read_records, records))
         tap = _connect(_read_settings(config), validate=not records)
-        known = _meltano_extra("_schema")
+        found = _meltano_extra("_schema")
         document = {} if catalog is None else json.loads(tap.catalog_json_text)
         document = files.read_catalog(catalog) if catalog else document
         for entry in document.get("streams", ()):
-            known[entry["tap_stream_id"]] = entry["schema"]["properties"]
-        found = columns.extend(tap, known, samples or columns.sample(tap, pages))
-    for entry in document.get("streams", ()):
-        entry["schema"]["properties"] = found[entry["tap_stream_id"]]
-    click.echo(json.dumps(document or found, indent=2 if document else None))
+            schema = entry.setdefault("schema", {})
+            found[entry["tap_stream_id"]] = schema.setdefault("properties", {})
+        columns.extend(tap, found, samples or columns.sample(tap, pages))
+    own = {name: found[name] for name in sorted(found) if found[name]}
+    click.echo(json.dumps(document or own, indent=2 if document else None))
 
 
 def _read_settings(config: str) -> dict[str, Any]:
     if config != "ENV":
         return files.read_config(config)
     settings = files.read_environment(TAP_NAME, SCHEMA)
-    filters = unflatten(settings.get("filters"))
-    return {**settings, **({"filters": filters} if filters else {})}
+    if "filters" in settings:
+        settings["filters"] = unflatten(settings["filters"])
+    return settings
 
 
 def _connect(settings: dict[str, Any], *, validate: bool = True) -> TapLeadIntent:
     """Create the tap; the last year counts if there is no `start_date`."""
-    year_ago = datetime.now(UTC) - timedelta(days=365)
-    config = {"start_date": f"{year_ago:%Y-%m-%d}", **settings}
+    year_ago = format_instant(int(time.time()) - 365 * DAY)[:10]
+    config = {"start_date": year_ago, **settings}
     tap = TapLeadIntent(config=config, validate_config=validate)
     log.redact_whole_log()
-    for name, metadata in _meltano_extra("_metadata").items():
-        if name in tap.streams and (method := metadata.get("replication-method")):
-            tap.endpoint_streams[name].forced_replication_method = method
+    metadata = _meltano_extra("_metadata")
+    for name, stream in tap.endpoint_streams.items():
+        if method := metadata.get(name, {}).get("replication-method"):
+            stream.forced_replication_method = method
     return tap
 
 
 def _meltano_extra(name: str) -> dict[str, dict[str, Any]]:
     """Return what Meltano tells a command about an extra of the plugin, by stream."""
-    text = os.environ.get(f"TAP_LEADINTENT_{name.upper()}", "{}")
+    text = os.environ.get(f"TAP_LEADINTENT_{name.upper()}") or "{}"
     try:
         return msgspec.json.decode(text, type=dict[str, dict[str, Any]])
     except ValueError:

@@ -14,14 +14,13 @@ import click
 import msgspec
 from genson import SchemaBuilder
 
-from tap_leadintent.checkup.probe import Api, Probe, readable
+from tap_leadintent.checkup.probe import Api, Probe, Record, readable
 from tap_leadintent.openapi import STREAM_NAMES, is_documented
 from tap_leadintent.singer.errors import ConfigError
 from tap_leadintent.singer.log import redact
 from tap_leadintent.tap import TapLeadIntent
 from tap_leadintent.times import utc_timestamp
 
-Record = dict[str, Any]
 Schema = dict[str, Any]
 Columns = dict[str, dict[str, Schema]]
 
@@ -67,21 +66,18 @@ def sample(tap: TapLeadIntent, pages: int) -> dict[str, list[Record]]:
 
 def extend(
     tap: TapLeadIntent, columns: Columns, samples: Mapping[str, Sequence[Record]]
-) -> Columns:
-    """Return columns with those that are inferred from samples.
+) -> None:
+    """Add columns that are inferred from samples.
 
     Args:
         tap: The tap.
-        columns: The columns that are set already; they keep their types.
+        columns: Gets them. Those that are set already keep their types.
         samples: Records by stream.
     """
-    extended = dict(columns)
     for name, records in samples.items():
-        stream, set_before = tap.endpoint_streams[name], columns.get(name, {})
-        declared = {**stream.schema["properties"], **set_before}
-        inferred = infer(stream.exclusion.apply(records), declared)
-        extended[name] = {**set_before, **inferred}
-    return {name: extended[name] for name in sorted(extended) if extended[name]}
+        stream, own = tap.endpoint_streams[name], columns.setdefault(name, {})
+        declared = {**stream.schema["properties"], **own}
+        own |= infer(stream.exclusion.apply(records), declared)
 
 
 def infer(records: Sequence[Record], declared: Collection[str]) -> dict[str, Schema]:

@@ -8,7 +8,6 @@ from threading import Event
 from typing import Any, NamedTuple
 
 import click
-import msgspec
 import requests
 from requests.adapters import HTTPAdapter
 from typing_extensions import override
@@ -17,6 +16,8 @@ from tap_leadintent import times
 from tap_leadintent.api.page import Page
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.errors import StreamError
+from tap_leadintent.ranges import range_fields
+from tap_leadintent.replication.rounding import OVERLAP_SECONDS
 from tap_leadintent.singer.errors import RunError
 from tap_leadintent.tap import TapLeadIntent
 
@@ -39,14 +40,18 @@ class Answer(NamedTuple):
     """A page of the API."""
 
     records: list[Record]
-    keys: list[str]
-    """What identifies each record."""
     page: Page
     seconds: float
 
-    def times(self, path: Path) -> list[str | None]:
-        """Return the time in a field of each record, None where there is none."""
-        return [times.time_at(path, record) for record in self.records]
+    @property
+    def keys(self) -> list[str]:
+        """What identifies each record: its `id`, or all that it holds."""
+        pairs = zip(self.records, self.page.raw, strict=True)
+        return [str(record.get("id", bytes(raw))) for record, raw in pairs]
+
+    def times(self, path: Path) -> list[str]:
+        """Return the time in a field of each record, empty where there is none."""
+        return [times.time_at(path, record) or "" for record in self.records]
 
     @property
     def time_paths(self) -> Iterator[Path]:
@@ -94,7 +99,7 @@ class Probe:
     api: Api
     range: str = ""
     """The time range; empty where a question is about the endpoint."""
-    answers: dict[bytes, Answer | StreamError] = field(default_factory=dict)
+    answers: dict[str, Answer | StreamError] = field(default_factory=dict)
     """What was answered to each request of the stream."""
 
     @cached_property
@@ -116,31 +121,21 @@ class Probe:
             StreamError: The API refuses it.
             UnsettledError: No more requests may be sent.
         """
-        request = msgspec.json.encode((fields, after, limit))
+        request = repr((fields, after, limit))
         if request not in self.answers:
+            if (left := self.api.left) <= 0:
+                raise UnsettledError("no requests are left; see --max-requests")
+            client = replace(self.stream.client, page_size=limit)
             try:
-                self.answers[request] = self._send(fields, after, limit)
+                page = client.fetch(fields, after, Event(), min(left - 1, _RETRIES))
+                records = self.stream.exclusion.apply(page.decode().data)
+                seconds = self.api.heard[-1].elapsed.total_seconds()
+                self.answers[request] = Answer(records, page, seconds)
             except StreamError as error:
                 self.answers[request] = error
         if isinstance(answer := self.answers[request], StreamError):
             raise answer
         return answer
-
-    def _send(self, fields: Mapping[str, Any], after: str | None, limit: int) -> Answer:
-        if (left := self.api.left) <= 0:
-            raise UnsettledError("no requests are left; see --max-requests")
-        has_succeeded = self.stream.run_context.health.has_succeeded
-        # Another request of the stream is then sent although the first one has failed.
-        retries = _RETRIES if has_succeeded or not self.answers else 0
-        client = replace(self.stream.client, page_size=limit)
-        page = client.fetch(fields, after, Event(), min(left - 1, retries))
-        records = page.decode().data
-        keys = [
-            str(record.get("id", bytes(raw)))
-            for record, raw in zip(records, page.raw, strict=True)
-        ]
-        seconds = self.api.heard[-1].elapsed.total_seconds()
-        return Answer(self.stream.exclusion.apply(records), keys, page, seconds)
 
     @cached_property
     def list_fields(self) -> Mapping[str, Any]:
@@ -175,8 +170,7 @@ class Probe:
 
     def fields_of(self, start: int, end: int) -> dict[str, Any]:
         """Return the request fields of an interval, in seconds since 1970."""
-        ends = {"start_time": start, "end_time": end}
-        return {self.range: {n: times.format_instant(at) for n, at in ends.items()}}
+        return range_fields(self.range, (start + OVERLAP_SECONDS, end))
 
     def between(self, start: int, end: int) -> Answer | None:
         """Return the first page of an interval; None if the API refuses it."""
@@ -199,12 +193,12 @@ class Probe:
         """
         page = self.pages()[0]
         for path in page.time_paths:
-            shown = zip(map(str, page.times(path)), page.keys, strict=True)
+            shown = zip(page.times(path), page.keys, strict=True)
             for at, key in [each for each in shown if each[0].endswith(_WHOLE)][:1]:
                 second = times.parse_instant(at)
                 near = self.between(second - 1, second + 1)
                 others = near.times(path) if near and key in near.keys else [""]
-                if min(map(str, others)) > times.format_instant(second - 2 * DAY):
+                if min(others) > times.format_instant(second - 2 * DAY):
                     return key, second, path
         return None
 
@@ -227,8 +221,8 @@ class Probe:
         raise UnsettledError("it returns no record of the last ten years")
 
 
-def readable(probes: Iterable[Probe], pages: int = 1) -> Iterator[Probe]:
-    """Yield the probes that get their first pages, and warn of the others.
+def readable(probes: Iterable[Probe], pages: int = 1) -> list[Probe]:
+    """Return the probes that get their first pages, and warn of the others.
 
     Args:
         probes: The probes of some streams.
@@ -237,18 +231,18 @@ def readable(probes: Iterable[Probe], pages: int = 1) -> Iterator[Probe]:
     Raises:
         RunError: No stream can be read.
     """
-    problem = ""
+    can_read, problem = list[Probe](), ""
     for probe in probes:
-        health = probe.stream.run_context.health
         try:
             probe.pages(pages)
-            yield probe
+            can_read.append(probe)
         except StreamError as error:
             problem = error.message
             click.echo(f"Warning: {probe.stream.name}: {problem}", err=True)
-            if health.note_failure(error):
+            if probe.stream.run_context.health.note_failure(error):
                 break
         except UnsettledError:
             break
-    if problem and not health.has_succeeded:
+    if problem and not can_read:
         raise RunError(problem)
+    return can_read

@@ -3,8 +3,8 @@
 `ranges.py` has those about time ranges.
 
 A function takes a probe, and returns the case and the values for its text; those that
-are named like a setting are suggested. It returns None where the question makes no
-sense, and raises an `UnsettledError` where it cannot be settled.
+are named like a setting are suggested. It raises an `UnsettledError` where the question
+cannot be settled, without a reason where it makes no sense.
 """
 
 import re
@@ -24,6 +24,7 @@ Found = tuple[str, dict[str, Any]]
 """The case that a question has found, and the values for its text."""
 
 _SAFE_NAME = re.compile(r"[A-Za-z_][\w-]{0,62}(\.[A-Za-z_][\w-]{0,62})?", re.ASCII)
+_is_type = Draft202012Validator.TYPE_CHECKER.is_type
 _FEW, _SKEW, LONG_LIST = 3, 60, 11
 """Records that have no order, seconds of clocks that do not matter, and pages of a list
 that likely has no end at a round number."""
@@ -77,10 +78,13 @@ def keeps_order(probe: Probe) -> Found:
     """Does the same request give the same order, and which one?"""
     first = _first_page(probe)
     again = probe.ask(probe.list_fields, limit=PAGE - 1).keys
-    if [key for key in first.keys if key in again] != again:
+    # A new record may have come between the two requests.
+    in_both = {*first.keys}.intersection(again)
+    orders = [[k for k in keys if k in in_both] for keys in (first.keys, again)]
+    if orders[0] != orders[1]:
         return "no", {}
     for path in first.time_paths:
-        at = [each or "" for each in first.times(path)]
+        at = first.times(path)
         if at[0] != at[-1] and sorted(at) in (at, at[::-1]):
             order = "oldest" if at[0] < at[-1] else "newest"
             return "yes", {"order": f"{order} first by {names(['.'.join(path)])}"}
@@ -107,10 +111,8 @@ def are_pages_full(probe: Probe) -> Found:
     return "yes" if full >= PAGE else "no", {"records": full, "page_size": lower}
 
 
-def is_list_complete(probe: Probe) -> Found | None:
+def is_list_complete(probe: Probe) -> Found:
     """Is a list without a range as long as its ranges say?"""
-    if not probe.ranges or probe.list_fields:
-        return None
     pages = probe.pages(LONG_LIST)
     if pages[-1].page.has_more:
         raise UnsettledError(f"it has more than {LONG_LIST} pages")
@@ -123,15 +125,14 @@ def is_list_complete(probe: Probe) -> Found | None:
     return "yes", {}
 
 
-def returns_newest_signal(probe: Probe) -> Found | None:
+def returns_newest_signal(probe: Probe) -> Found:
     """Does `date_found` return a lead's newest signal?"""
     if not (path := probe.stream.time_fields.get("latest_signal")):
-        return None
+        raise UnsettledError
     by_found, by_signal = probe.ranges
     now, month = probe.api.now, probe.api.now - 30 * DAY
     found, again = by_found.between(month - 30 * DAY, month), by_signal.keys(month, now)
-    pairs = zip(found.keys, found.times(path), strict=True) if found else ()
-    signals = {key: at or "" for key, at in pairs}
+    signals = dict(zip(found.keys, found.times(path), strict=True)) if found else {}
     if max(signals.values(), default="") > times.format_instant(month):
         return "yes", {}
     if again & signals.keys():
@@ -150,10 +151,6 @@ def _walk(
             yield (name, each), within[each]
 
 
-def _are_of(types: str | list[str], values: Iterable[Any]) -> bool:
-    return all(map(Draft202012Validator({"type": types}).is_valid, values))
-
-
 def _compare(probe: Probe, what: str) -> Found:
     """Compare the fields of all records with those that are documented."""
     seen = defaultdict[Path, list[Any]](list)
@@ -164,14 +161,17 @@ def _compare(probe: Probe, what: str) -> Found:
         raise UnsettledError("there are no records")
     known = dict(_walk(openapi.record_fields(probe.stream.name), "properties"))
     objects = {path[:-1] for path in known} | {()}
-    types = {path: known[path]["type"] for path in known.keys() & seen.keys()}
     others = {
         "new": {path for path in seen.keys() - known if path[:-1] in objects},
         "absent": known.keys() - seen,
-        "type": {path for path in types if not _are_of(types[path], seen[path])},
+        "type": {
+            path
+            for path in known.keys() & seen.keys()
+            if not all(_is_type(value, known[path]["type"]) for value in seen[path])
+        },
     }[what]
-    documented = openapi.is_documented(probe.stream.name) or what != "new"
-    case = "yes" if documented else "undocumented"
+    is_gap = what == "new" and not openapi.is_documented(probe.stream.name)
+    case = "undocumented" if is_gap else "yes"
     return case if others else "no", {"names": names(map(".".join, others))}
 
 
@@ -193,13 +193,12 @@ def are_keys_unique(probe: Probe) -> Found:
     return "no" if again else "yes", {"records": again}
 
 
-def has_times(probe: Probe) -> Found | None:
+def has_times(probe: Probe) -> Found:
     """Do all records have the time of their range?"""
-    for name, path in probe.stream.time_fields.items():
-        at = [times.time_at(path, record) for record in probe.records.values()]
-        found = {"records": at.count(None), "all": len(at), "names": ".".join(path)}
-        return "yes" if all(at) else "no", {**found, "range": name}
-    return None
+    [(name, path)] = probe.stream.time_fields.items()
+    at = [times.time_at(path, record) for record in probe.records.values()]
+    found = {"records": at.count(None), "all": len(at), "names": ".".join(path)}
+    return "yes" if all(at) else "no", {**found, "range": name}
 
 
 def has_other_fields(probe: Probe) -> Found:

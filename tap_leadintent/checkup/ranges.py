@@ -1,6 +1,7 @@
 """Answers the questions about time ranges; see `questions.py`."""
 
 from contextlib import suppress
+from functools import partial
 
 from tap_leadintent import times
 from tap_leadintent.checkup.probe import DAY, Path, Probe, UnsettledError
@@ -46,33 +47,33 @@ def is_rounded(probe: Probe) -> Found:
     return "yes" if rounded else "no", {"unit": rounded}
 
 
-def _width(probe: Probe, days: int) -> str:
+def _width(probe: Probe, days: int) -> Found:
     """Return what the API makes of a range that is so many days wide."""
     start, end = probe.anchor
     if start < end - days * DAY / 2:
         raise UnsettledError("it returns too few records")
     near, wide = probe.keys(start, end), probe.between(end - days * DAY, end)
-    if wide and wide.page.has_more and near.isdisjoint(wide.keys):
-        raise UnsettledError("it returns too many records")
     if not wide:
-        return "refused"
-    return "cut" if near.isdisjoint(wide.keys) else "yes"
+        return "refused", {}
+    if not near.isdisjoint(wide.keys):
+        return "yes", {}
+    if wide.page.has_more:
+        raise UnsettledError("it returns too many records")
+    return "cut", {}
 
 
-def may_be_a_year_wide(probe: Probe) -> Found:
-    """May a range be a year wide, and is it read completely?"""
-    return _width(probe, 365), {}
+may_be_a_year_wide = partial(_width, days=365)
 
 
 def may_be_30_days_wide(probe: Probe) -> Found:
     """May a range be as wide as a time window, and is it read completely?"""
     with suppress(UnsettledError):
-        if _width(probe, 365) == "yes":
+        if _width(probe, 365)[0] == "yes":
             return "yes", {}
-    case, best = _width(probe, 30), None
-    if case != "yes":
-        best = 7 if _width(probe, 7) == "yes" else 1
-    return case, {"window_days": best}
+    case, _ = _width(probe, 30)
+    if case == "yes":
+        return case, {}
+    return case, {"window_days": 7 if _width(probe, 7)[0] == "yes" else 1}
 
 
 def may_end_in_the_future(probe: Probe) -> Found:
@@ -95,11 +96,10 @@ def earliest(probe: Probe) -> int:
     return probe.api.now - low * DAY
 
 
-def reaches_back(probe: Probe) -> Found | None:
+def reaches_back(probe: Probe) -> Found:
     """From when on does the API answer? The ranges of a stream likely reach as far."""
-    for in_range in probe.ranges[:1]:
-        date = times.format_instant((instant := earliest(in_range)) + DAY)[:10]
-        is_late = times.parse_instant(probe.stream.config["start_date"]) >= instant
-        case = "yes" if instant == probe.api.now - _OLDEST * DAY else "no"
-        return case, {"date": date, "start_date": None if is_late else date}
-    return None
+    instant = earliest(probe.ranges[0])
+    date = times.format_instant(instant + DAY)[:10]
+    is_late = times.parse_instant(probe.stream.config["start_date"]) >= instant
+    case = "yes" if instant == probe.api.now - _OLDEST * DAY else "no"
+    return case, {"date": date, "start_date": None if is_late else date}

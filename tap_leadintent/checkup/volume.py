@@ -1,15 +1,16 @@
 """Estimates what a first load and an hourly run take, and suggests settings."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from math import ceil, log2
 from statistics import fmean, median
-from typing import Any, NamedTuple
+from typing import Any
 
 from tap_leadintent import times
 from tap_leadintent.checkup.probe import DAY, Path, Probe, UnsettledError
 from tap_leadintent.checkup.questions import LONG_LIST, is_list_complete
 from tap_leadintent.checkup.ranges import earliest, may_be_a_year_wide
+from tap_leadintent.checkup.report import Report, Volume
 from tap_leadintent.errors import StreamError, replication_command
 
 _DESCENTS, _GOLDEN = 24, 0.618034
@@ -21,49 +22,52 @@ reads for a full one."""
 _LONG_LOAD, _LONG_LIST, _DEAR_RUN = 30, 1_000, 100
 """Minutes of a first load, records of a list, and requests of an hourly run that are
 many."""
+_WORST = {"start_date": max, "page_size": min, "window_days": min}
+"""Settings that findings suggest, and which suggestion counts."""
 
 
-class Volume(NamedTuple):
-    """What a stream holds, and what reading it takes."""
+def estimate(report: Report, probes: Sequence[Probe]) -> None:
+    """Estimate what streams take with the present settings, as far as it is known.
 
-    stream: str
-    oldest: str
-    """The month of its oldest record, if that is known."""
-    rows: int
-    seconds: float
-    """How long a page takes."""
-    first_load: float
-    """Requests of a first load."""
-    hourly_run: float
-    """Requests of an hourly run."""
-
-
-def estimate(probes: Iterable[Probe]) -> list[Volume]:
-    """Estimate what streams take with the present settings, as far as it is known."""
+    Args:
+        report: Gets the estimate.
+        probes: The probes of the streams that can be read.
+    """
     rows = {probe: list[float]() for probe in probes}
     for number in range(_DESCENTS):
         # What was asked before costs nothing, so long histories get most requests.
         for probe, counts in rows.items():
             with suppress(StreamError, UnsettledError):
                 counts.append(_rows(probe, number * _GOLDEN % 1))
-    volumes: list[Volume] = []
     for probe in (probe for probe, counts in rows.items() if counts):
         with suppress(StreamError, UnsettledError):
-            volumes.append(_volume(probe, rows[probe]))
-    return volumes
+            report.estimate.append(_volume(probe, fmean(rows[probe])))
+    config = probes[0].stream.config
+    seconds = median(each.seconds for probe in probes for each in probe.known)
+    fastest = 1 / config.get("max_requests_per_minute", 1e9)
+    minutes = max(seconds / 60 / config["concurrency"], fastest)
+    report.first_minutes, report.hourly_minutes = (
+        round(requests * minutes, 1) for requests in report.totals
+    )
 
 
 def _rows(probe: Probe, place: float) -> float:
     """Estimate how many records a stream holds; see `_descend`."""
-    pages, path = probe.pages(LONG_LIST), _path(probe)
-    is_long = pages[-1].page.has_more
-    if not is_long and (not probe.ranges or is_list_complete(probe) == ("yes", {})):
-        since = times.format_instant(_start(probe)) if path else ""
-        return sum(str(at) >= since for page in pages for at in page.times(path))
+    pages, start = probe.pages(LONG_LIST), _start(probe)
+    if not pages[-1].page.has_more and _is_complete(probe):
+        path, since = _path(probe), times.format_instant(start)
+        at = (each for page in pages for each in page.times(path))
+        return sum(not each or each >= since for each in at)
     # A page of a range that is cut would be taken for all of it.
     if not probe.ranges or probe.ranges[0].is_ignored or _is_cut(probe.ranges[0]):
         raise UnsettledError
-    return _descend(probe.ranges[0], _start(probe), probe.api.now, place)
+    return _descend(probe.ranges[0], start, probe.api.now, place)
+
+
+def _is_complete(probe: Probe) -> bool:
+    if not probe.ranges:
+        return True
+    return not probe.list_fields and is_list_complete(probe)[0] == "yes"
 
 
 def _is_cut(probe: Probe) -> bool:
@@ -78,23 +82,25 @@ def _path(probe: Probe) -> Path:
 
 
 def _start(probe: Probe) -> int:
+    if not probe.ranges:
+        return 0
     start = times.parse_instant(probe.stream.config["start_date"])
     return max(earliest(probe.ranges[0]), start * probe.stream.is_incremental)
 
 
-def _volume(probe: Probe, counts: Sequence[float]) -> Volume:
+def _volume(probe: Probe, rows: float) -> Volume:
     stream, config, now = probe.stream, probe.stream.config, probe.api.now
     at = (times.time_at(_path(probe), each) for each in probe.records.values())
     oldest = min(filter(None, at), default="")
-    first = hourly = (rows := fmean(counts)) / config["page_size"]
+    first = hourly = rows / config["page_size"]
     if stream.is_incremental:
         start = _start(probe)
         span = now - max(start, times.parse_instant(oldest) if oldest else start)
         # A time is read again whenever its age has about doubled.
         readings = 1 + log2(max(1.0, 24 * config["lookback_days"]))
         hourly = readings * hourly * 3_600 / max(span, DAY) + 0.5
-        first = _PROBES + ceil((now - start) / DAY / config["window_days"])
-        first += _PARTLY_FULL * rows / config["page_size"]
+        windows = ceil((now - start) / DAY / config["window_days"])
+        first = _PROBES + windows + _PARTLY_FULL * first
     count = len(probe.ranges) if stream.is_incremental else 1
     requests = [count * max(1, each) for each in (first, hourly)]
     seconds = median(answer.seconds for answer in probe.known)
@@ -122,56 +128,34 @@ def _descend(probe: Probe, start: int, end: int, place: float) -> float:
     return rows
 
 
-def totals(volumes: Sequence[Volume]) -> tuple[float, float]:
-    """Return how many requests a first load and an hourly run take."""
-    return sum(v.first_load for v in volumes), sum(v.hourly_run for v in volumes)
-
-
-def minutes(probes: Sequence[Probe], requests: float) -> float:
-    """Return how many minutes some requests take with the present settings."""
-    config = probes[0].stream.config
-    seconds = median(each.seconds for probe in probes for each in probe.known)
-    fastest = 1 / config.get("max_requests_per_minute", 1e9)
-    each = max(seconds / 60 / config["concurrency"], fastest)
-    return float(round(requests * each, 1))
-
-
-def suggest(
-    given: Mapping[str, Any],
-    probes: Sequence[Probe],
-    volumes: Sequence[Volume],
-    values: Iterable[Mapping[str, Any]],
-) -> list[str]:
+def suggest(report: Report, probes: Sequence[Probe], given: Mapping[str, Any]) -> None:
     """Suggest settings, as commands that are ready to paste.
 
     Args:
-        given: The settings that the user has set.
+        report: Gets the commands.
         probes: The probes of the streams that can be read.
-        volumes: The estimates.
-        values: The values of the findings.
+        given: The settings that the user has set.
     """
     config, settings = probes[0].stream.config, dict[str, Any]()
-    first, hourly = totals(volumes)
-    months = [each.oldest for each in volumes if each.oldest]
+    months = [each.oldest for each in report.estimate if each.oldest]
     if "start_date" not in given and months:
         settings["start_date"] = f"{min(months)}-01"
-    for name, worst in (("start_date", max), ("page_size", min), ("window_days", min)):
-        if several := [each[name] for each in values if each.get(name)]:
+    for name, worst in _WORST.items():
+        found = (each.values.get(name) for each in report.findings)
+        if several := [*filter(None, found)]:
             settings[name] = worst(several)
-    if minutes(probes, first) > _LONG_LOAD:
+    if report.first_minutes > _LONG_LOAD:
         settings["concurrency"] = min(32, 2 * config["concurrency"])
-    if hourly > _DEAR_RUN:
+    if report.totals[1] > _DEAR_RUN:
         settings["lookback_days"] = 7
+    report.commands = [
+        f"meltano config set tap-leadintent {name} {value}"
+        for name, value in settings.items()
+        if config.get(name) != value
+    ]
     lists = {p.stream.name for p in probes if p.ranges and not p.stream.is_incremental}
-    return [
-        *(
-            f"meltano config set tap-leadintent {name} {value}"
-            for name, value in settings.items()
-            if config.get(name) != value
-        ),
-        *(
-            replication_command(each.stream, "INCREMENTAL")
-            for each in volumes
-            if each.stream in lists and each.rows > _LONG_LIST
-        ),
+    report.commands += [
+        replication_command(each.stream, "INCREMENTAL")
+        for each in report.estimate
+        if each.stream in lists and each.rows > _LONG_LIST
     ]

@@ -146,6 +146,18 @@ def test_a_catalog_with_the_columns_is_obeyed(
         assert all("name" not in (r["additional_properties"] or {}) for r in records)
 
 
+def test_a_catalog_without_columns_gets_them(
+    columns: Columns, config: Json, tmp_path: Path
+) -> None:
+    path = tmp_path / "before.json"
+    names = ["custom_signals", "loads"]
+    path.write_text(json.dumps({"streams": [{"tap_stream_id": n} for n in names]}))
+    made = json.loads(columns(config, "--catalog", str(path)).succeeded().stdout)
+    found = {n: entry["schema"]["properties"] for n, entry in entries(made).items()}
+    assert found["custom_signals"]["active"] == FLAG
+    assert not found["loads"]
+
+
 def test_records_of_a_file_need_no_key_and_no_request(
     columns: Columns, sandbox: Sandbox, tmp_path: Path
 ) -> None:

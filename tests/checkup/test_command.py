@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from pathlib import Path
 from subprocess import PIPE, Popen
 from threading import Thread
@@ -75,6 +76,28 @@ def test_exit_codes(check: Check, sandbox: Sandbox, settings: Json) -> None:
     assert "did you mean page_size?" in wrong.stderr
 
 
+def test_metadata_of_a_stream_without_an_endpoint(
+    check: Check, settings: Json, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metadata = '{"loads": {"replication-method": "FULL_TABLE"}}'
+    monkeypatch.setenv("TAP_LEADINTENT__METADATA", metadata)
+    settings |= {"load_receipts": True}
+    assert "1 requests in" in check(settings, "--max-requests", "1").stdout
+
+
+def test_the_rest_is_printed_if_a_range_is_not_answered(
+    check: Check, sandbox: Sandbox, settings: Json, history: Callable[..., None]
+) -> None:
+    history(sizes={"leads": 1900})
+    check(settings, "--stream=leads")
+    ranges = ["latest_signal" in request["body"] for request in sandbox.requests()]
+    fault = status(401, stream="leads", skip=ranges.index(True), times=1)
+    sandbox.faults(fault)
+    run = check(settings, "--stream=leads")
+    assert run.code == 1
+    assert "Is it rounded? cannot be settled: HTTP 401 (leads.latest_s" in run.stdout
+
+
 def ahead_of_the_sandbox() -> int:
     return int((datetime.now(UTC) - datetime.fromisoformat(CLOCK)).total_seconds())
 
@@ -118,36 +141,76 @@ def test_the_estimate_is_within_a_factor_of_two(  # noqa: PLR0913, PLR0917
     assert 0.5 <= requests / len(sandbox.requests()) <= 2
 
 
-def test_a_server_of_another_kind_is_checked(check: Check) -> None:
-    """It knows no time range, no `Date`, no id, and answers with few fields."""
+@pytest.fixture
+def check_server(check: Check) -> Callable[..., Run]:
+    """Check a server that knows no time range and has no `Date`.
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
-            data = [{"email": f"{n}@example.com"} for n in range(5)]
-            body = {"data": data, "cursor": {"has_more": False}, "warnings": ["slow"]}
-            content = json.dumps(body).encode()
-            self.send_response_only(200)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+    It answers the request of a number, counted from 1, with what `answer` returns.
+    """
 
-        def log_message(self, *_: object) -> None:
-            pass
+    def run(answer: Callable[[int], Json], *arguments: str) -> Run:
+        numbers = count(1)
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=server.serve_forever, args=(0.01,)).start()
-        try:
-            base_url = f"http://127.0.0.1:{server.server_port}"
-            run = check({"base_url": base_url, "api_key": API_KEY})
-        finally:
-            server.shutdown()
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                self.rfile.read(int(self.headers["Content-Length"]))
+                content = json.dumps(answer(next(numbers))).encode()
+                self.send_response_only(200)
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+            Thread(target=server.serve_forever, args=(0.01,)).start()
+            try:
+                base_url = f"http://127.0.0.1:{server.server_port}"
+                return check({"base_url": base_url, "api_key": API_KEY}, *arguments)
+            finally:
+                server.shutdown()
+
+    return run
+
+
+def test_a_server_of_another_kind_is_checked(check_server: Callable[..., Run]) -> None:
+    """Its records have no id, and few fields."""
+    data = [{"email": f"{n}@example.com"} for n in range(5)]
+    body = {"data": data, "cursor": {"has_more": False}, "warnings": ["slow"]}
+    run = check_server(lambda _: body)
     assert run.code == 1
     assert "responses have no Date header" in run.stdout
     assert "no, it is ignored (leads.date_found, leads.latest_signal" in run.stdout
     assert "Fields beside data and cursor? warnings" in run.stdout
     assert "5 have no id (signal_agents, leads)" in run.stdout
     assert "example.com" not in run.stdout
+
+
+def test_a_list_that_grows_keeps_its_order(check_server: Callable[..., Run]) -> None:
+    def newest_first(number: int) -> Json:
+        data = [{"id": f"{n}"} for n in range(10 + number, 0, -1)]
+        return {"data": data, "cursor": {"has_more": False}}
+
+    run = check_server(newest_first, "--stream=leads")
+    assert "Is the order always the same? yes" in run.stdout
+
+
+def test_records_that_cannot_be_read(check_server: Callable[..., Run]) -> None:
+    body = {"data": [{"id": "a"}, "PRIVATE"], "cursor": {"has_more": False}}
+    run = check_server(lambda _: body, "--stream=leads")
+    assert (run.code, run.stdout) == (2, "")
+    assert "Error: " in run.stderr.splitlines()[-1]
+    assert "PRIVATE" not in run.stderr
+
+
+def test_no_request_is_left_for_a_time_range_that_is_demanded(
+    check: Check, sandbox: Sandbox, settings: Json
+) -> None:
+    sandbox.faults(status(400, stream="leads", times=1))
+    run = check(settings, "--stream=leads", "--max-requests=1")
+    assert run.code == 0
+    assert "May the key read it? cannot be settled: no requests" in run.stdout
 
 
 def test_ctrl_c_ends_it_with_what_it_knows(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ ORDINARY = {
 """What the sandbox answers without a switch."""
 
 
-def switch(kind: str, **fields: int) -> Json:
+def on(kind: str, **fields: int) -> Json:
     return {"kind": kind, **fields}
 
 
@@ -29,57 +29,27 @@ ACTIVE = "monitored_accounts.latest_activity"
 FORBIDDEN = status(403, stream="custom_signals")
 LIMITED = {"kind": "page", "status": 200, "headers": {"X-RateLimit-Limit": "60"}}
 REFUSED = status(429, skip=9, times=1, headers={"Retry-After": "0"})
-CUT = "no, it is cut without an error"
+CUT, CAPPED = "no, it is cut without an error", "no, it ends after"
 SWITCHES: list[tuple[str, str, str, str, Json]] = [
     # The question, what it is about, the answer, what to do, and the switch.
-    ("restricts", LEADS, "no, it is ignored", "FULL", switch("ignored_range")),
-    ("restricts", ACTIVE, "no, it is ignored", "", switch("ignored_range")),
-    ("includes_ends", LEADS, "no", "", switch("open_range")),
-    ("is_rounded", LEADS, "yes, to days", "", switch("rounded_range", seconds=86_400)),
-    ("is_rounded", LEADS, "yes, to minutes", "", switch("rounded_range", seconds=60)),
-    (
-        "may_be_30_days_wide",
-        LEADS,
-        CUT,
-        "window_days to 7",
-        switch("cut_range", days=7),
-    ),
-    ("may_be_a_year_wide", LEADS, CUT, "", switch("cut_range", days=30)),
-    (
-        "reaches_back",
-        "leads",
-        "no, to ",
-        "start_date to ",
-        switch("kept_days", days=90),
-    ),
-    (
-        "are_pages_full",
-        "leads",
-        "no, 50",
-        "page_size to 50",
-        switch("short_page", records=50),
-    ),
-    (
-        "is_list_complete",
-        "leads",
-        "no, it ends after 150 records",
-        "",
-        switch("cap", records=150),
-    ),
-    (
-        "is_list_complete",
-        LISTED,
-        "no, it ends after 50",
-        "INCREMENTAL",
-        switch("cap", records=50),
-    ),
-    ("is_list_complete", LISTED, "no", "INCREMENTAL", switch("short_list")),
-    ("returns_newest_signal", "leads", "no, an ear", "", switch("first_signals")),
-    ("are_keys_unique", "leads", "no, ", "docs/recipes", switch("two_sheets")),
-    ("is_clock_right", "", "no, it differs ", "correct", switch("wrong_clock")),
+    ("restricts", LEADS, "no, it is ignored", "FULL", on("ignored_range")),
+    ("restricts", ACTIVE, "no, it is ignored", "", on("ignored_range")),
+    ("includes_ends", LEADS, "no", "", on("open_range")),
+    ("is_rounded", LEADS, "yes, to days", "", on("rounded_range", seconds=86_400)),
+    ("is_rounded", LEADS, "yes, to minutes", "", on("rounded_range", seconds=60)),
+    ("may_be_30_days_wide", LEADS, CUT, "window_days to 7", on("cut_range", days=7)),
+    ("may_be_a_year_wide", LEADS, CUT, "", on("cut_range", days=30)),
+    ("reaches_back", "leads", "no, to ", "start_date to ", on("kept_days", days=90)),
+    ("are_pages_full", "leads", "no, 50", "size to 50", on("short_page", records=50)),
+    ("is_list_complete", "leads", f"{CAPPED} 150 ", "", on("cap", records=150)),
+    ("is_list_complete", LISTED, f"{CAPPED} 50", "INCREMENTAL", on("cap", records=50)),
+    ("is_list_complete", LISTED, "no", "INCREMENTAL", on("short_list")),
+    ("returns_newest_signal", "leads", "no, an ear", "", on("first_signals")),
+    ("are_keys_unique", "leads", "no, ", "docs/recipes", on("two_sheets")),
+    ("is_clock_right", "", "no, it differs ", "correct", on("wrong_clock")),
     ("may_read", "custom_signals", "no (HTTP 403)", "ask for the right", FORBIDDEN),
-    ("has_new_fields", "leads", "insight", "", switch("more_fields")),
-    ("has_other_fields", "leads", "total", "", switch("more_fields")),
+    ("has_new_fields", "leads", "insight", "", on("more_fields")),
+    ("has_other_fields", "leads", "total", "", on("more_fields")),
     ("speaks_of_limits", "", "x-ratelimit-limit", "", LIMITED),
     ("speaks_of_limits", "", "retry-after; 1 requests got 429", "set max_", REFUSED),
 ]
@@ -96,10 +66,7 @@ def test_the_sandbox_does_what_is_described(found: Found, settings: Json) -> Non
     assert not report["commands"]
 
 
-@pytest.mark.parametrize(
-    ("name", "about", "answer", "action", "fault"),
-    SWITCHES,
-)
+@pytest.mark.parametrize(("name", "about", "answer", "action", "fault"), SWITCHES)
 def test_a_question_notices_its_switch(  # noqa: PLR0913, PLR0917 - a row of the table
     found: Found,
     sandbox: Sandbox,
