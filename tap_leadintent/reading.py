@@ -1,0 +1,259 @@
+"""Reads what a run has to read of a stream, and keeps its coverage.
+
+A window counts as covered as soon as its rows have been written. What cannot be read is
+a hole: newer windows are read all the same, and the stream fails at its end.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from threading import Event
+
+from tap_leadintent.api.http import Client
+from tap_leadintent.api.page import Page
+from tap_leadintent.config.scope import scope_of
+from tap_leadintent.errors import StreamError, replication_command
+from tap_leadintent.progress import counted
+from tap_leadintent.ranges import Endpoint, range_fields
+from tap_leadintent.replication.bookmark import Bookmark
+from tap_leadintent.replication.intervals import Interval
+from tap_leadintent.replication.plan import DAY, Step, make_plan
+from tap_leadintent.replication.plan_reader import PlanReader, StepPage
+from tap_leadintent.replication.rounding import OVERLAP_SECONDS
+from tap_leadintent.replication.source import key_mark
+from tap_leadintent.run_stream import RunStream
+from tap_leadintent.singer.log import summarize
+from tap_leadintent.times import format_instant, format_interval, parse_instant
+
+_MAX_NAMED = 3
+"""Holes that the error of a stream names."""
+
+_TOO_OLD = "set a later start_date if the API keeps no older records"
+"""What to do if the API refuses the oldest time."""
+
+
+@dataclass(kw_only=True)
+class Reading:
+    """What a run reads of one stream, and what it has read so far."""
+
+    stream: RunStream
+    """Gives the settings, writes STATEs and counts."""
+
+    client: Client
+    """Sends the requests."""
+
+    bookmark: Bookmark
+    """What earlier runs have read; this run extends it."""
+
+    ranges: Sequence[str]
+    """The time ranges of the endpoint."""
+
+    is_incremental: bool
+    """Whether the stream is read by these ranges."""
+
+    short_query: str = field(default="", init=False)
+    """How many records a query has brought, if the API says that it has more."""
+
+    _holes: list[StepPage[Page]] = field(default_factory=list, init=False)
+    """What could not be read, where it is not followed by another part of it."""
+
+    @property
+    def newest_covered(self) -> str | None:
+        """The newest covered instant of the stream's first range."""
+        covered = self.bookmark.coverage.get(self.ranges[0]) if self.ranges else None
+        return format_instant(covered[-1][1]) if covered else None
+
+    @property
+    def capped(self) -> int:
+        """The most records of a query that the API may have ended too early."""
+        return self._plan_reader.capped
+
+    def pages(self) -> Iterator[tuple[Page, str, Interval]]:
+        """Read what the run has to read, step by step.
+
+        Yields:
+            Each page that was read, oldest window first, with the time range and the
+            interval that were requested. When the next one is asked for, the rows of
+            this one must have been emitted.
+
+        Raises:
+            StreamError: A step cannot be read.
+            IgnoredRangeError: The API ignores a time range.
+            NoThreadError: The system allows no thread.
+            SystemExit: A signal came.
+        """
+        steps = self._plan()
+        for number, step in enumerate(steps, start=1):
+            seconds = sum(end - start for start, end in step.intervals)
+            progress = self.stream.stats.begin_pass(
+                *(step.range_name, f"{number} of {len(steps)}"),
+                *(step.intervals[0][0], seconds),
+            )
+            brought, has_read = 0, False
+            try:
+                with closing(self._plan_reader.read(step)) as pages:
+                    for page in pages:
+                        if page.page:
+                            brought += page.page.records
+                            has_read = True
+                            start, end = page.window
+                            asked = (start - OVERLAP_SECONDS, end)
+                            yield page.page, step.range_name, asked
+                        else:
+                            self._note_hole(page)
+                        if page.is_last:
+                            self._compare(page, brought)
+                            brought = 0
+                            progress.note_read(page.window)
+                            self.stream.logger.debug("%s", progress)
+                            self._commit(page)
+            except StreamError as error:
+                if has_read:
+                    raise
+                raise self._with_hint(error) from None
+        if self.is_incremental:
+            self.stream.checkpoint()
+
+    def first_page(self) -> Page:
+        """Read one page, without a time range if the API allows that.
+
+        Returns:
+            The page.
+
+        Raises:
+            StreamError: The page cannot be read.
+            SystemExit: A signal came.
+        """
+        stream, wanted = self.stream, Event()
+        stream.run_context.interruption.raise_if_interrupted()
+        try:
+            return self.client.fetch({}, None, wanted)
+        except StreamError as error:
+            if not (self.ranges and error.may_be_range and error.may_be_split):
+                raise
+        # The API may demand a time range.
+        month = (stream.run_began - 30 * DAY, stream.run_began)
+        return self.client.fetch(range_fields(self.ranges[0], month), None, wanted)
+
+    @cached_property
+    def _plan_reader(self) -> PlanReader[Page]:
+        config = self.stream.config
+        # A request asks for the window and the overlap.
+        seconds = int(config["window_days"] * DAY) - OVERLAP_SECONDS
+        return PlanReader(
+            api=Endpoint(self.client),
+            readers=config["concurrency"],
+            widest=max(1, seconds),
+            caps=self.bookmark.caps,
+            now=self.stream.run_began,
+        )
+
+    def _plan(self) -> list[Step]:
+        """Plan the run, and write a STATE of what counts as covered from now on."""
+        stream, bookmark = self.stream, self.bookmark
+        if not self.is_incremental:
+            return [Step(range_name="", intervals=[(0, stream.run_began)])]
+        self._warn_of_state()
+        bookmark.key_mark = key_mark(stream.config["api_key"])
+        plan = make_plan(
+            scope_of(stream.config, self.ranges),
+            bookmark.coverage,
+            stream.run_began,
+            holes=bookmark.holes,
+            settled=bookmark.settled,
+        )
+        bookmark.coverage = plan.coverage
+        stream.write_state()
+        return plan.steps
+
+    def _warn_of_state(self) -> None:
+        """Say what has changed since the state was written, and what it cannot say."""
+        stream, bookmark = self.stream, self.bookmark
+        former, source = bookmark.former, bookmark.source
+        if former and former.address != source.address:
+            stream.run_context.warn_once(
+                f"Everything is read from scratch, as base_url was {former.address} in "
+                f"the last run and is {source.address} now; what was covered before is "
+                "kept"
+            )
+        elif bookmark.problem:
+            text = "The stream is read from scratch: %s"
+            stream.logger.warning(text, summarize(bookmark.problem))
+        if bookmark.key_mark not in {"", key_mark(stream.config["api_key"])}:
+            stream.run_context.warn_once(
+                "api_key has changed since the last run; if it belongs to another "
+                "organization, use a separate state for it; if it may read more, "
+                "forget the coverage (tap-leadintent-state forget)"
+            )
+        ends = [end for covered in bookmark.coverage.values() for _, end in covered]
+        if (newest := max(ends, default=0)) > stream.run_began:
+            text = "The state covers a time in the future, up to %s, which is ignored"
+            stream.logger.warning(text, format_instant(newest))
+
+    def _with_hint(self, error: StreamError) -> StreamError:
+        """Add to the error of a first page what to do if the API refuses the range."""
+        if self.newest_covered or not (self.ranges and error.may_be_range):
+            return error
+        hint = _TOO_OLD
+        if not self.is_incremental:
+            command = replication_command(self.stream.name, "INCREMENTAL")
+            hint = f"if it demands a time range: {command}"
+        return replace(error, message=f"{error.message}; {hint}")
+
+    def _compare(self, last: StepPage[Page], brought: int) -> None:
+        """Note that a query has fewer records than the API says, if that is so."""
+        total = last.page.total if last.page else None
+        if total is not None and total > brought and not self.short_query:
+            text = f"a query has brought {counted(brought, 'record')} of {total:,}"
+            self.short_query = text
+
+    def _commit(self, page: StepPage[Page]) -> None:
+        """Cover a window, as all of its rows have been written, or note a hole."""
+        name = page.step.range_name
+        if not name:
+            return
+        if page.page is None:
+            self.bookmark.leave(name, page.window)
+        else:
+            now = self.stream.complete_to()
+            lookback = int(self.stream.config["lookback_days"] * DAY)
+            self.bookmark.cover(
+                name,
+                page.window,
+                until=now,
+                settled_to=now - lookback,
+                drops_later=page.step.read_again_to is not None,
+            )
+        self.stream.checkpoint()
+
+    def _note_hole(self, hole: StepPage[Page]) -> None:
+        """Add a hole, or extend the last one if that ends where it begins."""
+        start, end = hole.window
+        last = self._holes[-1] if self._holes else None
+        if last and last.step is hole.step and last.window[1] == start:
+            self._holes[-1] = last._replace(window=(last.window[0], end))
+        else:
+            self._holes.append(hole)
+
+    def describe_holes(self) -> Iterator[str]:
+        """Say which intervals could not be read, and what to do about it.
+
+        Yields:
+            A text, if there are some.
+        """
+        if not self._holes:
+            return
+        texts = []
+        for step, _, window, _, error in self._holes[:_MAX_NAMED]:
+            reason = error.why if isinstance(error, StreamError) else error
+            texts.append(f"{step.range_name} {format_interval(window)} ({reason})")
+        if more := len(self._holes) - len(texts):
+            texts.append(f"{counted(more, 'interval')} more")
+        oldest = min(hole.window[0] for hole in self._holes)
+        is_first = oldest == parse_instant(self.stream.config["start_date"])
+        advice = _TOO_OLD if is_first else "tell the API's support if this stays"
+        yield (
+            f"{advice}; each run tries again to read what is missing, and everything "
+            f"else was read: {', '.join(texts)}"
+        )
