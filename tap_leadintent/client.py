@@ -33,6 +33,7 @@ from tap_leadintent.replication.bookmark import COVERAGE, FIELDS, Bookmark
 from tap_leadintent.replication.source import Source
 from tap_leadintent.run_stream import RunStream
 from tap_leadintent.singer.log import summarize
+from tap_leadintent.times import parse_instant
 
 Record = dict[str, Any]
 
@@ -234,10 +235,9 @@ class LeadIntentStream(RunStream):
         Raises:
             StreamError: Records have no key, or windows could not be read.
         """
-        problems = [
-            *describe_left_out(self.findings),
-            *self.reading.describe_holes(),
-        ]
+        start = parse_instant(self.config["start_date"])
+        left_out = describe_left_out(self.findings)
+        problems = [*left_out, *self.reading.holes.describe(start)]
         if problems:
             raise StreamError("; ".join(problems))
 
@@ -248,8 +248,9 @@ class LeadIntentStream(RunStream):
             StreamError: The page cannot be read.
             SystemExit: A signal came.
         """
-        first_page = self.reading.first_page()
-        for row in self._shaper.rows(first_page, "", (0, self.run_began))[:1]:
+        page = self.reading.first_page()
+        rows = self._shaper.rows(page, "", (0, self.run_began)) if page else []
+        for row in rows[:1]:
             self.messages_for(row)
         self._raise_for_missing()
         self.logger.info("ok")

@@ -4,16 +4,17 @@ A window counts as covered as soon as its rows have been written. What cannot be
 a hole: newer windows are read all the same, and the stream fails at its end.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from threading import Event
+from typing import Any
 
 from tap_leadintent.api.http import Client
 from tap_leadintent.api.page import Page
 from tap_leadintent.config.scope import scope_of
 from tap_leadintent.errors import StreamError, replication_command
+from tap_leadintent.holes import TOO_OLD, Holes
 from tap_leadintent.progress import counted
 from tap_leadintent.ranges import Endpoint, range_fields
 from tap_leadintent.replication.bookmark import Bookmark
@@ -24,13 +25,7 @@ from tap_leadintent.replication.rounding import OVERLAP_SECONDS
 from tap_leadintent.replication.source import key_mark
 from tap_leadintent.run_stream import RunStream
 from tap_leadintent.singer.log import summarize
-from tap_leadintent.times import format_instant, format_interval, parse_instant
-
-_MAX_NAMED = 3
-"""Holes that the error of a stream names."""
-
-_TOO_OLD = "set a later start_date if the API keeps no older records"
-"""What to do if the API refuses the oldest time."""
+from tap_leadintent.times import format_instant
 
 
 @dataclass(kw_only=True)
@@ -55,8 +50,8 @@ class Reading:
     short_query: str = field(default="", init=False)
     """How many records a query has brought, if the API says that it has more."""
 
-    _holes: list[StepPage[Page]] = field(default_factory=list, init=False)
-    """What could not be read, where it is not followed by another part of it."""
+    holes: Holes = field(default_factory=Holes, init=False)
+    """What could not be read."""
 
     @property
     def newest_covered(self) -> str | None:
@@ -101,7 +96,7 @@ class Reading:
                             asked = (start - OVERLAP_SECONDS, end)
                             yield page.page, step.range_name, asked
                         else:
-                            self._note_hole(page)
+                            self.holes.add(page)
                         if page.is_last:
                             self._compare(page, brought)
                             brought = 0
@@ -115,26 +110,35 @@ class Reading:
         if self.is_incremental:
             self.stream.checkpoint()
 
-    def first_page(self) -> Page:
+    def first_page(self) -> Page | None:
         """Read one page, without a time range if the API allows that.
 
         Returns:
-            The page.
+            The page, if there is one.
 
         Raises:
             StreamError: The page cannot be read.
             SystemExit: A signal came.
         """
-        stream, wanted = self.stream, Event()
-        stream.run_context.interruption.raise_if_interrupted()
         try:
-            return self.client.fetch({}, None, wanted)
+            return self._read_first({})
         except StreamError as error:
             if not (self.ranges and error.may_be_range and error.may_be_split):
                 raise
         # The API may demand a time range.
-        month = (stream.run_began - 30 * DAY, stream.run_began)
-        return self.client.fetch(range_fields(self.ranges[0], month), None, wanted)
+        now = self.stream.run_began
+        return self._read_first(range_fields(self.ranges[0], (now - 30 * DAY, now)))
+
+    def _read_first(self, fields: Mapping[str, Any]) -> Page | None:
+        # Another thread sends the request, so that a signal need not wait for it.
+        api = Endpoint(self.client, fields, only_first=True)
+        with closing(replace(self._plan_reader, api=api).read(self._list)) as pages:
+            return next(pages).page
+
+    @property
+    def _list(self) -> Step:
+        """Reads all records without a time range."""
+        return Step(range_name="", intervals=[(0, self.stream.run_began)])
 
     @cached_property
     def _plan_reader(self) -> PlanReader[Page]:
@@ -153,7 +157,7 @@ class Reading:
         """Plan the run, and write a STATE of what counts as covered from now on."""
         stream, bookmark = self.stream, self.bookmark
         if not self.is_incremental:
-            return [Step(range_name="", intervals=[(0, stream.run_began)])]
+            return [self._list]
         self._warn_of_state()
         bookmark.key_mark = key_mark(stream.config["api_key"])
         plan = make_plan(
@@ -195,7 +199,7 @@ class Reading:
         """Add to the error of a first page what to do if the API refuses the range."""
         if self.newest_covered or not (self.ranges and error.may_be_range):
             return error
-        hint = _TOO_OLD
+        hint = TOO_OLD
         if not self.is_incremental:
             command = replication_command(self.stream.name, "INCREMENTAL")
             hint = f"if it demands a time range: {command}"
@@ -226,34 +230,3 @@ class Reading:
                 drops_later=page.step.read_again_to is not None,
             )
         self.stream.checkpoint()
-
-    def _note_hole(self, hole: StepPage[Page]) -> None:
-        """Add a hole, or extend the last one if that ends where it begins."""
-        start, end = hole.window
-        last = self._holes[-1] if self._holes else None
-        if last and last.step is hole.step and last.window[1] == start:
-            self._holes[-1] = last._replace(window=(last.window[0], end))
-        else:
-            self._holes.append(hole)
-
-    def describe_holes(self) -> Iterator[str]:
-        """Say which intervals could not be read, and what to do about it.
-
-        Yields:
-            A text, if there are some.
-        """
-        if not self._holes:
-            return
-        texts = []
-        for step, _, window, _, error in self._holes[:_MAX_NAMED]:
-            reason = error.why if isinstance(error, StreamError) else error
-            texts.append(f"{step.range_name} {format_interval(window)} ({reason})")
-        if more := len(self._holes) - len(texts):
-            texts.append(f"{counted(more, 'interval')} more")
-        oldest = min(hole.window[0] for hole in self._holes)
-        is_first = oldest == parse_instant(self.stream.config["start_date"])
-        advice = _TOO_OLD if is_first else "tell the API's support if this stays"
-        yield (
-            f"{advice}; each run tries again to read what is missing, and everything "
-            f"else was read: {', '.join(texts)}"
-        )

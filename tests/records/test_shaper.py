@@ -134,17 +134,6 @@ def test_a_value_that_a_column_cannot_hold_is_logged_unless_deselected(
     assert contradicting.endswith("instead: 'company' in 2 records")
 
 
-def test_one_warning_where_keys_are_made_from_content(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    findings = Findings(logging.getLogger("records"))
-    signals = shaper("custom_signals", findings=findings)
-    signals.shape([{"name": 1}, {"name": 2}])
-    findings.log()
-    (warning,) = lines(caplog)
-    assert "becomes another row" in warning
-
-
 # Keys
 
 

@@ -1,0 +1,60 @@
+"""Collects what a run could not read of a stream."""
+
+from collections.abc import Iterator
+
+from tap_leadintent.api.page import Page
+from tap_leadintent.errors import StreamError
+from tap_leadintent.progress import counted
+from tap_leadintent.replication.plan_reader import StepPage
+from tap_leadintent.times import format_interval
+
+_MAX_NAMED = 3
+"""Holes that the error of a stream names."""
+
+TOO_OLD = "set a later start_date if the API keeps no older records"
+"""What to do if the API refuses the oldest time."""
+
+
+class Holes:
+    """The intervals that could not be read, each with its reason."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self._holes: list[StepPage[Page]] = []
+
+    def add(self, hole: StepPage[Page]) -> None:
+        """Add a hole, or extend the last one if that ends where it begins.
+
+        Args:
+            hole: A window that was left.
+        """
+        start, end = hole.window
+        last = self._holes[-1] if self._holes else None
+        if last and last.step is hole.step and last.window[1] == start:
+            self._holes[-1] = last._replace(window=(last.window[0], end))
+        else:
+            self._holes.append(hole)
+
+    def describe(self, start: int) -> Iterator[str]:
+        """Say which intervals could not be read, and what to do about it.
+
+        Args:
+            start: Where the stream's ranges begin, in UTC seconds since 1970.
+
+        Yields:
+            A text, if there are some.
+        """
+        if not self._holes:
+            return
+        texts = []
+        for step, _, window, _, error in self._holes[:_MAX_NAMED]:
+            reason = error.why if isinstance(error, StreamError) else error
+            texts.append(f"{step.range_name} {format_interval(window)} ({reason})")
+        if more := len(self._holes) - len(texts):
+            texts.append(f"{counted(more, 'interval')} more")
+        is_oldest = min(hole.window[0] for hole in self._holes) == start
+        advice = TOO_OLD if is_oldest else "tell the API's support if this stays"
+        yield (
+            f"{advice}; each run tries again to read what is missing, and everything "
+            f"else was read: {', '.join(texts)}"
+        )
