@@ -5,6 +5,7 @@ The file is named as in the SDK's template; the client itself is in `api/http.py
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -33,7 +34,7 @@ from tap_leadintent.replication.bookmark import COVERAGE, FIELDS, Bookmark
 from tap_leadintent.replication.source import Source
 from tap_leadintent.run_stream import RunStream
 from tap_leadintent.singer.log import summarize
-from tap_leadintent.times import parse_instant
+from tap_leadintent.times import format_instant, parse_instant
 
 Record = dict[str, Any]
 
@@ -131,7 +132,9 @@ class LeadIntentStream(RunStream):
     @property
     @override
     def newest_covered(self) -> str | None:
-        return self.reading.newest_covered
+        first = next(iter(self.ranges), "")
+        covered = self.reading.bookmark.coverage.get(first)
+        return format_instant(covered[-1][1]) if covered else None
 
     @cached_property
     def findings(self) -> Findings:
@@ -169,13 +172,14 @@ class LeadIntentStream(RunStream):
         self._warn_of_settings()
         is_first = not self.newest_covered
         try:
-            for page in self.reading.pages():
-                rows = self._shaper.rows(*page)
-                yield from rows
-                self.stats.records += len(rows)
-                # The next page may take long; the target need not wait for it.
-                self.flush()
-                self.stats.log_progress(self.logger, self.name)
+            with closing(self.reading.pages()) as pages:
+                for page in pages:
+                    rows = self._shaper.rows(*page)
+                    yield from rows
+                    self.stats.records += len(rows)
+                    # The next page may take long; the target need not wait for it.
+                    self.flush()
+                    self.stats.log_progress(self.logger, self.name)
             if is_first and self.filters and not self.stats.records:
                 self.logger.warning(
                     "Check filters.%s, as no record matches: %s",
@@ -188,7 +192,7 @@ class LeadIntentStream(RunStream):
                 counter.increment(self.stats.requests)
             if short_query := self.reading.short_query:
                 self.findings.note(Finding.TOTAL, [short_query])
-            if capped := self.reading.capped:
+            if capped := self.reading.plan_reader.capped:
                 self.findings.note(Finding.CAPPED, [counted(capped, "record")])
             self.findings.log()
 

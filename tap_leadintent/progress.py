@@ -139,24 +139,6 @@ class StreamStats:
             "seconds": round(seconds, 3),
         }
 
-    def begin_pass(
-        self, time_range: str, number: str, start: int, seconds: int
-    ) -> StepProgress:
-        """Note that the run begins with a step of its plan.
-
-        Args:
-            time_range: As in `StepProgress`.
-            number: As in `StepProgress`.
-            start: Where the step begins, in UTC seconds since 1970.
-            seconds: How many seconds of the time range it reads.
-
-        Returns:
-            How far it has come.
-        """
-        step = StepProgress(time_range, number, seconds, start, self.fields())
-        self.passes.append(step)
-        return step
-
     def end(self) -> None:
         """Note that the run has ended with the stream."""
         self.ended, self.ended_at = self.monotonic(), format_instant(int(time.time()))

@@ -4,7 +4,7 @@ A window counts as covered as soon as its rows have been written. What cannot be
 a hole: newer windows are read all the same, and the stream fails at its end.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,7 +15,7 @@ from tap_leadintent.api.page import Page
 from tap_leadintent.config.scope import scope_of
 from tap_leadintent.errors import StreamError, replication_command
 from tap_leadintent.holes import TOO_OLD, Holes
-from tap_leadintent.progress import counted
+from tap_leadintent.progress import StepProgress, counted
 from tap_leadintent.ranges import Endpoint, range_fields
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.intervals import Interval
@@ -53,18 +53,7 @@ class Reading:
     holes: Holes = field(default_factory=Holes, init=False)
     """What could not be read."""
 
-    @property
-    def newest_covered(self) -> str | None:
-        """The newest covered instant of the stream's first range."""
-        covered = self.bookmark.coverage.get(self.ranges[0]) if self.ranges else None
-        return format_instant(covered[-1][1]) if covered else None
-
-    @property
-    def capped(self) -> int:
-        """The most records of a query that the API may have ended too early."""
-        return self._plan_reader.capped
-
-    def pages(self) -> Iterator[tuple[Page, str, Interval]]:
+    def pages(self) -> Generator[tuple[Page, str, Interval]]:
         """Read what the run has to read, step by step.
 
         Yields:
@@ -80,14 +69,10 @@ class Reading:
         """
         steps = self._plan()
         for number, step in enumerate(steps, start=1):
-            seconds = sum(end - start for start, end in step.intervals)
-            progress = self.stream.stats.begin_pass(
-                *(step.range_name, f"{number} of {len(steps)}"),
-                *(step.intervals[0][0], seconds),
-            )
+            progress = self._begin(step, f"{number} of {len(steps)}")
             brought, has_read = 0, False
             try:
-                with closing(self._plan_reader.read(step)) as pages:
+                with closing(self.plan_reader.read(step)) as pages:
                     for page in pages:
                         if page.page:
                             brought += page.page.records
@@ -109,6 +94,14 @@ class Reading:
                 raise self._with_hint(error) from None
         if self.is_incremental:
             self.stream.checkpoint()
+
+    def _begin(self, step: Step, number: str) -> StepProgress:
+        start, _ = step.intervals[0]
+        seconds = sum(end - begin for begin, end in step.intervals)
+        stats = self.stream.stats
+        begun = StepProgress(step.range_name, number, seconds, start, stats.fields())
+        stats.passes.append(begun)
+        return begun
 
     def first_page(self) -> Page | None:
         """Read one page, without a time range if the API allows that.
@@ -132,7 +125,7 @@ class Reading:
     def _read_first(self, fields: Mapping[str, Any]) -> Page | None:
         # Another thread sends the request, so that a signal need not wait for it.
         api = Endpoint(self.client, fields, only_first=True)
-        with closing(replace(self._plan_reader, api=api).read(self._list)) as pages:
+        with closing(replace(self.plan_reader, api=api).read(self._list)) as pages:
             return next(pages).page
 
     @property
@@ -141,7 +134,8 @@ class Reading:
         return Step(range_name="", intervals=[(0, self.stream.run_began)])
 
     @cached_property
-    def _plan_reader(self) -> PlanReader[Page]:
+    def plan_reader(self) -> PlanReader[Page]:
+        """Reads a step of a plan."""
         config = self.stream.config
         # A request asks for the window and the overlap.
         seconds = int(config["window_days"] * DAY) - OVERLAP_SECONDS
@@ -197,7 +191,7 @@ class Reading:
 
     def _with_hint(self, error: StreamError) -> StreamError:
         """Add to the error of a first page what to do if the API refuses the range."""
-        if self.newest_covered or not (self.ranges and error.may_be_range):
+        if self.stream.newest_covered or not (self.ranges and error.may_be_range):
             return error
         hint = TOO_OLD
         if not self.is_incremental:
