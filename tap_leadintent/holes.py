@@ -1,6 +1,6 @@
-"""Collects what a run could not read of a stream, and fails the stream at its end."""
+"""Collects what a run could not read of a stream."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 from tap_leadintent.api.page import Page
 from tap_leadintent.errors import StreamError
@@ -11,7 +11,7 @@ from tap_leadintent.times import format_interval
 _MAX_NAMED = 3
 """Holes that the error of a stream names."""
 
-KEPT = "set a later start_date if the API keeps no older records"
+TOO_OLD = "set a later start_date if the API keeps no older records"
 """What to do if the API refuses the oldest time."""
 
 
@@ -35,34 +35,26 @@ class Holes:
         else:
             self._holes.append(hole)
 
-    def raise_if_any(self, start: int) -> None:
-        """Say which intervals could not be read.
+    def describe(self, start: int) -> Iterator[str]:
+        """Say which intervals could not be read, and what to do about it.
 
         Args:
             start: Where the stream's ranges begin, in UTC seconds since 1970.
 
-        Raises:
-            StreamError: There are some.
+        Yields:
+            A text, if there are some.
         """
         if not self._holes:
             return
-        texts = _describe(self._holes[:_MAX_NAMED])
+        texts = []
+        for step, _, window, _, error in self._holes[:_MAX_NAMED]:
+            reason = error.why if isinstance(error, StreamError) else error
+            texts.append(f"{step.range_name} {format_interval(window)} ({reason})")
         if more := len(self._holes) - len(texts):
             texts.append(f"{counted(more, 'interval')} more")
-        advice = "tell the API's support if this stays"
-        if min(hole.window[0] for hole in self._holes) == start:
-            advice = KEPT
-        raise StreamError(
+        is_oldest = min(hole.window[0] for hole in self._holes) == start
+        advice = TOO_OLD if is_oldest else "tell the API's support if this stays"
+        yield (
             f"{advice}; each run tries again to read what is missing, and everything "
             f"else was read: {', '.join(texts)}"
         )
-
-
-def _describe(holes: Sequence[StepPage[Page]]) -> list[str]:
-    texts = []
-    for hole in holes:
-        error = hole.error
-        reason = error.why if isinstance(error, StreamError) else error
-        interval = format_interval(hole.window)
-        texts.append(f"{hole.step.range_name} {interval} ({reason})")
-    return texts

@@ -42,9 +42,6 @@ class Loads(RunStream):
     reported: Sequence[LeadIntentStream] = ()
     """The other streams of the run."""
 
-    newest_covered: str | None = None
-    """The stream has no time ranges."""
-
     @property
     @override
     def replication_method(self) -> str:
@@ -70,10 +67,10 @@ class Loads(RunStream):
         ranges = stream.ranges if stream.is_incremental else (_ALL,)
         figures = stats.figures_by_range(default=ranges[0])
         # Rows that the run's own bookmark covers may have been lost with a batch.
-        covered = Bookmark.read(stream.stream_state, stream.bookmark.source).coverage
+        source = stream.reading.bookmark.source
+        covered = Bookmark.read(stream.stream_state, source).coverage
         if stats.is_complete:
-            now = self.run_context.clock.complete_to(self.run_began)
-            covered[_ALL] = [(0, now)]
+            covered[_ALL] = [(0, self.complete_to())]
         for name in ranges:
             start, end = covered[name][-1] if name in covered else (None, None)
             yield {

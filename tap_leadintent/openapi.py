@@ -93,8 +93,7 @@ def is_documented(stream_name: str) -> bool:
     Returns:
         Whether it does.
     """
-    is_of_api = stream_name in PATHS
-    return is_of_api and not _record(stream_name).get("x-undocumented", False)
+    return not _record(stream_name).get("x-undocumented", False)
 
 
 def record_fields(stream_name: str) -> dict[str, dict[str, Any]]:

@@ -8,10 +8,13 @@ from time import monotonic
 from traceback import format_tb
 from typing import Any
 
+from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE
+
 from tap_leadintent import errors
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.loads import Loads
 from tap_leadintent.progress import StreamStats, counted, describe_figures
+from tap_leadintent.replication.protocol import IgnoredRangeError, NoThreadError
 from tap_leadintent.singer.errors import OutputError, RecordError, RunError
 from tap_leadintent.singer.log import summarize
 
@@ -70,7 +73,7 @@ def _sync(stream: AnyStream) -> None:
 def _log_run(streams: Sequence[AnyStream], seconds: float) -> None:
     tried = [stream for stream in streams if stream.stats.began is not None]
     failed = [stream.name for stream in tried if stream.stats.failure]
-    figures = StreamStats().fields()
+    figures: dict[str, Any] = StreamStats().fields()
     for name in figures:
         figures[name] = round(sum(stream.stats.fields()[name] for stream in tried), 3)
     figures |= {"seconds": round(seconds, 3), "failed_streams": failed}
@@ -78,19 +81,30 @@ def _log_run(streams: Sequence[AnyStream], seconds: float) -> None:
     logging.getLogger(errors.TAP_NAME).info("%s", text, extra=figures)
 
 
-def _explain(cause: Exception) -> tuple[errors.StreamError, str | None, str]:
-    """Return the error to show, its reason in a word, and where a bug is."""
-    if isinstance(cause, errors.StreamError):
-        return cause, cause.reason, ""
-    if isinstance(cause, RecordError):
-        return errors.StreamError(cause.message), None, ""
-    if isinstance(cause, MemoryError):
-        text = "lower concurrency or page_size, or allow more memory: memory ran out"
-        return errors.StreamError(text), "memory", ""
-    # The text of the error is left out: it may quote a record.
-    name, places = type(cause).__name__, "".join(format_tb(cause.__traceback__))
-    bug = errors.StreamError(f"{name}, which is a bug of the tap")
-    return bug, name, f"; report it with these lines:\n{places}"
+def _explain(name: str, cause: Exception) -> tuple[errors.StreamError, str]:
+    """Return the error to show of a stream, and where a bug is."""
+    match cause:
+        case errors.StreamError():
+            return cause, ""
+        case RecordError():
+            text = cause.message
+        case MemoryError():
+            text = "lower concurrency or page_size, or allow more memory: it ran out"
+        case NoThreadError():
+            text = "lower concurrency: the operating system allows no thread"
+        case IgnoredRangeError():
+            command = errors.replication_command(name, REPLICATION_FULL_TABLE)
+            text = (
+                f"load the stream completely in each run: {command}; the API returns "
+                f"records of {cause} for times that cannot have any, so it ignores the "
+                "range"
+            )
+        case _:
+            # The text of the error is left out: it may quote a record.
+            text = f"{type(cause).__name__}, which is a bug of the tap"
+            places = "".join(format_tb(cause.__traceback__))
+            return errors.StreamError(text), f"; report it with these lines:\n{places}"
+    return errors.StreamError(text), ""
 
 
 def read_each(streams: Sequence[AnyStream], read: Callable[[AnyStream], None]) -> None:
@@ -118,11 +132,11 @@ def read_each(streams: Sequence[AnyStream], read: Callable[[AnyStream], None]) -
         except OutputError:
             raise
         except Exception as cause:  # noqa: BLE001 - none may end the others
-            error, reason, places = _explain(cause)
+            error, places = _explain(stream.name, cause)
             alike = [n for n, other in failed.items() if str(other) == str(error)]
             text = f"failed like {alike[0]}" if alike else f"{error}{places}"
             # The last line of the run, which repeats this, may come hours later.
-            extra = _log_fields(stream, status=error.status, reason=reason)
+            extra = _log_fields(stream, status=error.status, reason=error.reason)
             stream.logger.error("%s", text, extra=extra)  # noqa: TRY400
             failed[stream.name] = stream.stats.failure = error
             has_ended |= stream.run_context.health.note_failure(error)

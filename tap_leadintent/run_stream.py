@@ -25,3 +25,17 @@ class RunStream(SingerStream):
         # The SDK gives milliseconds.
         self.run_began = tap.initialized_at // 1000
         """When the run began, in UTC seconds since 1970."""
+
+    @property
+    def newest_covered(self) -> str | None:
+        """The newest covered instant of the stream's first time range."""
+        return None
+
+    def complete_to(self) -> int:
+        """Return up to when the run has read everything that it was to read.
+
+        Returns:
+            When the run began, or the server's time then if that is earlier, in UTC
+            seconds since 1970.
+        """
+        return self.run_context.clock.complete_to(self.run_began)

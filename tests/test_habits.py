@@ -79,7 +79,7 @@ def test_a_lead_in_two_sheets_gives_one_warning(
     sandbox.faults({"kind": "two_sheets"})
     run = tap({**config, "start_date": SINCE}, catalog=LEADS).succeeded()
     assert run.stderr.count("came several times on one page") == 1
-    assert "they differ in sheet;" in run.stderr
+    assert "the records differ in sheet;" in run.stderr
 
 
 def test_a_chain_that_turns_in_a_circle_fails(

@@ -2,7 +2,6 @@
 
 import json
 import logging
-import re
 from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
@@ -24,7 +23,7 @@ from tests.support.helpers import (
     only,
 )
 from tests.support.model import DAY, HOUR, Api, steady
-from tests.support.model_runs import CONFIG, DAILY, run
+from tests.support.model_runs import CONFIG, run
 from tests.support.store import Store
 
 
@@ -73,16 +72,6 @@ def test_a_malformed_log_call_of_a_library_ends_nothing(
     log = tap(config).succeeded().stderr
     assert log.count("one %s, two %s") == log.count("cannot be formatted")
     assert "Logging error" not in log
-
-
-def test_debug_logs_each_window(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.DEBUG)
-    api = Api(now=2 * DAY, leads=steady(25))
-    run(api, Store(), DAILY)
-    ends = re.findall(r"date_found, 1 of 2: (\d+) % .*(2026.*Z)", caplog.text)
-    assert len(ends) > 1
-    assert [end for _, end in ends] == sorted({end for _, end in ends})
-    assert ends[-1] == ("100", "2026-03-03T00:00:00Z")
 
 
 @pytest.mark.parametrize(("level", "shows"), [("debug", True), ("info", False)])

@@ -77,3 +77,16 @@ def test_a_failure_is_logged_once_and_shortened_in_the_last_line(
     assert "value of a record" not in failing_with(KeyError("value of a record"))
     assert failing_with(OutputError("the disk is full")) == "the disk is full"
     assert "the disk is full" not in caplog.text
+
+
+def test_records_without_a_key_and_holes_are_both_named(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    api = Api(now=9 * DAY, leads=steady(200), broken=(4 * DAY, 4 * DAY))
+    api.leads[0].id = ""
+    with pytest.raises(RunError):
+        run(api, Store(), {**CONFIG, "max_retries": 0})
+    (line,) = [r.getMessage() for r in caplog.records if r.levelname == "ERROR"]
+    assert re.search(
+        r"records? without id left out, .* date_found from 2026-03-0", line
+    )

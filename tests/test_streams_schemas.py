@@ -30,9 +30,3 @@ def test_a_documented_array_is_a_column_without_items() -> None:
     computed = ComputedColumn("tags", {"type": "array", "items": text}, lambda *_: None)
     columns = record_schema("Lead", computed)["properties"]
     assert columns["tags"] == {"type": "array"}
-
-
-def test_a_schema_is_normalised_once() -> None:
-    one, other = declared_stream("leads"), declared_stream("leads")
-    assert one is not other
-    assert one.schema is other.schema

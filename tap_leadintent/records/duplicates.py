@@ -75,7 +75,7 @@ class Duplicates:
                 other = first.setdefault(key, record)
                 names = {*other, *record}
                 if differing := [n for n in names if other.get(n) != record.get(n)]:
-                    self._findings.note(Finding.REPEATED_KEYS, differing, [key])
+                    self._findings.note(Finding.REPEATED_KEYS, differing)
         return hashes
 
     def _remember(self, key: int, content: int) -> bool:

@@ -4,14 +4,12 @@ A column holds the field of the same name. A field without a column, or whose va
 contradicts its column's type, goes to `additional_properties` under its own name.
 """
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from jsonschema import Draft202012Validator
 from singer_sdk.singerlib import SelectionMask
 
-from tap_leadintent.errors import StreamError
 from tap_leadintent.findings import Finding, Findings
 from tap_leadintent.openapi import ADDITIONAL_PROPERTIES, ComputedColumn
 from tap_leadintent.progress import counted
@@ -32,7 +30,6 @@ class RecordShaper:
         columns: Mapping[str, dict[str, Any]],
         mask: SelectionMask,
         findings: Findings,
-        unknown_fields: Finding = Finding.UNTYPED_FIELDS,
         key_properties: Sequence[str] = (),
         computed_columns: Iterable[ComputedColumn] = (),
         exclusion: Exclusion | None = None,
@@ -43,12 +40,11 @@ class RecordShaper:
             columns: The schema of each column, by the column's name.
             mask: Which fields are selected.
             findings: Collects what to log about the records.
-            unknown_fields: The finding that a field has no column.
             key_properties: The key columns; every record must have a value for each.
             computed_columns: The columns that are computed.
             exclusion: The fields to remove from each record first, if any.
         """
-        self._findings, self._unknown = findings, unknown_fields
+        self._findings = findings
         self._exclusion = exclusion or None
         # A breadcrumb has "properties" before each name.
         self._deselected = Exclusion(
@@ -65,7 +61,6 @@ class RecordShaper:
         self._computed = [computed[name] for name in computed if name in columns]
         self._has_extra_fields = ADDITIONAL_PROPERTIES in columns
         self._keys = key_properties
-        self._without_key = Counter[str]()
         self._never_null = [
             name
             for name, schema in columns.items()
@@ -97,25 +92,9 @@ class RecordShaper:
         for key in self._keys:
             with_key = [row for row in shaped if row.get(key) not in (None, "")]
             if left_out := len(shaped) - len(with_key):
-                self._findings.note(Finding.NO_KEY, [key])
-                self._without_key[key] += left_out
+                self._findings.note(Finding.NO_KEY, [key] * left_out)
                 shaped = with_key
         return shaped
-
-    def raise_for_left_out(self) -> None:
-        """Say which records could not be keyed, after all others have been written.
-
-        Raises:
-            StreamError: There are some.
-        """
-        for key, count in self._without_key.items():
-            advice = "choose key-properties that every record has"
-            if key == "id":
-                advice = "tell the API's support; there is nothing to set"
-            raise StreamError(
-                f"{advice}: {counted(count, 'record')} without {key} left out, "
-                "everything else was read"
-            )
 
     def _shape(
         self, record: Record, columns_to_check: Collection[str], window_end: str | None
@@ -128,7 +107,7 @@ class RecordShaper:
             unknown_fields = {name: shaped.pop(name) for name in unknown}
             extra_fields = self._deselected.apply(unknown_fields)
             if self._has_extra_fields:
-                self._findings.note(self._unknown, extra_fields)
+                self._findings.note(Finding.UNKNOWN_FIELDS, extra_fields)
         if replaced := self._coerce(shaped, columns_to_check):
             extra_fields |= self._deselected.apply(replaced)
         for column in self._computed:
@@ -165,3 +144,22 @@ class RecordShaper:
             elif coerced is not value and isinstance(value, str) and is_finer(value):
                 replaced[name] = value
         return replaced
+
+
+def describe_left_out(findings: Findings) -> Iterator[str]:
+    """Say which records were left out, and what to do about it.
+
+    Args:
+        findings: What a `RecordShaper` has noted.
+
+    Yields:
+        A text for each key column that records had no value for.
+    """
+    for key, count in findings.counts(Finding.NO_KEY).items():
+        advice = "choose key-properties that every record has"
+        if key == "id":
+            advice = "tell the API's support; there is nothing to set"
+        yield (
+            f"{advice}: {counted(count, 'record')} without {key} left out, "
+            "everything else was read"
+        )

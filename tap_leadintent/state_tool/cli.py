@@ -5,18 +5,19 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
+from typing_extensions import override
 
 from tap_leadintent.config.settings import SCHEMA
 from tap_leadintent.config.validation import CHECKS
 from tap_leadintent.errors import TAP_NAME
 from tap_leadintent.replication.bookmark import COVERAGE
 from tap_leadintent.singer.checks import find_problems
-from tap_leadintent.singer.errors import ConfigError
+from tap_leadintent.singer.errors import ConfigError, TapError
 from tap_leadintent.singer.files import read_config, read_environment
-from tap_leadintent.singer.log import hide, printable
+from tap_leadintent.singer.log import hide, printable, summarize
 from tap_leadintent.state_tool import changes, describe
 from tap_leadintent.state_tool.bookmarks import RANGES, is_full_table
-from tap_leadintent.state_tool.document import StateError, read_document
+from tap_leadintent.state_tool.document import read_document
 from tap_leadintent.state_tool.selection import selected_streams
 from tap_leadintent.times import EARLIEST, LATEST, format_instant, parse_instant
 
@@ -56,7 +57,18 @@ _FROM = click.option("--from", "start", help=_START, **_TIME)
 _TO = click.option("--to", "end", help="End of the time.", **_TIME)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """The commands, each of which may end with one line and exit code 1."""
+
+    @override
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except TapError as error:
+            raise click.ClickException(summarize(error.message)) from None
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="tap-leadintent")
 def main() -> None:
     """Explain and change the state of tap-leadintent.
@@ -98,10 +110,7 @@ def plan(
     """
     settings = _read_settings(config, _PLAN_SETTINGS, ["base_url", "start_date"])
     states = read_document(state).states
-    try:
-        methods = selected_streams(RANGES, catalog)
-    except ConfigError as error:
-        raise StateError(error.message) from None
+    methods = selected_streams(RANGES, catalog)
     now = int(time.time())
     shown = describe.shown_time(settings, states.values(), now)
     if at is None:
@@ -174,15 +183,11 @@ def _read_settings(
         "properties": {name: SCHEMA["properties"][name] for name in names},
         "required": required,
     }
-    settings: dict[str, Any] = {}
-    try:
-        if config == "ENV":
-            settings = read_environment(TAP_NAME, SCHEMA)
-            settings["filters"] = unflatten(settings.get("filters"))
-        else:
-            settings = read_config(config)
-    except ConfigError as error:
-        raise StateError(error.message) from None
+    if config == "ENV":
+        settings = read_environment(TAP_NAME, SCHEMA)
+        settings["filters"] = unflatten(settings.get("filters"))
+    else:
+        settings = read_config(config)
     hide(settings.get("api_key"))
     settings = {name: settings[name] for name in names if name in settings}
     if problems := find_problems(
@@ -194,7 +199,7 @@ def _read_settings(
                 "give a file with --config, or set TAP_LEADINTENT_…, or use "
                 "`meltano invoke tap-leadintent:state`"
             )
-        raise StateError(f"{'; '.join(problems)}; {hint}")
+        raise ConfigError(f"{'; '.join(problems)}; {hint}")
     return settings
 
 

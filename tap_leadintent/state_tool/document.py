@@ -3,11 +3,10 @@
 import json
 from typing import Any, NamedTuple
 
-import click
 import msgspec
 
+from tap_leadintent.singer.errors import TapError
 from tap_leadintent.singer.files import MELTANO_STATE, STATE, StateFile, read_json
-from tap_leadintent.singer.log import summarize
 
 _MELTANO_KEY = "singer_state"
 """The key of the state in what `meltano state get` prints."""
@@ -16,16 +15,8 @@ RawState = dict[str, Any]
 """The state of one stream. It may have any content."""
 
 
-class StateError(click.ClickException):
-    """An error that ends the command with one line and exit code 1."""
-
-    def __init__(self, message: str) -> None:
-        """Keep the message as one line that a terminal can print.
-
-        Args:
-            message: What is wrong and what to do.
-        """
-        super().__init__(summarize(message))
+class StateError(TapError):
+    """A state is not what a command needs."""
 
 
 class Document(NamedTuple):

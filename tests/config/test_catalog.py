@@ -51,24 +51,17 @@ def test_each_mistake_is_one_line_and_no_request(
     assert not sandbox.requests()
 
 
-def test_the_method_may_stand_in_the_metadata_alone(
-    tap: RunTap, sandbox: Sandbox, config: Json
+@pytest.mark.parametrize(
+    ("entry", "metadata"), [("INCREMENTAL", "FULL_TABLE"), ("FULL_TABLE", None)]
+)
+def test_the_method_stands_in_the_metadata_or_in_the_entry(
+    tap: RunTap, sandbox: Sandbox, config: Json, entry: str, metadata: str | None
 ) -> None:
     """Meltano sets both."""
     catalog = only("leads")
-    metadata = {"selected": True, "replication-method": "FULL_TABLE"}
-    entries(catalog)["leads"]["metadata"] = [{"breadcrumb": [], "metadata": metadata}]
-    tap(config, catalog=catalog).succeeded()
-    assert [request["body"].keys() for request in sandbox.requests()] == [{"cursor"}]
-
-
-def test_a_null_in_the_metadata_leaves_the_method_of_the_entry(
-    tap: RunTap, sandbox: Sandbox, config: Json
-) -> None:
-    catalog = only("leads")
-    entries(catalog)["leads"]["replication_method"] = "FULL_TABLE"
-    metadata = {"selected": True, "replication-method": None}
-    entries(catalog)["leads"]["metadata"] = [{"breadcrumb": [], "metadata": metadata}]
+    found = {"selected": True, "replication-method": metadata}
+    change = {"metadata": [{"breadcrumb": [], "metadata": found}]}
+    entries(catalog)["leads"] |= {"replication_method": entry, **change}
     tap(config, catalog=catalog).succeeded()
     assert [request["body"].keys() for request in sandbox.requests()] == [{"cursor"}]
 

@@ -9,17 +9,6 @@ from hypothesis import strategies as st
 from tap_leadintent.records.exclusion import Exclusion
 
 
-def test_the_schema_of_a_list_of_objects() -> None:
-    items: dict[str, Any] = {"properties": {"url": {}, "n": {}}}
-    schema: dict[str, Any] = {"properties": {"refs": {"items": items}, "open": {}}}
-    before = deepcopy(schema)
-    remaining: dict[str, Any] = {"items": {"properties": {"n": {}}}}
-    assert Exclusion(["refs.url", "open.x"]).prune(schema) == {
-        "properties": {"refs": remaining, "open": {}}
-    }
-    assert schema == before
-
-
 def test_a_name_of_many_levels_is_found_quickly() -> None:
     """Each dot may be a part of a name: all ways to read forty are too many."""
     levels = 40

@@ -1,0 +1,226 @@
+"""Reads what a run has to read of a stream, and keeps its coverage.
+
+A window counts as covered as soon as its rows have been written. What cannot be read is
+a hole: newer windows are read all the same, and the stream fails at its end.
+"""
+
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from tap_leadintent.api.http import Client
+from tap_leadintent.api.page import Page
+from tap_leadintent.config.scope import scope_of
+from tap_leadintent.errors import StreamError, replication_command
+from tap_leadintent.holes import TOO_OLD, Holes
+from tap_leadintent.progress import StepProgress, counted
+from tap_leadintent.ranges import Endpoint, range_fields
+from tap_leadintent.replication.bookmark import Bookmark
+from tap_leadintent.replication.intervals import Interval
+from tap_leadintent.replication.plan import DAY, Step, make_plan
+from tap_leadintent.replication.plan_reader import PlanReader, StepPage
+from tap_leadintent.replication.rounding import OVERLAP_SECONDS
+from tap_leadintent.replication.source import key_mark
+from tap_leadintent.run_stream import RunStream
+from tap_leadintent.singer.log import summarize
+from tap_leadintent.times import format_instant
+
+
+@dataclass(kw_only=True)
+class Reading:
+    """What a run reads of one stream, and what it has read so far."""
+
+    stream: RunStream
+    """Gives the settings, writes STATEs and counts."""
+
+    client: Client
+    """Sends the requests."""
+
+    bookmark: Bookmark
+    """What earlier runs have read; this run extends it."""
+
+    ranges: Sequence[str]
+    """The time ranges of the endpoint."""
+
+    is_incremental: bool
+    """Whether the stream is read by these ranges."""
+
+    short_query: str = field(default="", init=False)
+    """How many records a query has brought, if the API says that it has more."""
+
+    holes: Holes = field(default_factory=Holes, init=False)
+    """What could not be read."""
+
+    def pages(self) -> Generator[tuple[Page, str, Interval]]:
+        """Read what the run has to read, step by step.
+
+        Yields:
+            Each page that was read, oldest window first, with the time range and the
+            interval that were requested. When the next one is asked for, the rows of
+            this one must have been emitted.
+
+        Raises:
+            StreamError: A step cannot be read.
+            IgnoredRangeError: The API ignores a time range.
+            NoThreadError: The system allows no thread.
+            SystemExit: A signal came.
+        """
+        steps = self._plan()
+        for number, step in enumerate(steps, start=1):
+            progress = self._begin(step, f"{number} of {len(steps)}")
+            brought, has_read = 0, False
+            try:
+                with closing(self.plan_reader.read(step)) as pages:
+                    for page in pages:
+                        if page.page:
+                            brought += page.page.records
+                            has_read = True
+                            start, end = page.window
+                            asked = (start - OVERLAP_SECONDS, end)
+                            yield page.page, step.range_name, asked
+                        else:
+                            self.holes.add(page)
+                        if page.is_last:
+                            self._compare(page, brought)
+                            brought = 0
+                            progress.note_read(page.window)
+                            self.stream.logger.debug("%s", progress)
+                            self._commit(page)
+            except StreamError as error:
+                if has_read:
+                    raise
+                raise self._with_hint(error) from None
+        if self.is_incremental:
+            self.stream.checkpoint()
+
+    def _begin(self, step: Step, number: str) -> StepProgress:
+        start, _ = step.intervals[0]
+        seconds = sum(end - begin for begin, end in step.intervals)
+        stats = self.stream.stats
+        begun = StepProgress(step.range_name, number, seconds, start, stats.fields())
+        stats.passes.append(begun)
+        return begun
+
+    def first_page(self) -> Page | None:
+        """Read one page, without a time range if the API allows that.
+
+        Returns:
+            The page, if there is one.
+
+        Raises:
+            StreamError: The page cannot be read.
+            SystemExit: A signal came.
+        """
+        try:
+            return self._read_first({})
+        except StreamError as error:
+            if not (self.ranges and error.may_be_range and error.may_be_split):
+                raise
+        # The API may demand a time range.
+        now = self.stream.run_began
+        return self._read_first(range_fields(self.ranges[0], (now - 30 * DAY, now)))
+
+    def _read_first(self, fields: Mapping[str, Any]) -> Page | None:
+        # Another thread sends the request, so that a signal need not wait for it.
+        api = Endpoint(self.client, fields, only_first=True)
+        with closing(replace(self.plan_reader, api=api).read(self._list)) as pages:
+            return next(pages).page
+
+    @property
+    def _list(self) -> Step:
+        """Reads all records without a time range."""
+        return Step(range_name="", intervals=[(0, self.stream.run_began)])
+
+    @cached_property
+    def plan_reader(self) -> PlanReader[Page]:
+        """Reads a step of a plan."""
+        config = self.stream.config
+        # A request asks for the window and the overlap.
+        seconds = int(config["window_days"] * DAY) - OVERLAP_SECONDS
+        return PlanReader(
+            api=Endpoint(self.client),
+            readers=config["concurrency"],
+            widest=max(1, seconds),
+            caps=self.bookmark.caps,
+            now=self.stream.run_began,
+        )
+
+    def _plan(self) -> list[Step]:
+        """Plan the run, and write a STATE of what counts as covered from now on."""
+        stream, bookmark = self.stream, self.bookmark
+        if not self.is_incremental:
+            return [self._list]
+        self._warn_of_state()
+        bookmark.key_mark = key_mark(stream.config["api_key"])
+        plan = make_plan(
+            scope_of(stream.config, self.ranges),
+            bookmark.coverage,
+            stream.run_began,
+            holes=bookmark.holes,
+            settled=bookmark.settled,
+        )
+        bookmark.coverage = plan.coverage
+        stream.write_state()
+        return plan.steps
+
+    def _warn_of_state(self) -> None:
+        """Say what has changed since the state was written, and what it cannot say."""
+        stream, bookmark = self.stream, self.bookmark
+        former, source = bookmark.former, bookmark.source
+        if former and former.address != source.address:
+            stream.run_context.warn_once(
+                f"Everything is read from scratch, as base_url was {former.address} in "
+                f"the last run and is {source.address} now; what was covered before is "
+                "kept"
+            )
+        elif bookmark.problem:
+            text = "The stream is read from scratch: %s"
+            stream.logger.warning(text, summarize(bookmark.problem))
+        if bookmark.key_mark not in {"", key_mark(stream.config["api_key"])}:
+            stream.run_context.warn_once(
+                "api_key has changed since the last run; if it belongs to another "
+                "organization, use a separate state for it; if it may read more, "
+                "forget the coverage (tap-leadintent-state forget)"
+            )
+        ends = [end for covered in bookmark.coverage.values() for _, end in covered]
+        if (newest := max(ends, default=0)) > stream.run_began:
+            text = "The state covers a time in the future, up to %s, which is ignored"
+            stream.logger.warning(text, format_instant(newest))
+
+    def _with_hint(self, error: StreamError) -> StreamError:
+        """Add to the error of a first page what to do if the API refuses the range."""
+        if self.stream.newest_covered or not (self.ranges and error.may_be_range):
+            return error
+        hint = TOO_OLD
+        if not self.is_incremental:
+            command = replication_command(self.stream.name, "INCREMENTAL")
+            hint = f"if it demands a time range: {command}"
+        return replace(error, message=f"{error.message}; {hint}")
+
+    def _compare(self, last: StepPage[Page], brought: int) -> None:
+        """Note that a query has fewer records than the API says, if that is so."""
+        total = last.page.total if last.page else None
+        if total is not None and total > brought and not self.short_query:
+            text = f"a query has brought {counted(brought, 'record')} of {total:,}"
+            self.short_query = text
+
+    def _commit(self, page: StepPage[Page]) -> None:
+        """Cover a window, as all of its rows have been written, or note a hole."""
+        name = page.step.range_name
+        if not name:
+            return
+        if page.page is None:
+            self.bookmark.leave(name, page.window)
+        else:
+            now = self.stream.complete_to()
+            lookback = int(self.stream.config["lookback_days"] * DAY)
+            self.bookmark.cover(
+                name,
+                page.window,
+                until=now,
+                settled_to=now - lookback,
+                drops_later=page.step.read_again_to is not None,
+            )
+        self.stream.checkpoint()

@@ -1,0 +1,60 @@
+"""Makes the rows of a page, and notes what the page says about the API."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from tap_leadintent.api.page import Page
+from tap_leadintent.findings import Finding, Findings
+from tap_leadintent.records.contradictions import Contradictions
+from tap_leadintent.records.duplicates import Duplicates
+from tap_leadintent.records.shaper import RecordShaper
+from tap_leadintent.times import format_instant, utc_timestamp
+
+Record = dict[str, Any]
+
+
+@dataclass(kw_only=True)
+class PageShaper:
+    """Makes the rows of one stream's pages."""
+
+    shaper: RecordShaper
+    """Makes a row of each record."""
+
+    duplicates: Duplicates
+    """Knows what was emitted before."""
+
+    contradictions: Contradictions
+    """Compares the records with the request."""
+
+    findings: Findings
+    """Collects what the pages say about the API."""
+
+    leaves_out_repeated: bool
+    """Whether records are left out that were emitted before and are unchanged."""
+
+    def rows(
+        self, page: Page, range_name: str, interval: tuple[int, int]
+    ) -> list[Record]:
+        """Make the rows of a page.
+
+        Args:
+            page: The page.
+            range_name: The requested time range, empty without one.
+            interval: The requested interval, in UTC seconds since 1970.
+
+        Returns:
+            The rows, without records that have no key.
+        """
+        records = page.decode()
+        if records.is_repaired:
+            self.findings.note(Finding.REPAIRED)
+        self.findings.note(Finding.ENVELOPE, records.other_fields)
+        # Before repeated records are left out, or nothing may be left to compare.
+        self.contradictions.check(records.data, range_name, interval, self.findings)
+        if self.leaves_out_repeated:
+            records = self.duplicates.leave_out(records)
+        else:
+            self.duplicates.check(records)
+        _, end = interval
+        window_end = utc_timestamp(format_instant(end)) if range_name else None
+        return self.shaper.shape(records.data, window_end)
