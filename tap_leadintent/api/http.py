@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from math import inf
 from threading import Event, Lock
 from typing import Any
@@ -192,14 +193,15 @@ class Client:
             _measure(seconds, tags)
         date = parse_http_date(response.headers.get("Date", ""))
         server_time = run.clock.note(date, sent_at, seconds)
+        if response.status_code == HTTPStatus.NO_CONTENT and after is None:
+            return Page.of(NO_RECORDS)
         problem: Exception | None = None
         try:
             if response.status_code in SUCCESS:
-                content_type = response.headers.get("Content-Type", "")
-                return Page.of(as_utf8(content, content_type))
+                return Page.of(as_utf8(content, response.encoding))
         except (ValueError, RecursionError) as refusal:
             problem = refusal.with_traceback(None)
-        failure = explain_no_page(
+        return explain_no_page(
             response,
             content,
             server_time,
@@ -208,9 +210,6 @@ class Client:
             problem=problem,
             has_succeeded=run.health.has_succeeded,
         )
-        if Action.TAKE_AS_EMPTY in failure.actions and after is None:
-            return Page.of(NO_RECORDS)
-        return failure
 
     def _plan_retry(
         self, error: StreamError, attempt: int, max_retries: float
@@ -219,18 +218,17 @@ class Client:
 
         Before some retries, all requests wait.
         """
-        if Action.RETRY not in error.actions:
-            self._given_up.append(error)
-            raise error
-        run = self.run_context
+        run, can_retry = self.run_context, Action.RETRY in error.actions
         max_attempts = 1 + min(self.retries, max_retries)
         left = run.health.seconds_for_retries
         # What the server asks to wait is no sign that it is down.
-        if attempt >= max_attempts or (left <= 0 and not error.retry_after):
+        is_last = attempt >= max_attempts or (left <= 0 and not error.retry_after)
+        if can_retry and is_last:
             attempts = counted(attempt, "attempt")
-            detail = f"gave up after {attempts}: {error.detail}"
-            self._given_up.append(replace(error, detail=detail))
-            raise self._given_up[-1] from None
+            error = replace(error, detail=f"gave up after {attempts}: {error.detail}")
+        if is_last or not can_retry:
+            self._given_up.append(error)
+            raise error
         pause = error.retry_after or min(run.limits.backoff(attempt), left)
         if Action.PAUSE_ALL in error.actions:
             run.limiter.pause_all(pause)
