@@ -210,15 +210,6 @@ def test_of_a_body_only_what_explains_an_error_is_shown(
     assert PRIVATE not in str(error)
 
 
-@pytest.mark.parametrize(
-    ("encoding", "body"), [("br", b"\x8b[7]"), ("identity", b"\x1f\x8b[7]")]
-)
-def test_an_encoding_that_nobody_asked_for(encoding: str, body: bytes) -> None:
-    error = refuse(200, body, {"Content-Encoding": encoding}, ValueError("no data"))
-    assert "a response has an encoding that the tap did not ask for" in str(error)
-    assert error.actions == SLOW
-
-
 def test_a_redirect_shows_where_it_leads() -> None:
     location = {"Location": "https://user:pass@login.example.com/in?token=t#f"}
     text = "this address redirects to https://login.example.com/in, perhaps for a login"

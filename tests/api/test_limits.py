@@ -36,20 +36,20 @@ def send(limiter: RateLimiter) -> float:
     [
         (" 0.25 ", 0.25),
         ("7200", 7200),
-        ("0", None),
-        ("nan", None),
-        ("inf", None),
-        ("7 s", None),
-        ("", None),
+        ("0", 0),
+        ("nan", 0),
+        ("inf", 0),
+        ("7 s", 0),
+        ("", 0),
         ("Sun, 06 Nov 1994 12:00:30 GMT", 30),
-        ("Sun, 06 Nov 1994 11:59:59 GMT", None),
-        ("Sun, 06 Nov 99999999999 12:00:00 GMT", None),
-        ("Fri, 31 Dec 9999 23:59:59 -0100", None),
+        ("Sun, 06 Nov 1994 11:59:59 GMT", 0),
+        ("Sun, 06 Nov 99999999999 12:00:00 GMT", 0),
+        ("Fri, 31 Dec 9999 23:59:59 -0100", 0),
     ],
 )
 @pytest.mark.parametrize("name", ["Retry-After", "RateLimit-Reset"])
 def test_how_long_a_server_wants_no_request(
-    name: str, text: str, seconds: float | None
+    name: str, text: str, seconds: float
 ) -> None:
     headers = {name: text, "Date": "Sun, 06 Nov 1994 12:00:00 GMT"}
     assert seconds_to_wait(headers, 429) == seconds
@@ -59,23 +59,23 @@ def test_how_long_a_server_wants_no_request(
     ("headers", "if_too_many", "else_"),
     [
         ({"RateLimit-Reset": "30", "RateLimit-Remaining": "0"}, 30, 30),
-        ({"RateLimit-Reset": "30", "RateLimit-Remaining": "7"}, None, None),
+        ({"RateLimit-Reset": "30", "RateLimit-Remaining": "7"}, 0, 0),
         ({"RateLimit-Reset": "30", "Retry-After": "20"}, 20, 20),
-        ({"X-RateLimit-Reset": "30"}, 30, None),
-        ({"X-RateLimit-Reset": "1770000090"}, 90, None),
-        ({"X-RateLimit-Reset": "1770000090000"}, 90, None),
-        ({"X-RateLimit-Reset": "30", "X-RateLimit-Remaining": "7"}, None, None),
-        ({"X-RateLimit-Reset": "1770000090", "X-RateLimit-Reset-After": "2"}, 2, None),
-        ({"Retry-After-Ms": "1500", "Retry-After": "2"}, 1.5, 1.5),
-        ({"RateLimit": "limit=100, reset=4"}, 4, None),
+        ({"X-RateLimit-Reset": "30"}, 30, 0),
+        ({"X-RateLimit-Reset": "1770000090"}, 90, 0),
+        ({"X-RateLimit-Reset": "1770000090000"}, 90, 0),
+        ({"X-RateLimit-Reset": "30", "X-RateLimit-Remaining": "7"}, 0, 0),
+        ({"X-RateLimit-Reset": "1770000090", "X-RateLimit-Reset-After": "2"}, 2, 0),
+        ({"Retry-After": "", "RateLimit-Reset": "30"}, 30, 0),
+        ({"RateLimit": "limit=100, reset=4"}, 4, 0),
         ({"RateLimit": "limit=100, remaining=0, reset=4"}, 4, 4),
-        ({"RateLimit": "limit=100, remaining=7, reset=4"}, None, None),
+        ({"RateLimit": "limit=100, remaining=7, reset=4"}, 0, 0),
         ({"RateLimit": '"default";r=0;t=4'}, 4, 4),
     ],
 )
 @time_machine.travel(1_770_000_000, tick=False)
 def test_a_rate_limit_counts_where_nothing_else_does(
-    headers: dict[str, str], if_too_many: float | None, else_: float | None
+    headers: dict[str, str], if_too_many: float, else_: float
 ) -> None:
     """A server may send such headers with every response."""
     assert seconds_to_wait(headers, 429) == if_too_many
@@ -90,9 +90,9 @@ def test_without_a_date_header_our_clock_counts() -> None:
 
 
 @given(st.text() | st.from_regex(r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}"))
-def test_any_retry_after_gives_none_or_valid_seconds(text: str) -> None:
+def test_any_retry_after_gives_valid_seconds(text: str) -> None:
     seconds = seconds_to_wait({"Retry-After": text, "Date": text}, 429)
-    assert seconds is None or 0 < seconds < float("inf")
+    assert 0 <= seconds < float("inf")
 
 
 @given(st.integers(1, 10_000))
