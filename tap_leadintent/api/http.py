@@ -2,7 +2,7 @@
 
 Which failures are retried is decided in `failures.py`, how long to wait in `limits.py`,
 and whether a run retries at all in `health.py`. A refused cursor begins its chain again
-(`pagination.py`).
+(`chain.py`).
 
 API description: "Base address", "Authentication", "Page envelope".
 """
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from math import inf
-from threading import Event, Lock
+from threading import Event
 from typing import Any
 
 import requests
@@ -104,8 +104,6 @@ class Client:
     stats: StreamStats
     """Counts requests, retries and waits."""
 
-    _lock: Lock = field(default_factory=Lock)
-
     _last_attempts: dict[str, int] = field(default_factory=dict)
     """The last attempt that was logged since a page, by the reason for it."""
 
@@ -165,8 +163,8 @@ class Client:
             self.stats.requests -= 1
             # Nothing was asked, so no part of the range may be left because of it.
             helpless = Action.CUT | Action.RESTART | Action.CHANGE_RANGE
-            error = self._given_up[0]
-            raise replace(error, actions=error.actions & ~helpless)
+            first = self._given_up[0]
+            raise replace(first, actions=first.actions & ~helpless)
 
     def _send(self, fields: Fields, after: str | None) -> Page | StreamError:
         """Send one request, and return its page, or why there is none.
@@ -180,17 +178,12 @@ class Client:
         run = self.run_context
         request = requests.Request("POST", self.url, json=body)
         sent_at, began = time.time(), run.limits.monotonic()
-        tags: dict[str, Any] = {**self.tags, Tag.STATUS: Status.FAILED}
         try:
             response, content = exchange(run.session, request, self.timeout, run.limits)
-            tags[Tag.HTTP_STATUS_CODE] = response.status_code
-            if response.ok:
-                tags[Tag.STATUS] = Status.SUCCEEDED
         except (requests.RequestException, HTTPError, TooLargeError) as error:
             return explain_no_response(error, self.url, self.timeout)
-        finally:
-            seconds = run.limits.monotonic() - began
-            _measure(seconds, tags)
+        seconds = run.limits.monotonic() - began
+        self._measure(response, seconds)
         date = parse_http_date(response.headers.get("Date", ""))
         server_time = run.clock.note(date, sent_at, seconds)
         if response.status_code == HTTPStatus.NO_CONTENT and after is None:
@@ -210,6 +203,18 @@ class Client:
             problem=problem,
             has_succeeded=run.health.has_succeeded,
         )
+
+    def _measure(self, response: requests.Response, seconds: float) -> None:
+        """Log how long a request took, in a log at DEBUG only."""
+        logger = metrics.get_metrics_logger()
+        if logger.isEnabledFor(logging.DEBUG):
+            tags = {
+                **self.tags,
+                Tag.HTTP_STATUS_CODE: response.status_code,
+                Tag.STATUS: Status.SUCCEEDED if response.ok else Status.FAILED,
+            }
+            point = Point("timer", Metric.HTTP_REQUEST_DURATION, seconds, tags)
+            metrics.log(logger, point)
 
     def _plan_retry(
         self, error: StreamError, attempt: int, max_retries: float
@@ -242,18 +247,10 @@ class Client:
 
         All readers of a stream may fail for one reason, with each of their attempts.
         """
-        with self._lock:
-            logged = self._last_attempts.get(error.message, 0)
-            if attempt < 2 * logged - 1:
-                return
-            self._last_attempts[error.message] = attempt
+        logged = self._last_attempts.get(error.message, 0)
+        if attempt < 2 * logged - 1:
+            return
+        self._last_attempts[error.message] = attempt
         reason = "same reason as before" if logged else error
         text = "%s; attempt %d of %d in %.1f s"
         self.logger.warning(text, reason, attempt, most, pause)
-
-
-def _measure(seconds: float, tags: dict[str, Any]) -> None:
-    """Log how long a request took, in a log at DEBUG only."""
-    if (logger := metrics.get_metrics_logger()).isEnabledFor(logging.DEBUG):
-        point = Point("timer", Metric.HTTP_REQUEST_DURATION, seconds, tags)
-        metrics.log(logger, point)

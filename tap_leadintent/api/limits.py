@@ -124,9 +124,9 @@ class RateLimiter:
     def __init__(
         self,
         at_once: int,
-        requests_per_minute: int | None = None,
-        health: RunHealth | None = None,
-        limits: Limits | None = None,
+        requests_per_minute: int | None,
+        health: RunHealth,
+        limits: Limits,
     ) -> None:
         """Create the limiter of a run.
 
@@ -136,8 +136,7 @@ class RateLimiter:
             health: Until it has succeeded, one request is in flight at most.
             limits: How time passes.
         """
-        self._limits = limits or Limits()
-        self._health = health or RunHealth(self._limits.monotonic)
+        self._health, self._limits = health, limits
         self._interval = 60 / requests_per_minute if requests_per_minute else 0.0
         self._next_slot = 0.0
         self._changed = Condition()

@@ -22,7 +22,6 @@ T = TypeVar("T")
 
 _ESCAPED_NULL = re.compile(rb"\\u0000")
 _UNSUPPORTED = re.compile("[\0\ud800-\udfff]")
-_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 MAX_RECORDS = 1_000
 """Ten times the largest `page_size`. A body with more records does not count as a page,
@@ -229,7 +228,7 @@ def _repair(content: bytes, refusal: ValueError) -> tuple[bytes, bool]:
 def _repair_texts(value: Any) -> Any:  # noqa: ANN401 - any JSON
     """Replace characters that no warehouse can store."""
     if isinstance(value, str):
-        return _UNSUPPORTED.sub(_REPLACEMENT, value)
+        return _UNSUPPORTED.sub("\N{REPLACEMENT CHARACTER}", value)
     if isinstance(value, list):
         return [_repair_texts(item) for item in value]
     if isinstance(value, dict):

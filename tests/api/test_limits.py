@@ -17,10 +17,11 @@ from tap_leadintent.progress import StreamStats
 from tests.support.helpers import Clock
 
 
-def succeeded() -> RunHealth:
-    health = RunHealth(lambda: 0.0)
+def limiter_of(at_once: int, clock: Clock, a_minute: int | None = None) -> RateLimiter:
+    """Return the limiter of a run in which a request has succeeded."""
+    health = RunHealth(clock.limits.monotonic)
     health.note_page()
-    return health
+    return RateLimiter(at_once, a_minute, health, clock.limits)
 
 
 def send(limiter: RateLimiter) -> float:
@@ -103,7 +104,7 @@ def test_backoff_is_jittered_over_its_whole_range_and_bounded(attempt: int) -> N
 
 
 def test_a_cool_down_delays_all_requests(clock: Clock) -> None:
-    limiter = RateLimiter(1, limits=clock.limits)
+    limiter = limiter_of(1, clock)
     limiter.pause_all(30)
     clock.now += 1
     limiter.pause_all(2)  # It does not shorten the longer one.
@@ -113,7 +114,7 @@ def test_a_cool_down_delays_all_requests(clock: Clock) -> None:
 
 @pytest.mark.parametrize("wait", ["pause", "cool-down", "ceiling"])
 def test_a_stopped_request_ends_its_wait(clock: Clock, wait: str) -> None:
-    limiter = RateLimiter(1, 1 if wait == "ceiling" else None, limits=clock.limits)
+    limiter = limiter_of(1, clock, 1 if wait == "ceiling" else None)
     send(limiter)
     if wait == "cool-down":
         limiter.pause_all(600)
@@ -121,13 +122,6 @@ def test_a_stopped_request_ends_its_wait(clock: Clock, wait: str) -> None:
     pause = 600 if wait == "pause" else 0
     with pytest.raises(StoppedError), limiter.turn(stopped, StreamStats(), pause):
         """Never entered."""
-
-
-def limiter_of(at_once: int, clock: Clock) -> RateLimiter:
-    """Return the limiter of a run in which a request has succeeded."""
-    health = RunHealth(clock.limits.monotonic)
-    health.note_page()
-    return RateLimiter(at_once, health=health, limits=clock.limits)
 
 
 def places(limiter: RateLimiter, clock: Clock) -> int:
@@ -145,14 +139,14 @@ def places(limiter: RateLimiter, clock: Clock) -> int:
 
 
 def test_a_failed_request_makes_room_for_the_next(clock: Clock) -> None:
-    limiter = RateLimiter(1, limits=clock.limits)
+    limiter = limiter_of(1, clock)
     with pytest.raises(LookupError), limiter.turn(Event(), StreamStats()):
         raise LookupError
     assert places(limiter, clock) == 1
 
 
 def test_a_stopped_request_that_hangs_is_not_counted(clock: Clock) -> None:
-    limiter, stopped = RateLimiter(1, limits=clock.limits), Event()
+    limiter, stopped = limiter_of(1, clock), Event()
     with limiter.turn(stopped, StreamStats()):
         assert places(limiter, clock) == 0
         stopped.set()
@@ -191,7 +185,7 @@ def test_pages_raise_the_requests_in_flight_slowly_up_to_the_limit(
 
 def test_one_request_is_sent_until_one_succeeds(clock: Clock) -> None:
     health = RunHealth(clock.limits.monotonic)
-    limiter = RateLimiter(8, health=health, limits=clock.limits)
+    limiter = RateLimiter(8, None, health, clock.limits)
     assert places(limiter, clock) == 1
     health.note_page()
     assert places(limiter, clock) == 8
