@@ -13,7 +13,6 @@ import requests
 from urllib3.exceptions import HTTPError
 
 from tap_leadintent.api.failures import (
-    BUSY,
     SLOW,
     UNREACHABLE,
     explain_no_page,
@@ -24,7 +23,7 @@ from tap_leadintent.api.session import exchange, new_session
 from tap_leadintent.errors import Action, Reason, StreamError
 from tap_leadintent.singer.log import hide
 from tests.support.helpers import API_KEY
-from tests.support.servers import listening, read_request, response, silent_server
+from tests.support.servers import listening, read_request, response
 
 Handle = Callable[[socket.socket], None]
 
@@ -105,11 +104,7 @@ def test_a_handshake_that_is_not_answered(session: requests.Session) -> None:
     assert error.actions == UNREACHABLE
 
 
-def test_an_untrusted_certificate(
-    session: requests.Session, certificate: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"):
-        monkeypatch.delenv(name, raising=False)
+def test_an_untrusted_certificate(session: requests.Session, certificate: Path) -> None:
     with listening(saying(response()), certificate) as (host, port):
         error = fail(session, f"https://{host}:{port}/")
     text = f"the certificate of {host}:{port} is not trusted (certificate verify failed"
@@ -118,24 +113,10 @@ def test_an_untrusted_certificate(
     assert error.actions == Action.END_RUN
 
 
-SILENT = (
-    "check base_url, this machine's network, and the firewalls on the way: HOST cannot "
-    "be reached (timed out)"
-)
-
-
 def test_the_host_cannot_show_the_key() -> None:
     url = f"https://{API_KEY}.example.com/v1"
     error = explain_no_response(requests.Timeout(), url, 1)
     assert "the response of ***.example.com was not complete" in str(error)
-
-
-def test_a_refused_connection(session: requests.Session) -> None:
-    with silent_server() as host:
-        error = fail(session, f"https://{host}/")
-    assert str(error) == SILENT.replace("HOST", host)
-    assert error.reason is Reason.NO_CONNECTION
-    assert error.actions == UNREACHABLE
 
 
 API = "https://api.example.com/v1"
@@ -173,14 +154,6 @@ def refuse(
     response.status_code, response.reason = status, "Nope"
     response.headers.update(headers or {})
     return explain_no_page(response, body, 0, sent={}, problem=problem)
-
-
-def test_a_403_that_is_not_about_access() -> None:
-    busy, firewall = refuse(403, b"", {"Retry-After": "7"}), refuse(403, b"\n<html>No")
-    assert busy.actions == BUSY
-    assert not firewall.actions
-    assert str(firewall).startswith("ask who runs the firewall or gateway in front of ")
-    assert str(firewall).endswith(" the request (HTTP 403 Nope: 9 bytes of HTML)")
 
 
 PRIVATE = "Ostrów"

@@ -22,13 +22,11 @@ NO_REQUEST, NOT_ALLOWED = StreamError("failed"), StreamError("failed", status=40
     ("failures", "ends", "ends_after_a_page"),
     [
         ([NO_CONNECTION], True, True),
-        ([NO_KEY], False, False),
         ([NO_KEY, NO_KEY], True, False),
         ([LATE, LATE], True, False),
         ([failed(503), NO_REQUEST, failed(503)], True, False),
         ([failed(503), failed(404), failed(503)], False, False),
         ([failed(200, Reason.NOT_A_PAGE), LATE], False, False),
-        ([NOT_ALLOWED, NOT_ALLOWED], False, False),
         ([LATE, NOT_ALLOWED, LATE], True, False),
         ([NO_REQUEST, NO_REQUEST], False, False),
     ],
