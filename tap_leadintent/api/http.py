@@ -245,7 +245,8 @@ class Client:
     ) -> None:
         """Log why a request is retried, and then only at attempts 3, 5, 9 and so on.
 
-        All readers of a stream may fail for one reason, with each of their attempts.
+        All readers of a stream may fail for one reason, with each of their attempts. If
+        two fail at once, both may log it.
         """
         logged = self._last_attempts.get(error.message, 0)
         if attempt < 2 * logged - 1:
