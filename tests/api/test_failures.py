@@ -12,15 +12,10 @@ import pytest
 import requests
 from urllib3.exceptions import HTTPError
 
-from tap_leadintent.api.failures import (
-    SLOW,
-    UNREACHABLE,
-    explain_no_page,
-    explain_no_response,
-)
+from tap_leadintent.api.failures import explain_no_page, explain_no_response
 from tap_leadintent.api.limits import Limits
 from tap_leadintent.api.session import exchange, new_session
-from tap_leadintent.errors import Action, Reason, StreamError
+from tap_leadintent.errors import StreamError
 from tap_leadintent.singer.log import hide
 from tests.support.helpers import API_KEY
 from tests.support.servers import listening, read_request, response
@@ -46,24 +41,14 @@ def fail(session: requests.Session, url: str, seconds: float = SECONDS) -> Strea
     return error
 
 
-def saying(*parts: bytes) -> Handle:
-    """Answer a request with these parts, and close."""
-
-    def handle(connection: socket.socket) -> None:
-        read_request(connection)
-        for part in parts:
-            connection.sendall(part)
-
-    return handle
-
-
-def stalling(part: bytes) -> Handle:
-    """Answer with this part, and wait for the client to go."""
+def saying(part: bytes, *, waits: bool = False) -> Handle:
+    """Answer with this part, and close, or wait for the client to go."""
 
     def handle(connection: socket.socket) -> None:
         read_request(connection)
         connection.sendall(part)
-        connection.recv(1)
+        if waits:
+            connection.recv(1)
 
     return handle
 
@@ -76,7 +61,7 @@ LATE = (
 CUT = f"lower page_size: HOST ended its response early; {SUPPORT} (no reason was given)"
 
 FAILURES: dict[str, tuple[Handle, str]] = {
-    "half a body": (stalling(response()[:-1]), LATE),
+    "half a body": (saying(response()[:-1], waits=True), LATE),
     "cut": (saying(response()[:-5]), CUT),
     "the key, and no HTTP": (
         saying(f"{API_KEY}{'7' * 60_000}\r\n".encode()),
@@ -92,16 +77,13 @@ def test_a_response_that_does_not_arrive(
     with listening(handle) as (host, port):
         error = fail(session, f"http://{host}:{port}/v1/x")
     assert str(error) == text.replace("HOST", f"{host}:{port}")
-    assert error.reason is Reason.NO_RESPONSE
-    assert error.actions == SLOW
 
 
 def test_a_handshake_that_is_not_answered(session: requests.Session) -> None:
-    with listening(stalling(b"")) as (host, port):
+    with listening(saying(b"", waits=True)) as (host, port):
         error = fail(session, f"https://{host}:{port}/", seconds=60)
     text = f"{host}:{port} cannot be reached (The handshake operation timed out)"
     assert str(error).endswith(text)
-    assert error.actions == UNREACHABLE
 
 
 def test_an_untrusted_certificate(session: requests.Session, certificate: Path) -> None:
@@ -109,8 +91,6 @@ def test_an_untrusted_certificate(session: requests.Session, certificate: Path) 
         error = fail(session, f"https://{host}:{port}/")
     text = f"the certificate of {host}:{port} is not trusted (certificate verify failed"
     assert text in str(error)
-    assert error.reason is Reason.NO_CONNECTION
-    assert error.actions == Action.END_RUN
 
 
 def test_the_host_cannot_show_the_key() -> None:
@@ -125,8 +105,6 @@ API = "https://api.example.com/v1"
 def test_an_impossible_port(session: requests.Session) -> None:
     error = fail(session, "https://127.0.0.1:65536")
     assert str(error).startswith("check base_url, HTTPS_PROXY and ALL_PROXY: ")
-    assert error.reason is Reason.NO_CONNECTION
-    assert error.actions == Action.END_RUN
 
 
 @pytest.mark.parametrize(
@@ -140,8 +118,6 @@ def test_an_invalid_proxy_address(monkeypatch: pytest.MonkeyPatch, url: str) -> 
         error = fail(session, API)
     problem = "a SOCKS proxy is set" if "socks" in url else "there is no such address"
     assert problem in str(error)
-    assert error.reason is Reason.NO_CONNECTION
-    assert error.actions == Action.END_RUN
 
 
 def refuse(

@@ -138,13 +138,6 @@ def places(limiter: RateLimiter, clock: Clock) -> int:
     return number
 
 
-def test_a_failed_request_makes_room_for_the_next(clock: Clock) -> None:
-    limiter = limiter_of(1, clock)
-    with pytest.raises(LookupError), limiter.turn(Event(), StreamStats()):
-        raise LookupError
-    assert places(limiter, clock) == 1
-
-
 def test_a_stopped_request_that_hangs_is_not_counted(clock: Clock) -> None:
     limiter, stopped = limiter_of(1, clock), Event()
     with limiter.turn(stopped, StreamStats()):
