@@ -41,10 +41,8 @@ class Reason(StrEnum):
     """No connection to the API could be made."""
 
     NO_RESPONSE = "no_response"
-    """The response was not complete in time, or the connection ended before."""
-
-    TOO_LARGE = "too_large"
-    """The response is larger than the tap accepts."""
+    """The response was not complete in time, or it was larger than the tap accepts, or
+    the connection ended before."""
 
     NOT_A_PAGE = "not_a_page"
     """The response is complete, but it is not a page of records."""
@@ -72,12 +70,6 @@ class Action(Flag):
 
     CUT = auto()
     """Ask for a part of the time range, after the retries of a retryable error."""
-
-    TAKE_AS_EMPTY = auto()
-    """Take a first page as one without records."""
-
-    DESELECT = auto()
-    """Deselect the stream in discovery, as the key may lack access to it."""
 
     LEAVE_STREAM = auto()
     """Read the other streams, whatever happens to them."""
@@ -108,8 +100,9 @@ class StreamError(TapError):
     reason: Reason | None = None
     """Why the request failed, if the status does not say it."""
 
-    retry_after: float | None = None
-    """How many seconds the server asks to wait before another attempt."""
+    retry_after: float = 0.0
+    """How many seconds the server asks to wait before another attempt; 0 if it does not
+    say."""
 
     server_time: int | None = None
     """When the request arrived by the server's clock, in UTC seconds since 1970, if the

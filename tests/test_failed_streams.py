@@ -20,6 +20,7 @@ from tests.support.helpers import (
     VALID,
     HurriedTap,
     Run,
+    each_reading_entry,
     final_error,
     status,
 )
@@ -118,26 +119,21 @@ def test_an_api_that_is_down_costs_the_retries_of_one_request(
     assert run.failed().endswith(ending("http://127.0.0.1:9", SECOND, *OTHERS))
 
 
-@pytest.mark.parametrize(
-    ("code", "attempts", "arguments"),
-    [(503, 3, []), (404, 1, []), (503, 3, ["--test"])],
-)
-def test_two_streams_that_fail_alike_end_the_run(  # noqa: PLR0913, PLR0917 - fixtures
+@each_reading_entry
+def test_two_streams_that_fail_alike_end_the_run(
     tap: Callable[..., Run],
     sandbox: Sandbox,
     config: dict[str, Any],
-    code: int,
-    attempts: int,
     arguments: list[str],
 ) -> None:
-    sandbox.faults(status(code))
+    sandbox.faults(status(503))
     run = tap({**config, "max_retries": 2}, *arguments)
     line = run.failed()
     assert arguments or " 2 streams, 0 records, " in run.stderr
     assert line.startswith(f"2 of {len(STREAMS)} streams failed: {FIRST}")
     assert line.endswith(ending(sandbox.url, *OTHERS))
     sent = Counter(request["stream"] for request in sandbox.requests())
-    assert sent == {FIRST: attempts, SECOND: 1}
+    assert sent == {FIRST: 3, SECOND: 1}
 
 
 def test_after_a_page_each_stream_is_tried_with_all_retries(

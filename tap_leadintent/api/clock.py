@@ -5,7 +5,6 @@ The API description says nothing about clocks; HTTP has the `Date` of a response
 
 import logging
 from math import inf
-from threading import Lock
 
 from tap_leadintent.times import format_instant
 
@@ -32,7 +31,6 @@ class ServerClock:
             logger: Gets a warning if clocks differ.
         """
         self._logger = logger
-        self._lock = Lock()
         self._first: float | None = None
         """Seconds by which the server's clock is ahead of ours, at the first response.
         """
@@ -72,23 +70,23 @@ class ServerClock:
         # The `Date` is set when the response is ready. Windows overlap by a second, so
         # a fraction of a second does not matter.
         began, ahead = date - int(seconds), date - sent_at
-        with self._lock:
-            first = self._first
-            self._first = ahead if first is None else first
-            self._most = max(self._most, began - int(sent_at))
-            self._first_sent = min(self._first_sent, int(sent_at))
-            is_odd = abs(ahead - self._first) > _ODD + seconds and not self._is_odd
-            self._is_odd |= is_odd
+        # No lock is needed: one request is in flight until one has succeeded, and a
+        # value that two threads set at once only makes the next run read more again.
+        first = self._first
+        self._first = ahead if first is None else first
+        self._most = max(self._most, began - int(sent_at))
+        self._first_sent = min(self._first_sent, int(sent_at))
         if first is None and not -_SKEW <= ahead <= seconds + _SKEW:
             self._logger.warning(
                 "The server's clock says %s, this machine's says %s; a run covers the "
                 "time up to the earlier one, so correct the clock that is wrong",
                 *(format_instant(int(each)) for each in (date, sent_at)),
             )
-        if is_odd:
+        if abs(ahead - self._first) > _ODD + seconds and not self._is_odd:
+            self._is_odd = True
             self._logger.warning(
                 "The machines of the API have different clocks: one says %s, another "
                 "said %s at that time; the later one counts; tell the API's support",
-                *(format_instant(int(sent_at + each)) for each in (ahead, first or 0)),
+                *(format_instant(int(sent_at + each)) for each in (ahead, self._first)),
             )
         return began

@@ -17,7 +17,6 @@ from urllib.parse import urlsplit
 
 import requests
 from requests import exceptions
-from requests.utils import DEFAULT_ACCEPT_ENCODING
 from urllib3 import exceptions as urllib3
 
 from tap_leadintent.api.error_body import describe, text_of
@@ -43,7 +42,6 @@ _REDIRECT = (
     "set base_url to the API itself: this address redirects to {location}, perhaps for "
     "a login, and redirects are not followed"
 )
-_NO_PAGE = f"{_ROOT}: there is no page of records at this address"
 _FIREWALL = (
     "ask who runs the firewall or gateway in front of the API to let this machine "
     "through, or set user_agent: it refuses the request"
@@ -64,10 +62,6 @@ _UNSUPPORTED = f"{_ROOT}, or ask its support: the API does not support this requ
 _LOGIN = (
     "open base_url in a browser: a web page came in place of records, such as a login "
     "page; correct base_url, or let this machine through without a login"
-)
-_ENCODING = (
-    f"{SUPPORT}: a response has an encoding that the tap did not ask for, or that no "
-    "header names, perhaps from a gateway or proxy on the way"
 )
 _SOCKS = "pip install 'requests[socks]', as a SOCKS proxy is set"
 _ADDRESS = "check base_url, HTTPS_PROXY and ALL_PROXY: there is no such address"
@@ -101,24 +95,20 @@ RETRY = Action.RETRY
 BUSY = RETRY | Action.PAUSE_ALL
 SLOW = RETRY | Action.CUT
 DOWN = BUSY | Action.CUT
-GONE = Action.RESTART | Action.CHANGE_RANGE
-REFUSED = GONE | Action.CUT
-FORBIDDEN = Action.LEAVE_STREAM | Action.CHANGE_RANGE | Action.DESELECT
+REFUSED = Action.RESTART | Action.CHANGE_RANGE | Action.CUT
+FORBIDDEN = Action.LEAVE_STREAM | Action.CHANGE_RANGE
 UNREACHABLE = RETRY | Action.END_RUN
 
 SUCCESS = range(200, 300)
 """The statuses of a page."""
 
 RESPONSES: tuple[tuple[Collection[int], str, Action, str], ...] = (
-    (SUCCESS, "encoded", SLOW, _ENCODING),
-    ({202}, "", DOWN, f"{SUPPORT}: the API has not answered yet"),
-    ({204}, "", Action.TAKE_AS_EMPTY, f"{SUPPORT}: the API sent no content for a page"),
     (SUCCESS, "html", RETRY, _LOGIN),
     (SUCCESS, "incomplete", SLOW, f"{SUPPORT}: the API says that a page lacks records"),
     (SUCCESS, "after a page", SLOW, f"{SUPPORT}: a response is not a page of records"),
     (SUCCESS, "", SLOW, f"{_ROOT}: the response is not a page of records; {SUPPORT}"),
     ({400, 422}, "filters", REFUSED, _FILTERS),
-    ({400, 422}, "", REFUSED, _FIELDS),
+    ({400, 410, 422}, "", REFUSED, _FIELDS),
     ({401}, "after a page", NOTHING, _NO_ACCESS),
     ({401}, "", NOTHING, _KEY),
     ({403}, "wait", BUSY, _FEWER),
@@ -126,25 +116,20 @@ RESPONSES: tuple[tuple[Collection[int], str, Action, str], ...] = (
     ({403}, "", FORBIDDEN, _NO_ACCESS),
     ({404}, "after a page", Action.RESTART, _NO_ENDPOINT),
     ({404, 405}, "", Action.RESTART, _NO_API),
-    ({409}, "", RETRY | REFUSED, _PARALLEL),
-    ({410}, "", GONE, _REFUSED),
+    ({409, 423, 425}, "", RETRY | REFUSED, _PARALLEL),
     ({413, 416}, "", Action.CUT, _TOO_LARGE),
-    ({420}, "", RETRY, _FEWER),
-    ({423}, "", RETRY, _PARALLEL),
-    ({425}, "", RETRY, _REFUSED),
-    ({429}, "", BUSY, _FEWER),
+    ({420, 429}, "", BUSY, _FEWER),
     ({501, 505}, "", NOTHING, _UNSUPPORTED),
     ({503}, "", DOWN, _OVERLOADED),
     ({408, 499, *range(500, 1000)}, "", SLOW, _OVERLOADED),
-    (range(400, 500), "", NOTHING, _REFUSED),
     (range(400), "redirect", NOTHING, _REDIRECT),
-    (range(400), "", NOTHING, _NO_PAGE),
+    (range(500), "", NOTHING, _REFUSED),
 )
 """What to do after a response without a page, and what to advise: by its status, and by
 what else is true of it ("wait": a header says for how long the server wants no request;
 "after a page": address and key have worked in this run; "filters": the setting names
-some for the stream). The first row that applies
-counts. `tests/test_failure_kinds.py` says what each row means for a user."""
+some for the stream). The first row that applies counts. `tests/test_failure_kinds.py`
+says what each row means for a user."""
 
 EXCEPTIONS: tuple[tuple[Any, Action, str], ...] = (
     (TooLargeError, Action.CUT, "lower page_size: a response is too large"),
@@ -185,8 +170,6 @@ def explain_no_response(error: Exception, url: str, seconds: float) -> StreamErr
     message = text.format(host=host, seconds=seconds)
     is_connected = Action.END_RUN not in actions
     reason = Reason.NO_RESPONSE if is_connected else Reason.NO_CONNECTION
-    if isinstance(error, TooLargeError):
-        reason = Reason.TOO_LARGE
     return StreamError(message, detail=why, reason=reason, actions=actions)
 
 
@@ -232,26 +215,23 @@ def explain_no_page(  # noqa: PLR0913 - each may change the advice
         The error to raise.
     """
     text, headers = text_of(body), response.headers
-    encoding = headers.get("Content-Encoding", "identity").lower()
-    is_encoded = encoding not in f"identity, {DEFAULT_ACCEPT_ENCODING}"
     wait = seconds_to_wait(headers, response.status_code)
     is_true = {
         "": True,
         "after a page": has_succeeded,
-        "encoded": is_encoded or text.startswith("\x1f"),  # gzip
         "filters": bool(filters),
         "html": text.startswith("<"),
         "incomplete": isinstance(problem, IncompletePageError),
         "redirect": "Location" in headers,
-        "wait": wait is not None,
+        "wait": bool(wait),
     }
     actions, advice = next(
         (actions, advice)
         for statuses, case, actions, advice in RESPONSES
         if response.status_code in statuses and is_true[case]
     )
-    if Action.RETRY in actions and (wait or 0) > LONGEST_WAIT:
-        until = format_instant(int(min(time.time() + (wait or 0), LATEST)))
+    if Action.RETRY in actions and wait > LONGEST_WAIT:
+        until = format_instant(int(min(time.time() + wait, LATEST)))
         actions = Action.END_RUN
         advice = f"run the tap after {until}: the API wants no request until then"
     message = advice.format(

@@ -1,6 +1,7 @@
 """Decides whether a request is repeated while none of the run has succeeded."""
 
 from collections.abc import Callable
+from math import inf
 
 from tap_leadintent.errors import Action, Reason, StreamError
 
@@ -22,15 +23,14 @@ class RunHealth:
             monotonic: Returns the seconds of a clock that nobody sets.
         """
         self._monotonic = monotonic
-        self._began: float | None = None
+        self._began = inf
         self.has_succeeded = False
         """Whether a request has got a page. Until then, one is sent at a time."""
         self._last_failure: tuple[int | None, Reason | None] | None = None
 
     def note_request(self) -> None:
         """Note that a request is sent."""
-        if self._began is None:
-            self._began = self._monotonic()
+        self._began = min(self._began, self._monotonic())
 
     @property
     def has_failed(self) -> bool:
@@ -45,8 +45,8 @@ class RunHealth:
     def seconds_for_retries(self) -> float:
         """For how many more seconds requests may be repeated."""
         if self.has_succeeded:
-            return float("inf")
-        if self._began is None or self.has_failed:
+            return inf
+        if self.has_failed:
             return 0.0
         return self._began + _TRIAL_SECONDS - self._monotonic()
 

@@ -2,7 +2,7 @@
 
 Which failures are retried is decided in `failures.py`, how long to wait in `limits.py`,
 and whether a run retries at all in `health.py`. A refused cursor begins its chain again
-(`pagination.py`).
+(`chain.py`).
 
 API description: "Base address", "Authentication", "Page envelope".
 """
@@ -11,8 +11,9 @@ import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from math import inf
-from threading import Event, Lock
+from threading import Event
 from typing import Any
 
 import requests
@@ -103,8 +104,6 @@ class Client:
     stats: StreamStats
     """Counts requests, retries and waits."""
 
-    _lock: Lock = field(default_factory=Lock)
-
     _last_attempts: dict[str, int] = field(default_factory=dict)
     """The last attempt that was logged since a page, by the reason for it."""
 
@@ -164,8 +163,8 @@ class Client:
             self.stats.requests -= 1
             # Nothing was asked, so no part of the range may be left because of it.
             helpless = Action.CUT | Action.RESTART | Action.CHANGE_RANGE
-            error = self._given_up[0]
-            raise replace(error, actions=error.actions & ~helpless)
+            first = self._given_up[0]
+            raise replace(first, actions=first.actions & ~helpless)
 
     def _send(self, fields: Fields, after: str | None) -> Page | StreamError:
         """Send one request, and return its page, or why there is none.
@@ -179,27 +178,23 @@ class Client:
         run = self.run_context
         request = requests.Request("POST", self.url, json=body)
         sent_at, began = time.time(), run.limits.monotonic()
-        tags: dict[str, Any] = {**self.tags, Tag.STATUS: Status.FAILED}
         try:
             response, content = exchange(run.session, request, self.timeout, run.limits)
-            tags[Tag.HTTP_STATUS_CODE] = response.status_code
-            if response.ok:
-                tags[Tag.STATUS] = Status.SUCCEEDED
         except (requests.RequestException, HTTPError, TooLargeError) as error:
             return explain_no_response(error, self.url, self.timeout)
-        finally:
-            seconds = run.limits.monotonic() - began
-            _measure(seconds, tags)
+        seconds = run.limits.monotonic() - began
+        self._measure(response, seconds)
         date = parse_http_date(response.headers.get("Date", ""))
         server_time = run.clock.note(date, sent_at, seconds)
+        if response.status_code == HTTPStatus.NO_CONTENT and after is None:
+            return Page.of(NO_RECORDS)
         problem: Exception | None = None
         try:
             if response.status_code in SUCCESS:
-                content_type = response.headers.get("Content-Type", "")
-                return Page.of(as_utf8(content, content_type))
+                return Page.of(as_utf8(content, response.encoding))
         except (ValueError, RecursionError) as refusal:
             problem = refusal.with_traceback(None)
-        failure = explain_no_page(
+        return explain_no_page(
             response,
             content,
             server_time,
@@ -208,9 +203,18 @@ class Client:
             problem=problem,
             has_succeeded=run.health.has_succeeded,
         )
-        if Action.TAKE_AS_EMPTY in failure.actions and after is None:
-            return Page.of(NO_RECORDS)
-        return failure
+
+    def _measure(self, response: requests.Response, seconds: float) -> None:
+        """Log how long a request took, in a log at DEBUG only."""
+        logger = metrics.get_metrics_logger()
+        if logger.isEnabledFor(logging.DEBUG):
+            tags = {
+                **self.tags,
+                Tag.HTTP_STATUS_CODE: response.status_code,
+                Tag.STATUS: Status.SUCCEEDED if response.ok else Status.FAILED,
+            }
+            point = Point("timer", Metric.HTTP_REQUEST_DURATION, seconds, tags)
+            metrics.log(logger, point)
 
     def _plan_retry(
         self, error: StreamError, attempt: int, max_retries: float
@@ -219,18 +223,17 @@ class Client:
 
         Before some retries, all requests wait.
         """
-        if Action.RETRY not in error.actions:
-            self._given_up.append(error)
-            raise error
-        run = self.run_context
+        run, can_retry = self.run_context, Action.RETRY in error.actions
         max_attempts = 1 + min(self.retries, max_retries)
         left = run.health.seconds_for_retries
         # What the server asks to wait is no sign that it is down.
-        if attempt >= max_attempts or (left <= 0 and not error.retry_after):
+        is_last = attempt >= max_attempts or (left <= 0 and not error.retry_after)
+        if can_retry and is_last:
             attempts = counted(attempt, "attempt")
-            detail = f"gave up after {attempts}: {error.detail}"
-            self._given_up.append(replace(error, detail=detail))
-            raise self._given_up[-1] from None
+            error = replace(error, detail=f"gave up after {attempts}: {error.detail}")
+        if is_last or not can_retry:
+            self._given_up.append(error)
+            raise error
         pause = error.retry_after or min(run.limits.backoff(attempt), left)
         if Action.PAUSE_ALL in error.actions:
             run.limiter.pause_all(pause)
@@ -242,20 +245,13 @@ class Client:
     ) -> None:
         """Log why a request is retried, and then only at attempts 3, 5, 9 and so on.
 
-        All readers of a stream may fail for one reason, with each of their attempts.
+        All readers of a stream may fail for one reason, with each of their attempts. If
+        two fail at once, both may log it.
         """
-        with self._lock:
-            logged = self._last_attempts.get(error.message, 0)
-            if attempt < 2 * logged - 1:
-                return
-            self._last_attempts[error.message] = attempt
+        logged = self._last_attempts.get(error.message, 0)
+        if attempt < 2 * logged - 1:
+            return
+        self._last_attempts[error.message] = attempt
         reason = "same reason as before" if logged else error
         text = "%s; attempt %d of %d in %.1f s"
         self.logger.warning(text, reason, attempt, most, pause)
-
-
-def _measure(seconds: float, tags: dict[str, Any]) -> None:
-    """Log how long a request took, in a log at DEBUG only."""
-    if (logger := metrics.get_metrics_logger()).isEnabledFor(logging.DEBUG):
-        point = Point("timer", Metric.HTTP_REQUEST_DURATION, seconds, tags)
-        metrics.log(logger, point)

@@ -19,10 +19,6 @@ Many rate limits count the requests of 15 minutes."""
 
 _TOO_MANY = 429
 
-_WAITS = ("Retry-After-Ms", "Retry-After")
-"""Headers that say for how long a server wants no request, in milliseconds and in
-seconds."""
-
 _REMAINING = (
     *("RateLimit-Remaining", "X-RateLimit-Remaining"),
     *("RateLimit remaining", "RateLimit r"),
@@ -33,7 +29,8 @@ _RESETS = (
     *("RateLimit-Reset", "X-RateLimit-Reset-After", "X-RateLimit-Reset"),
     *("RateLimit reset", "RateLimit t"),
 )
-"""Those that say when there are more, which matters when none is left."""
+"""Those that say when there are more, which matters when none is left, as some servers
+send them with every response."""
 
 _YEARS = 1e9
 """Seconds that are no waiting time, but a time since 1970."""
@@ -74,7 +71,7 @@ class Limits:
         return random.uniform(0, longest)  # noqa: S311
 
 
-def seconds_to_wait(headers: Mapping[str, str], status: int) -> float | None:
+def seconds_to_wait(headers: Mapping[str, str], status: int) -> float:
     """Return for how long a server wants no request, in seconds.
 
     Args:
@@ -82,39 +79,39 @@ def seconds_to_wait(headers: Mapping[str, str], status: int) -> float | None:
         status: Its HTTP status.
 
     Returns:
-        The seconds of the first header that says so; None without such a header, or
-        when it is malformed or in the past.
+        The seconds of the first header that says so; 0 without such a header, or when
+        it is malformed or in the past.
     """
     # The server's clock decides, if its response has a date: ours may differ.
     now = parse_http_date(headers.get("Date", "")) or time.time()
     remaining = _first_of(headers, _REMAINING) or ("0" if status == _TOO_MANY else "")
-    # Some servers send these with every response.
-    names = (*_WAITS, *_RESETS) if remaining == "0" else _WAITS
-    text = _first_of(headers, names)
+    resets = _RESETS if remaining == "0" else ()
+    text = _first_of(headers, ("Retry-After", *resets))
     try:
-        seconds = float(text or "")
+        seconds = float(text)
     except ValueError:
-        then = parse_http_date(text or "")
+        then = parse_http_date(text)
         seconds = 0.0 if then is None else then - now
-    if "Retry-After-Ms" in headers:
-        seconds /= 1000
     # Some servers give a time since 1970, in seconds or milliseconds.
     if seconds > _YEARS:
         seconds = seconds / (1000 if seconds > 1000 * _YEARS else 1) - now
-    return seconds if 0 < seconds < float("inf") else None
+    return seconds if 0 < seconds < float("inf") else 0.0
 
 
-def _first_of(headers: Mapping[str, str], names: Sequence[str]) -> str | None:
-    """Return the value of the first of these headers, or of a parameter in one."""
+def _first_of(headers: Mapping[str, str], names: Sequence[str]) -> str:
+    """Return the value of the first of these headers, or of a parameter in one.
+
+    Without any, it is empty.
+    """
     for name in names:
         header, _, parameter = name.partition(" ")
-        if header in headers:
-            pattern = (
-                rf"(?:^|[,;\s]){parameter}=(\d+)" if parameter else r"^\s*(.*?)\s*$"
-            )
-            if found := re.search(pattern, headers[header]):
-                return found[1]
-    return None
+        text = headers.get(header, "").strip()
+        if parameter:
+            found = re.search(rf"(?:^|[,;\s]){parameter}=(\d+)", text)
+            text = found[1] if found else ""
+        if text:
+            return text
+    return ""
 
 
 class RateLimiter:
@@ -127,9 +124,9 @@ class RateLimiter:
     def __init__(
         self,
         at_once: int,
-        requests_per_minute: int | None = None,
-        health: RunHealth | None = None,
-        limits: Limits | None = None,
+        requests_per_minute: int | None,
+        health: RunHealth,
+        limits: Limits,
     ) -> None:
         """Create the limiter of a run.
 
@@ -139,8 +136,7 @@ class RateLimiter:
             health: Until it has succeeded, one request is in flight at most.
             limits: How time passes.
         """
-        self._limits = limits or Limits()
-        self._health = health or RunHealth(self._limits.monotonic)
+        self._health, self._limits = health, limits
         self._interval = 60 / requests_per_minute if requests_per_minute else 0.0
         self._next_slot = 0.0
         self._changed = Condition()

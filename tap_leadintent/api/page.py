@@ -8,11 +8,9 @@ import json
 import math
 import re
 from codecs import BOM_UTF8
-from collections.abc import Mapping
+from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from email.message import Message
-from types import MappingProxyType
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, TypeVar
 
 import msgspec
@@ -24,7 +22,6 @@ T = TypeVar("T")
 
 _ESCAPED_NULL = re.compile(rb"\\u0000")
 _UNSUPPORTED = re.compile("[\0\ud800-\udfff]")
-_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 MAX_RECORDS = 1_000
 """Ten times the largest `page_size`. A body with more records does not count as a page,
@@ -33,8 +30,6 @@ because it would take much more memory than its size."""
 _MAX_VALUES = 1_000_000
 """Values on a page, where each comma, bracket and brace counts as one. Otherwise, a
 small compressed body could fill the memory."""
-
-_NOTHING = {b"null", b"false", b"0", b'""', b"[]", b"{}"}
 
 NO_RECORDS = b'{"data": [], "cursor": {"has_more": false}}'
 """The body of a page without records."""
@@ -55,9 +50,8 @@ class Records(NamedTuple):
     """The JSON of each record, to see whether the record has changed."""
     is_repaired: bool = False
     """Whether a value was replaced, as no warehouse can hold it."""
-    other_fields: Mapping[str, bool] = MappingProxyType({})
-    """The fields of the envelope that the API description does not show; whether each
-    has a value other than null, false, 0 and what is empty."""
+    other_fields: Collection[str] = ()
+    """The fields of the envelope that the API description does not show."""
 
 
 class _Envelope(msgspec.Struct):
@@ -95,7 +89,7 @@ class Page:
     is_repaired: bool
     """Whether a value was replaced before the envelope could be decoded."""
 
-    other_fields: Mapping[str, bool] = field(default_factory=dict)
+    other_fields: Collection[str] = ()
     """See `Records`."""
 
     total: int | None = None
@@ -121,30 +115,22 @@ class Page:
             sum(map(content.count, (b",", b"[", b"{"))) > _MAX_VALUES
         ):
             raise ValueError(f"it has more than {_MAX_VALUES:,} values")
-        is_repaired, other_fields, total = False, dict[str, bool](), None
+        fields, is_repaired = dict[str, msgspec.Raw](), False
         try:
+            # With the fields of each page, decoding it would take a quarter longer.
             envelope: _Envelope = _only_envelope_decoder.decode(content)
         except ValueError:
             envelope, is_repaired = _decode(_envelope_decoder, content)
             fields, _ = _decode(_fields_decoder, content)
-            del fields["data"]
-            if failure := failure_in(fields):
-                raise IncompletePageError(f"the field {failure} says so") from None
-            total = total_in(fields)
-            other_fields = {
-                name: bytes(fields[name]) not in _NOTHING
-                for name in fields.keys() - {"cursor"}
-            }
+            del fields["data"], fields["cursor"]
+        if failure := failure_in(fields):
+            raise IncompletePageError(f"the field {failure} says so")
         raw, cursor = envelope.data or [], envelope.cursor
         if envelope.data is None and cursor.has_more:
             raise ValueError("its data is null, though there is more")
         if len(raw) > MAX_RECORDS:
             raise ValueError(f"it has {len(raw):,} records")
-        if raw and bytes(raw[0])[:1] != b"{":
-            raise ValueError("the first record is not an object")
-        if is_repaired and _REPLACEMENT in (cursor.next or ""):
-            raise ValueError("its cursor is not valid text")
-        return cls(raw, cursor, content, is_repaired, other_fields, total)
+        return cls(raw, cursor, content, is_repaired, [*fields], total_in(fields))
 
     def as_last(self) -> Self:
         """Return the page without the promise of another one."""
@@ -191,24 +177,22 @@ class Page:
         return Records(data, self.raw, is_repaired, self.other_fields)
 
 
-def as_utf8(content: bytes, content_type: str) -> bytes:
+def as_utf8(content: bytes, encoding: str | None) -> bytes:
     """Convert a body to UTF-8 without a byte order mark, where its header helps.
 
     Args:
         content: The body.
-        content_type: The header `Content-Type`, empty if there is none.
+        encoding: What `requests` reads from the header `Content-Type`.
 
     Returns:
         The body. It keeps its encoding if that is UTF-8, or not what the header says.
     """
-    header = Message()
-    header["Content-Type"] = content_type
-    if charset := header.get_content_charset():
+    if encoding and encoding.lower() != "utf-8":
         try:
             content.decode()
         except UnicodeDecodeError:
             with suppress(LookupError, ValueError):
-                content = content.decode(charset).encode()
+                content = content.decode(encoding).encode()
     return content.removeprefix(BOM_UTF8)
 
 
@@ -244,7 +228,7 @@ def _repair(content: bytes, refusal: ValueError) -> tuple[bytes, bool]:
 def _repair_texts(value: Any) -> Any:  # noqa: ANN401 - any JSON
     """Replace characters that no warehouse can store."""
     if isinstance(value, str):
-        return _UNSUPPORTED.sub(_REPLACEMENT, value)
+        return _UNSUPPORTED.sub("\N{REPLACEMENT CHARACTER}", value)
     if isinstance(value, list):
         return [_repair_texts(item) for item in value]
     if isinstance(value, dict):

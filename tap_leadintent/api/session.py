@@ -2,10 +2,8 @@
 
 import io
 import os
-from http.cookiejar import Cookie, CookieJar, DefaultCookiePolicy
 from pathlib import Path
 from ssl import PROTOCOL_TLS_CLIENT, SSLContext
-from urllib.request import Request
 
 import requests
 from requests.adapters import HTTPAdapter
@@ -18,10 +16,6 @@ from tap_leadintent.singer.errors import ConfigError
 _CHUNK = 2**16
 """Bytes that are read at once."""
 
-_MAX_COOKIES = 20
-_LARGEST_COOKIE = 4096
-"""Characters of a cookie's name and value, as RFC 6265 wants at least."""
-
 
 class TooLargeError(Exception):
     """The body is larger than `Limits.largest_body`, which the text shows."""
@@ -31,24 +25,6 @@ class _Session(requests.Session):
     @override
     def get_redirect_target(self, resp: requests.Response) -> None:
         """Return None: no redirect is followed, and an invalid one is no error."""
-
-
-class _BoundedCookies(DefaultCookiePolicy):
-    """Keeps what load balancers need, as cursors may be known to one machine only.
-
-    The session talks to one host, so no other gets its cookies.
-    """
-
-    def __init__(self, jar: CookieJar) -> None:
-        super().__init__()
-        self._jar = jar
-
-    @override
-    def set_ok(self, cookie: Cookie, request: Request) -> bool:
-        if len(self._jar) >= _MAX_COOKIES:
-            self._jar.clear()
-        size = len(cookie.name) + len(cookie.value or "")
-        return size <= _LARGEST_COOKIE and super().set_ok(cookie, request)
 
 
 def exchange(
@@ -75,13 +51,13 @@ def exchange(
     """
     end = limits.monotonic() + seconds
     # The session does not prepare the request: that is not safe for several threads.
+    # A load balancer may bind cursors to one machine by a cookie.
     request.headers, request.cookies = session.headers, session.cookies
     try:
         response = session.send(
             request.prepare(),
             stream=True,
             timeout=(min(seconds, limits.longest_connect), seconds),
-            allow_redirects=False,
         )
     except requests.ReadTimeout as error:
         # It did not wait for a response yet, so it was the TLS handshake.
@@ -120,7 +96,6 @@ def new_session(url: str, connections: int) -> requests.Session:
     session.mount("http://", adapter)
     # Otherwise the session would read the environment again for each request.
     session.trust_env = False
-    session.cookies.set_policy(_BoundedCookies(session.cookies))
     # With plain HTTP, a proxy could read the key; it is allowed for loopback only.
     if url.lower().startswith("https:"):
         session.proxies = get_environ_proxies(url)

@@ -41,24 +41,16 @@ def test_a_machine_with_another_clock_is_named_once(
 
 
 @pytest.mark.parametrize(
-    ("ahead", "parts"),
-    [
-        (
-            -3 * HOUR,
-            ["2026-02-01T23:40:00Z, this machine's says 2026-02-02T02:40:00Z; a"],
-        ),
-        (72, ["2026-02-02T02:41:12Z, this machine's says 2026-02-02T02:40:00Z; a"]),
-        (-60, []),
-        (70, []),
-    ],
+    ("ahead", "time"),
+    [(-3 * HOUR, "01T23:40:00Z"), (72, "02T02:41:12Z"), (-60, ""), (70, "")],
 )
 def test_clocks_that_differ_give_one_warning(
-    caplog: pytest.LogCaptureFixture, ahead: int, parts: list[str]
+    caplog: pytest.LogCaptureFixture, ahead: int, time: str
 ) -> None:
     """The ten seconds that a response takes are no difference."""
     one = clock()
     for date in (NOW + ahead, NOW + ahead):
         one.note(date, NOW, 10.0)
-    assert len(caplog.messages) == len(parts)
-    for line, part in zip(caplog.messages, parts, strict=True):
-        assert line.startswith(f"The server's clock says {part}")
+    ours = "2026-02-02T02:40:00Z"
+    text = f"The server's clock says 2026-02-{time}, this machine's says {ours}; a run "
+    assert [line[: len(text)] for line in caplog.messages] == ([text] if time else [])

@@ -76,27 +76,26 @@ def test_null_for_data_is_an_empty_page() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "content_type", "text"),
+    ("content", "encoding", "text"),
     [
-        (b"\xef\xbb\xbf\xc3\xa4", "", "ä"),
-        (b"\xc3\xa4", "application/json; charset=latin-1", "ä"),
-        (b"\xe4", 'text/json; charset="ISO-8859-1"', "ä"),
-        ("\ufeffä".encode("utf-16-le"), "application/json; charset=utf-16", "ä"),
+        (b"\xef\xbb\xbf\xc3\xa4", None, "ä"),
+        (b"\xc3\xa4", "latin-1", "ä"),
+        (b"\xe4", "ISO-8859-1", "ä"),
+        ("\ufeffä".encode("utf-16-le"), "utf-16", "ä"),
     ],
 )
-def test_a_body_becomes_utf_8(content: bytes, content_type: str, text: str) -> None:
-    assert as_utf8(content, content_type).decode() == text
+def test_a_body_becomes_utf_8(content: bytes, encoding: str, text: str) -> None:
+    assert as_utf8(content, encoding).decode() == text
 
 
-@pytest.mark.parametrize("charset", ["utf-8", "ascii", "utf-16", "no-such", "hex"])
-def test_a_charset_that_is_wrong_changes_nothing(charset: str) -> None:
-    assert as_utf8(b"\xe4", f"application/json; charset={charset}") == b"\xe4"
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "utf-16", "no-such", "hex"])
+def test_an_encoding_that_is_wrong_changes_nothing(encoding: str) -> None:
+    assert as_utf8(b"\xe4", encoding) == b"\xe4"
 
 
 NO_PAGES = {
     "nothing": "",
     "html": "<html><body>Please wait</body></html>",
-    "null": "null",
     "error": {"error": {"code": "busy"}},
     "cut off": '{"data": [{"id": 1e99999999999999999999',
     "trailing": '{"data": [], "cursor": {"has_more": false}}{}',
@@ -105,12 +104,9 @@ NO_PAGES = {
     "data null": {"data": None, "cursor": {"has_more": True, "next": "b"}},
     "record text": {"data": ["2"], "cursor": {"has_more": False}},
     "no cursor": {"data": []},
-    "cursor text": {"data": [], "cursor": "b"},
     "no has_more": {"data": [], "cursor": {"next": "b"}},
     "has_more text": {"data": [], "cursor": {"has_more": "false"}},
     "has_more number": {"data": ["\ud800"], "cursor": {"has_more": 0}},
-    "next number": {"data": [], "cursor": {"has_more": True, "next": 2}},
-    "next no text": {"data": [], "cursor": {"has_more": True, "next": "\ud800"}},
 }
 
 
@@ -119,12 +115,6 @@ def test_a_body_that_is_not_a_page_is_an_error(content: Any) -> None:
     text = content if isinstance(content, str) else json.dumps(content)
     with pytest.raises((ValueError, StreamError), match=r"."):
         Page.of(text.encode()).decode()
-
-
-def test_a_page_of_what_is_no_object_can_be_asked_for_again() -> None:
-    """What only `decode` refuses ends the stream, as its window is not divided."""
-    with pytest.raises(ValueError, match="not an object"):
-        Page.of(b'{"data": ["2"], "cursor": {"has_more": false}}')
 
 
 @pytest.mark.parametrize("start", ["", "[NaN],"], ids=["valid", "invalid"])

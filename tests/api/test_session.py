@@ -85,11 +85,9 @@ def test_the_timeout_bounds_a_body_that_trickles_in(
             has_ended.set()
 
 
-def test_cookies_are_sent_back_within_bounds(session: requests.Session) -> None:
+def test_cookies_are_sent_back(session: requests.Session) -> None:
     """A load balancer may bind cursors to one machine by a cookie."""
-    cookies = [f"n{number}=1" for number in range(30)]
-    answers = [["node=a; Path=/"], ["other=b; Domain=example.com"], cookies]
-    answers += [[f"big={'x' * 5_000}"], []]
+    answers = [["node=a; Path=/"], ["other=b; Domain=example.com"], []]
     sent: list[list[str]] = []
 
     def serve(connection: socket.socket) -> None:
@@ -104,11 +102,7 @@ def test_cookies_are_sent_back_within_bounds(session: requests.Session) -> None:
     with listening(serve) as address:
         for _ in answers:
             post(session, address)
-    first, second, third, fourth, fifth = sent
-    assert first == []
-    assert second == third == ["Cookie: node=a"]
-    assert fourth == fifth
-    assert 0 < fourth[0].count("=") <= 20
+    assert sent == [[], ["Cookie: node=a"], ["Cookie: node=a"]]
 
 
 @pytest.mark.parametrize(

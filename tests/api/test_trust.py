@@ -13,13 +13,6 @@ from tests.support.helpers import API_KEY, VALID, Run, only
 from tests.support.servers import PAGE, listening, read_request, response, serving
 
 CATALOG = only("custom_signals")
-TRUST = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
-
-
-@pytest.fixture(autouse=True)
-def _no_trust(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in TRUST:
-        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.mark.parametrize("content", ["DER", "", "-----BEGIN CERTIFICATE-----\nMIIB"])
@@ -44,7 +37,9 @@ def test_a_file_without_certificates_is_an_error_before_the_first_request(
     assert "; attempt " not in run.stderr
 
 
-@pytest.mark.parametrize("name", TRUST)
+@pytest.mark.parametrize(
+    "name", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"]
+)
 def test_a_variable_can_name_certificates_to_trust(
     monkeypatch: pytest.MonkeyPatch, certificate: Path, tmp_path: Path, name: str
 ) -> None:
