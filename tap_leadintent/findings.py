@@ -107,14 +107,18 @@ class Findings:
         found = {*self._known_fields, *self._found[Finding.UNKNOWN_FIELDS]}
         return sorted(found)[:_MAX_KEPT]
 
+    def news(self, finding: Finding) -> list[str]:
+        """Return the names of a finding, without what an earlier run has named."""
+        # Fields without a column are worth a line once, and not in each run.
+        is_once = finding is Finding.UNKNOWN_FIELDS
+        known = self._known_fields if is_once else ()
+        return sorted(self._found[finding].keys() - set(known))
+
     def log(self) -> None:
         """Log what has been found, in one line for each kind."""
         for finding in Finding:
             found = self._found[finding]
-            names = sorted(found)
-            if finding is Finding.UNKNOWN_FIELDS:
-                # They are worth a line once, and not in each run.
-                names = sorted(found.keys() - self._known_fields)
+            names = self.news(finding)
             if not names:
                 continue
             counts = (f"{n!r} in {counted(found[n], 'record')}" for n in names)

@@ -13,6 +13,7 @@ from singer_sdk.singerlib.catalog import REPLICATION_INCREMENTAL
 from typing_extensions import override
 
 from tap_leadintent.client import LeadIntentStream, Record
+from tap_leadintent.findings import Finding
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.run_stream import RunStream
 from tap_leadintent.singer.log import summarize
@@ -22,6 +23,13 @@ _ALL = "all"
 """The time range of a stream that is read without one."""
 
 _TEXTS = ("run_id", "stream", "time_range", "status", "reason", "tap_version")
+_FIELDS = {
+    "new_fields": Finding.UNKNOWN_FIELDS,
+    "contradicting_fields": Finding.MISMATCH,
+}
+"""Columns that name fields: those without a column that no earlier run has found, and
+those with values that do not match their column."""
+
 _TIMES = ("run_began_at", "ended_at", "complete_from", "complete_to")
 _COUNTS = ("records", "requests", "retries")
 
@@ -33,7 +41,7 @@ class Loads(RunStream):
     primary_keys = ("run_id", "stream", "time_range")
     replication_key = "run_began_at"
     schema = th.PropertiesList(
-        *(th.Property(name, th.StringType) for name in _TEXTS),
+        *(th.Property(name, th.StringType) for name in (*_TEXTS, *_FIELDS)),
         *(th.Property(name, th.DateTimeType) for name in _TIMES),
         *(th.Property(name, th.IntegerType) for name in _COUNTS),
         th.Property("seconds", th.NumberType),
@@ -71,6 +79,10 @@ class Loads(RunStream):
         covered = Bookmark.read(stream.stream_state, source).coverage
         if stats.is_complete:
             covered[_ALL] = [(0, self.complete_to())]
+        fields = {
+            name: summarize(", ".join(stream.findings.news(finding))) or None
+            for name, finding in _FIELDS.items()
+        }
         for name in ranges:
             start, end = covered[name][-1] if name in covered else (None, None)
             yield {
@@ -78,6 +90,7 @@ class Loads(RunStream):
                     each: round(figures[name][each], 3)
                     for each in (*_COUNTS, "seconds")
                 },
+                **fields,
                 "stream": stream.name,
                 "time_range": name,
                 "status": "succeeded" if stats.is_complete else "failed",

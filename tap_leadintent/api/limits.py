@@ -19,6 +19,9 @@ Many rate limits count the requests of 15 minutes."""
 
 _TOO_MANY = 429
 
+_MILLISECONDS = "Retry-After-Ms"
+"""A header that says for how long a server wants no request."""
+
 _REMAINING = (
     *("RateLimit-Remaining", "X-RateLimit-Remaining"),
     *("RateLimit remaining", "RateLimit r"),
@@ -86,9 +89,9 @@ def seconds_to_wait(headers: Mapping[str, str], status: int) -> float:
     now = parse_http_date(headers.get("Date", "")) or time.time()
     remaining = _first_of(headers, _REMAINING) or ("0" if status == _TOO_MANY else "")
     resets = _RESETS if remaining == "0" else ()
-    text = _first_of(headers, ("Retry-After", *resets))
+    text = _first_of(headers, (_MILLISECONDS, "Retry-After", *resets))
     try:
-        seconds = float(text)
+        seconds = float(text) / (1000 if _MILLISECONDS in headers else 1)
     except ValueError:
         then = parse_http_date(text)
         seconds = 0.0 if then is None else then - now

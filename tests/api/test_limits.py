@@ -62,6 +62,7 @@ def test_how_long_a_server_wants_no_request(
         ({"RateLimit-Reset": "30", "RateLimit-Remaining": "0"}, 30, 30),
         ({"RateLimit-Reset": "30", "RateLimit-Remaining": "7"}, 0, 0),
         ({"RateLimit-Reset": "30", "Retry-After": "20"}, 20, 20),
+        ({"Retry-After-Ms": "1500", "Retry-After": "2"}, 1.5, 1.5),
         ({"X-RateLimit-Reset": "30"}, 30, 0),
         ({"X-RateLimit-Reset": "1770000090"}, 90, 0),
         ({"X-RateLimit-Reset": "1770000090000"}, 90, 0),
