@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -76,7 +76,6 @@ def build_tap(folder: Path) -> Path:
     reinstall = ("--reinstall-package", "tap-leadintent")
     uv(
         *("sync", "--frozen", "--no-dev", "--no-editable", "--compile-bytecode"),
-        *("--extra", "arrow"),
         *("--project", PEERS.parents[2], "--python", sys.executable, *reinstall),
         UV_PROJECT_ENVIRONMENT=str(folder),
     )
@@ -115,39 +114,24 @@ class Clients:
         }
         return Client(f"this tap, `concurrency` {concurrency}", self._tap, settings)
 
-    def arrow(self, concurrency: int) -> Client:
-        """Return this tap, writing files of Arrow."""
-        tap = self.tap(concurrency)
-        files = {"encoding": {"format": "arrow"}, "storage": {"root": "file://files"}}
-        settings = {**tap.settings, "batch_config": files}
-        return replace(tap, name=f"{tap.name}, Arrow", settings=settings)
-
     def defaults(self) -> Client:
         """Return a first load with this tap's defaults, which reads both ranges."""
         settings = {"start_date": format_time(_OPTIONS.begin)}
         name = "this tap with its defaults (4 readers), first load, both ranges"
         return Client(name, self._tap, settings)
 
-    def bare(self, threads: int = 1) -> Client:
+    def bare(self, threads: int) -> Client:
         """Return the bare loop."""
-        name = "bare loop" + _threads(threads)
-        return Client(name, self._bare, _sliced(threads))
+        cut = {"slices": slices(threads)}
+        return Client(f"bare loop, {threads} threads", self._bare, cut)
 
     def plain_sdk(self) -> Client:
         """Return the tap as the SDK's template makes it, one chain."""
         program = (self._plain / "python", PEERS / "plain_sdk.py")
         return Client("plain SDK tap", (*program, "--config", _CONFIG))
 
-    def dlt(self, threads: int = 1) -> Client:
+    def dlt(self, threads: int) -> Client:
         """Return dlt's source, whose rows are printed."""
         program = (self._dlt / "python", PEERS / "dlt_leads.py", _CONFIG)
-        name = "dlt rest_api without a destination" + _threads(threads)
-        return Client(name, program, _sliced(threads))
-
-
-def _sliced(threads: int) -> dict[str, Any]:
-    return {} if threads == 1 else {"slices": slices(threads)}
-
-
-def _threads(threads: int) -> str:
-    return "" if threads == 1 else f", {threads} threads"
+        name = f"dlt rest_api without a destination, {threads} threads"
+        return Client(name, program, {"slices": slices(threads)})

@@ -1,22 +1,19 @@
 """What takes a process or a server: sandbox, tap, PostgreSQL, a Meltano project."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
 
 from tap_leadintent.demo.postgres import Postgres, running_postgres
 from tap_leadintent.sandbox import Sandbox, running_sandbox
 from tests.support.environments import uv
-from tests.support.helpers import Run
 from tests.support.pages import ROOT
 from tests.support.pipelines import PostgresWarehouse, install
-from tests.support.postgres import Rows, tables_of, types_of
 from tests.support.runs import CLOCK
-from tests.support.targets import run_target, settings_of
+from tests.support.schemas import Schema
 from tests.support.walk import Walk, begin, configure
 from tests.support.walk import install as install_once
 
@@ -62,32 +59,9 @@ def warehouse(
 
 
 @pytest.fixture
-def load(
-    postgres: Postgres, tmp_path: Path
-) -> Iterator[Callable[[Run], dict[str, Rows]]]:
-    """Load what runs of the tap wrote, as `meltano.yml` has it; give all tables' rows.
-
-    In the end, all is loaded once more in the loader's own way, which checks each
-    record against its schema and inserts row by row. Both must come to the same.
-    """
-    loader, checked = "target-postgres", {"use_copy": False, "validate_records": True}
-    assert {**settings_of(loader), **checked} != settings_of(loader)
-    messages: list[str] = []
-
-    def load_into(schema: str, written: str, **changed: Any) -> dict[str, Rows]:
-        settings = {"sqlalchemy_url": postgres.url, "default_target_schema": schema}
-        run_target(tmp_path, loader, {**settings, **changed}, written)
-        return tables_of(postgres, schema)
-
-    def load(run: Run) -> dict[str, Rows]:
-        messages.append(run.succeeded().stdout)
-        return load_into(tmp_path.name, messages[-1])
-
-    yield load
-    careful = f"{tmp_path.name}_checked"
-    tables = load_into(careful, "".join(messages), **checked)
-    assert tables == tables_of(postgres, tmp_path.name)
-    assert types_of(postgres, careful) == types_of(postgres, tmp_path.name)
+def schema(postgres: Postgres, tmp_path: Path) -> Schema:
+    """A schema that no other test uses."""
+    return Schema(postgres, tmp_path)
 
 
 @pytest.fixture(scope="session")

@@ -42,30 +42,20 @@ PASSING: dict[str, Rule] = {
     "500": status(500),
     "429": status(429, headers={"Retry-After": "0.01"}),
     "reset": {"kind": "reset"},
-    "undecodable": status(200, body="{}", headers={"Content-Encoding": "gzip"}),
     "truncate": {"kind": "truncate"},
     "html": status(200, body="<html>Checking your browser</html>"),
-    "202": status(202, body=""),
-    "200 that says it failed": status(
-        200, body={"data": [], "cursor": {"has_more": False}, "status": "failure"}
-    ),
-    "403 for a while": status(403, headers={"Retry-After": "0.01"}),
 }
-"""Faults after which a retry may succeed."""
+"""Faults after which a retry may succeed; `test_failure_kinds` has all of them."""
 
 LEADS = 120
+PAGE = 10
 POSITIONS = ("first", "middle", "last")
 
 TRIED_AGAIN = PASSING | {"hang": {"kind": "hang", "seconds": 60}}
 
 ODD: dict[str, Rule] = {
     "empty page": {"kind": "empty_page"},
-    "201 with a byte order mark": {
-        "kind": "page",
-        "status": 201,
-        "charset": "utf-8-sig",
-    },
-    "another charset": {
+    "299 in another charset": {
         "kind": "page",
         "status": 299,
         "charset": "utf-16",
@@ -74,7 +64,7 @@ ODD: dict[str, Rule] = {
 }
 """What is odd, and no fault."""
 
-RESTARTED = {str(code): status(code, pages=[2], times=1) for code in (400, 410)}
+RESTARTED = {"410": status(410, pages=[2], times=1)}
 """What begins a chain again, as only a cursor can have expired."""
 
 REFUSED: dict[str, Rule] = {
@@ -116,7 +106,7 @@ def read(server: Sandbox, tmp_path: Path) -> Read:
     """Read leads with these settings and this state, in this process."""
     # Reading the entries of all streams would take longer.
     leads = entries(only("leads"))["leads"]
-    base = {"base_url": server.url, "api_key": API_KEY, "page_size": 10}
+    base = {"base_url": server.url, "api_key": API_KEY, "page_size": PAGE}
 
     def read(config: dict[str, Any], state: dict[str, Any] | None = None) -> Run:
         # A list of everything has no end.
@@ -154,38 +144,34 @@ def test_a_temporary_fault(  # noqa: PLR0913, PLR0917 - fixtures
     sandbox: Sandbox, read: Read, expected: set[str], plan: str, pages: str, name: str
 ) -> None:
     rule = (TRIED_AGAIN | ODD | RESTARTED)[name]
-    sandbox.faults({"pages": pages, "times": 2, **rule})
+    sandbox.faults({"pages": pages, "times": 1, **rule})
     timeout = {"request_timeout_seconds": 0.4 if name == "hang" else 5}
     run = read(PLANS[plan] | timeout).succeeded()
     assert {*ids(run)} == expected
     # A list that begins again is emitted again.
     is_repeated = name in RESTARTED and plan == "one list"
-    assert len(ids(run)) == LEADS or is_repeated
-    retried, restarted = "; attempt " in run.stderr, "refused a cursor" in run.stderr
-    assert retried == (name in TRIED_AGAIN)
-    if retried:
-        assert len(struck(sandbox)) == 2
-        # A query that only gives evidence is not always repeated.
-        assert re.search(r" [12] retr", run.stderr)
-    assert restarted == (name in RESTARTED and bool(struck(sandbox)))
+    assert len(ids(run)) == LEADS + PAGE * is_repeated
+    assert len(struck(sandbox)) == 1
+    assert re.findall(r" (\d+) retr", run.stderr)[:1] == ["1"] * (name in TRIED_AGAIN)
+    assert run.stderr.count("; attempt ") == (name in TRIED_AGAIN)
+    assert run.stderr.count("refused a cursor") == (name in RESTARTED)
 
 
-@in_pairs(TRIED_AGAIN | REFUSED)
+@in_pairs(PASSING | REFUSED)
 def test_a_lasting_fault(  # noqa: PLR0913, PLR0917 - fixtures
     sandbox: Sandbox, read: Read, expected: set[str], plan: str, pages: str, name: str
 ) -> None:
-    sandbox.faults({**(TRIED_AGAIN | REFUSED)[name], "pages": pages})
-    timeout = {"request_timeout_seconds": 0.4 if name == "hang" else 5}
-    first = read({**PLANS[plan], **timeout, "max_retries": 1})
+    sandbox.faults({**(PASSING | REFUSED)[name], "pages": pages})
+    first = read({**PLANS[plan], "max_retries": 1})
     assert first.failed().startswith("1 of 1 streams failed: leads: ")
     assert PROBLEMS.get(name, "gave up after 2 attempts: ") in first.failed()
-    assert ("; attempt " in first.stderr) == (name in TRIED_AGAIN)
+    assert ("; attempt " in first.stderr) == (name in PASSING)
     sandbox.faults()
     second = read(PLANS[plan], first.state).succeeded()
     assert {*ids(first, second)} == expected
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_any_mixture_of_faults(
     sandbox: Sandbox, read: Read, expected: set[str], seed: int
 ) -> None:
@@ -201,7 +187,7 @@ def test_any_mixture_of_faults(
         }
         for rule in random.sample(all_rules, 8)
     ]
-    plan = [*PLANS.values()][seed % len(PLANS)]
+    plan = [*PLANS.values()][seed]
     sandbox.faults(*rules)
     runs: list[Run] = []
     # Each run uses up one fault that no retry helps against; there are at most so many.
@@ -232,7 +218,7 @@ ECHOES: dict[str, bytes] = {
 def test_a_server_that_repeats_the_key(read: Read, echo: bytes) -> None:
     with listening(serving(echo)) as (host, port):
         config = {"max_retries": 1, "request_timeout_seconds": 0.3}
-        plan = PLANS["windows in turn"]
+        plan = PLANS["one list"]
         run = read({**plan, "base_url": f"http://{host}:{port}", **config})
     assert run.failed().startswith("1 of 1 streams failed: leads: ")
 
@@ -241,11 +227,11 @@ def test_a_server_that_repeats_the_key(read: Read, echo: bytes) -> None:
 def test_a_rate_limited_server_refuses_few_requests(
     server: Sandbox, read: Read
 ) -> None:
-    sizes = {"leads": 300}
+    sizes = {"leads": 150}
     server.configure(api_key=API_KEY, since=BEGIN, sizes=sizes, rate_limit=20)
     window = {"start_date": BEGIN, "end_date": CLOCK, "page_size": 5}
     run = read({**window, "concurrency": 8}).succeeded()
     assert {*ids(run)} == {lead["id"] for lead in server.records("leads")}
-    assert len(server.requests()) > 60
+    assert len(server.requests()) > 30
     # Each cool-down halves the requests in flight: 8, 4, 2. They rise slowly.
     assert 0 < [each["status"] for each in server.requests()].count(429) <= 3 * 8

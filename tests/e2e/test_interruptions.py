@@ -26,7 +26,7 @@ from tests.support.runs import (
 ONLY_LEADS = only("leads")
 LEADS = 2_400
 PAGE = 10
-KILLED_AFTER = [0, 1, 3, 300, 700, 1000]
+KILLED_AFTER = [0, 3, 400, 1000]
 """Lines. Each is a process, which takes seconds. The same promise is held to any number
 of kills, without processes, by `test_runs_properties`."""
 

@@ -9,16 +9,15 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tap_leadintent.sandbox import Sandbox
 from tests.support.batching import batch_config, path_of
 from tests.support.columns import NUMBER, TEXT, opened
-from tests.support.helpers import Run, RunTap, entries, exact_json, only, select
-from tests.support.postgres import Rows
+from tests.support.helpers import Json, RunTap, entries, exact_json, only, select
 from tests.support.rows import Row, expected_rows, flattened, without
+from tests.support.schemas import Schema
 
 STREAMS = ("leads", "monitored_leads")
 
@@ -35,7 +34,7 @@ COMPLETE = {
     "qualification": {"references": [{"url": "https://a.example", "type": "x"}]},
     "email": "ada@acme.example",
 }
-CONTENTS: list[dict[str, Any]] = [
+CONTENTS: list[Json] = [
     COMPLETE,
     {},
     {"company": {**COMPANY, "industry": {"code": 5}, "address": {"zip": "1"}}},
@@ -48,7 +47,7 @@ CONTENTS: list[dict[str, Any]] = [
 """What leads say at first; in the next run each says what the one after it said."""
 
 FULL_NAME = "md5(full_name) if full_name else None"
-MAPS: dict[str, Any] = {
+MAPS: Json = {
     "leads": {
         "full_name": FULL_NAME,
         "profile": None,
@@ -69,7 +68,7 @@ def hashed(stream: str, row: Row) -> Row:
     return {**without("profile")(masked), "domain": domain}
 
 
-def catalog(*deselected: str) -> dict[str, Any]:
+def catalog(*deselected: str) -> Json:
     """Select both streams, but for fields of leads; add columns to both."""
     selected = only(*STREAMS)
     leads, monitored = (entries(selected)[stream] for stream in STREAMS)
@@ -97,7 +96,7 @@ class Kind:
     """
 
     expected: Callable[[str, Row], Row] = lambda _, row: row
-    settings: dict[str, Any] = field(default_factory=dict)
+    settings: Json = field(default_factory=dict)
     deselected: tuple[str, ...] = ()
 
 
@@ -133,10 +132,10 @@ def found_row(row: Row) -> Row:
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_each_row_holds_what_the_api_said_last_for_records_and_for_batches(  # noqa: PLR0913, PLR0917 - fixtures
-    tap: Callable[..., Run],
-    load: Callable[[Run], dict[str, Rows]],
+    tap: RunTap,
+    schema: Schema,
     sandbox: Sandbox,
-    config: dict[str, Any],
+    config: Json,
     tmp_path: Path,
     kind: Kind,
 ) -> None:
@@ -151,10 +150,10 @@ def test_each_row_holds_what_the_api_said_last_for_records_and_for_batches(  # n
         run = tap(config | way, catalog=catalog(*kind.deselected)).succeeded()
         kinds = {message["type"] for message in run.messages}
         assert ("BATCH" in kinds, "RECORD" in kinds) == (bool(way), not way)
-        tables = load(run)
+        schema.load(run)
         assert {
             stream: {key: found_row(row) for key, row in rows.items()}
-            for stream, rows in tables.items()
+            for stream, rows in schema.tables().items()
         } == {
             stream: {
                 key: kind.expected(stream, row)
@@ -165,10 +164,7 @@ def test_each_row_holds_what_the_api_said_last_for_records_and_for_batches(  # n
 
 
 def test_of_a_key_that_is_twice_in_a_file_the_later_row_stays(
-    tap: RunTap,
-    load: Callable[[Run], dict[str, Rows]],
-    config: dict[str, Any],
-    tmp_path: Path,
+    tap: RunTap, schema: Schema, config: Json, tmp_path: Path
 ) -> None:
     config |= {"batch_config": batch_config(tmp_path / "batches")}
     run = tap(config, catalog=only("leads")).succeeded()
@@ -177,6 +173,7 @@ def test_of_a_key_that_is_twice_in_a_file_the_later_row_stays(
     rows = gzip.decompress(path.read_bytes())
     later = re.sub(rb'"full_name":"', rb'"full_name":"Later ', rows)
     path.write_bytes(gzip.compress(rows + later))
-    names = [row["full_name"] for row in load(run)["leads"].values()]
+    schema.load(run)
+    names = [row["full_name"] for row in schema.rows("leads")]
     assert names
     assert all(name.startswith("Later ") for name in names)

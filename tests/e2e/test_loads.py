@@ -3,11 +3,8 @@
 import re
 from collections import Counter
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import Any
 
 from tap_leadintent.client import LeadIntentStream
-from tap_leadintent.demo.postgres import Postgres
 from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import (
     API_KEY,
@@ -19,10 +16,9 @@ from tests.support.helpers import (
     status,
 )
 from tests.support.pages import ROOT, section
-from tests.support.postgres import rows_of
 from tests.support.rows import instant
 from tests.support.runs import SINCE
-from tests.support.targets import run_target
+from tests.support.schemas import Schema
 
 BEHIND, SILENT, FAILED = re.findall(
     r"```sql\n(.*?);\n```",
@@ -30,7 +26,7 @@ BEHIND, SILENT, FAILED = re.findall(
     re.DOTALL,
 )
 LATER = """
-    UPDATE {}.loads SET run_began_at = run_began_at - INTERVAL '8 days',
+    UPDATE tap_leadintent.loads SET run_began_at = run_began_at - INTERVAL '8 days',
     complete_to = complete_to - INTERVAL '8 days'
 """
 TIMES = {"loads": "run_began_at", "leads": "signal_observed_at"}
@@ -44,23 +40,17 @@ ROWS = sorted(
 
 
 def test_each_run_leaves_rows_that_show_what_is_behind_and_what_failed(
-    tap: RunTap, sandbox: Sandbox, postgres: Postgres, config: Json, tmp_path: Path
+    tap: RunTap, sandbox: Sandbox, schema: Schema, config: Json
 ) -> None:
     config |= {"load_receipts": True, "start_date": SINCE, "max_retries": 0}
-    place = {"sqlalchemy_url": postgres.url, "default_target_schema": tmp_path.name}
 
     def load(run: Run) -> list[Json]:
         """Load a run; return its rows, the newest ones."""
-        run_target(tmp_path, "target-postgres", place, run.stdout)
-        rows = rows_of(postgres, tmp_path.name, "loads")
+        schema.load(run)
+        rows = schema.rows("loads")
         newest = max(row["run_began_at"] for row in rows)
         found = [row for row in rows if row["run_began_at"] == newest]
         return sorted(found, key=lambda row: (row["stream"], row["time_range"]))
-
-    def ask(query: str) -> list[tuple[Any, ...]]:
-        with postgres.connect() as connection:
-            query = query.replace("tap_leadintent.", f"{tmp_path.name}.")
-            return connection.execute(query.encode()).fetchall()
 
     def configure(hours_ago: int, size: int) -> datetime:
         clock = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=hours_ago)
@@ -79,7 +69,7 @@ def test_each_run_leaves_rows_that_show_what_is_behind_and_what_failed(
         of_it = [row for row in rows if row["stream"] == stream]
         assert sum(row["records"] for row in of_it) == len(good.records(stream))
         assert sum(row["requests"] for row in of_it) == sent[stream]
-    assert ask(BEHIND) == ask(FAILED) == []
+    assert schema.ask(BEHIND) == schema.ask(FAILED) == []
 
     clock = configure(2, 0)
     empty = tap(config, state=good.state).succeeded()
@@ -89,11 +79,10 @@ def test_each_run_leaves_rows_that_show_what_is_behind_and_what_failed(
     assert {row["complete_to"] for row in rows} == {instant(clock)}
     begun = {row["complete_from"] for row in rows if row["time_range"] == "all"}
     assert begun == {instant(datetime(1970, 1, 1, tzinfo=UTC))}
-    assert ask(BEHIND) == ask(FAILED) == []
+    assert schema.ask(BEHIND) == schema.ask(FAILED) == []
 
-    with postgres.connect() as connection:
-        connection.execute(LATER.format(tmp_path.name).encode())
-    assert sorted(row[:2] for row in ask(BEHIND)) == ROWS
+    schema.ask(LATER)
+    assert sorted(row[:2] for row in schema.ask(BEHIND)) == ROWS
     configure(1, 12)
     sandbox.faults(
         {**status(403, body=f"not for {API_KEY}"), "stream": "leads"},
@@ -106,35 +95,32 @@ def test_each_run_leaves_rows_that_show_what_is_behind_and_what_failed(
     # The state, which the test did not age, says how far leads are complete.
     leads = [row for row in rows if row["stream"] == "leads"]
     assert {row["complete_to"] for row in leads} == {instant(clock)}
-    assert [row[:2] for row in ask(BEHIND)] == [("signal_agents", "all")]
-    for (_, stream, reason), name in zip(ask(FAILED), sorted(failed), strict=True):
+    assert [row[:2] for row in schema.ask(BEHIND)] == [("signal_agents", "all")]
+    for (_, stream, reason), name in zip(
+        schema.ask(FAILED), sorted(failed), strict=True
+    ):
         assert stream == name
         assert "(HTTP 403 " in reason
         assert API_KEY not in reason
 
 
 def test_streams_that_bring_nothing_new_for_days_are_found(
-    tap: RunTap, sandbox: Sandbox, postgres: Postgres, config: Json, tmp_path: Path
+    tap: RunTap, sandbox: Sandbox, schema: Schema, config: Json
 ) -> None:
     config |= {"load_receipts": True, "start_date": SINCE}
-    place = {"sqlalchemy_url": postgres.url, "default_target_schema": tmp_path.name}
     state = None
     # The API then answers with empty lists.
-    for size, silent in ((500, []), (0, sorted(STREAMS))):
+    for size, silent in ((100, []), (0, sorted(STREAMS))):
         clock = datetime.now(UTC).isoformat()
         sizes = dict.fromkeys(STREAMS, size)
         sandbox.configure(api_key=API_KEY, clock=clock, sizes=sizes)
         run = tap(config, state=state).succeeded()
         state = run.state
-        run_target(tmp_path, "target-postgres", place, run.stdout)
-        with postgres.connect() as connection:
-            query = SILENT.replace("tap_leadintent.", f"{tmp_path.name}.")
-            rows = connection.execute(query.encode()).fetchall()
-            assert [stream for stream, _ in rows] == silent
-            for table, column in TIMES.items():
-                sooner = f"SET {column} = {column} - INTERVAL '5 days'"
-                text = f"UPDATE {tmp_path.name}.{table} {sooner}"
-                connection.execute(text.encode())
+        schema.load(run)
+        assert [stream for stream, _ in schema.ask(SILENT)] == silent
+        for table, column in TIMES.items():
+            sooner = f"SET {column} = {column} - INTERVAL '5 days'"
+            schema.ask(f"UPDATE tap_leadintent.{table} {sooner}")
 
 
 def test_without_the_setting_there_is_no_such_stream(tap: RunTap, config: Json) -> None:

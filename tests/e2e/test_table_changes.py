@@ -4,21 +4,20 @@ import re
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import pytest
 import time_machine
 
-from tap_leadintent.demo.postgres import Postgres
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import Run, entries, only
+from tests.support.helpers import Json, Run, entries, only
 from tests.support.in_process import run_in_process, typed_catalog
 from tests.support.pages import ROOT, blocks, section, settings_of_tap
-from tests.support.postgres import Rows, rows_by_id, rows_of, without_metadata
+from tests.support.postgres import Rows, rows_by_id, without_metadata
 from tests.support.rows import expected_rows, without
 from tests.support.runs import DAY, SINCE, fill
-from tests.support.targets import run_target
+from tests.support.schemas import Schema
 
 OF_COLUMNS = ROOT / "docs" / "columns.md"
 RECIPES = ROOT / "docs" / "recipes.md"
@@ -29,22 +28,18 @@ REFUSED = "Altering columns is not supported. Could not convert column '.*{}.*'"
 class Table:
     """A table, and runs of the tap that load it."""
 
-    def __init__(
-        self, folder: Path, postgres: Postgres, config: dict[str, Any], name: str
-    ) -> None:
-        self._folder = folder
-        self._postgres = postgres
+    def __init__(self, schema: Schema, config: Json, name: str) -> None:
         self._config = {**config, "start_date": SINCE}
         self._began = 0.0
+        self.schema = schema
         self.name = name
-        self.schema = folder.name
-        self.state: dict[str, Any] | None = None
+        self.state: Any = None
 
     def run(
         self,
         *,
-        catalog: dict[str, Any] | None = None,
-        target: dict[str, Any] | None = None,
+        catalog: Json | None = None,
+        target: Json | None = None,
         **settings: Any,
     ) -> Run:
         """Run the tap from the last state, and load its output, even if it fails."""
@@ -54,12 +49,9 @@ class Table:
         self._began = max(time.time(), self._began + 1)
         with time_machine.travel(self._began):
             run = run_in_process(
-                self._folder, config, catalog=catalog, state=self.state
+                self.schema.folder, config, catalog=catalog, state=self.state
             )
-        place = {"sqlalchemy_url": self._postgres.url}
-        place["default_target_schema"] = self.schema
-        loader = {**place, **(target or {})}
-        run_target(self._folder, "target-postgres", loader, run.stdout)
+        self.schema.load(run, **(target or {}))
         self.state = run.state
         return run
 
@@ -68,32 +60,19 @@ class Table:
         self.state = None
         return self.run(**options).succeeded()
 
-    def discover(self) -> dict[str, Any]:
+    def discover(self) -> Json:
         """Return the catalog with inferred columns."""
-        return only(self.name, of=typed_catalog(self._folder, self._config))
+        return only(self.name, of=typed_catalog(self.schema.folder, self._config))
 
-    def all_rows(self, name: str = "") -> list[dict[str, Any]]:
-        """Return the rows of the table, or of another, with all columns."""
-        return rows_of(self._postgres, self.schema, name or self.name)
-
-    def rows(self, name: str = "") -> Rows:
-        """Return the rows of the table, or of a view; see `rows_by_id`."""
-        return rows_by_id(self._postgres, self.schema, name or self.name)
-
-    def execute(self, statements: str) -> list[tuple[Any, ...]]:
-        """Run the statements of a page, and return what the last one selects."""
-        text = statements.replace("tap_leadintent", self.schema).encode()
-        with self._postgres.connect() as connection:
-            cursor = connection.execute(text)
-            return cursor.fetchall() if cursor.description else []
+    def rows(self) -> Rows:
+        """Return the rows of the table; see `rows_by_id`."""
+        return rows_by_id(self.schema.postgres, self.schema.folder.name, self.name)
 
 
 @pytest.fixture
-def table(
-    tmp_path: Path, postgres: Postgres, config: dict[str, Any]
-) -> Callable[[str], Table]:
+def table(schema: Schema, config: Json) -> Callable[[str], Table]:
     """Return a function that returns the table of a stream."""
-    return lambda name: Table(tmp_path, postgres, config, name)
+    return partial(Table, schema, config)
 
 
 # Columns
@@ -169,48 +148,23 @@ def test_flattening_needs_new_tables(
         leads.refresh(**FLAT)
     assert leads.rows() == nested
 
-    leads.schema += "_flat"
-    leads.refresh(**FLAT)
-    flat = leads.rows()
-    assert {row["company__name"] for row in flat.values()} == {
-        row["company"]["name"] for row in nested.values()
-    }
-    assert not {"company", "signal"} & flat[min(flat)].keys()
 
-
-def test_excluded_values_stay_in_the_table_until_the_pages_statements_remove_them(
+def test_an_excluded_column_stays_until_it_is_dropped(
     table: Callable[[str], Table], sandbox: Sandbox
 ) -> None:
     text = section(OF_COLUMNS, "## Keeping names and personal data out")
-    (removal,) = blocks(text, "sql")
-    config = settings_of_tap(text)
-    (drop,) = re.findall("-- or (.*)", removal)
-
-    fill(sandbox, leads=5, monitored_leads=5)
-    sandbox.insert("leads", {"id": "bare", "profile": None}, found_at=SINCE)
-    remaining: dict[str, Rows] = {}
-    for name, excluded in config["exclude_fields"].items():
-        changed, expected = table(name), expected_rows(sandbox, name)
-        changed.run()
-        assert changed.rows() == expected
-        remaining[name] = {
-            key: without(*excluded)(row) for key, row in expected.items()
-        }
-        # A row that is not read again stays as it is; of others, the columns do.
-        (gone,) = sandbox.remove(name, min(expected))
-        changed.refresh(**config)
-        kept = {key: {**expected[key], **row} for key, row in remaining[name].items()}
-        assert changed.rows() == {**kept, gone: expected[gone]} != remaining[name]
-
-    table("leads").execute(removal)
-    nothing = {"leads": {"full_name": None}, "monitored_leads": {}}
-    for name, rows in remaining.items():
-        cleared = {key: {**row, **nothing[name]} for key, row in rows.items()}
-        assert table(name).rows() == cleared
-    table("leads").execute(drop)
-    for name, rows in remaining.items():
-        table(name).refresh(**config)
-        assert table(name).rows() == rows
+    (drop,) = re.findall("-- or (.*)", text)
+    fill(sandbox, leads=5)
+    leads, config = table("leads"), settings_of_tap(text)
+    leads.run()
+    leads.refresh(**config)
+    names = {key: row["full_name"] for key, row in leads.rows().items()}
+    expected = expected_rows(sandbox, "leads")
+    assert names == {key: row["full_name"] for key, row in expected.items()}
+    leads.schema.ask(drop)
+    leads.refresh(**config)
+    excluded = without(*config["exclude_fields"]["leads"])
+    assert leads.rows() == {key: excluded(row) for key, row in expected.items()}
 
 
 # Rows
@@ -220,7 +174,7 @@ def test_a_history_keeps_every_signal_beside_the_newest(
     table: Callable[[str], Table], sandbox: Sandbox
 ) -> None:
     config = settings_of_tap(section(RECIPES, "## Keep earlier signals of a lead"))
-    fill(sandbox, leads=300)
+    fill(sandbox, leads=120)
     sandbox.insert("leads", {"id": "unobserved"}, found_at=SINCE)
     leads = table("leads")
     leads.run()
@@ -234,7 +188,7 @@ def test_a_history_keeps_every_signal_beside_the_newest(
         assert leads.rows() == newest
 
     held = {}
-    for row in leads.all_rows("leads_history"):
+    for row in leads.schema.rows("leads_history"):
         observed = row["signal_observed_at"]
         key = f"{observed:%FT%T.%fZ}" if observed else "none"
         assert row.pop("signal_key") == key
@@ -249,50 +203,45 @@ def test_leads_that_the_api_no_longer_returns_have_an_older_time(
 ) -> None:
     text = section(RECIPES, "## Leads that were deleted")
     (query,) = blocks(text, "sql")
-    fill(sandbox, leads=300)
+    fill(sandbox, leads=120)
     leads = table("leads")
     leads.run()
     gone = sandbox.remove("leads", *[*leads.rows()][:3])
     query = query.replace("2026-06-01 02:00:00", f"{datetime.now(UTC):%F %T.%f}")
     leads.refresh()
     leads.run()
-    assert {lead for (lead,) in leads.execute(query)} == {*gone}
+    assert {lead for (lead,) in leads.schema.ask(query)} == {*gone}
     assert "`DELETE` in place of `SELECT id`" in text
-    leads.execute(query.replace("SELECT id", "DELETE"))
+    leads.schema.ask(query.replace("SELECT id", "DELETE"))
     assert leads.rows() == expected_rows(sandbox, "leads")
 
 
-@pytest.mark.parametrize("hard", [False, True], ids=["marked", "deleted"])
 def test_accounts_that_left_the_queue_are_retired_by_a_full_read_only(
-    table: Callable[[str], Table], sandbox: Sandbox, *, hard: bool
+    table: Callable[[str], Table], sandbox: Sandbox
 ) -> None:
     fill(sandbox, monitored_accounts=250)
-    table_of_accounts = table("monitored_accounts")
+    accounts = table("monitored_accounts")
     expected = expected_rows(sandbox, "monitored_accounts")
-    options: dict[str, Any] = {"emit_activate_version_messages": True}
-    options["target"] = {"hard_delete": hard}
+    versions: Json = {"emit_activate_version_messages": True}
 
-    def held() -> dict[str, bool]:
-        """Return the accounts of the table, and whether they are marked as deleted."""
-        rows = table_of_accounts.all_rows()
-        assert all(without_metadata(row) == expected[row["id"]] for row in rows)
-        found = {row["record_key"]: row["_sdc_deleted_at"] is not None for row in rows}
-        assert len(found) == len(rows)
-        return found
+    def gone() -> set[str]:
+        """Return the accounts that are marked; assert that all are there once."""
+        rows = accounts.schema.rows("monitored_accounts")
+        assert {row["id"]: without_metadata(row) for row in rows} == expected
+        assert len(rows) == len(expected)
+        return {row["id"] for row in rows if row["_sdc_deleted_at"]}
 
-    table_of_accounts.refresh(**options)
-    everything = held()
-    assert everything == dict.fromkeys(expected, False)
-
-    gone = sandbox.remove("monitored_accounts", *[*expected][:3])
+    accounts.refresh(**versions)
+    assert gone() == set()
+    left = sandbox.remove("monitored_accounts", *[*expected][:3])
     sandbox.faults({"kind": "status", "status": 400, "skip": 2})
-    broken = table_of_accounts.run(**options)
+    broken = accounts.run(**versions)
     assert "HTTP 400" in broken.failed()
     assert broken.records("monitored_accounts")
-    assert held() == everything
+    assert gone() == set()
 
     sandbox.faults()
-    table_of_accounts.refresh(**options)
-    assert held() == {
-        key: key in gone for key in everything if not (hard and key in gone)
-    }
+    accounts.refresh(**versions)
+    assert gone() == {*left}
+    accounts.refresh(**versions, target={"hard_delete": True})
+    assert accounts.rows().keys() == expected.keys() - left

@@ -1,7 +1,6 @@
 """What target-postgres makes of what the tap writes."""
 
 from collections import Counter
-from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -11,16 +10,15 @@ from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import (
     STREAMS,
     Json,
-    Run,
     RunTap,
     entries,
     exact_json,
     only,
     raw_records,
 )
-from tests.support.postgres import Rows
 from tests.support.rows import expected_rows
 from tests.support.runs import DAY, SINCE, fill
+from tests.support.schemas import Schema
 from tests.support.targets import run_target
 
 SIZES = dict.fromkeys(STREAMS, 7)
@@ -35,14 +33,8 @@ ODD_LEADS = (
 )
 
 
-def assert_tables_hold(tables: dict[str, Rows], sandbox: Sandbox) -> None:
-    """Assert that the tables hold what the API holds, column by column."""
-    for stream in STREAMS:
-        assert tables[stream] == expected_rows(sandbox, stream)
-
-
 def test_run_after_run_postgres_holds_what_the_api_holds(
-    tap: RunTap, load: Callable[[Run], dict[str, Rows]], sandbox: Sandbox, config: Json
+    tap: RunTap, schema: Schema, sandbox: Sandbox, config: Json
 ) -> None:
     fill(sandbox, **SIZES)
     sandbox.insert("leads", *ODD_LEADS, found_at=SINCE)
@@ -57,8 +49,10 @@ def test_run_after_run_postgres_holds_what_the_api_holds(
             sandbox.insert(stream, late, found_at=sandbox.now(), observed_at=SINCE)
         run = tap(config, state=state).succeeded()
         state = run.state
-        tables = load(run)
-        assert_tables_hold(tables, sandbox)
+        schema.load(run)
+        tables = schema.tables()
+        for stream in STREAMS:
+            assert tables[stream] == expected_rows(sandbox, stream)
         seen.append(tables["leads"])
     first, _, last = seen
     assert len(last) > len(first) + 2, "only the late leads are new"
@@ -117,7 +111,7 @@ BEYOND: dict[str, tuple[str, Any]] = {
 
 
 def test_values_that_often_break_pipelines(
-    tap: RunTap, load: Callable[[Run], dict[str, Rows]], sandbox: Sandbox, config: Json
+    tap: RunTap, schema: Schema, sandbox: Sandbox, config: Json
 ) -> None:
     catalog = only("custom_signals")
     entries(catalog)["custom_signals"]["schema"]["properties"] |= TYPED
@@ -126,7 +120,12 @@ def test_values_that_often_break_pipelines(
     for name, values in cases.items():
         fields = ", ".join(f'"{field}": {text}' for field, (text, _) in values.items())
         sandbox.insert("custom_signals", f'{{"id": "{name}", {fields}}}')
-    rows = load(tap(config, catalog=catalog))["custom_signals"]
+    run = tap(config, catalog=catalog)
+    schema.load(run)
+    tables = schema.tables()
+    # The loader's own way checks each record, and inserts row by row.
+    schema.load(run, use_copy=False, validate_records=True)
+    assert schema.tables() == tables
 
     nothing = dict.fromkeys(TYPED)
     typed = {"killers": nothing, "beyond": nothing}
@@ -137,6 +136,6 @@ def test_values_that_often_break_pipelines(
             field.replace(r"\u0000", "\ufffd"): value
             for field, (_, value) in cases[case].items()
         }
-    for name, row in rows.items():
+    for name, row in tables["custom_signals"].items():
         assert row["additional_properties"] == untyped[name]
         assert {column: row[column] for column in TYPED} == typed[name]

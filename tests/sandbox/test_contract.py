@@ -3,29 +3,17 @@
 from typing import Any
 
 import pytest
-import schemathesis
-from hypothesis import given, settings
-from schemathesis import APIOperation, Case, GenerationMode
-from schemathesis.core.result import Ok
 
 from tap_leadintent.openapi import PATHS, is_documented, record_fields
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
-from tap_leadintent.sandbox.times import parse_time
-from tests.support.asking import HEADERS, page
+from tests.support.asking import page
 from tests.support.contract import (
-    API,
     properties,
     request_schema,
     response_schema,
     validator,
 )
-
-OPERATIONS = [
-    result.ok()
-    for result in schemathesis.openapi.from_dict(API).get_all_operations()
-    if isinstance(result, Ok)
-]
 
 
 def test_each_endpoint_of_openapi_json_is_served() -> None:
@@ -37,27 +25,6 @@ def test_responses_match_their_schema(sandbox: Sandbox, stream: str) -> None:
     response = page(sandbox, stream)
     assert response["data"]
     validator(response_schema(stream)).validate(response)
-
-
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.label)
-def test_requests_that_match_their_schema_are_accepted(
-    server: Sandbox, operation: APIOperation[Any, Any, Any, Any]
-) -> None:
-    """A cursor that was never issued, and a range that ends before it starts, aside."""
-    server.configure(sizes=dict.fromkeys(ENDPOINTS, 3))
-
-    @given(operation.as_strategy(generation_mode=GenerationMode.POSITIVE))
-    @settings(max_examples=25)
-    def accept(case: Case[Any]) -> None:
-        body: Any = case.body
-        body.get("cursor", {}).pop("after", None)
-        for name in ENDPOINTS[operation.definition.raw["operationId"]].ranges:
-            if name in body:
-                times = sorted(body[name].values(), key=parse_time)
-                body[name] = dict(zip(("start_time", "end_time"), times, strict=True))
-        case.call_and_validate(base_url=server.url, headers=HEADERS)
-
-    accept()
 
 
 @pytest.mark.parametrize("stream", [*filter(is_documented, ENDPOINTS)])

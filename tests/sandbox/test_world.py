@@ -45,8 +45,3 @@ def test_some_leads_get_another_signal(sandbox: Sandbox) -> None:
         assert old["observed_at"] < new["observed_at"] <= now
         assert latest[name]["signal"] == new
         assert before[name]["full_name"] == after[name]["full_name"]
-
-
-def test_some_people_have_an_e_mail(sandbox: Sandbox) -> None:
-    mails = [lead["email"] for lead in sandbox.records("monitored_leads")]
-    assert 0 < mails.count(None) < len(mails) / 2

@@ -14,7 +14,7 @@ from tap_leadintent.demo.project import Meltano
 from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import API_KEY, TIMEOUT
 from tests.support.pages import ROOT as PROJECT
-from tests.support.pages import SCRIPTS, typed
+from tests.support.pages import SCRIPTS
 from tests.support.runs import SINCE
 
 _SHORTER_INTERVAL = """
@@ -118,14 +118,6 @@ class Pipeline(Meltano):
     def environment(self) -> dict[str, str]:
         """The environment of its runs."""
         return {**self._env}
-
-    def pipe_state(self, command: str) -> None:
-        """Pipe the state through a command, as the page about the state does."""
-        line = (
-            f"meltano state get {self._state_id} | {command} | "
-            f"meltano state set --force {self._state_id} --input-file /dev/stdin"
-        )
-        typed(line, PROJECT, **{n: v for n, v in self._env.items() if n != "PATH"})
 
     def kept_state(
         self, column: Literal["partial_state", "completed_state"] = "completed_state"

@@ -14,10 +14,6 @@ from tests.support.rows import instant
 Rows = dict[str, dict[str, Any]]
 """The rows of a table by their id."""
 
-_COLUMNS = """
-    SELECT table_name, column_name, data_type, is_nullable
-    FROM information_schema.columns WHERE table_schema = %s ORDER BY 1, 2
-"""
 _TABLES = "SELECT table_name FROM information_schema.tables WHERE table_schema = %s"
 
 
@@ -59,9 +55,3 @@ def tables_of(postgres: Postgres, schema: str) -> dict[str, Rows]:
     with postgres.connect() as connection:
         names = [name for (name,) in connection.execute(_TABLES, [schema]).fetchall()]
     return {name: rows_by_id(postgres, schema, name) for name in names}
-
-
-def types_of(postgres: Postgres, schema: str) -> list[tuple[str, ...]]:
-    """Return table, name, type and nullability of all columns of a schema."""
-    with postgres.connect() as connection:
-        return connection.execute(_COLUMNS, [schema]).fetchall()

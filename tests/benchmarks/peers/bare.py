@@ -12,7 +12,7 @@ import urllib3
 class _Config(msgspec.Struct):
     base_url: str
     api_key: str
-    slices: list[str] = []
+    slices: list[str]
 
 
 class _Cursor(msgspec.Struct):
@@ -27,22 +27,21 @@ class _Page(msgspec.Struct):
 
 class _Reader:
     def __init__(self, config: _Config) -> None:
-        threads = max(1, len(config.slices))
+        threads = len(config.slices)
         self._pool = urllib3.connection_from_url(config.base_url, maxsize=threads)
         self._headers = {
             "Authorization": f"Bearer {config.api_key}",
             "Content-Type": "application/json",
         }
 
-    def read(self, text: str | None) -> None:
-        """Print the leads of a slice, or all."""
+    def read(self, text: str) -> None:
+        """Print the leads of a slice."""
         decoder = msgspec.json.Decoder(_Page)
         encoder = msgspec.json.Encoder()
         cursor: dict[str, Any] = {"limit": 100}
-        fields: dict[str, Any] = {"cursor": cursor}
-        if text is not None:
-            start, end = text.split("/")
-            fields["date_found"] = {"start_time": start, "end_time": end}
+        start, end = text.split("/")
+        found = {"start_time": start, "end_time": end}
+        fields = {"cursor": cursor, "date_found": found}
         more = True
         while more:
             page = decoder.decode(self._fetch(encoder.encode(fields)))
@@ -60,10 +59,9 @@ class _Reader:
 def main(path: str) -> None:
     """Print all leads."""
     config = msgspec.json.decode(Path(path).read_bytes(), type=_Config)
-    slices: list[str | None] = [*config.slices] or [None]
     reader = _Reader(config)
-    with ThreadPoolExecutor(len(slices)) as threads:
-        for _ in threads.map(reader.read, slices):
+    with ThreadPoolExecutor(len(config.slices)) as threads:
+        for _ in threads.map(reader.read, config.slices):
             pass
 
 

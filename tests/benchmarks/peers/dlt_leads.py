@@ -16,11 +16,9 @@ from dlt.destinations import postgres
 from dlt.sources.rest_api import rest_api_source
 
 
-def _resource(number: int, text: str | None) -> dict[str, Any]:
-    body: dict[str, Any] = {"cursor": {"limit": 100}}
-    if text is not None:
-        start, end = text.split("/")
-        body["date_found"] = {"start_time": start, "end_time": end}
+def _resource(number: int, text: str) -> dict[str, Any]:
+    start, end = text.split("/")
+    found = {"start_time": start, "end_time": end}
     return {
         "name": f"leads_{number}",
         "table_name": "leads",
@@ -29,7 +27,7 @@ def _resource(number: int, text: str | None) -> dict[str, Any]:
         "endpoint": {
             "path": "/v1/signals/leads",
             "method": "POST",
-            "json": body,
+            "json": {"cursor": {"limit": 100}, "date_found": found},
             "data_selector": "data",
         },
     }
@@ -38,7 +36,7 @@ def _resource(number: int, text: str | None) -> dict[str, Any]:
 def main(path: str) -> None:
     """Read or load all leads."""
     config = orjson.loads(Path(path).read_bytes())
-    slices: list[str | None] = config.get("slices") or [None]
+    slices = config["slices"]
     workers = str(len(slices))
     os.environ |= {
         "EXTRACT__WORKERS": workers,
@@ -58,7 +56,7 @@ def main(path: str) -> None:
     resources = [_resource(number, text) for number, text in enumerate(slices)]
     source = rest_api_source(
         {"client": client, "resources": resources},
-        parallelized=len(slices) > 1,
+        parallelized=True,
         max_table_nesting=0,
     )
     if "database" in config:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import yaml
 
-from tap_leadintent.demo.postgres import Postgres
 from tap_leadintent.sandbox import Sandbox
 from tests.support.dbt import ALL_IS_WELL, REQUIREMENTS, assert_opened, run_dbt
 from tests.support.environments import build
@@ -18,7 +17,7 @@ from tests.support.in_process import typed_catalog
 from tests.support.pages import ROOT, section, settings_of_tap
 from tests.support.postgres import rows_of
 from tests.support.runs import SINCE
-from tests.support.targets import run_target
+from tests.support.schemas import Schema
 
 STAGING = ROOT / "docs/examples/dbt/models/staging/staging.yml"
 MODELS = yaml.safe_load(STAGING.read_text("utf-8"))["models"]
@@ -38,10 +37,13 @@ LOADS: dict[str, list[Json]] = {
 
 
 BEHIND = """
-    UPDATE {}.loads SET complete_to = complete_to - INTERVAL '40 days'
+    UPDATE tap_leadintent.loads SET complete_to = complete_to - INTERVAL '40 days'
     WHERE time_range = 'latest_signal'
 """
-AGE = "UPDATE {}.{} SET _sdc_extracted_at = _sdc_extracted_at - INTERVAL '40 days'"
+AGE = """
+    UPDATE tap_leadintent.{}
+    SET _sdc_extracted_at = _sdc_extracted_at - INTERVAL '40 days'
+"""
 
 
 @pytest.fixture(scope="module")
@@ -54,43 +56,41 @@ class Project:
     """The example project, and runs of the tap that load its tables."""
 
     tap: RunTap
-    postgres: Postgres
+    schema: Schema
     programs: Path
-    folder: Path
 
     def load(self, *configs: Json) -> None:
         """Run the tap once with each configuration; the first run has no state."""
-        place = {"sqlalchemy_url": self.postgres.url}
-        place["default_target_schema"] = self.folder.name
         state = None
         for given in configs:
             config = {"start_date": SINCE, **given}
             is_typed = config.pop(TYPED, False)
-            catalog = typed_catalog(self.folder, config) if is_typed else None
+            catalog = typed_catalog(self.schema.folder, config) if is_typed else None
             run = self.tap(config, state=state, catalog=catalog).succeeded()
-            run_target(self.folder, "target-postgres", place, run.stdout)
+            self.schema.load(run)
             state = run.state
 
     def dbt(self, *command: str, **variables: Any) -> str:
         """Run a command of dbt with variables of the project; return what it prints."""
         options = ("--vars", json.dumps(variables))
-        with self.postgres.connect() as connection:
+        schema, folder = self.schema, self.schema.folder
+        with schema.postgres.connect() as connection:
             place = {"POSTGRES_HOST": connection.info.host}
-        place["LEADINTENT_SCHEMA"] = self.folder.name
-        return run_dbt(self.programs, self.folder, *command, *options, variables=place)
+        place["LEADINTENT_SCHEMA"] = folder.name
+        return run_dbt(self.programs, folder, *command, *options, variables=place)
 
     def rows(self, model: str) -> list[Json]:
         """Return the rows of a model."""
-        return rows_of(self.postgres, f"{self.folder.name}_staging", model)
+        return rows_of(
+            self.schema.postgres, f"{self.schema.folder.name}_staging", model
+        )
 
 
 @pytest.fixture
-def project(
-    tap: RunTap, sandbox: Sandbox, postgres: Postgres, programs: Path, tmp_path: Path
-) -> Project:
+def project(tap: RunTap, sandbox: Sandbox, schema: Schema, programs: Path) -> Project:
     # References between streams point to records of the sandbox's default sizes.
     sandbox.configure(api_key=API_KEY)
-    return Project(tap, postgres, programs, tmp_path)
+    return Project(tap, schema, programs)
 
 
 @pytest.mark.parametrize("loads", LOADS.values(), ids=LOADS)
@@ -175,15 +175,13 @@ def test_the_age_of_rows_shows_stale_sources_and_leads_that_are_gone(
     clock = datetime.now(UTC).isoformat()
     sandbox.configure(api_key=API_KEY, clock=clock)
     project.load({**config, "load_receipts": True})
-    with project.postgres.connect() as connection:
-        for table in ("leads", "signal_agents"):
-            connection.execute(AGE.format(project.folder.name, table).encode())
+    for table in ("leads", "signal_agents"):
+        project.schema.ask(AGE.format(table))
     freshness = ("source", "freshness")
     printed = project.dbt(*freshness, load_receipts=True)
     assert "ERROR STALE freshness of leadintent.signal_agents" in printed
     assert "PASS freshness of leadintent.loads" in printed
-    with project.postgres.connect() as connection:
-        connection.execute(BEHIND.format(project.folder.name).encode())
+    project.schema.ask(BEHIND)
     printed = project.dbt(*freshness, load_receipts=True)
     assert "ERROR STALE freshness of leadintent.loads" in printed
     gone = {lead["id"] for lead in raw_records(sandbox, "leads")[:3]}

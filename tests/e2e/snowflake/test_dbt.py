@@ -16,9 +16,8 @@ def test_staging_models_open_leads_and_observations(
     sandbox: Sandbox, warehouse: SnowflakeWarehouse, tmp_path: Path
 ) -> None:
     sandbox.configure(api_key=API_KEY, sizes={"leads": 100, "observations": 100})
-    schema = "TYPED"
-    typing = {"TAP_LEADINTENT_INFER_COLUMNS": "true"}
-    Pipeline(warehouse, sandbox, schema, **typing).run()
+    schema = "MODELS"
+    Pipeline(warehouse, sandbox, schema).run()
     output = {
         "type": "snowflake",
         "account": "fakesnow",
