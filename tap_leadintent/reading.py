@@ -4,6 +4,7 @@ A window counts as covered as soon as its rows have been written. What cannot be
 a hole: newer windows are read all the same, and the stream fails at its end.
 """
 
+import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -26,6 +27,9 @@ from tap_leadintent.replication.source import key_mark
 from tap_leadintent.run_stream import RunStream
 from tap_leadintent.singer.log import summarize
 from tap_leadintent.times import format_instant
+
+_LOAD_SCHEMA = "MELTANO_EXTRACT__LOAD_SCHEMA"
+"""The variable in which Meltano names the schema that its loader writes to."""
 
 
 @dataclass(kw_only=True)
@@ -154,6 +158,7 @@ class Reading:
             return [self._list]
         self._warn_of_state()
         bookmark.key_mark = key_mark(stream.config["api_key"])
+        bookmark.load_schema = os.environ.get(_LOAD_SCHEMA, bookmark.load_schema)
         plan = make_plan(
             scope_of(stream.config, self.ranges),
             bookmark.coverage,
@@ -183,6 +188,12 @@ class Reading:
                 "api_key has changed since the last run; if it belongs to another "
                 "organization, use a separate state for it; if it may read more, "
                 "forget the coverage (tap-leadintent-state forget)"
+            )
+        schema = os.environ.get(_LOAD_SCHEMA, "")
+        if schema and bookmark.load_schema not in {"", schema}:
+            stream.run_context.warn_once(
+                f"Run once with --full-refresh to have all rows in the schema {schema}:"
+                f" the rows of earlier runs are in {bookmark.load_schema}"
             )
         ends = [end for covered in bookmark.coverage.values() for _, end in covered]
         if (newest := max(ends, default=0)) > stream.run_began:

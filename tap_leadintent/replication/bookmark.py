@@ -1,9 +1,10 @@
 """Reads and writes what a stream's state says about its time ranges.
 
-The state holds one list of `{"range", "from", "to", "source", "filters", "key"}`, in
-which `source` is an address, and `filters` and `key` are hashes. It is one list because
-Meltano merges states key by key but replaces a list as one value. An entry with `hole`
-is an interval that could not be read. The newest entry of a range has `settled` if its
+The state holds one list of `{"range", "from", "to", "source", "filters", "key",
+"schema"}`, in which `source` is an address, `filters` and `key` are hashes, and
+`schema` is where the loader wrote. It is one list because Meltano merges states key by
+key but replaces a list as one value. An entry with `hole` is an interval that could not
+be read. The newest entry of a range has `settled` if its
 end is not to be read again. One entry has the figures of `Caps`.
 
 A run reads and writes the entries of its own source. It keeps the latest entries of
@@ -79,6 +80,10 @@ class Bookmark:
     """`key_mark` of the API key that the source was last read with, empty if it is
     unknown; the run sets that of its own key."""
 
+    load_schema: str = ""
+    """The schema of the database that the loader wrote to in the last run, empty if it
+    is unknown; the run sets that of its own."""
+
     former: Source | None = None
     """The state's last source, if the state covers nothing of this run's source. The
     command `tap-leadintent-state` uses it."""
@@ -115,7 +120,10 @@ class Bookmark:
         except ValueError as error:
             bookmark.problem = f"its state is damaged ({error})"
         own = by_source.pop(source)
-        bookmark.key_mark = next((str(e["key"]) for e in own if "key" in e), "")
+        bookmark.key_mark, bookmark.load_schema = (
+            next((str(each[name]) for each in own if name in each), "")
+            for name in ("key", "schema")
+        )
         if by_source and not bookmark.problem and not bookmark.coverage:
             bookmark.former = next(iter(by_source))
             bookmark.problem = (
@@ -209,4 +217,5 @@ class Bookmark:
         start, end = map(format_instant, interval)
         entry = {"range": name, "from": start, "to": end, "source": self.source.address}
         entry |= {"filters": self.source.filters, "key": self.key_mark}
+        entry["schema"] = self.load_schema
         return {name: text for name, text in entry.items() if text}

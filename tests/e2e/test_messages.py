@@ -107,6 +107,10 @@ OF_THE_STATE = {
     "api_key has changed since the last run; if it belongs to another organization, use a separate state for it; if it may read more, forget the coverage (tap-leadintent-state forget)": warned(
         state=covering(key="00000000")
     ),
+    "Run once with --full-refresh to have all rows in the schema marts: the rows of earlier runs are in raw": warned(
+        state=covering(schema="raw"),
+        environment={"MELTANO_EXTRACT__LOAD_SCHEMA": "marts"},
+    ),
     "Everything is read from scratch, as base_url was https://other.example.com in the last run and is http://… now; what was covered before is kept": warned(
         state=covering(source="https://other.example.com")
     ),
