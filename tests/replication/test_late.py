@@ -39,8 +39,7 @@ def late_leads(draw: Random, days: int) -> list[Lead]:
         pytest.param([HOUR] * 30 + [3 * DAY], 9, id="with pauses"),
     ],
 )
-@pytest.mark.parametrize("first_when_found", [False, True])
-@pytest.mark.parametrize("kills", [False, True])
+@pytest.mark.parametrize(("first_when_found", "kills"), [(False, False), (True, True)])
 def test_a_late_record_is_loaded_within_twice_its_lateness(
     pauses: list[int], days: int, *, first_when_found: bool, kills: bool
 ) -> None:

@@ -102,7 +102,7 @@ def test_a_late_record_is_read_soon_after_it_appears(
 ) -> None:
     """At most twice as late as it is, or with the next run, however runs come."""
     before, now = 0, 0
-    for pause in [*pauses, *[DAY] * 80]:
+    for pause in [*pauses, *[DAY] * 140]:
         before, now = now, now + pause
         begin = before - seconds_to_read_again(before, now, 30 * DAY)
         if begin <= found <= now and found + late <= now:

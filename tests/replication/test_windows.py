@@ -31,8 +31,13 @@ UNEVEN, ENDS_EMPTY = Server(is_uneven=True), Server(ends_empty=True)
 
 
 @cache
+def history_of(shape: str, count: int) -> History:
+    return shaped(count, SHAPES[shape])
+
+
+@cache
 def played(shape: str, count: int, readers: int, server: Server) -> Played:
-    history = shaped(count, SHAPES[shape])
+    history = history_of(shape, count)
     return read(history, 0, YEAR, readers, server=server, widest=30 * DAY)
 
 
@@ -111,7 +116,7 @@ def test_pages_that_hold_little_do_not_make_chains_long() -> None:
 # What a scheduled run finds
 
 
-@pytest.mark.parametrize("readers", [1, 4, 8, 32])
+@pytest.mark.parametrize("readers", [1, 8, 32])
 @pytest.mark.parametrize("server", [PLAIN, ENDS_EMPTY])
 @pytest.mark.parametrize("batches", BATCHES)
 def test_an_increment_needs_few_more_requests_than_one_chain(
@@ -120,8 +125,8 @@ def test_an_increment_needs_few_more_requests_than_one_chain(
     """What lies in the very second of an edge counts twice: it has to be read twice."""
     for new in (0, 20, 101, 150, 301, 1001, 3001, 5003, 10_007):
         chain = least(new, server)
-        for length in (3600, DAY, 7 * DAY, 29 * DAY):
-            for seed in range(3):
+        for length in (3600, DAY, 29 * DAY):
+            for seed in range(2):
                 found = increment(length, new, *BATCHES[batches], seed)
                 caps = Caps(PAGE, longest=2_600, page=PAGE)
                 one = read(

@@ -6,8 +6,10 @@ tap's requests to it.
 
 import json
 import math
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from operator import itemgetter
 from typing import Any
 
 from tap_leadintent.streams import STREAMS
@@ -101,6 +103,10 @@ class Api:
     requests: list[dict[str, Any]] = field(default_factory=list)
     refused: list[dict[str, Any]] = field(default_factory=list)
     """Requests that failed because of their range."""
+    _by_time: dict[bool, list[tuple[float, Lead]]] = field(default_factory=dict)
+    """The leads by when they were found, and by the times of their signals."""
+    _known: list[Lead] = field(default_factory=list)
+    """The leads that `_by_time` is made of."""
 
     def version(self, lead: Lead, span: tuple[float, float] = EVER) -> int | None:
         """Return the version of a lead that is current, or the newest of a span."""
@@ -189,10 +195,7 @@ class Api:
 
         rows = []
         by_found = name == "date_found"
-        for lead in self.leads:
-            # Few leads are inside, so this comes before what takes longer.
-            if by_found and not is_inside(lead.found_at):
-                continue
+        for lead in self._near(start, end, by_found=by_found):
             span = (start, end) if name == "latest_signal" else EVER
             number = self.version(lead, span)
             if number and self.first_when_found and by_found:
@@ -204,6 +207,25 @@ class Api:
             if is_inside(time):
                 rows.append((time, lead.id, number, observed))
         return rows
+
+    def _near(self, start: float, end: float, *, by_found: bool) -> list[Lead]:
+        """Return the leads that a range may hold, so that few are looked at."""
+        if self.ignores_start or end > self.shows_all_after:
+            return self.leads
+        if not self._by_time or self._known != self.leads:
+            self._known = [*self.leads]
+            self._by_time = {
+                True: [(one.found_at, one) for one in self.leads],
+                False: [
+                    (v.observed_at, one) for one in self.leads for v in one.versions
+                ],
+            }
+            for times in self._by_time.values():
+                times.sort(key=itemgetter(0))
+        times = self._by_time[by_found]
+        first = bisect_left(times, start, key=itemgetter(0))
+        after = bisect_right(times, end, key=itemgetter(0))
+        return [*{one.id: one for _, one in times[first:after]}.values()]
 
 
 def lead(number: int, found: float, *observed: float) -> Lead:

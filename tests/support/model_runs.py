@@ -12,8 +12,10 @@ import requests
 import time_machine
 import urllib3
 from requests.adapters import BaseAdapter
+from typing_extensions import override
 
 from tap_leadintent.api.limits import Limits
+from tap_leadintent.run import AnyStream
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.model import DAY, EPOCH, RANGES, Api, iso
 from tests.support.store import KilledError, Store
@@ -76,7 +78,7 @@ def connect(
     tap: TapLeadIntent, api: Api, note_time: Callable[[], object] = lambda: None
 ) -> None:
     """Let a tap send its requests to the model; each request takes time."""
-    session = tap.streams["leads"].run_context.session
+    session = next(iter(tap.streams.values())).run_context.session
     session.mount("https://", Adapter(api, note_time))
 
 
@@ -110,6 +112,12 @@ def run(  # noqa: PLR0913
 
         limits = Limits(monotonic=lambda: api.now, longest_backoff=0)
 
+        @override
+        def discover_streams(self) -> list[AnyStream]:
+            """Leave out what is not read, as each stream takes time to set up."""
+            found = super().discover_streams()
+            return [stream for stream in found if stream.name in selected]
+
     store.begin(killed_after)
     began = EPOCH + api.now + clock_ahead
     with time_machine.travel(began, tick=False) as clock:
@@ -121,7 +129,7 @@ def run(  # noqa: PLR0913
         )
         connect(tap, api, lambda: clock.move_to(EPOCH + api.now + clock_ahead))
         for stream in tap.streams.values():
-            stream.selected = stream.name in selected
+            stream.selected = True
         try:
             tap.sync_all()
         except KilledError:

@@ -121,13 +121,15 @@ class Server:
 
     def pages(self, start: int, end: int, held: int) -> list[int]:
         """Return how many records each page holds."""
-        draw, pages = Random(start * 31 + end), []  # noqa: S311
+        pages: list[int] = []
+        draw = Random(start * 31 + end) if self.is_uneven else None  # noqa: S311
         while held:
-            luck = draw.random() if self.is_uneven else 1.0
+            luck = draw.random() if draw else 1.0
             size = 0 if luck < 0.15 else self.served
-            size = min(held, draw.randrange(1, size) if 0.15 <= luck < 0.3 else size)
-            pages.append(size)
-            held -= size
+            if draw and 0.15 <= luck < 0.3:
+                size = draw.randrange(1, size)
+            pages.append(min(held, size))
+            held -= pages[-1]
         return [*pages, 0] if self.ends_empty or not pages else pages
 
 
