@@ -59,8 +59,14 @@ class _Envelope(msgspec.Struct):
     cursor: Cursor
 
 
+class _OnlyCursor(Cursor, forbid_unknown_fields=True):
+    """The cursor without other fields."""
+
+
 class _OnlyEnvelope(_Envelope, forbid_unknown_fields=True):
     """The envelope without other fields, as most pages have it."""
+
+    cursor: _OnlyCursor
 
 
 class IncompletePageError(ValueError):

@@ -189,6 +189,7 @@ def page_with(beside: Json) -> Page:
         ({"meta": {"timed_out": True}}, "meta.timed_out"),
         ({"meta": {"page": 1, "incomplete_results": True}}, "meta.incomplete_results"),
         ({"result": {"error": "shard 3"}}, "result.error"),
+        ({"cursor": {"has_more": False, "partial": True}}, "cursor.partial"),
     ],
     ids=str,
 )

@@ -2,6 +2,7 @@
 
 import json
 import signal
+import time
 from itertools import islice
 from threading import Thread
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 import pytest
 from singer_sdk.singerlib import RecordMessage
 
+from tap_leadintent.replication.reader import Reader
 from tap_leadintent.singer.errors import RunError
 from tap_leadintent.tap import TapLeadIntent
+from tests.support.helpers import leads_with
 from tests.support.model import DAY, HOUR, Api, second, steady
 from tests.support.model_runs import CONFIG, DEFAULTS, connect, run
 from tests.support.store import Store
@@ -95,3 +98,19 @@ def test_fewer_threads_than_wanted_are_enough_if_there_is_one(
     with pytest.raises(RunError, match="system allows no thread"):
         run(api, store, EIGHT)
     assert len(store.rows) == (50 if most else 0)
+
+
+def test_a_list_that_looks_cut_does_not_fail_when_it_is_written_before_the_verdict(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settle = Reader._settle  # noqa: SLF001
+
+    def late(*arguments: Any) -> None:
+        time.sleep(0.2)
+        settle(*arguments)
+
+    monkeypatch.setattr(Reader, "_settle", late)
+    api, store = Api(now=9 * DAY, leads=steady(50)), Store()
+    full = leads_with(replication_method="FULL_TABLE")
+    assert run(api, store, EIGHT, catalog=full)
+    assert len(store.rows) == 50
