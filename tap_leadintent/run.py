@@ -21,8 +21,11 @@ from tap_leadintent.singer.log import summarize
 AnyStream = LeadIntentStream | Loads
 
 _MAX_TEXT = 250
-"""Characters of each failure in the last line of a run. The line of the stream has all
+"""Characters of the failure in the last line of a run. The line of the stream has all
 of its text, and what to do stands at its beginning."""
+
+_MAX_TEXTS = 170
+"""Characters of several failures together, as an alert may show 200 of the line."""
 
 
 def sync_streams(streams: Sequence[AnyStream]) -> None:
@@ -160,6 +163,6 @@ def _by_message(failed: Mapping[str, errors.StreamError]) -> Iterator[str]:
     for message, alike in names.items():
         # With several failures, their details would hide what to do about the last.
         text = str(failed[alike[0]]) if len(names) == 1 else message
-        text = summarize(text, len(text) + 1)
-        shortened = text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}…"
-        yield f"{', '.join(alike)}: {shortened}"
+        text = f"{', '.join(alike)}: {summarize(text, len(text) + 1)}"
+        most = _MAX_TEXT if len(names) == 1 else _MAX_TEXTS // len(names)
+        yield text if len(text) <= most else f"{text[:most]}…"

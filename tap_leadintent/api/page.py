@@ -128,7 +128,7 @@ class Page:
         except ValueError:
             envelope, is_repaired = _decode(_envelope_decoder, content)
             fields, _ = _decode(_fields_decoder, content)
-            del fields["data"], fields["cursor"]
+            del fields["data"]
         if failure := failure_in(fields):
             raise IncompletePageError(f"the field {failure} says so")
         raw, cursor = envelope.data or [], envelope.cursor
@@ -136,7 +136,9 @@ class Page:
             raise ValueError("its data is null, though there is more")
         if len(raw) > MAX_RECORDS:
             raise ValueError(f"it has {len(raw):,} records")
-        return cls(raw, cursor, content, is_repaired, [*fields], total_in(fields))
+        total = total_in(fields)
+        fields.pop("cursor", None)
+        return cls(raw, cursor, content, is_repaired, [*fields], total)
 
     def as_last(self) -> Self:
         """Return the page without the promise of another one."""

@@ -63,6 +63,14 @@ class Search:
         older = (each for each in self.ledger if each.start < unread.start)
         return any(each.state is State.FAILED for each in older)
 
+    @property
+    def planned(self) -> int | None:
+        """How many windows may be planned ahead; None for any number.
+
+        After that, a width that failures have narrowed is wider.
+        """
+        return None if self.width == self.widest else _READ_IN_A_ROW
+
     def retries_of(self, seconds: int) -> float:
         """Return how often requests are repeated that try a new width.
 
@@ -105,12 +113,15 @@ class Search:
     def _cut(self, window: Window) -> list[Window]:
         start, end, seconds = window.start, window.end, window.seconds
         hole_start, hole_end = self._hole
-        beside = hole_end - hole_start if hole_end == start else 0
+        if hole_end != start:
+            hole_start = start
+        # A window that fails beside a hole makes it twice as long, up to the limit.
+        beside = min(start - hole_start, _LONGEST_HOLE - (start - hole_start))
         finest = 1 if window.records else _MINUTE
         if window.is_known_hole:
             return self._narrow(window)
         if seconds <= max(finest, beside):
-            self._leave(window, start - beside)
+            self._leave(window, hole_start)
             return []
         if beside:
             edges = [start, start + beside, end]

@@ -139,12 +139,13 @@ class Windows:
             self._line = self._probes(unread.start, unread.end, _PARTS)
         elif not density:
             # Nothing was found before these intervals, so each is probed completely.
-            self._line = [
+            probes = [
                 probe
                 for each in self.ledger.unread()
                 if not self._density.before(each.start)
                 for probe in self._probes(each.start, each.end, 1)
             ]
+            self._line = probes[: self._search.planned]
         else:
             self._line = [self._ordinary(unread, density)]
         return self.next()

@@ -134,7 +134,7 @@ OF_ALL_STREAMS = {
         config={"api_key": "wrong-7c2e-9d41"},
         catalog=only("leads", "observations", "signal_agents"),
     ),
-    "2 of 2 streams failed: custom_signals: deselect this stream, or ask for access: this key may not read this endpoint; leads: lower page_size (now 100): the request is too large for the API…": Case(
+    "2 of 2 streams failed: custom_signals: deselect this stream, or ask for access: this key may not read this e…; leads: lower page_size (now 100): the request is too large for the API": Case(
         catalog=only("custom_signals", "leads"),
         state=covering(),
         faults=[

@@ -137,11 +137,11 @@ def _days(body: dict[str, Any]) -> float:
     return (end - start) / DAY
 
 
-@pytest.mark.parametrize("max_retries", [1, 8])
-def test_ten_bad_gateways_at_the_start(max_retries: int) -> None:
+@pytest.mark.parametrize(("failures", "max_retries"), [(2, 1), (10, 1), (10, 8)])
+def test_bad_gateways_at_the_start(failures: int, max_retries: int) -> None:
     """Either the run goes on, or it fails soon and clearly."""
     leads = [lead(n, n * 16 * DAY) for n in range(60)]
-    api = OddApi(now=1000 * DAY, leads=leads, failing=[502] * 10)
+    api = OddApi(now=1000 * DAY, leads=leads, failing=[502] * failures)
     store, config = Store(), {**FULL, "max_retries": max_retries}
     while api.failing:
         try:

@@ -58,7 +58,7 @@ def failed_run(
     return len(api.requests) + len(api.refused) - before
 
 
-@pytest.mark.parametrize("seconds", [0, HOUR, 2 * HOUR])
+@pytest.mark.parametrize("seconds", [0, HOUR, 10_000])
 def test_a_time_that_cannot_be_read_stops_nothing_and_costs_little(
     log: pytest.LogCaptureFixture,
     seconds: int,

@@ -2,9 +2,8 @@
 
 import json
 import signal
-import time
 from itertools import islice
-from threading import Thread
+from threading import Semaphore, Thread
 from typing import Any
 
 import pytest
@@ -103,13 +102,20 @@ def test_fewer_threads_than_wanted_are_enough_if_there_is_one(
 def test_a_list_that_looks_cut_does_not_fail_when_it_is_written_before_the_verdict(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    settle = Reader._settle  # noqa: SLF001
+    settle, take_out = Reader._settle, Reader._take_out  # noqa: SLF001
+    taken = Semaphore(0)
 
     def late(*arguments: Any) -> None:
-        time.sleep(0.2)
+        for _ in range(50 // CONFIG["page_size"]):
+            taken.acquire(timeout=0.2)
         settle(*arguments)
 
+    def note(*arguments: Any, **options: Any) -> Any:
+        taken.release()
+        return take_out(*arguments, **options)
+
     monkeypatch.setattr(Reader, "_settle", late)
+    monkeypatch.setattr(Reader, "_take_out", note)
     api, store = Api(now=9 * DAY, leads=steady(50)), Store()
     full = leads_with(replication_method="FULL_TABLE")
     assert run(api, store, EIGHT, catalog=full)
