@@ -139,13 +139,12 @@ class Windows:
             self._line = self._probes(unread.start, unread.end, _PARTS)
         elif not density:
             # Nothing was found before these intervals, so each is probed completely.
-            probes = [
+            self._line = [
                 probe
                 for each in self.ledger.unread()
                 if not self._density.before(each.start)
                 for probe in self._probes(each.start, each.end, 1)
             ]
-            self._line = probes[: self._search.planned]
         else:
             self._line = [self._ordinary(unread, density)]
         return self.next()
@@ -269,10 +268,13 @@ class Windows:
         return [_Wanted(*p, max_pages) for p in self._equal_parts(start, end, count)]
 
     def _equal_parts(self, start: int, end: int, count: int) -> list[Interval]:
-        """Cut an interval into equal parts, or into more if they are too wide."""
+        """Cut an interval into equal parts, or into more if they are too wide.
+
+        While failures narrow the width, these are only the first of them.
+        """
         count = max(count, ceil((end - start) / self._search.width))
         edges = sorted({start + (end - start) * n // count for n in range(count + 1)})
-        return [*pairwise(edges)]
+        return [*pairwise(edges)][: self._search.planned]
 
     def _begin(self, wanted: _Wanted) -> Window | None:
         """Begin a window; it is shorter than wanted if that is too wide."""
