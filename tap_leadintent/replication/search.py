@@ -117,6 +117,7 @@ class Search:
             hole_start = start
         # A window that fails beside a hole makes it twice as long, up to the limit.
         beside = min(start - hole_start, _LONGEST_HOLE - (start - hole_start))
+        beside = max(beside, _MINUTE) if hole_start < start else 0
         finest = 1 if window.records else _MINUTE
         if window.is_known_hole:
             return self._narrow(window)
