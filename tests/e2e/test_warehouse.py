@@ -22,7 +22,7 @@ def assert_reads_well(bookmarks: dict[str, Any], source: str) -> None:
         entries = bookmark.get("coverage", [])
         figures = {"longest", "page"}  # of the queries, in one entry
         assert [entry.keys() - figures for entry in entries] == len(entries) * [
-            {"range", "from", "to", "source", "key"}
+            {"range", "from", "to", "source", "key", "schema"}
         ]
         declared = declared_stream(stream)
         ranges = declared.ranges if declared.is_incremental else ()
