@@ -153,7 +153,7 @@ SCHEMA = th.PropertiesList(
     th.Property(
         "batch_config",
         th.CustomType(_batch_settings()),
-        description="Passes rows to the loader in files. This is faster for hundreds "
-        "of thousands of rows, and the loader must read their format.",
+        description="Passes rows to the loader in files, which it must be able to "
+        "read. docs/warehouses.md says what was tried.",
     ),
 ).to_dict()

@@ -68,7 +68,7 @@ def time() -> str:
     for axes, name, column in zip(
         both, ("date_found", "latest_signal"), (1, 2), strict=True
     ):
-        axes.axvspan(_AGE, _NEW, facecolor=_AGAIN, alpha=0.15, linewidth=0)
+        axes.axvspan(_AGE, _NEW, facecolor=_AGAIN, alpha=0.3, linewidth=0)
         axes.axvspan(_NEW, 1, facecolor=_OWN, alpha=0.4, linewidth=0)
         for row, lead in enumerate(_LEADS):
             axes.axhline(row, color=_OTHER, linewidth=0.5)

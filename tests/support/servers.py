@@ -3,7 +3,7 @@
 import socket
 import ssl
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from socketserver import BaseRequestHandler, ThreadingTCPServer
 from threading import Thread
@@ -85,20 +85,6 @@ def serving(*parts: bytes) -> Handle:
                 connection.sendall(part)
 
     return handle
-
-
-@contextmanager
-def silent_server() -> Iterator[str]:
-    """Yield the host and port of what accepts no more connections, and refuses none."""
-    with ExitStack() as stack:
-        server = stack.enter_context(socket.socket())
-        server.bind(("127.0.0.1", 0))
-        server.listen(0)
-        for _ in range(4):
-            client = stack.enter_context(socket.socket())
-            client.setblocking(False)  # noqa: FBT003
-            client.connect_ex(server.getsockname())
-        yield "{}:{}".format(*server.getsockname())
 
 
 def make_certificate(folder: Path) -> Path:
