@@ -181,6 +181,41 @@ def test_an_unknown_name_is_found_before_the_first_request(
     assert not sandbox.requests()
 
 
+@pytest.mark.parametrize(
+    ("sets", "given", "problem"),
+    [
+        (
+            {"__filter__": "title == config['name']"},
+            {},
+            """__filter__: name: {}; {} '{{"name": "…"}}'""",
+        ),
+        (
+            {"x": "md5(config['salt'] + config['slat'])"},
+            {"salt": "s"},
+            """x: slat: {}; did you mean salt?; {} '{{"salt": "…", "slat": "…"}}'""",
+        ),
+    ],
+    ids=str,
+)
+def test_a_name_that_the_configuration_lacks_is_found_before_the_first_request(  # noqa: PLR0913, PLR0917 - fixtures
+    tap: RunTap, sandbox: Sandbox, config: Json, sets: Json, given: Json, problem: str
+) -> None:
+    maps = {"stream_maps": {"leads": sets}, "stream_map_config": given}
+    line = tap({**config, **maps}, catalog=only("leads")).failed()
+    command = "meltano config set tap-leadintent stream_map_config"
+    expected = problem.format("there is no such name in stream_map_config", command)
+    assert line == f"stream_maps.leads.{expected}"
+    assert not sandbox.requests()
+
+
+def test_an_expression_may_ask_whether_the_configuration_has_a_name(
+    load: Callable[..., Any],
+) -> None:
+    maps = {"x": "config['a'] if 'a' in config else 'none'", "y": "str('config')"}
+    row = load({"leads": maps})["leads"]["plain"]
+    assert (row["x"], row["y"]) == ("none", "config")
+
+
 def test_names_that_an_expression_may_use(load: Callable[..., Any]) -> None:
     expression = "[n for n in [config['a'], record['id'], _['id'], str(1)] if n]"
     maps = {"leads": {"x": expression, "title": "self", "y": "title or None"}}

@@ -5,6 +5,8 @@ each entry has a mapper of the SDK for itself here.
 """
 
 import ast
+import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -24,6 +26,10 @@ Record = dict[str, Any]
 _NAMES = {"_", "config", "fake", "record"}
 _NAMES |= {"__original_stream_name__", "__stream_name__"}
 """What each expression may name besides columns and functions."""
+
+_CONFIG = re.compile(r"""(?<![\w.'"])config\b(?:\[['"](\w+)['"]\])?""")
+"""A use of `stream_map_config`, and the name in it; without one, the expression may ask
+whether there is a name."""
 
 
 def build_mapper(tap: Tap, streams: Mapping[str, SingerStream]) -> sdk.PluginMapper:
@@ -56,7 +62,7 @@ def build_mapper(tap: Tap, streams: Mapping[str, SingerStream]) -> sdk.PluginMap
             elif type(made) is not sdk.SameRecordTransform:
                 maps[name][0] = (made, definition)
             if isinstance(made, sdk.CustomStreamMap) and _is_selected(tap, name):
-                unknown = _unknown_names(made, definition, columns[name])
+                unknown = _unknown_names(made, definition, columns[name], tap.name)
                 problems += (f"stream_maps.{entry}.{text}" for text in unknown)
     if problems:
         raise ConfigError("\n".join(map(summarize, dict.fromkeys(problems))))
@@ -113,7 +119,7 @@ def _complete(
 
 
 def _unknown_names(
-    made: sdk.CustomStreamMap, definition: Record, columns: Record
+    made: sdk.CustomStreamMap, definition: Record, columns: Record, tap: str
 ) -> Iterator[str]:
     for field, expression in definition.items():
         is_option = field.startswith("__") and field != sdk.MAPPER_FILTER_OPTION
@@ -127,3 +133,15 @@ def _unknown_names(
         used = dict.fromkeys(name.id for name in names)
         for problem in find_unknown_names(used, known, "column or function"):
             yield f"{field}: {problem}"
+        for problem in _unset_names(expression, made.map_config, tap):
+            yield f"{field}: {problem}"
+
+
+def _unset_names(expression: str, given: Record, tap: str) -> Iterator[str]:
+    names = _CONFIG.findall(expression)
+    if "" not in names:
+        values = json.dumps(dict.fromkeys([*given, *names], "…"), ensure_ascii=False)
+        command = f"meltano config set {tap} stream_map_config '{values}'"
+        what = "name in stream_map_config"
+        for problem in find_unknown_names(dict.fromkeys(names), given, what):
+            yield f"{problem}; {command}"
