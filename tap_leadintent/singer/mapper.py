@@ -5,7 +5,6 @@ each entry has a mapper of the SDK for itself here.
 """
 
 import ast
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -133,15 +132,9 @@ def _unknown_names(
         used = dict.fromkeys(name.id for name in names)
         for problem in find_unknown_names(used, known, "column or function"):
             yield f"{field}: {problem}"
-        for problem in _unset_names(expression, made.map_config, tap):
-            yield f"{field}: {problem}"
-
-
-def _unset_names(expression: str, given: Record, tap: str) -> Iterator[str]:
-    names = _CONFIG.findall(expression)
-    if "" not in names:
-        values = json.dumps(dict.fromkeys([*given, *names], "…"), ensure_ascii=False)
-        command = f"meltano config set {tap} stream_map_config '{values}'"
-        what = "name in stream_map_config"
-        for problem in find_unknown_names(dict.fromkeys(names), given, what):
-            yield f"{problem}; {command}"
+        asked = dict.fromkeys(_CONFIG.findall(expression))
+        values = ", ".join(f'"{name}": "…"' for name in made.map_config | asked)
+        command = f"meltano config set {tap} stream_map_config '{{{values}}}'"
+        given = asked if "" in asked else made.map_config
+        for problem in find_unknown_names(asked, given, "name in stream_map_config"):
+            yield f"{field}: {problem}; {command}"
