@@ -133,28 +133,31 @@ def test_what_is_deselected_is_not_flattened(load: Callable[..., Any]) -> None:
 
 # What fails
 
+ALLOW = "allow for values of other types or without parts: "
+
 
 @pytest.mark.parametrize(
-    ("sets", "expression", "what"),
+    ("sets", "expression", "do"),
     [
-        ({"__filter__": "company['new']"}, "company['new']", " (KeyError); a value "),
+        ({"__filter__": "company['new']"}, "company['new']", ALLOW),
         # What Python says of it would quote the value.
-        ({"number": "int(full_name)"}, "int(full_name)", " (ValueError); a value "),
+        ({"number": "int(full_name)"}, "int(full_name)", ALLOW),
         (
             *({"x": "signal['title']"}, "signal['title']"),
-            " where signal is null; write: signal['title'] if signal else None",
+            "write signal['title'] if signal else None: ",
         ),
     ],
     ids=str,
 )
 def test_an_expression_fails_at_the_first_record_without_its_values(  # noqa: PLR0913, PLR0917 - fixtures
-    tap: RunTap, sandbox: Sandbox, config: Json, sets: Json, expression: str, what: str
+    tap: RunTap, sandbox: Sandbox, config: Json, sets: Json, expression: str, do: str
 ) -> None:
     sandbox.configure(api_key=config["api_key"], sizes={"leads": 0})
     sandbox.insert("leads", PLAIN)
     done = tap({**config, "stream_maps": {"leads": sets}}, catalog=only("leads"))
     line = done.failed()
-    assert f"leads: the map expression {expression!r} failed on a record{what}" in line
+    text = f"the map expression {expression!r} failed on a record"
+    assert f"leads: {do}{text}" in line
     assert SECRET not in done.stdout + done.stderr
 
 

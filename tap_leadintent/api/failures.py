@@ -48,8 +48,8 @@ _FIREWALL = (
 )
 _FILTERS = "check {filters}: the API does not accept the request"
 _FIELDS = (
-    "look at Developer -> Request Logs in the dashboard, and ask the API's support: it "
-    "does not accept a request with {fields}"
+    "look at Developer -> Request Logs in the dashboard, and ask the API's support: "
+    "the API does not accept a request with {fields}"
 )
 _TOO_LARGE = "lower page_size (now {page_size}): the request is too large for the API"
 _REFUSED = f"the API refused the request; {SUPPORT}"

@@ -136,4 +136,5 @@ class Batches:
             # The message of a library may quote a record, which may be private.
             reason = getattr(error, "strerror", None) or type(error).__name__
             problem = f"batches cannot be written to {self._root} ({reason})"
-            raise BatchError(f"{problem}; see batch_config") from None
+            advice = "check batch_config.storage, and the right to write there"
+            raise BatchError(f"{advice}: {problem}") from None

@@ -19,8 +19,7 @@ _OPTIONS = {
     "write the schemas, without any request.",
     "catalog": "File with a catalog, which says what to load.",
     "state": "File with the last state, which says what has been loaded; without it, "
-    "everything is.",
-    "help": "Show this text.",
+    "everything is loaded.",
 }
 
 

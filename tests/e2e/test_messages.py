@@ -104,23 +104,23 @@ BEFORE_THE_FIRST_REQUEST = {
 }
 
 OF_THE_STATE = {
-    "api_key has changed since the last run; if it belongs to another organization, use a separate state for it; if it may read more, forget the coverage (tap-leadintent-state forget)": warned(
+    "If the key is of another organization, stop the run and use another state; if it may read more, forget the coverage (tap-leadintent-state forget): api_key has changed since the last run": warned(
         state=covering(key="00000000")
     ),
     "Run once with --full-refresh to have all rows in the schema marts: the rows of earlier runs are in raw": warned(
         state=covering(schema="raw"),
         environment={"MELTANO_EXTRACT__LOAD_SCHEMA": "marts"},
     ),
-    "Everything is read from scratch, as base_url was https://other.example.com in the last run and is http://… now; what was covered before is kept": warned(
+    "If base_url is wrong, stop the run and correct it. Everything is read from scratch, as base_url was https://other.example.com in the last run and is http://… now; what was covered before is kept": warned(
         state=covering(source="https://other.example.com")
     ),
-    "leads: The stream is read from scratch: its state was made for … with the filters 0123456789ab, not for … without filters; its coverage is kept": warned(
+    "leads: If filters is wrong, stop the run and correct it. The stream is read from scratch: its state was made for … with the filters 0123456789ab, not for … without filters; its coverage is kept": warned(
         state=covering(filters="0123456789ab")
     ),
-    "leads: The stream is read from scratch: its state is damaged (Invalid isoformat string: 'gestern')": warned(
+    "leads: There is nothing to do. The stream is read from scratch: its state is damaged ('gestern' is not a time)": warned(
         state=covering(to="gestern")
     ),
-    "leads: The stream is read from scratch: its state does not say what has been read": warned(
+    "leads: There is nothing to do. The stream is read from scratch: its state does not say what has been read": warned(
         state={"bookmarks": {"leads": {"replication_key_value": "2025-01-01"}}}
     ),
 }
@@ -157,7 +157,7 @@ OF_LEADS = {
     "check base_url, which is the root of the API without /v1: the API was not found at this address; if other streams can be read, deselect this one (HTTP 404 …: …)": Case(
         faults=[status(404)]
     ),
-    'look at Developer -> Request Logs in the dashboard, and ask the API\'s support: it does not accept a request with …cursor (HTTP 422 …: "is unknown")': Case(
+    'look at Developer -> Request Logs in the dashboard, and ask the API\'s support: the API does not accept a request with …cursor (HTTP 422 …: "is unknown")': Case(
         faults=[status(422, body={"error": {"detail": "is unknown", "x": "secret"}})],
     ),
     "lower page_size (now 100): the request is too large for the API (HTTP 413 …: …)": Case(
