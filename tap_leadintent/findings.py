@@ -59,7 +59,7 @@ class Finding(Enum):
         "of these to the key, as docs/recipes.md does with the sheet"
     )
     CAPPED = (
-        "Ask the API's support whether records are missing: a query ended after "
+        "Ask the API's support whether records are missing. A query ended after "
         "{names} with a page as full as the others, so the API may have left out more"
     )
 
