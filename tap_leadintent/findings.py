@@ -49,8 +49,8 @@ class Finding(Enum):
         "config set tap-leadintent _schema` adds columns, see docs/columns.md"
     )
     MISMATCH = (
-        "Some values do not match the types of their columns and are kept in "
-        "additional_properties instead: {counts}"
+        "See docs/columns.md if this stays. Some values do not match the types of "
+        "their columns and are kept in additional_properties instead: {counts}"
     )
     ENVELOPE = "Pages of the API also have {names}, which its description does not show"
     REPEATED_KEYS = (

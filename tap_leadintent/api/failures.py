@@ -81,7 +81,7 @@ _LATE = (
     "lower concurrency or page_size, or else raise request_timeout_seconds: the "
     "response of {host} was not complete within {seconds:g} s"
 )
-_CUT = f"lower page_size: {{host}} ended its response early; {SUPPORT}"
+_CUT = f"try later, or lower page_size: {{host}} ended its response early; {SUPPORT}"
 _NO_TLS = (
     "check the port in base_url, and whether it should begin with http:// (for this "
     "machine only): {host} does not speak TLS"

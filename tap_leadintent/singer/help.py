@@ -31,7 +31,7 @@ SDK_SETTINGS = {
     "flattening_enabled": "Whether fields of nested objects become columns.",
     "flattening_max_depth": "How many levels of objects become columns.",
     "flattening_max_key_length": "Most characters in the name of such a column.",
-    "flattening_separator": "What joins the names of its levels.",
+    "flattening_separator": "What joins the names of the levels.",
 }
 """Descriptions of the settings that the SDK adds."""
 

@@ -215,7 +215,7 @@ OF_A_RUN = {
     "leads: A record contained what no warehouse can store: U+0000 … U+FFFD, NaN … null, …": warned(
         faults=[page(r'{"id": "a", "title": "\u0000", "score": {"value": NaN}}')]
     ),
-    "leads: Some values do not match the types of their columns and are kept in additional_properties instead: 'signal_observed_at' in 1 record, 'title' in 1 record": warned(
+    "leads: See docs/columns.md if this stays. Some values do not match the types of their columns and are kept in additional_properties instead: 'signal_observed_at' in 1 record, 'title' in 1 record": warned(
         faults=[
             page('{"id": "a", "title": 5, "signal": {"observed_at": "1764081212345"}}')
         ]
@@ -246,7 +246,7 @@ OF_A_RUN = {
             )
         ],
     ),
-    "custom_signals: Read as FULL_TABLE: the API has no time range for this stream, so it cannot be INCREMENTAL": warned(
+    "custom_signals: Unset its replication-method INCREMENTAL: the API has no time range for this stream, so it is read as FULL_TABLE": warned(
         catalog=incremental("custom_signals")
     ),
     'leads: Check filters.leads, as no record matches: {"lead_country_codes": ["Germany"]}': warned(
