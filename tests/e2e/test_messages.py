@@ -166,6 +166,12 @@ OF_LEADS = {
     "check base_url, which is the root of the API without /v1, or ask its support: the API does not support this request (HTTP 501 …: …)": Case(
         faults=[status(501)]
     ),
+    "set base_url to the API itself: this address redirects to https://login.example.com/, perhaps for a login, and redirects are not followed (HTTP 302 …: …)": Case(
+        faults=[status(302, headers={"Location": "https://login.example.com/?s=1"})]
+    ),
+    "ask who runs the firewall or gateway in front of the API to let this machine through, or set user_agent: it refuses the request (HTTP 403 …: 22 bytes of HTML)": Case(
+        faults=[status(403, body="<html>Forbidden</html>")]
+    ),
     f"{TELL}: 1 record without id left out, everything else was read": Case(
         faults=[page('{"id": "a"}, {"title": "b"}')]
     ),
@@ -183,6 +189,12 @@ GAVE_UP = {
     ),
     "check base_url, which is the root of the API without /v1: the response is not a page of records; if this continues, ask the API's support (… HTTP 200 OK: Object missing required field `data`: 14 bytes of JSON with the fields items)": Case(
         faults=[status(200, body={"items": [1]})]
+    ),
+    "check base_url, which is the root of the API without /v1: the response is not a page of records; if this continues, ask the API's support (… HTTP 200 OK: Input data was truncated: … bytes)": Case(
+        faults=[{"kind": "truncate"}]
+    ),
+    "try later, or lower page_size: … ended its response early; if this continues, ask the API's support (… Connection reset by peer)": Case(
+        faults=[{"kind": "reset"}]
     ),
     'if this continues, ask the API\'s support: the API says that a page lacks records (… HTTP 200 OK: the field error says so: "shard 3")': Case(
         faults=[
