@@ -202,8 +202,8 @@ class LeadIntentStream(RunStream):
             self.logger.warning(text, name)
         if self.replication_method == REPLICATION_INCREMENTAL and not self.ranges:
             self.logger.warning(
-                "Read as FULL_TABLE: the API has no time range for this stream, so it "
-                "cannot be INCREMENTAL"
+                "Unset its replication-method INCREMENTAL: the API has no time range "
+                "for this stream, so it is read as FULL_TABLE"
             )
 
     @cached_property

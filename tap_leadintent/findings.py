@@ -36,21 +36,21 @@ class Finding(Enum):
     NO_KEY = "Records without {names} are left out"
     TOTAL = "Ask the API's support whether records are missing: {names}"
     OUTSIDE_FILTER = (
-        "Some records do not match the filter {names}, so the API may read it in "
-        "another way; ask the API's support"
+        "Ask the API's support how it reads the filter: some records "
+        "do not match the filter {names}"
     )
     OUTSIDE_RANGE = (
-        "Some records lie outside the requested range of {names}, so the API may use "
-        "another time zone or whole days, or ignore a bound, and other records may be "
-        "missing; ask the API's support"
+        "Ask the API's support whether records are missing: some "
+        "lie outside the requested range of {names}, so the API may use another time "
+        "zone or whole days, or ignore a bound"
     )
     UNKNOWN_FIELDS = (
         "{fields} without a column, only in additional_properties: {names}; `meltano "
         "config set tap-leadintent _schema` adds columns, see docs/columns.md"
     )
     MISMATCH = (
-        "Some values do not match the types of their columns and are kept in "
-        "additional_properties instead: {counts}"
+        "See docs/columns.md if this stays. Some values do not match the types of "
+        "their columns and are kept in additional_properties instead: {counts}"
     )
     ENVELOPE = "Pages of the API also have {names}, which its description does not show"
     REPEATED_KEYS = (
@@ -59,8 +59,8 @@ class Finding(Enum):
         "of these to the key, as docs/recipes.md does with the sheet"
     )
     CAPPED = (
-        "A query ended after {names} with a page as full as the others, so the API "
-        "may have left out further ones; if there are more, ask the API's support"
+        "Ask the API's support whether records are missing. A query ended after "
+        "{names} with a page as full as the others, so the API may have left out more"
     )
 
 

@@ -176,18 +176,20 @@ class Reading:
         former, source = bookmark.former, bookmark.source
         if former and former.address != source.address:
             stream.run_context.warn_once(
-                f"Everything is read from scratch, as base_url was {former.address} in "
-                f"the last run and is {source.address} now; what was covered before is "
-                "kept"
+                "If base_url is wrong, stop the run and correct it. Everything is read "
+                f"from scratch, as base_url was {former.address} in the last run and "
+                f"is {source.address} now; what was covered before is kept"
             )
         elif bookmark.problem:
-            text = "The stream is read from scratch: %s"
+            advice = "If filters is wrong, stop the run and correct it"
+            advice = advice if former else "There is nothing to do"
+            text = f"{advice}. The stream is read from scratch: %s"
             stream.logger.warning(text, summarize(bookmark.problem))
         if bookmark.key_mark not in {"", key_mark(stream.config["api_key"])}:
             stream.run_context.warn_once(
-                "api_key has changed since the last run; if it belongs to another "
-                "organization, use a separate state for it; if it may read more, "
-                "forget the coverage (tap-leadintent-state forget)"
+                "If the key is of another organization, stop the run and use another "
+                "state; if it may read more, forget the coverage (tap-leadintent-state "
+                "forget): api_key has changed since the last run"
             )
         schema = os.environ.get(_LOAD_SCHEMA, "")
         if schema and bookmark.load_schema not in {"", schema}:

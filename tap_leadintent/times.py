@@ -47,10 +47,10 @@ def _parse(text: str) -> datetime:
     """Parse ISO 8601, also in lower case, and with "UTC" for the offset."""
     try:
         return datetime.fromisoformat(text)
-    except ValueError as error:
+    except ValueError:
         with suppress(ValueError):
             return datetime.fromisoformat(_UTC_NAME.sub("Z", text.upper()))
-        raise error from None
+        raise ValueError(f"{text!r} is not a time") from None
 
 
 def format_instant(seconds: int) -> str:

@@ -78,15 +78,15 @@ class ServerClock:
         self._first_sent = min(self._first_sent, int(sent_at))
         if first is None and not -_SKEW <= ahead <= seconds + _SKEW:
             self._logger.warning(
-                "The server's clock says %s, this machine's says %s; a run covers the "
-                "time up to the earlier one, so correct the clock that is wrong",
+                "Correct the clock that is wrong: the server's says %s, this machine's "
+                "says %s, and a run covers the time up to the earlier one",
                 *(format_instant(int(each)) for each in (date, sent_at)),
             )
         if abs(ahead - self._first) > _ODD + seconds and not self._is_odd:
             self._is_odd = True
             self._logger.warning(
-                "The machines of the API have different clocks: one says %s, another "
-                "said %s at that time; the later one counts; tell the API's support",
+                "Tell the API's support: machines of the API have different clocks; "
+                "one says %s, another said %s at that time; the later one counts",
                 *(format_instant(int(sent_at + each)) for each in (ahead, self._first)),
             )
         return began

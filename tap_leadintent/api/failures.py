@@ -48,8 +48,8 @@ _FIREWALL = (
 )
 _FILTERS = "check {filters}: the API does not accept the request"
 _FIELDS = (
-    "look at Developer -> Request Logs in the dashboard, and ask the API's support: it "
-    "does not accept a request with {fields}"
+    "look at Developer -> Request Logs in the dashboard, and ask the API's support: "
+    "the API does not accept a request with {fields}"
 )
 _TOO_LARGE = "lower page_size (now {page_size}): the request is too large for the API"
 _REFUSED = f"the API refused the request; {SUPPORT}"
@@ -81,7 +81,7 @@ _LATE = (
     "lower concurrency or page_size, or else raise request_timeout_seconds: the "
     "response of {host} was not complete within {seconds:g} s"
 )
-_CUT = f"lower page_size: {{host}} ended its response early; {SUPPORT}"
+_CUT = f"try later, or lower page_size: {{host}} ended its response early; {SUPPORT}"
 _NO_TLS = (
     "check the port in base_url, and whether it should begin with http:// (for this "
     "machine only): {host} does not speak TLS"

@@ -24,19 +24,19 @@ from tap_leadintent.state_tool.cli import unflatten
 from tap_leadintent.tap import TapLeadIntent
 from tap_leadintent.times import format_instant
 
-_command = click.command(context_settings={"help_option_names": ["-h", "--help"]})
+_HELP = {"help_option_names": ["-h", "--help"]}
 _version = click.version_option(package_name="tap-leadintent")
-_config = click.option("--config", default="ENV", help="A file of settings, or ENV.")
+_config = click.option("--config", default="ENV", help="JSON file of settings, or ENV.")
 _NAMES = click.Choice(STREAM_NAMES)
-_MOST = click.IntRange(min=1)
+_MOST: dict[str, Any] = {"type": click.IntRange(min=1), "show_default": True}
 
 
-@_command
+@click.command(context_settings=_HELP)
 @_config
 @_version
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--stream", multiple=True, type=_NAMES, help="Ask about this one only.")
-@click.option("--max-requests", default=150, type=_MOST, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, not text.")
+@click.option("--stream", multiple=True, type=_NAMES, help="Check only this stream.")
+@click.option("--max-requests", default=150, help="Most requests to send.", **_MOST)
 def main(config: str, stream: list[str], max_requests: int, *, as_json: bool) -> None:
     """Find out how the API behaves, with the settings of tap-leadintent.
 
@@ -62,10 +62,10 @@ def main(config: str, stream: list[str], max_requests: int, *, as_json: bool) ->
     sys.exit(130 if report.is_interrupted else int(needs_action))
 
 
-@_command
+@click.command(context_settings=_HELP)
 @_config
 @_version
-@click.option("--pages", default=5, type=_MOST, show_default=True, help="Per stream.")
+@click.option("--pages", default=5, help="Pages to read of each stream.", **_MOST)
 @click.option("--records", multiple=True, metavar="STREAM=FILE", help="JSON lines.")
 @click.option("--catalog", is_flag=False, flag_value="", metavar="[FILE]")
 def columns_main(

@@ -67,6 +67,7 @@ SCHEMA = th.PropertiesList(
         "start_date",
         th.StringType,
         required=True,
+        examples=["2026-01-01"],
         description="Date or date-time, UTC, in quotes in YAML: what was found, "
         "observed or active since then is loaded.",
     ),

@@ -135,5 +135,5 @@ class Batches:
         except Exception as error:  # noqa: BLE001 - of several libraries
             # The message of a library may quote a record, which may be private.
             reason = getattr(error, "strerror", None) or type(error).__name__
-            problem = f"batches cannot be written to {self._root} ({reason})"
-            raise BatchError(f"{problem}; see batch_config") from None
+            text = f"batches cannot be written to {self._root} ({reason})"
+            raise BatchError(f"check access to batch_config.storage: {text}") from None

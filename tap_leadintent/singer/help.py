@@ -19,8 +19,7 @@ _OPTIONS = {
     "write the schemas, without any request.",
     "catalog": "File with a catalog, which says what to load.",
     "state": "File with the last state, which says what has been loaded; without it, "
-    "everything is.",
-    "help": "Show this text.",
+    "everything is loaded.",
 }
 
 
@@ -32,7 +31,7 @@ SDK_SETTINGS = {
     "flattening_enabled": "Whether fields of nested objects become columns.",
     "flattening_max_depth": "How many levels of objects become columns.",
     "flattening_max_key_length": "Most characters in the name of such a column.",
-    "flattening_separator": "What joins the names of its levels.",
+    "flattening_separator": "What joins the names of the levels.",
 }
 """Descriptions of the settings that the SDK adds."""
 

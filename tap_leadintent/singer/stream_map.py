@@ -88,8 +88,8 @@ class StreamMap(sdk.StreamMap):
             for node in ast.walk(ast.parse(expression)):
                 if isinstance(node, ast.Name) and record.get(node.id, "") is None:
                     guarded = f"{expression} if {node.id} else None"
-                    return f"{text} where {node.id} is null; write: {guarded}"
-        return f"{text} ({reason}); a value lacks a part there, or is of another type"
+                    return f"write {guarded}: {text} where {node.id} is null"
+        return f"allow for values of other types or without parts: {text} ({reason})"
 
     @override
     def flatten_record(self, record: Record) -> Record:

@@ -131,7 +131,7 @@ def plan(
 @main.command()
 @_STATE
 @_UNUSED
-@click.option("--stream", type=_STREAM, help="Forget only of this stream.")
+@click.option("--stream", type=_STREAM, help="Forget only this stream.")
 @_FROM
 @_TO
 def forget(state: str, stream: str | None, start: int | None, end: int | None) -> None:

@@ -52,5 +52,6 @@ def test_clocks_that_differ_give_one_warning(
     for date in (NOW + ahead, NOW + ahead):
         one.note(date, NOW, 10.0)
     ours = "2026-02-02T02:40:00Z"
-    text = f"The server's clock says 2026-02-{time}, this machine's says {ours}; a run "
+    text = f"Correct the clock that is wrong: the server's says 2026-02-{time}, "
+    text += f"this machine's says {ours}, "
     assert [line[: len(text)] for line in caplog.messages] == ([text] if time else [])

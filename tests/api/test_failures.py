@@ -58,7 +58,10 @@ LATE = (
     "lower concurrency or page_size, or else raise request_timeout_seconds: the "
     "response of HOST was not complete within 0.3 s (timed out)"
 )
-CUT = f"lower page_size: HOST ended its response early; {SUPPORT} (no reason was given)"
+CUT = (
+    "try later, or lower page_size: HOST ended its response early; "
+    f"{SUPPORT} (no reason was given)"
+)
 
 FAILURES: dict[str, tuple[Handle, str]] = {
     "half a body": (saying(response()[:-1], waits=True), LATE),

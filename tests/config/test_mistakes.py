@@ -75,8 +75,8 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("window_days", 0, ": 0 is too small; it must be more than 0"),
     ("window_days", 1e20, ": 100000000000000000000 is too large; the most is 36525"),
     ("start_date", "yesterday", NO_DATE),
-    ("recheck_days", 30, ": lookback_days has taken its place, such as 30"),
-    ("lookback_minutes", 60, ": lookback_days has taken its place, such as 30"),
+    ("recheck_days", 30, ": set lookback_days in its place, such as 30"),
+    ("lookback_minutes", 60, ": set lookback_days in its place, such as 30"),
     ("stream_maps", {"user": {"id": "id"}}, ".user: there is no stream user"),
     ("stream_maps", {"lead": None}, ".lead: there is no stream lead; did you"),
     (

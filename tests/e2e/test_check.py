@@ -15,7 +15,7 @@ def logged(run: Run) -> list[str]:
         for line in lines
         if len(line) == 4
         and line[2].startswith("tap-leadintent")
-        and not line[3].startswith("The server's clock says ")
+        and not line[3].startswith("Correct the clock that is wrong: ")
     ]
 
 

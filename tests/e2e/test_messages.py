@@ -104,23 +104,23 @@ BEFORE_THE_FIRST_REQUEST = {
 }
 
 OF_THE_STATE = {
-    "api_key has changed since the last run; if it belongs to another organization, use a separate state for it; if it may read more, forget the coverage (tap-leadintent-state forget)": warned(
+    "If the key is of another organization, stop the run and use another state; if it may read more, forget the coverage (tap-leadintent-state forget): api_key has changed since the last run": warned(
         state=covering(key="00000000")
     ),
     "Run once with --full-refresh to have all rows in the schema marts: the rows of earlier runs are in raw": warned(
         state=covering(schema="raw"),
         environment={"MELTANO_EXTRACT__LOAD_SCHEMA": "marts"},
     ),
-    "Everything is read from scratch, as base_url was https://other.example.com in the last run and is http://… now; what was covered before is kept": warned(
+    "If base_url is wrong, stop the run and correct it. Everything is read from scratch, as base_url was https://other.example.com in the last run and is http://… now; what was covered before is kept": warned(
         state=covering(source="https://other.example.com")
     ),
-    "leads: The stream is read from scratch: its state was made for … with the filters 0123456789ab, not for … without filters; its coverage is kept": warned(
+    "leads: If filters is wrong, stop the run and correct it. The stream is read from scratch: its state was made for … with the filters 0123456789ab, not for … without filters; its coverage is kept": warned(
         state=covering(filters="0123456789ab")
     ),
-    "leads: The stream is read from scratch: its state is damaged (Invalid isoformat string: 'gestern')": warned(
+    "leads: There is nothing to do. The stream is read from scratch: its state is damaged ('gestern' is not a time)": warned(
         state=covering(to="gestern")
     ),
-    "leads: The stream is read from scratch: its state does not say what has been read": warned(
+    "leads: There is nothing to do. The stream is read from scratch: its state does not say what has been read": warned(
         state={"bookmarks": {"leads": {"replication_key_value": "2025-01-01"}}}
     ),
 }
@@ -157,7 +157,7 @@ OF_LEADS = {
     "check base_url, which is the root of the API without /v1: the API was not found at this address; if other streams can be read, deselect this one (HTTP 404 …: …)": Case(
         faults=[status(404)]
     ),
-    'look at Developer -> Request Logs in the dashboard, and ask the API\'s support: it does not accept a request with …cursor (HTTP 422 …: "is unknown")': Case(
+    'look at Developer -> Request Logs in the dashboard, and ask the API\'s support: the API does not accept a request with …cursor (HTTP 422 …: "is unknown")': Case(
         faults=[status(422, body={"error": {"detail": "is unknown", "x": "secret"}})],
     ),
     "lower page_size (now 100): the request is too large for the API (HTTP 413 …: …)": Case(
@@ -165,6 +165,12 @@ OF_LEADS = {
     ),
     "check base_url, which is the root of the API without /v1, or ask its support: the API does not support this request (HTTP 501 …: …)": Case(
         faults=[status(501)]
+    ),
+    "set base_url to the API itself: this address redirects to https://login.example.com/, perhaps for a login, and redirects are not followed (HTTP 302 …: …)": Case(
+        faults=[status(302, headers={"Location": "https://login.example.com/?s=1"})]
+    ),
+    "ask who runs the firewall or gateway in front of the API to let this machine through, or set user_agent: it refuses the request (HTTP 403 …: 22 bytes of HTML)": Case(
+        faults=[status(403, body="<html>Forbidden</html>")]
     ),
     f"{TELL}: 1 record without id left out, everything else was read": Case(
         faults=[page('{"id": "a"}, {"title": "b"}')]
@@ -183,6 +189,12 @@ GAVE_UP = {
     ),
     "check base_url, which is the root of the API without /v1: the response is not a page of records; if this continues, ask the API's support (… HTTP 200 OK: Object missing required field `data`: 14 bytes of JSON with the fields items)": Case(
         faults=[status(200, body={"items": [1]})]
+    ),
+    "check base_url, which is the root of the API without /v1: the response is not a page of records; if this continues, ask the API's support (… HTTP 200 OK: Input data was truncated: … bytes)": Case(
+        faults=[{"kind": "truncate"}]
+    ),
+    "try later, or lower page_size: … ended its response early; if this continues, ask the API's support (… Connection reset by peer)": Case(
+        faults=[{"kind": "reset"}]
     ),
     'if this continues, ask the API\'s support: the API says that a page lacks records (… HTTP 200 OK: the field error says so: "shard 3")': Case(
         faults=[
@@ -215,7 +227,7 @@ OF_A_RUN = {
     "leads: A record contained what no warehouse can store: U+0000 … U+FFFD, NaN … null, …": warned(
         faults=[page(r'{"id": "a", "title": "\u0000", "score": {"value": NaN}}')]
     ),
-    "leads: Some values do not match the types of their columns and are kept in additional_properties instead: 'signal_observed_at' in 1 record, 'title' in 1 record": warned(
+    "leads: See docs/columns.md if this stays. Some values do not match the types of their columns and are kept in additional_properties instead: 'signal_observed_at' in 1 record, 'title' in 1 record": warned(
         faults=[
             page('{"id": "a", "title": 5, "signal": {"observed_at": "1764081212345"}}')
         ]
@@ -246,7 +258,7 @@ OF_A_RUN = {
             )
         ],
     ),
-    "custom_signals: Read as FULL_TABLE: the API has no time range for this stream, so it cannot be INCREMENTAL": warned(
+    "custom_signals: Unset its replication-method INCREMENTAL: the API has no time range for this stream, so it is read as FULL_TABLE": warned(
         catalog=incremental("custom_signals")
     ),
     'leads: Check filters.leads, as no record matches: {"lead_country_codes": ["Germany"]}': warned(

@@ -42,7 +42,7 @@ def test_another_source_is_fully_read_and_the_first_one_keeps_its_coverage(
     run(api, store, {**there, "filters": FILTERS})
     assert second(-1) in starts(api)
     (line,) = warnings(caplog)
-    assert line.startswith("leads: The stream is read from scratch: its state was")
+    assert line.startswith("leads: If filters is wrong, stop the run and correct it. ")
 
     api.now = 3 * DAY
     again = {**STRICT, "base_url": "HTTPS://API.example.com/"}
@@ -63,7 +63,7 @@ def test_another_key_gives_one_warning_and_no_reread(
     for expected in (1, 0):
         run(api, store, {**STRICT, "api_key": "rotated-key"}, selected=BOTH)
         lines = warnings(caplog)
-        assert [line[:15] for line in lines] == ["api_key has cha"] * expected
+        assert [line[:15] for line in lines] == ["If the key is o"] * expected
     assert starts(api) == {second(2 * DAY - 1)}
 
 

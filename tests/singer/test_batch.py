@@ -136,7 +136,7 @@ def test_any_error_of_a_batch_file_names_the_setting(
 
     monkeypatch.setattr("shutil.copyfileobj", refuse)
     place = re.escape(tmp_path.as_uri())
-    line = rf"^batches cannot be written to {place} \({error.__name__}\); see batch_"
+    line = rf"^check access to batch_.*: batches .* to {place} \({error.__name__}\)$"
     with pytest.raises(RecordError, match=line):
         written(batch_config(tmp_path), ("leads", {"id": "a"}))
 

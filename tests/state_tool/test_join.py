@@ -87,7 +87,7 @@ def test_different_sources_and_malformed_states_are_refused(shards: Join) -> Non
         ({"source": THERE}, f"{HERE} without filters and {THERE} without filters"),
         (
             {"to": "soon"},
-            "leads: its state is damaged (Invalid isoformat string: 'soon')",
+            "leads: its state is damaged ('soon' is not a time)",
         ),
     ):
         good, bad = found("01-01", "02-01"), {**found("02-01", "03-01"), **other}

@@ -40,7 +40,7 @@ signal_accounts: nothing has been read
 monitored_accounts: read completely from https://api.example.com without filters:
   latest_activity [############................................................]
   latest_activity from 2026-01-01T00:00:00Z to 2026-02-01T00:00:00Z
-observations: nothing has been read; its state is damaged (Invalid isoformat string: 'soon')
+observations: nothing has been read; its state is damaged ('soon' is not a time)
 """  # noqa: E501
 
 
