@@ -28,10 +28,10 @@ from tap_leadintent.replication.windows import Windows
 _WAIT_SECONDS = 0.5
 """The longest uninterrupted wait for a page, after which an interruption is noticed."""
 
-_PLAIN_BYTES = 4 * 2**20
+_PLAIN_BYTES = 2 * 2**20
 """While so many bytes wait, further pages wait compressed."""
 
-_MAX_BYTES = 16 * 2**20
+_MAX_BYTES = 8 * 2**20
 """While so many bytes wait, only the oldest window is read."""
 
 
