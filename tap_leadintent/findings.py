@@ -97,9 +97,13 @@ class Findings:
         found = self._found[finding]
         found.update(n for n in names if n in found or len(found) < _MAX_REMEMBERED)
 
-    def counts(self, finding: Finding) -> Mapping[str, int]:
-        """Return the names of a finding, and how often each was noted."""
-        return self._found[finding]
+    def take(self, finding: Finding) -> Mapping[str, int]:
+        """Take a finding out, as somebody else says it.
+
+        Returns:
+            Its names, and how often each was noted.
+        """
+        return self._found.pop(finding, Counter[str]())
 
     @property
     def fields(self) -> list[str]:

@@ -151,14 +151,20 @@ class Reading:
             now=self.stream.run_began,
         )
 
+    @cached_property
+    def _key_mark(self) -> str:
+        return key_mark(self.stream.config["api_key"])
+
+    @cached_property
+    def _load_schema(self) -> str:
+        return os.environ.get(_LOAD_SCHEMA) or self.bookmark.load_schema
+
     def _plan(self) -> list[Step]:
         """Plan the run, and write a STATE of what counts as covered from now on."""
         stream, bookmark = self.stream, self.bookmark
         if not self.is_incremental:
             return [self._list]
         self._warn_of_state()
-        bookmark.key_mark = key_mark(stream.config["api_key"])
-        bookmark.load_schema = os.environ.get(_LOAD_SCHEMA, bookmark.load_schema)
         plan = make_plan(
             scope_of(stream.config, self.ranges),
             bookmark.coverage,
@@ -185,17 +191,17 @@ class Reading:
             advice = advice if former else "There is nothing to do"
             text = f"{advice}. The stream is read from scratch: %s"
             stream.logger.warning(text, summarize(bookmark.problem))
-        if bookmark.key_mark not in {"", key_mark(stream.config["api_key"])}:
+        if bookmark.key_mark not in {"", self._key_mark}:
             stream.run_context.warn_once(
                 "If the key is of another organization, stop the run and use another "
                 "state; if it may read more, forget the coverage (tap-leadintent-state "
                 "forget): api_key has changed since the last run"
             )
-        schema = os.environ.get(_LOAD_SCHEMA, "")
-        if schema and bookmark.load_schema not in {"", schema}:
+        if bookmark.load_schema not in {"", self._load_schema}:
             stream.run_context.warn_once(
-                f"Run once with --full-refresh to have all rows in the schema {schema}:"
-                f" the rows of earlier runs are in {bookmark.load_schema}"
+                "Run once with --full-refresh to have all rows in the schema "
+                f"{self._load_schema}: the rows of earlier runs are in "
+                f"{bookmark.load_schema}"
             )
         ends = [end for covered in bookmark.coverage.values() for _, end in covered]
         if (newest := max(ends, default=0)) > stream.run_began:
@@ -227,6 +233,9 @@ class Reading:
         if page.page is None:
             self.bookmark.leave(name, page.window)
         else:
+            # A key that got no page may be mistyped.
+            self.bookmark.key_mark = self._key_mark
+            self.bookmark.load_schema = self._load_schema
             now = self.stream.complete_to()
             lookback = int(self.stream.config["lookback_days"] * DAY)
             self.bookmark.cover(

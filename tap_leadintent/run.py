@@ -136,7 +136,7 @@ def read_each(streams: Sequence[AnyStream], read: Callable[[AnyStream], None]) -
             raise
         except Exception as cause:  # noqa: BLE001 - none may end the others
             error, places = _explain(stream.name, cause)
-            alike = [n for n, other in failed.items() if str(other) == str(error)]
+            alike = [n for n, other in failed.items() if other.message == error.message]
             text = f"failed like {alike[0]}" if alike else f"{error}{places}"
             # The last line of the run, which repeats this, may come hours later.
             extra = _log_fields(stream, status=error.status, reason=error.reason)

@@ -22,6 +22,7 @@ from tests.support.helpers import (
     Run,
     each_reading_entry,
     final_error,
+    only,
     status,
 )
 from tests.support.in_process import run_in_process
@@ -159,3 +160,19 @@ def test_a_deeply_nested_record_is_written(
     sandbox.insert("custom_signals", '{"name": ' + '{"x":' * 490 + "1" + "}" * 491)
     written = tap(config).succeeded().records("custom_signals")
     assert any("x" in (row["additional_properties"] or {})["name"] for row in written)
+
+
+def test_a_key_is_noted_in_the_state_only_after_it_got_a_page(
+    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+) -> None:
+    """So after a mistyped key, the right one is no other."""
+    config |= {"start_date": SINCE}
+    catalog = only("observations")
+    first = tap(config, catalog=catalog).succeeded()
+    sandbox.advance(8)
+    mistyped = {**config, "api_key": "a-mistyped-key"}
+    second = tap(mistyped, catalog=catalog, state=first.state)
+    assert "HTTP 401" in second.failed()
+    assert "api_key has changed" in second.stderr
+    third = tap(config, catalog=catalog, state=second.state or first.state).succeeded()
+    assert "api_key has changed" not in third.stderr

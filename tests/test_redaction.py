@@ -20,6 +20,7 @@ from tap_leadintent.singer.log import (
     redact_whole_log,
     summarize,
 )
+from tests.support.helpers import log_of_a_process
 
 KEY = 'sk-"4&7\\c/+e'
 KEYS = st.text(
@@ -127,7 +128,8 @@ class Lines(logging.Handler):
 def handler() -> Iterator[Lines]:
     handler = Lines()
     logging.getLogger("tests.secret").addHandler(handler)
-    yield handler
+    with log_of_a_process():
+        yield handler
     logging.getLogger("tests.secret").removeHandler(handler)
 
 

@@ -20,7 +20,7 @@ Many rate limits count the requests of 15 minutes."""
 _TOO_MANY = 429
 
 _MILLISECONDS = "Retry-After-Ms"
-"""A header that says for how long a server wants no request."""
+"""A header that says for how many milliseconds a server wants no request."""
 
 _REMAINING = (
     *("RateLimit-Remaining", "X-RateLimit-Remaining"),

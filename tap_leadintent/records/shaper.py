@@ -150,12 +150,12 @@ def describe_left_out(findings: Findings) -> Iterator[str]:
     """Say which records were left out, and what to do about it.
 
     Args:
-        findings: What a `RecordShaper` has noted.
+        findings: What a `RecordShaper` has noted. What is said here is taken out.
 
     Yields:
         A text for each key column that records had no value for.
     """
-    for key, count in findings.counts(Finding.NO_KEY).items():
+    for key, count in findings.take(Finding.NO_KEY).items():
         advice = "choose key-properties that every record has"
         if key == "id":
             advice = "tell the API's support; there is nothing to set"

@@ -4,8 +4,8 @@ The state holds one list of `{"range", "from", "to", "source", "filters", "key",
 "schema"}`, in which `source` is an address, `filters` and `key` are hashes, and
 `schema` is where the loader wrote. It is one list because Meltano merges states key by
 key but replaces a list as one value. An entry with `hole` is an interval that could not
-be read. The newest entry of a range has `settled` if its
-end is not to be read again. One entry has the figures of `Caps`.
+be read. The newest entry of a range has `settled` if its end is not to be read again.
+One entry has the figures of `Caps`.
 
 A run reads and writes the entries of its own source. It keeps the latest entries of
 other sources, so that a mistyped address or a change of filters loses no coverage.

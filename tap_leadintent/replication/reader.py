@@ -123,8 +123,8 @@ class Reader(Generic[PageT]):
                 is_settled = front.state in {State.READ, State.LEFT}
                 # A list is given as it arrives, as no part of it is read again. Its
                 # last page waits for the verdict, or nothing would be left to end it.
-                is_list = not self.range_name and front.state is not State.DOUBTFUL
-                if is_settled or (front.pages and is_list):
+                may_go = not self.range_name and front.state is not State.DOUBTFUL
+                if is_settled or (front.pages and may_go):
                     return self._take_out(front, is_settled=is_settled)
                 if front.is_final and front.error:
                     raise front.error
