@@ -221,7 +221,7 @@ class Reading:
     def _compare(self, last: StepPage[Page], brought: int) -> None:
         """Note that a query has fewer records than the API says, if that is so."""
         total = last.page.total if last.page else None
-        if total is not None and total > brought and not self.short_query:
+        if total is not None and total > brought:
             text = f"a query has brought {counted(brought, 'record')} of {total:,}"
             self.short_query = text
 

@@ -79,6 +79,19 @@ def test_a_failure_is_logged_once_and_shortened_in_the_last_line(
     assert "the disk is full" not in caplog.text
 
 
+def test_an_alert_of_200_characters_says_what_each_failure_needs() -> None:
+    needs = ("lower page_size", "set api_key to a valid key", "check base_url")
+    errors = (StreamError(f"{need}: {'x ' * 300}") for need in needs)
+
+    def fail(_: object) -> None:
+        raise next(errors)
+
+    streams: Any = TapLeadIntent(config={**VALID}).streams
+    with pytest.raises(RunError) as caught:
+        read_each([*streams.values()][: len(needs)], fail)
+    assert all(need in caught.value.message[:200] for need in needs)
+
+
 def test_records_without_a_key_and_holes_are_both_named(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

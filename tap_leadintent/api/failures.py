@@ -21,7 +21,6 @@ from urllib3 import exceptions as urllib3
 
 from tap_leadintent.api.error_body import describe, text_of
 from tap_leadintent.api.limits import LONGEST_WAIT, seconds_to_wait
-from tap_leadintent.api.page import IncompletePageError
 from tap_leadintent.api.session import TooLargeError
 from tap_leadintent.errors import SUPPORT, Action, Reason, StreamError
 from tap_leadintent.singer.log import quote, summarize
@@ -197,7 +196,8 @@ def explain_no_page(  # noqa: PLR0913 - each may change the advice
     *,
     sent: Mapping[str, Any],
     filters: str = "",
-    problem: Exception | None = None,
+    problem: str = "",
+    is_incomplete: bool = False,
     has_succeeded: bool = False,
 ) -> StreamError:
     """Explain a response that is not a page of records.
@@ -209,6 +209,7 @@ def explain_no_page(  # noqa: PLR0913 - each may change the advice
         sent: The body of the request.
         filters: The name of the setting that adds filters to the request, if any.
         problem: Why the body of a successful response is not a page.
+        is_incomplete: Whether the page says that its records are not all.
         has_succeeded: Whether another request of the run has got a page.
 
     Returns:
@@ -221,7 +222,7 @@ def explain_no_page(  # noqa: PLR0913 - each may change the advice
         "after a page": has_succeeded,
         "filters": bool(filters),
         "html": text.startswith("<"),
-        "incomplete": isinstance(problem, IncompletePageError),
+        "incomplete": is_incomplete,
         "redirect": "Location" in headers,
         "wait": bool(wait),
     }
@@ -242,7 +243,7 @@ def explain_no_page(  # noqa: PLR0913 - each may change the advice
         path=urlsplit(response.url or "").path,
     )
     status = f"HTTP {response.status_code} {quote(response.reason or '')}".rstrip()
-    words = [quote(problem or ""), describe(text, len(body))]
+    words = [quote(problem), describe(text, len(body))]
     return StreamError(
         message,
         detail=": ".join(filter(None, [status, *words])),

@@ -25,7 +25,7 @@ from tap_leadintent.api.clock import ServerClock
 from tap_leadintent.api.failures import SUCCESS, explain_no_page, explain_no_response
 from tap_leadintent.api.health import RunHealth
 from tap_leadintent.api.limits import Limits, RateLimiter
-from tap_leadintent.api.page import NO_RECORDS, Page, as_utf8
+from tap_leadintent.api.page import NO_RECORDS, IncompletePageError, Page, as_utf8
 from tap_leadintent.api.session import TooLargeError, exchange
 from tap_leadintent.errors import TAP_NAME, Action, StreamError
 from tap_leadintent.progress import StreamStats, counted
@@ -188,12 +188,14 @@ class Client:
         server_time = run.clock.note(date, sent_at, seconds)
         if response.status_code == HTTPStatus.NO_CONTENT and after is None:
             return Page.of(NO_RECORDS)
-        problem: Exception | None = None
+        # The error itself would keep the response, with its traceback.
+        problem, is_incomplete = "", False
         try:
             if response.status_code in SUCCESS:
                 return Page.of(as_utf8(content, response.encoding))
         except (ValueError, RecursionError) as refusal:
-            problem = refusal.with_traceback(None)
+            problem = str(refusal)
+            is_incomplete = isinstance(refusal, IncompletePageError)
         return explain_no_page(
             response,
             content,
@@ -201,6 +203,7 @@ class Client:
             sent=body,
             filters=f"filters.{self.tags[Tag.STREAM]}" if self.filters else "",
             problem=problem,
+            is_incomplete=is_incomplete,
             has_succeeded=run.health.has_succeeded,
         )
 

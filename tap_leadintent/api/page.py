@@ -208,13 +208,15 @@ def _decode(decoder: msgspec.json.Decoder[T], content: bytes) -> tuple[T, bool]:
     """Decode JSON, and return whether values had to be replaced."""
     try:
         return decoder.decode(content), False
-    except ValueError as refusal:
-        repaired, has_changed = _repair(content, refusal)
+    except ValueError:
+        if not (repair := _repair(content)):
+            raise
+        repaired, has_changed = repair
         return decoder.decode(repaired), has_changed
 
 
-def _repair(content: bytes, refusal: ValueError) -> tuple[bytes, bool]:
-    """Replace single values that are invalid; raise the refusal if others are.
+def _repair(content: bytes) -> tuple[bytes, bool] | None:
+    """Replace single values that are invalid; return None if it is no JSON even then.
 
     Control characters within strings need no replacement, only an escape.
     """
@@ -228,7 +230,7 @@ def _repair(content: bytes, refusal: ValueError) -> tuple[bytes, bool]:
             strict=False,
         )
     except ValueError:
-        raise refusal from None
+        return None
     repaired = _repair_texts(decoded)
     return msgspec.json.encode(repaired), repaired != original
 

@@ -127,7 +127,7 @@ def refuse(
     status: int,
     body: bytes = b"",
     headers: dict[str, str] | None = None,
-    problem: Exception | None = None,
+    problem: str = "",
 ) -> StreamError:
     response = requests.Response()
     response.status_code, response.reason = status, "Nope"
@@ -155,7 +155,7 @@ BODIES: dict[str, str] = {
 def test_of_a_body_only_what_explains_an_error_is_shown(
     status: int, body: str, words: str
 ) -> None:
-    problem = ValueError("no data") if status == 200 else None
+    problem = "no data" if status == 200 else ""
     error = refuse(status, body.encode(), problem=problem)
     ends = [f"HTTP {status} Nope", *["no data"] * bool(problem), *[words] * bool(words)]
     assert str(error).endswith(f"({': '.join(ends)})")

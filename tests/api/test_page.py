@@ -212,6 +212,7 @@ NOTHING: list[Any] = [None, False, 0, "", [], {}, [None], "none", "OK"]
         {"meta": {"timed_out": False, "timeout": 30, "failed": 0}, "warnings": ["x"]},
         {"agent": {"id": "a", "status": "failed"}},
         {"total_is_estimate": True, "estimated_total": 120},
+        {"cursor": {"has_more": False, "took": 3}},
     ],
     ids=str,
 )
@@ -219,6 +220,7 @@ def test_words_that_mean_success_or_nothing_change_nothing(beside: Json) -> None
     page = page_with(beside)
     assert len(page.raw) == 1
     assert page.total is None
+    assert {*page.other_fields} == beside.keys() - {"cursor"}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
-from threading import Event
+from threading import Event, Timer
 from typing import Any
 
 import pytest
@@ -19,6 +19,7 @@ from tests.support.helpers import API_KEY, TIMEOUT, only
 from tests.support.runs import (
     CLOCK,
     SINCE,
+    SOON,
     TapProcess,
     assert_ended_cleanly,
     assert_states_are_true,
@@ -48,6 +49,25 @@ def test_a_signal_does_not_wait_for_a_response(tmp_path: Path) -> None:
     assert_ended_cleanly(run, signal.SIGTERM)
     assert "Stopped by SIGTERM; the next run continues from here" in run.stderr
     assert run.state == {"bookmarks": {"leads": {"coverage": []}}}
+
+
+def test_a_page_is_written_while_the_next_one_is_awaited(tmp_path: Path) -> None:
+    page = {"data": [{"id": "1"}], "cursor": {"next": "2", "has_more": True}}
+
+    def respond_once(connection: socket.socket) -> None:
+        read_request(connection)
+        connection.sendall(response(json.dumps(page).encode()))
+        while connection.recv(65536):
+            """Say nothing more."""
+
+    with listening(respond_once) as (host, port):
+        config = {**PATIENT, "base_url": f"http://{host}:{port}"}
+        process = TapProcess(tmp_path, config, catalog=only("signal_agents"))
+        hangs = Timer(SOON, process.process.kill)
+        hangs.start()
+        process.read_until("RECORD", 1)
+        hangs.cancel()
+        process.end(signal.SIGTERM)
 
 
 _HANGING_LOOK_UP = """\

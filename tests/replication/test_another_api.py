@@ -2,8 +2,10 @@
 
 import json
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import count
+from os import urandom
 from threading import Event
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -159,3 +161,41 @@ def test_what_is_damaged_is_a_hole_until_it_is_mended() -> None:
     library.broken = range(0)
     assert 5 * DAY in [*read(library, state, 9 * DAY + 60)]
     assert len(state["coverage"]) == 1
+
+
+@dataclass
+class SlowLibrary(Library):
+    """Its 20th response waits until 120 later ones have come."""
+
+    shelf: Callable[[], str] = str
+    """Makes the text that fills each response."""
+    numbers: Iterator[int] = field(default_factory=count)
+    patience: float = 10
+    """For how many seconds it waits."""
+    later: int = 0
+    has_come: Event = field(default_factory=Event)
+
+    def get(self, url: str) -> bytes:
+        """Respond with a large body."""
+        body, number = super().get(url), next(self.numbers)
+        if number == 20:
+            self.has_come.wait(self.patience)
+            self.has_come.set()
+        elif number > 20 and not self.has_come.is_set():
+            self.later = number - 20
+            if self.later == 120:
+                self.has_come.set()
+        return body.replace(b"{", f'{{"shelf": "{self.shelf()}", '.encode(), 1)
+
+
+@pytest.mark.parametrize("is_compressible", [True, False])
+def test_what_waits_takes_little_memory(*, is_compressible: bool) -> None:
+    def shelf() -> str:
+        return "0" * 300_000 if is_compressible else urandom(150_000).hex()
+
+    patience = 10 if is_compressible else 1
+    books = [*range(0, 90 * DAY, 600)]
+    library = SlowLibrary(books, shelf=shelf, patience=patience)
+    assert {*read(library, {}, 90 * DAY)} == {*books}
+    # Half of such a random body remains when it is compressed.
+    assert library.later == 120 if is_compressible else library.later < 90

@@ -249,12 +249,13 @@ def test_an_api_that_is_down_ends_the_run_soon(status: int) -> None:
     assert count(api) <= 20
 
 
-def test_refused_bodies_are_not_kept() -> None:
+@pytest.mark.parametrize("status", [500, 200])
+def test_refused_bodies_are_not_kept(status: int) -> None:
     @dataclass
     class Verbose(Api):
         def respond(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-            status, page = super().respond(body)
-            return status, page if status == 200 else {"x": "a" * 2_000_000}
+            found, page = super().respond(body)
+            return (200, page) if found == 200 else (status, {"x": "a" * 2_000_000})
 
     api = Verbose(now=90 * DAY, leads=steady(90 * 24), broken=(9 * DAY, 9 * DAY + HOUR))
     # What only its collector would free could fill the memory before that runs.
