@@ -2,6 +2,8 @@
 
 import logging
 import re
+from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import pytest
@@ -52,8 +54,11 @@ def test_a_stream_that_fails_in_its_second_range_is_not_complete(
 
 def failing_with(error: Exception) -> str:
     """Fail to read each stream; return the message of the run's error."""
+    attempts = count(1)
 
     def fail(_: object) -> None:
+        if isinstance(error, StreamError):
+            raise replace(error, detail=f"attempt {next(attempts)}")
         raise error
 
     streams: Any = TapLeadIntent(config={**VALID}).streams
@@ -99,6 +104,7 @@ def test_records_without_a_key_and_holes_are_both_named(
     api.leads[0].id = ""
     with pytest.raises(RunError):
         run(api, Store(), {**CONFIG, "max_retries": 0})
+    assert "Records without id" not in caplog.text, "the error says it"
     (line,) = [r.getMessage() for r in caplog.records if r.levelname == "ERROR"]
     assert re.search(
         r"records? without id left out, .* date_found from 2026-03-0", line
