@@ -32,7 +32,7 @@ _RESETS = (
     *("RateLimit-Reset", "X-RateLimit-Reset-After", "X-RateLimit-Reset"),
     *("RateLimit reset", "RateLimit t"),
 )
-"""Those that say when there are more, which matters when none is left, as some servers
+"""Those that say when more are allowed. They count when none is left, as some servers
 send them with every response."""
 
 _YEARS = 1e9

@@ -123,7 +123,7 @@ class Page:
             raise ValueError(f"it has more than {_MAX_VALUES:,} values")
         fields, is_repaired = dict[str, msgspec.Raw](), False
         try:
-            # With the fields of each page, decoding it would take a quarter longer.
+            # To decode other fields of every page would take a quarter longer.
             envelope: _Envelope = _only_envelope_decoder.decode(content)
         except ValueError:
             envelope, is_repaired = _decode(_envelope_decoder, content)

@@ -122,7 +122,7 @@ class Reader(Generic[PageT]):
                     raise self._error
                 is_settled = front.state in {State.READ, State.LEFT}
                 # A list is given as it arrives, as no part of it is read again. Its
-                # last page waits for the verdict, or nothing would be left to end it.
+                # last page, which ends it, waits until the query counts as complete.
                 may_go = not self.range_name and front.state is not State.DOUBTFUL
                 if is_settled or (front.pages and may_go):
                     return self._take_out(front, is_settled=is_settled)

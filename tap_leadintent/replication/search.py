@@ -67,7 +67,7 @@ class Search:
     def planned(self) -> int | None:
         """How many windows may be planned ahead; None for any number.
 
-        After that, a width that failures have narrowed is wider.
+        When so many have been read, a width that failures have narrowed grows again.
         """
         return None if self.width == self.widest else _READ_IN_A_ROW
 
