@@ -69,6 +69,7 @@ DECISIONS = {
     "200 after a page": Decision(
         status(200, body="[]", **AFTER_A_PAGE), RETRIED_AND_LEFT
     ),
+    "200 cut": Decision({"kind": "truncate"}, RETRIED_TWICE),
     "200": Decision(status(200, body="[]"), RETRIED_TWICE),
     "400 filters": Decision(
         status(400),

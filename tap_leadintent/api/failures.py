@@ -105,6 +105,7 @@ RESPONSES: tuple[tuple[Collection[int], str, Action, str], ...] = (
     (SUCCESS, "html", RETRY, _LOGIN),
     (SUCCESS, "incomplete", SLOW, f"{SUPPORT}: the API says that a page lacks records"),
     (SUCCESS, "after a page", SLOW, f"{SUPPORT}: a response is not a page of records"),
+    (SUCCESS, "cut", SLOW, _CUT),
     (SUCCESS, "", SLOW, f"{_ROOT}: the response is not a page of records; {SUPPORT}"),
     ({400, 422}, "filters", REFUSED, _FILTERS),
     ({400, 410, 422}, "", REFUSED, _FIELDS),
@@ -126,9 +127,9 @@ RESPONSES: tuple[tuple[Collection[int], str, Action, str], ...] = (
 )
 """What to do after a response without a page, and what to advise: by its status, and by
 what else is true of it ("wait": a header says for how long the server wants no request;
-"after a page": address and key have worked in this run; "filters": the setting names
-some for the stream). The first row that applies counts. `tests/test_failure_kinds.py`
-says what each row means for a user."""
+"after a page": address and key have worked in this run; "cut": its JSON is an object
+that ends early; "filters": the setting names some for the stream). The first row that
+applies counts. `tests/test_failure_kinds.py` says what each row means for a user."""
 
 EXCEPTIONS: tuple[tuple[Any, Action, str], ...] = (
     (TooLargeError, Action.CUT, "lower page_size: a response is too large"),
@@ -220,6 +221,8 @@ def explain_no_page(  # noqa: PLR0913 - each may change the advice
     is_true = {
         "": True,
         "after a page": has_succeeded,
+        # The words are those of msgspec.
+        "cut": text.startswith("{") and "truncated" in problem,
         "filters": bool(filters),
         "html": text.startswith("<"),
         "incomplete": is_incomplete,
@@ -238,6 +241,7 @@ def explain_no_page(  # noqa: PLR0913 - each may change the advice
     message = advice.format(
         fields=", ".join(sent),
         filters=filters,
+        host=summarize(urlsplit(response.url or "").netloc),
         location=summarize(_SECRET_PARTS.sub("", headers.get("Location", ""))),
         page_size=sent.get("cursor", {}).get("limit"),
         path=urlsplit(response.url or "").path,

@@ -1,5 +1,6 @@
 """Checks the settings that only this tap has, before the first request."""
 
+import ast
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -165,6 +166,12 @@ def _map_problems(entry: str, definition: Any) -> Iterator[str]:  # noqa: ANN401
         is_removed = value in (None, "__NULL__")
         if is_removed and (hint := _respelled(name, documented)):
             yield f".{name}: there is no such field{hint}"
+        elif isinstance(value, str) and name not in {"__alias__", "__source__"}:
+            try:
+                ast.parse(value.strip())
+            except (SyntaxError, ValueError) as error:
+                reason = getattr(error, "msg", error)
+                yield f".{name}: {value!r} is not an expression ({reason})"
 
 
 CHECKS = (_text_problems, _date_problems, _name_problems)

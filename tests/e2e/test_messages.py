@@ -190,7 +190,7 @@ GAVE_UP = {
     "check base_url, which is the root of the API without /v1: the response is not a page of records; if this continues, ask the API's support (… HTTP 200 OK: Object missing required field `data`: 14 bytes of JSON with the fields items)": Case(
         faults=[status(200, body={"items": [1]})]
     ),
-    "check base_url, which is the root of the API without /v1: the response is not a page of records; if this continues, ask the API's support (… HTTP 200 OK: Input data was truncated: … bytes)": Case(
+    "try later, or lower page_size: … ended its response early; if this continues, ask the API's support (… HTTP 200 OK: Input data was truncated: … bytes)": Case(
         faults=[{"kind": "truncate"}]
     ),
     "try later, or lower page_size: … ended its response early; if this continues, ask the API's support (… Connection reset by peer)": Case(
