@@ -194,6 +194,8 @@ class LeadIntentStream(RunStream):
                 self.findings.note(Finding.TOTAL, [short_query])
             if capped := self.reading.plan_reader.capped:
                 self.findings.note(Finding.CAPPED, [counted(capped, "record")])
+            if self.stats.records:
+                self.findings.note(Finding.ABSENT_FIELDS, self._shaper.shaper.absent)
             self.findings.log()
 
     def _warn_of_settings(self) -> None:

@@ -48,6 +48,7 @@ class Finding(Enum):
         "{fields} without a column, only in additional_properties: {names}; `meltano "
         "config set tap-leadintent _schema` adds columns, see docs/columns.md"
     )
+    ABSENT_FIELDS = "No record has the fields {names}"
     MISMATCH = (
         "See docs/columns.md if this stays. Some values do not match the types of "
         "their columns and are kept in additional_properties instead: {counts}"
@@ -82,7 +83,10 @@ class Findings:
             known_fields: Fields without a column that an earlier run has named.
         """
         self._logger, self._known_fields = logger, known_fields
-        self._levels = {Finding.ENVELOPE: logging.INFO}
+        self._levels = {
+            Finding.ENVELOPE: logging.INFO,
+            Finding.ABSENT_FIELDS: logging.DEBUG,
+        }
         if not is_documented:
             self._levels[Finding.UNKNOWN_FIELDS] = logging.INFO
         self._found = defaultdict[Finding, Counter[str]](Counter)

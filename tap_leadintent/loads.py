@@ -25,10 +25,11 @@ _ALL = "all"
 _TEXTS = ("run_id", "stream", "time_range", "status", "reason", "tap_version")
 _FIELDS = {
     "new_fields": Finding.UNKNOWN_FIELDS,
+    "absent_fields": Finding.ABSENT_FIELDS,
     "contradicting_fields": Finding.MISMATCH,
 }
-"""Columns that name fields: those without a column that no earlier run has found, and
-those with values that do not match their column."""
+"""Columns that name fields: those without a column that no earlier run has found, those
+that no record of the run had, and those with values that do not match their column."""
 
 _TIMES = ("run_began_at", "ended_at", "complete_from", "complete_to")
 _COUNTS = ("records", "requests", "retries")

@@ -6,19 +6,32 @@ from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import RunTap, only
 
+KINDS = ("new", "absent", "contradicting")
 
-def test_fields_that_came_or_changed_their_type_are_named_once(
+
+def test_fields_that_came_went_or_changed_their_type_are_named(
     sandbox: Sandbox, config: dict[str, Any], tap: RunTap
 ) -> None:
-    config = {**config, "load_receipts": True}
+    config = {**config, "load_receipts": True, "lookback_days": 0}
     with_loads = TapLeadIntent(config=config).catalog_dict
     state: dict[str, Any] | None = None
     found = []
-    for changes in ({}, {"fullname": "A", "score": "high"}, {"fullname": "B"}):
-        sandbox.insert("leads", {"id": "changed", **changes}, found_at=sandbox.now())
+    (complete, *_) = tap(config, catalog=only("leads")).records("leads")
+    del complete["signal_observed_at"], complete["additional_properties"]
+    less = {name: value for name, value in complete.items() if name != "title"}
+    for changes in (
+        complete,
+        {**complete, "fullname": "A", "score": "high"},
+        {**less, "fullname": "B"},
+    ):
+        sandbox.insert("leads", {**changes, "id": "changed"}, found_at=sandbox.now())
         sandbox.advance(60)
         run = tap(config, catalog=only("leads", "loads", of=with_loads), state=state)
         state = run.succeeded().state
         row, *_ = run.records("loads")
-        found.append((row["new_fields"], row["contradicting_fields"]))
-    assert found == [(None, None), ("fullname", "score"), (None, None)]
+        found.append([row[f"{what}_fields"] for what in KINDS])
+    assert found == [
+        [None, None, None],
+        ["fullname", None, "score"],
+        [None, "title", None],
+    ]

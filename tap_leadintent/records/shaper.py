@@ -58,6 +58,8 @@ class RecordShaper:
         }
         self._types = ColumnTypes(fields)
         self._empty: Record = dict.fromkeys(fields)
+        self.absent = {*fields}
+        """The fields with a column that no record has had."""
         self._computed = [computed[name] for name in computed if name in columns]
         self._has_extra_fields = ADDITIONAL_PROPERTIES in columns
         self._keys = key_properties
@@ -85,6 +87,8 @@ class RecordShaper:
         """
         if self._exclusion is not None:
             records = self._exclusion.apply(records)
+        if self.absent:
+            self.absent.difference_update(*records)
         columns_to_check = self._types.columns_to_check(records)
         shaped = [
             self._shape(record, columns_to_check, window_end) for record in records
