@@ -51,7 +51,8 @@ _PROBE_SHARE = 365
 Shorter samples would see only a day or only a night."""
 
 _PARTS = 5
-"""Parts that a window is cut into, if it was much denser than expected."""
+"""Parts that a window is cut into, if it was much denser than expected: at least so
+many, and one for each reader."""
 
 _MUCH_DENSER = 2
 """How many times denser than expected a window must be to be cut into probes."""
@@ -136,7 +137,8 @@ class Windows:
         density = self._density.before(unread.start)
         # A window that was cut has shown that it is denser than what was read before.
         if unread.least_density and unread.least_density >= _MUCH_DENSER * density:
-            self._line = self._probes(unread.start, unread.end, _PARTS)
+            parts = max(_PARTS, self._readers)
+            self._line = self._probes(unread.start, unread.end, parts)
         elif not density:
             # Nothing was found before these intervals, so each is probed completely.
             self._line = [
