@@ -6,11 +6,8 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import count
 from pathlib import Path
 from subprocess import PIPE, Popen
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -132,44 +129,19 @@ def test_the_estimate_is_within_a_factor_of_two(  # noqa: PLR0913, PLR0917
     assert 0.5 <= requests / len(sandbox.requests()) <= 2
 
 
-@pytest.fixture
-def check_server(check: Check) -> Callable[..., Run]:
-    """Check a server that knows no time range and has no `Date`.
-
-    It answers the request of a number, counted from 1, with what `answer` returns.
-    """
-
-    def run(answer: Callable[[int], Json], *arguments: str) -> Run:
-        numbers = count(1)
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                self.rfile.read(int(self.headers["Content-Length"]))
-                content = json.dumps(answer(next(numbers))).encode()
-                self.send_response_only(200)
-                self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-            Thread(target=server.serve_forever, args=(0.01,)).start()
-            try:
-                base_url = f"http://127.0.0.1:{server.server_port}"
-                return check({"base_url": base_url, "api_key": API_KEY}, *arguments)
-            finally:
-                server.shutdown()
-
-    return run
+def answer(*records: Any, **more: Any) -> Json:
+    """Return the body of a page."""
+    return {"data": records, "cursor": {"has_more": False}, **more}
 
 
-def test_a_server_of_another_kind_is_checked(check_server: Callable[..., Run]) -> None:
-    """Its records have no id, and few fields."""
-    data = [{"email": f"{n}@example.com"} for n in range(5)]
-    body = {"data": data, "cursor": {"has_more": False}, "warnings": ["slow"]}
-    run = check_server(lambda _: body)
+def test_a_server_of_another_kind_is_checked(
+    check: Check, sandbox: Sandbox, config: Json
+) -> None:
+    """Its records have no id and few fields, and it knows no range and no `Date`."""
+    records = [{"email": f"{n}@example.com"} for n in range(5)]
+    body = answer(*records, warnings=["slow"])
+    sandbox.faults(status(200, body=body, headers={"Date": ""}))
+    run = check(config)
     assert run.code == 1
     assert "responses have no Date header" in run.stdout
     assert "no, it is ignored (leads.date_found, leads.latest_signal" in run.stdout
@@ -178,18 +150,20 @@ def test_a_server_of_another_kind_is_checked(check_server: Callable[..., Run]) -
     assert "example.com" not in run.stdout
 
 
-def test_a_list_that_grows_keeps_its_order(check_server: Callable[..., Run]) -> None:
-    def newest_first(number: int) -> Json:
-        data = [{"id": f"{n}"} for n in range(10 + number, 0, -1)]
-        return {"data": data, "cursor": {"has_more": False}}
+def test_a_list_that_grows_keeps_its_order(
+    check: Check, sandbox: Sandbox, config: Json
+) -> None:
+    newest_first = [{"id": f"{n}"} for n in range(12, 0, -1)]
+    first = status(200, body=answer(*newest_first[1:]), times=1)
+    sandbox.faults(first, status(200, body=answer(*newest_first)))
+    assert "Is the order always the same? yes" in check(config, "--stream=leads").stdout
 
-    run = check_server(newest_first, "--stream=leads")
-    assert "Is the order always the same? yes" in run.stdout
 
-
-def test_records_that_cannot_be_read(check_server: Callable[..., Run]) -> None:
-    body = {"data": [{"id": "a"}, "PRIVATE"], "cursor": {"has_more": False}}
-    run = check_server(lambda _: body, "--stream=leads")
+def test_records_that_cannot_be_read(
+    check: Check, sandbox: Sandbox, config: Json
+) -> None:
+    sandbox.faults(status(200, body=answer({"id": "a"}, "PRIVATE")))
+    run = check(config, "--stream=leads")
     assert (run.code, run.stdout) == (2, "")
     assert "Error: " in run.stderr.splitlines()[-1]
     assert "PRIVATE" not in run.stderr
