@@ -6,12 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from tap_leadintent.checkup.cli import columns_main
 from tap_leadintent.checkup.columns import infer
 from tap_leadintent.sandbox import Sandbox
 from tests.support.columns import ARRAY, FLAG, NUMBER, OBJECT, TEXT, TIME
@@ -190,8 +188,3 @@ def test_streams_that_cannot_be_read_are_left_out(
     assert (refused.code, refused.stdout) == (1, "")
     assert "Error: 2 of 5 streams failed" in refused.stderr
     assert "set api_key to a valid key" in refused.stderr
-
-
-def test_the_help_is_of_this_command() -> None:
-    printed = CliRunner().invoke(columns_main, ["--help"]).stdout
-    assert "Infer typed columns for the streams" in printed
