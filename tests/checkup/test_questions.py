@@ -24,13 +24,14 @@ def on(kind: str, **fields: int) -> Json:
     return {"kind": kind, **fields}
 
 
+Switch = tuple[str, str, str, str, Json]
 LEADS, LISTED = "leads.latest_signal", "monitored_accounts"
 ACTIVE = "monitored_accounts.latest_activity"
 FORBIDDEN = status(403, stream="custom_signals")
 LIMITED = {"kind": "page", "status": 200, "headers": {"X-RateLimit-Limit": "60"}}
 REFUSED = status(429, skip=9, times=1, headers={"Retry-After": "0"})
 CUT, CAPPED = "no, it is cut without an error", "no, it ends after"
-SWITCHES: list[tuple[str, str, str, str, Json]] = [
+SWITCHES: list[Switch] = [
     # The question, what it is about, the answer, what to do, and the switch.
     ("restricts", LEADS, "no, it is ignored", "FULL", on("ignored_range")),
     ("restricts", ACTIVE, "no, it is ignored", "", on("ignored_range")),
@@ -66,25 +67,19 @@ def test_the_sandbox_does_what_is_described(found: Found, settings: Json) -> Non
     assert not report["commands"]
 
 
-@pytest.mark.parametrize(("name", "about", "answer", "action", "fault"), SWITCHES)
-def test_a_question_notices_its_switch(  # noqa: PLR0913, PLR0917 - a row of the table
-    found: Found,
-    sandbox: Sandbox,
-    settings: Json,
-    name: str,
-    about: str,
-    answer: str,
-    action: str,
-    fault: Json,
+@pytest.mark.parametrize("row", SWITCHES, ids=repr)
+def test_a_question_notices_its_switch(
+    found: Found, sandbox: Sandbox, settings: Json, row: Switch
 ) -> None:
+    name, about, answer, action, fault = row
     sandbox.faults(fault)
     streams = {"signal_agents", about.partition(".")[0] or "leads"}
     report, rows = found(settings, *(f"--stream={each}" for each in streams))
-    row = rows[QUESTIONS[name].text, about]
-    assert row["answer"].startswith(answer)
-    assert (row["meaning"] != "") is (row["verdict"] == "differs")
-    assert action in row["action"]
-    assert bool(action) is bool(row["action"])
+    finding = rows[QUESTIONS[name].text, about]
+    assert finding["answer"].startswith(answer)
+    assert (finding["meaning"] != "") is (finding["verdict"] == "differs")
+    assert action in finding["action"]
+    assert bool(action) is bool(finding["action"])
     assert report["requests"] == len(sandbox.requests()) <= 150
 
 
