@@ -17,7 +17,7 @@ from tap_leadintent.checkup.volume import estimate
 from tap_leadintent.openapi import STREAM_NAMES
 from tap_leadintent.singer import files, log
 from tap_leadintent.singer.errors import ConfigError
-from tap_leadintent.state_tool.cli import one_line_errors, read_settings
+from tap_leadintent.state_tool.cli import read_settings, short_errors
 from tap_leadintent.state_tool.selection import selected_streams
 from tap_leadintent.tap import TapLeadIntent
 from tap_leadintent.times import format_instant
@@ -44,7 +44,7 @@ def main(config: str, stream: list[str], max_requests: int, *, as_json: bool) ->
     something does, 2 if the check-up could not be run, 130 after Ctrl-C.
     """
     report, began = Report(), time.monotonic()
-    with one_line_errors(code=2):
+    with short_errors(code=2):
         settings = read_settings(config)
         tap = _connect(settings)
         api = Api(tap, max_requests)
@@ -80,7 +80,7 @@ def columns_main(
     value of Meltano's extra `_schema`; with --catalog, that catalog with the columns,
     or what --discover prints. Columns that are set already keep their types.
     """
-    with one_line_errors():
+    with short_errors():
         samples = {name: columns.read_records(file) for name, file in records}
         tap = _connect(read_settings(config), validate=not records)
         found = _columns_in_meltano()

@@ -60,21 +60,22 @@ _TO = click.option("--to", "end", help="End of the time.", **_TIME)
 
 
 @contextmanager
-def one_line_errors(code: int = 1) -> Iterator[None]:
-    """Let a command end with one line and an exit code after a `TapError`."""
+def short_errors(code: int = 1) -> Iterator[None]:
+    """Let a `TapError` end a command with a line for each problem, and this code."""
     try:
         yield
     except TapError as error:
-        click.echo(f"Error: {summarize(error.message)}", err=True)
+        for line in error.message.splitlines():
+            click.echo(f"Error: {summarize(line)}", err=True)
         sys.exit(code)
 
 
 class _Commands(click.Group):
-    """The commands, each of which may end with one line."""
+    """The commands, each of which may end with such lines."""
 
     @override
     def invoke(self, ctx: click.Context) -> Any:
-        with one_line_errors():
+        with short_errors():
             return super().invoke(ctx)
 
 
@@ -95,7 +96,7 @@ def main() -> None:
 @_CONFIG
 def show(state: str, config: str) -> None:
     """Show which time intervals have been read of each stream."""
-    settings = _check_settings(config, ["start_date"])
+    settings = _valid_settings(config, ["start_date"])
     states = read_document(state).states
     shown = describe.shown_time(settings, states.values(), int(time.time()))
     _echo(describe.explain(shown, is_plan=False))
@@ -118,7 +119,7 @@ def plan(
     Meltano passes the selection on. Elsewhere, give the --catalog of the run; without
     it, all streams count as selected.
     """
-    settings = _check_settings(config, _PLAN_SETTINGS, ["base_url", "start_date"])
+    settings = _valid_settings(config, _PLAN_SETTINGS, ["base_url", "start_date"])
     states = read_document(state).states
     methods = selected_streams(RANGES, catalog)
     now = int(time.time())
@@ -185,7 +186,7 @@ def join(
     click.echo(documents[0].with_states(joined))
 
 
-def _check_settings(
+def _valid_settings(
     config: str, names: Sequence[str], required: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Read some of the settings, and check them in the same way as the tap."""

@@ -52,9 +52,11 @@ def test_exit_codes(check: Check, sandbox: Sandbox, settings: Json) -> None:
     assert (refused.code, refused.stdout) == (2, "")
     assert "signal_agents, leads: set api_key" in refused.stderr.splitlines()[-1]
     assert len(sandbox.requests()) == 2
-    wrong = check({**settings, "page_sise": 5})
+    wrong = check({**settings, "page_sise": 5, "base_url": None})
     assert (wrong.code, wrong.stdout) == (2, "")
-    assert "did you mean page_size?" in wrong.stderr
+    first, second = wrong.stderr.splitlines()
+    assert first.endswith("did you mean page_size?")
+    assert second.startswith("Error: base_url: is not set; ")
 
 
 def test_the_rest_is_printed_if_a_range_is_not_answered(
