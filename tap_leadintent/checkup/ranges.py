@@ -14,7 +14,7 @@ _OLDEST = 3_650
 _WHOLE = ".000000Z"
 
 
-@cache
+@cache  # It looks at each field of a page, and most questions need it.
 def find_pin(probe: Probe) -> Pin | None:
     """Find a record that the range returns where its own time is, and a whole second.
 

@@ -6,14 +6,9 @@ from math import log2
 from statistics import fmean, median
 
 from tap_leadintent import times
+from tap_leadintent.checkup import ranges
 from tap_leadintent.checkup.probe import DAY, Path, Probe, UnsettledError
 from tap_leadintent.checkup.questions import LONG_LIST, is_list_complete
-from tap_leadintent.checkup.ranges import (
-    earliest,
-    find_pin,
-    is_ignored,
-    may_be_a_year_wide,
-)
 from tap_leadintent.checkup.report import Report, Volume
 from tap_leadintent.errors import StreamError, replication_command
 
@@ -79,8 +74,8 @@ def _rows(probe: Probe, place: float) -> float:
         path, since = _path(probe), times.format_instant(start)
         at = (each for page in pages for each in page.times(path))
         return sum(not each or each >= since for each in at)
-    # A page of a range that is cut would be taken for all of it.
-    if not probe.ranges or is_ignored(probe.ranges[0]) or _is_cut(probe.ranges[0]):
+    # Otherwise, a page of a range that is cut would be taken for all of it.
+    if not probe.ranges or not _is_usable(probe.ranges[0]):
         raise UnsettledError
     return _descend(probe.ranges[0], start, probe.api.now, place)
 
@@ -92,15 +87,16 @@ def _is_complete(probe: Probe) -> bool:
     return not probe.list_fields and is_list_complete(probe)[0] == "yes"
 
 
-def _is_cut(probe: Probe) -> bool:
+def _is_usable(probe: Probe) -> bool:
+    """Return whether the range returns all that it is asked for, and no more."""
     with suppress(UnsettledError):
-        return may_be_a_year_wide(probe)[0] == "cut"
-    return False
+        return ranges.may_be_a_year_wide(probe)[0] != "cut"
+    return not ranges.is_ignored(probe)
 
 
 def _path(probe: Probe) -> Path:
     """Return the path of a time that a range is about; empty if there is none."""
-    pins = map(find_pin, probe.ranges[::-1])
+    pins = map(ranges.find_pin, probe.ranges[::-1])
     return next((path for _, _, path in filter(None, pins)), ())
 
 
@@ -108,7 +104,7 @@ def _start(probe: Probe) -> int:
     if not probe.stream.is_incremental:
         return 0
     start = times.parse_instant(probe.stream.config["start_date"])
-    return max(earliest(probe.ranges[0]), start)
+    return max(ranges.earliest(probe.ranges[0]), start)
 
 
 def _volume(probe: Probe, rows: float) -> Volume:
