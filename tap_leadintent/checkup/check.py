@@ -1,16 +1,16 @@
 """Asks all questions, and collects the findings."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Literal
 
 import click
 import msgspec
 
-from tap_leadintent.checkup import questions, ranges, volume
-from tap_leadintent.checkup.probe import Probe, UnsettledError, readable
-from tap_leadintent.checkup.report import Finding, Report
+from tap_leadintent.checkup import questions, ranges
+from tap_leadintent.checkup.probe import Probe, UnsettledError
+from tap_leadintent.checkup.report import Finding
 from tap_leadintent.errors import StreamError, replication_command
 
 
@@ -40,18 +40,16 @@ QUESTIONS = msgspec.toml.decode(
 _ANSWERS = {**vars(ranges), **vars(questions)}
 
 
-def check(report: Report, probes: list[Probe], given: Mapping[str, Any]) -> None:
+def ask_all(probes: list[Probe], can_read: list[Probe]) -> Iterator[Finding]:
     """Ask all questions, and print a line of progress before each.
 
     Args:
-        report: Gets what is found, also before the check-up is interrupted.
         probes: The probes of the streams to ask about.
-        given: The settings that the user has set.
+        can_read: Those that get their first pages.
 
-    Raises:
-        RunError: No stream can be read.
+    Yields:
+        The findings.
     """
-    can_read = readable(probes)
     ranged = [probe for probe in can_read if probe.ranges]
     asked = {
         "run": can_read[:1],
@@ -66,10 +64,7 @@ def check(report: Report, probes: list[Probe], given: Mapping[str, Any]) -> None
         left = f"({probes[0].api.left} requests left)"
         click.echo(f"{question.group}: {question.text} {left}", err=True)
         for probe in asked[question.scope]:
-            report.findings += _ask(name, question, probe)
-    if can_read:
-        volume.estimate(report, can_read)
-        volume.suggest(report, can_read, given)
+            yield from _ask(name, question, probe)
 
 
 def _ask(name: str, question: Question, probe: Probe) -> Iterator[Finding]:
@@ -77,25 +72,22 @@ def _ask(name: str, question: Question, probe: Probe) -> Iterator[Finding]:
     stream = probe.stream
     about = f"{stream.name}.{probe.range}".removesuffix(".")
     about = "" if question.scope == "run" else about
-    finding = Finding(question.group, question.text, question.assumed, about)
+    asked = (question.group, question.text, question.assumed, about)
     try:
-        chosen, finding.values = _ANSWERS[name](probe)
+        chosen, found = _ANSWERS[name](probe)
     except (UnsettledError, StreamError) as error:
         if reason := questions.explain(error):
-            finding.answer = f"cannot be settled: {reason}"
-            yield finding
+            yield Finding(*asked, "unknown", f"cannot be settled: {reason}")
         return
     case = question.cases[chosen]
     method = "FULL_TABLE" if stream.is_incremental else "INCREMENTAL"
-    shown = {
-        "stream": stream.name,
-        f"as_{method.lower()}": replication_command(stream.name, method),
-        **{name: each for name, each in finding.values.items() if each is not None},
-    }
-    finding.verdict = "differs" if case.meaning else "as described"
-    finding.answer = case.answer.format_map(shown)
-    finding.meaning = case.meaning.format_map(shown)
+    values = {name: each for name, each in found.items() if each is not None}
+    values["stream"] = stream.name
+    values[f"as_{method.lower()}"] = replication_command(stream.name, method)
+    finding = Finding(*asked, "differs" if case.meaning else "as described")
+    finding.answer = case.answer.format_map(values)
+    finding.meaning = case.meaning.format_map(values)
     # Where a value is missing, the action would change nothing.
     with suppress(KeyError):
-        finding.action = case.action.format_map(shown)
+        finding.action = case.action.format_map(values)
     yield finding

@@ -8,14 +8,13 @@ with mixed types, with nulls only, or with a name that warehouses may confuse st
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, TextIO
 
-import click
 import msgspec
 from genson import SchemaBuilder
 
 from tap_leadintent.checkup.probe import Api, Probe, Record, readable
-from tap_leadintent.openapi import STREAM_NAMES, is_documented
+from tap_leadintent.openapi import is_documented
 from tap_leadintent.singer.errors import ConfigError
 from tap_leadintent.singer.log import redact
 from tap_leadintent.tap import TapLeadIntent
@@ -29,25 +28,16 @@ _TIME_NAMES = ("_at", "_time")
 _MOST_REQUESTS = 10_000
 
 
-def read_records(option: str) -> tuple[str, list[Record]]:
-    """Read the records of a stream from a file.
-
-    Args:
-        option: The stream, `=`, and a file of JSON lines, each a record.
+def read_records(file: TextIO) -> list[Record]:
+    """Read the records of a file of JSON lines.
 
     Raises:
-        ConfigError: There is no such stream, or no such file.
+        ConfigError: It is none.
     """
-    name, _, path = option.partition("=")
-    if name not in STREAM_NAMES or not path:
-        known = ", ".join(STREAM_NAMES)
-        raise ConfigError(f"--records: give STREAM=FILE; the streams are {known}")
     try:
-        with click.open_file(path, encoding="utf-8") as file:
-            return name, msgspec.json.Decoder(Record).decode_lines(file.read())
-    except (OSError, ValueError):
-        problem = f"--records: {name}: the file cannot be read as JSON lines"
-        raise ConfigError(problem) from None
+        return msgspec.json.Decoder(Record).decode_lines(file.read())
+    except ValueError:
+        raise ConfigError("--records: the file cannot be read as JSON lines") from None
 
 
 def sample(tap: TapLeadIntent, pages: int) -> dict[str, list[Record]]:
@@ -58,10 +48,8 @@ def sample(tap: TapLeadIntent, pages: int) -> dict[str, list[Record]]:
     """
     api = Api(tap, _MOST_REQUESTS)
     streams = [s for name, s in tap.endpoint_streams.items() if not is_documented(name)]
-    return {
-        probe.stream.name: [r for page in probe.pages(pages) for r in page.records]
-        for probe in readable((Probe(stream, api) for stream in streams), pages)
-    }
+    can_read = readable([Probe(stream, api) for stream in streams], pages)
+    return {probe.stream.name: [*probe.records.values()] for probe in can_read}
 
 
 def extend(

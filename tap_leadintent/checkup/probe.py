@@ -1,13 +1,13 @@
 """Sends the requests of the check-up, and remembers the answers."""
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Event
 from typing import Any, NamedTuple
 
-import click
 import requests
 from requests.adapters import HTTPAdapter
 from typing_extensions import override
@@ -18,6 +18,7 @@ from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.errors import StreamError
 from tap_leadintent.ranges import range_fields
 from tap_leadintent.replication.rounding import OVERLAP_SECONDS
+from tap_leadintent.run import AnyStream, read_each
 from tap_leadintent.singer.errors import RunError
 from tap_leadintent.tap import TapLeadIntent
 
@@ -27,7 +28,6 @@ Path = Sequence[str]
 DAY = 86_400
 PAGE = 100
 """Records to ask for, the most that the API allows."""
-_WHOLE = ".000000Z"
 _RETRIES = 2
 """Retries of a question. An API may answer 500 to a range that it does not like."""
 
@@ -39,28 +39,15 @@ class UnsettledError(Exception):
 class Answer(NamedTuple):
     """A page of the API."""
 
+    keys: list[str]
+    """What identifies each record: its `id`, or all that it holds."""
     records: list[Record]
     page: Page
     seconds: float
 
-    @property
-    def keys(self) -> list[str]:
-        """What identifies each record: its `id`, or all that it holds."""
-        pairs = zip(self.records, self.page.raw, strict=True)
-        return [str(record.get("id", bytes(raw))) for record, raw in pairs]
-
     def times(self, path: Path) -> list[str]:
         """Return the time in a field of each record, empty where there is none."""
         return [times.time_at(path, record) or "" for record in self.records]
-
-    @property
-    def time_paths(self) -> Iterator[Path]:
-        """The paths of the fields that hold a time in all records."""
-        for name, value in self.records[0].items() if self.records else ():
-            inner = value if isinstance(value, dict) else ()
-            for path in ((name,), *((name, each) for each in inner)):
-                if all(self.times(path)):
-                    yield path
 
 
 class Api(HTTPAdapter):
@@ -123,30 +110,53 @@ class Probe:
         """
         request = repr((fields, after, limit))
         if request not in self.answers:
-            if (left := self.api.left) <= 0:
+            if self.api.left <= 0:
                 raise UnsettledError("no requests are left; see --max-requests")
-            client = replace(self.stream.client, page_size=limit)
             try:
-                page = client.fetch(fields, after, Event(), min(left - 1, _RETRIES))
-                records = self.stream.exclusion.apply(page.decode().data)
-                seconds = self.api.heard[-1].elapsed.total_seconds()
-                self.answers[request] = Answer(records, page, seconds)
+                self.answers[request] = self._send(fields, after, limit)
             except StreamError as error:
                 self.answers[request] = error
         if isinstance(answer := self.answers[request], StreamError):
             raise answer
         return answer
 
+    def _send(self, fields: Mapping[str, Any], after: str | None, limit: int) -> Answer:
+        client = replace(self.stream.client, page_size=limit)
+        retries = min(self.api.left - 1, _RETRIES)
+        page = client.fetch(fields, after, Event(), retries)
+        records = self.stream.exclusion.apply(page.decode().data)
+        pairs = zip(records, page.raw, strict=True)
+        keys = [str(record.get("id", bytes(raw))) for record, raw in pairs]
+        seconds = self.api.heard[-1].elapsed.total_seconds()
+        return Answer(keys, records, page, seconds)
+
+    def try_to_ask(self, fields: Mapping[str, Any]) -> Answer | None:
+        """Ask for a first page; return None if the API may refuse these fields."""
+        try:
+            return self.ask(fields)
+        except StreamError as error:
+            if error.may_be_range or error.may_be_split:
+                return None
+            raise
+
+    def fields_of(self, start: int, end: int) -> dict[str, Any]:
+        """Return the request fields of an interval, in seconds since 1970."""
+        return range_fields(self.range, (start + OVERLAP_SECONDS, end))
+
+    def between(self, start: int, end: int) -> Answer | None:
+        """Return the first page of an interval; None if the API refuses it."""
+        return self.try_to_ask(self.fields_of(start, end))
+
+    def keys(self, start: int, end: int) -> set[str]:
+        """Return what identifies the first records of an interval."""
+        return {*page.keys} if (page := self.between(start, end)) else set()
+
     @cached_property
     def list_fields(self) -> Mapping[str, Any]:
         """The request fields of a list; of the last month if the API wants a range."""
-        try:
-            self.ask({})
-        except StreamError as error:
-            if not (self.ranges and error.may_be_range and error.may_be_split):
-                raise
-            return self.ranges[0].fields_of(self.api.now - 30 * DAY, self.api.now)
-        return {}
+        if not self.ranges or self.try_to_ask({}):
+            return {}
+        return self.ranges[0].fields_of(self.api.now - 30 * DAY, self.api.now)
 
     def pages(self, most: int = 1, limit: int = PAGE) -> list[Answer]:
         """Return pages of the list, as far as their cursors lead."""
@@ -168,61 +178,9 @@ class Probe:
         pairs = (zip(each.keys, each.records, strict=True) for each in self.known)
         return {key: record for pair in pairs for key, record in pair}
 
-    def fields_of(self, start: int, end: int) -> dict[str, Any]:
-        """Return the request fields of an interval, in seconds since 1970."""
-        return range_fields(self.range, (start + OVERLAP_SECONDS, end))
 
-    def between(self, start: int, end: int) -> Answer | None:
-        """Return the first page of an interval; None if the API refuses it."""
-        try:
-            return self.ask(self.fields_of(start, end))
-        except StreamError as error:
-            if error.may_be_range or error.may_be_split:
-                return None
-            raise
-
-    def keys(self, start: int, end: int) -> set[str]:
-        """Return what identifies the first records of an interval."""
-        return {*page.keys} if (page := self.between(start, end)) else set()
-
-    @cached_property
-    def pin(self) -> tuple[str, int, Path] | None:
-        """A record that the range returns where its own time is, and a whole second.
-
-        None if there is no such record; else what identifies it, its time and the path.
-        """
-        page = self.pages()[0]
-        for path in page.time_paths:
-            shown = zip(page.times(path), page.keys, strict=True)
-            for at, key in [each for each in shown if each[0].endswith(_WHOLE)][:1]:
-                second = times.parse_instant(at)
-                near = self.between(second - 1, second + 1)
-                others = near.times(path) if near and key in near.keys else [""]
-                if min(others) > times.format_instant(second - 2 * DAY):
-                    return key, second, path
-        return None
-
-    @cached_property
-    def is_ignored(self) -> bool:
-        """Whether the range returns records of next year."""
-        later = self.api.now + 365 * DAY
-        return not self.pin and bool(self.keys(later, later + 1))
-
-    @cached_property
-    def anchor(self) -> tuple[int, int]:
-        """A short interval that holds records."""
-        if self.is_ignored:
-            raise UnsettledError
-        if self.pin:
-            return self.pin[1] - 1, self.pin[1] + 1
-        for days in (1, 7, 30, 365, 3_650):
-            if self.keys(start := self.api.now - days * DAY, self.api.now):
-                return start, self.api.now
-        raise UnsettledError("it returns no record of the last ten years")
-
-
-def readable(probes: Iterable[Probe], pages: int = 1) -> list[Probe]:
-    """Return the probes that get their first pages, and warn of the others.
+def readable(probes: Sequence[Probe], pages: int = 1) -> list[Probe]:
+    """Return the probes that get their first pages, and log why the others do not.
 
     Args:
         probes: The probes of some streams.
@@ -231,18 +189,17 @@ def readable(probes: Iterable[Probe], pages: int = 1) -> list[Probe]:
     Raises:
         RunError: No stream can be read.
     """
-    can_read, problem = list[Probe](), ""
-    for probe in probes:
-        try:
-            probe.pages(pages)
-            can_read.append(probe)
-        except StreamError as error:
-            problem = error.message
-            click.echo(f"Warning: {probe.stream.name}: {problem}", err=True)
-            if probe.stream.run_context.health.note_failure(error):
-                break
-        except UnsettledError:
-            break
-    if problem and not can_read:
-        raise RunError(problem)
+    by_stream: dict[AnyStream, Probe] = {probe.stream: probe for probe in probes}
+    can_read = list[Probe]()
+
+    def read(stream: AnyStream) -> None:
+        with suppress(UnsettledError):
+            by_stream[stream].pages(pages)
+            can_read.append(by_stream[stream])
+
+    try:
+        read_each([*by_stream], read)
+    except RunError:
+        if not can_read:
+            raise
     return can_read

@@ -45,6 +45,28 @@ def explain(error: StreamError | UnsettledError) -> str:
     return f"HTTP {error.status}" if error.status else f"{error.reason}"
 
 
+def _walk(
+    fields: Mapping[str, Any], inside: str | None = None
+) -> Iterator[tuple[Path, Any]]:
+    """Yield the fields of a record or a schema, and those within them, by path.
+
+    Args:
+        fields: The fields by name.
+        inside: The key of the inner fields, None if a field holds them itself.
+    """
+    for name, value in fields.items():
+        yield (name,), value
+        within = value.get(inside, {}) if inside else value
+        for each in within if isinstance(within, dict) else ():
+            yield (name, each), within[each]
+
+
+def time_paths(page: Answer) -> list[Path]:
+    """Return the paths of the fields that hold a time in all records of a page."""
+    first = page.records[0] if page.records else {}
+    return [path for path, _ in _walk(first) if all(page.times(path))]
+
+
 def may_read(probe: Probe) -> Found:
     """May the key read the endpoint?"""
     try:
@@ -83,7 +105,7 @@ def keeps_order(probe: Probe) -> Found:
     orders = [[k for k in keys if k in in_both] for keys in (first.keys, again)]
     if orders[0] != orders[1]:
         return "no", {}
-    for path in first.time_paths:
+    for path in time_paths(first):
         at = first.times(path)
         if at[0] != at[-1] and sorted(at) in (at, at[::-1]):
             order = "oldest" if at[0] < at[-1] else "newest"
@@ -138,17 +160,6 @@ def returns_newest_signal(probe: Probe) -> Found:
     if again & signals.keys():
         return "no", {}
     raise UnsettledError("no lead that was found a month ago got another signal")
-
-
-def _walk(
-    fields: Mapping[str, Any], inside: str | None = None
-) -> Iterator[tuple[Path, Any]]:
-    """Yield the fields of a record or a schema, and those within them, by path."""
-    for name, value in fields.items():
-        yield (name,), value
-        within = value.get(inside, {}) if inside else value
-        for each in within if isinstance(within, dict) else ():
-            yield (name, each), within[each]
 
 
 def _compare(probe: Probe, what: str) -> Found:

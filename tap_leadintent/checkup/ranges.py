@@ -1,27 +1,55 @@
 """Answers the questions about time ranges; see `questions.py`."""
 
+from bisect import bisect
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 
 from tap_leadintent import times
 from tap_leadintent.checkup.probe import DAY, Path, Probe, UnsettledError
-from tap_leadintent.checkup.questions import Found
+from tap_leadintent.checkup.questions import Found, time_paths
 
+Pin = tuple[str, int, Path]
 _OLDEST = 3_650
 """Days that are old enough."""
+_WHOLE = ".000000Z"
+
+
+@cache  # It looks at each field of a page, and most questions need it.
+def find_pin(probe: Probe) -> Pin | None:
+    """Find a record that the range returns where its own time is, and a whole second.
+
+    Returns:
+        What identifies it, its time, and where it has that; None if there is none.
+    """
+    page = probe.pages()[0]
+    for path in time_paths(page):
+        shown = zip(page.times(path), page.keys, strict=True)
+        for at, key in [each for each in shown if each[0].endswith(_WHOLE)][:1]:
+            second = times.parse_instant(at)
+            near = probe.between(second - 1, second + 1)
+            others = near.times(path) if near and key in near.keys else [""]
+            if min(others) > times.format_instant(second - 2 * DAY):
+                return key, second, path
+    return None
+
+
+def is_ignored(probe: Probe) -> bool:
+    """Return whether the range returns records of next year."""
+    later = probe.api.now + 365 * DAY
+    return not find_pin(probe) and bool(probe.keys(later, later + 1))
 
 
 def restricts(probe: Probe) -> Found:
     """Does the range restrict the records?"""
-    return "ignored" if probe.is_ignored else "yes", {}
+    return "ignored" if is_ignored(probe) else "yes", {}
 
 
-def _pin(probe: Probe) -> tuple[str, int, Path]:
-    if probe.is_ignored:
+def _pin(probe: Probe) -> Pin:
+    if is_ignored(probe):
         raise UnsettledError
-    if not probe.pin:
+    if not (pin := find_pin(probe)):
         raise UnsettledError("no record shows its time there in whole seconds")
-    return probe.pin
+    return pin
 
 
 def includes_ends(probe: Probe) -> Found:
@@ -49,13 +77,18 @@ def is_rounded(probe: Probe) -> Found:
 
 def _width(probe: Probe, days: int) -> Found:
     """Return what the API makes of a range that is so many days wide."""
-    start, end = probe.anchor
-    if start < end - days * DAY / 2:
-        raise UnsettledError("it returns too few records")
-    near, wide = probe.keys(start, end), probe.between(end - days * DAY, end)
-    if not wide:
+    if is_ignored(probe):
+        raise UnsettledError
+    end, near = probe.api.now, [DAY, 15 * DAY, 182 * DAY]
+    if pin := find_pin(probe):
+        end, near = pin[1] + 1, [2]
+    if not (wide := probe.between(end - days * DAY, end)):
         return "refused", {}
-    if not near.isdisjoint(wide.keys):
+    # A range that is cut lacks what is near its end.
+    late = (probe.keys(end - each, end) for each in near if each < days * DAY)
+    if not (keys := next(filter(None, late), None)):
+        raise UnsettledError("it returns too few records")
+    if not keys.isdisjoint(wide.keys):
         return "yes", {}
     if wide.page.has_more:
         raise UnsettledError("it returns too many records")
@@ -84,16 +117,15 @@ def may_end_in_the_future(probe: Probe) -> Found:
 
 def earliest(probe: Probe) -> int:
     """Return the earliest instant that the API answers for, at most ten years ago."""
+    days, now = _OLDEST, probe.api.now
 
-    def is_accepted(days: int) -> bool:
-        start = probe.api.now - days * DAY
-        return probe.between(start, start + DAY) is not None
+    def is_refused(days: int) -> bool:
+        start = now - days * DAY
+        return probe.between(start, start + DAY) is None
 
-    low, high = (_OLDEST, _OLDEST) if is_accepted(_OLDEST) else (0, _OLDEST)
-    while high - low > 1 + low // 50:
-        days = (low + high) // 2
-        low, high = (days, high) if is_accepted(days) else (low, days)
-    return probe.api.now - low * DAY
+    if is_refused(days):
+        days = bisect(range(days), 0, key=is_refused) - 1
+    return now - days * DAY
 
 
 def reaches_back(probe: Probe) -> Found:

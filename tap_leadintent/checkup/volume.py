@@ -1,15 +1,14 @@
 """Estimates what a first load and an hourly run take, and suggests settings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from math import ceil, log2
+from math import log2
 from statistics import fmean, median
-from typing import Any
 
 from tap_leadintent import times
+from tap_leadintent.checkup import ranges
 from tap_leadintent.checkup.probe import DAY, Path, Probe, UnsettledError
 from tap_leadintent.checkup.questions import LONG_LIST, is_list_complete
-from tap_leadintent.checkup.ranges import earliest, may_be_a_year_wide
 from tap_leadintent.checkup.report import Report, Volume
 from tap_leadintent.errors import StreamError, replication_command
 
@@ -22,16 +21,18 @@ reads for a full one."""
 _LONG_LOAD, _LONG_LIST, _DEAR_RUN = 30, 1_000, 100
 """Minutes of a first load, records of a list, and requests of an hourly run that are
 many."""
-_WORST = {"start_date": max, "page_size": min, "window_days": min}
-"""Settings that findings suggest, and which suggestion counts."""
+_MOST_READERS, _SHORT_LOOKBACK = 32, 7
+"""The most and the least that is suggested for `concurrency` and `lookback_days`."""
+_SET = "meltano config set tap-leadintent"
 
 
-def estimate(report: Report, probes: Sequence[Probe]) -> None:
-    """Estimate what streams take with the present settings, as far as it is known.
+def estimate(report: Report, probes: Sequence[Probe], *, has_start: bool) -> None:
+    """Estimate what streams take with the present settings, and suggest others.
 
     Args:
-        report: Gets the estimate.
+        report: Gets the estimate, as far as it is known, and commands to paste.
         probes: The probes of the streams that can be read.
+        has_start: Whether the user has set `start_date`.
     """
     rows = {probe: list[float]() for probe in probes}
     for number in range(_DESCENTS):
@@ -46,46 +47,64 @@ def estimate(report: Report, probes: Sequence[Probe]) -> None:
     seconds = median(each.seconds for probe in probes for each in probe.known)
     fastest = 1 / config.get("max_requests_per_minute", 1e9)
     minutes = max(seconds / 60 / config["concurrency"], fastest)
-    report.first_minutes, report.hourly_minutes = (
-        round(requests * minutes, 1) for requests in report.totals
-    )
+    first = sum(each.first_load for each in report.estimate)
+    hourly = sum(each.hourly_run for each in report.estimate)
+    report.total_requests = (first, hourly)
+    report.total_minutes = (first * minutes, hourly * minutes)
+    oldest = min((each.oldest for each in report.estimate if each.oldest), default="")
+    if oldest and not has_start:
+        report.commands.append(f"{_SET} start_date {oldest}-01")
+    if first * minutes > _LONG_LOAD and config["concurrency"] < _MOST_READERS:
+        readers = min(_MOST_READERS, 2 * config["concurrency"])
+        report.commands.append(f"{_SET} concurrency {readers}")
+    if hourly > _DEAR_RUN and config["lookback_days"] > _SHORT_LOOKBACK:
+        report.commands.append(f"{_SET} lookback_days {_SHORT_LOOKBACK}")
+    lists = {p.stream.name for p in probes if p.ranges and not p.stream.is_incremental}
+    report.commands += [
+        replication_command(each.stream, "INCREMENTAL")
+        for each in report.estimate
+        if each.stream in lists and each.rows > _LONG_LIST
+    ]
 
 
 def _rows(probe: Probe, place: float) -> float:
-    """Estimate how many records a stream holds; see `_descend`."""
+    """Estimate how many records a first load gets; see `_descend`."""
     pages, start = probe.pages(LONG_LIST), _start(probe)
     if not pages[-1].page.has_more and _is_complete(probe):
         path, since = _path(probe), times.format_instant(start)
         at = (each for page in pages for each in page.times(path))
         return sum(not each or each >= since for each in at)
-    # A page of a range that is cut would be taken for all of it.
-    if not probe.ranges or probe.ranges[0].is_ignored or _is_cut(probe.ranges[0]):
+    # Otherwise, a page of a range that is cut would be taken for all of it.
+    if not probe.ranges or not _is_usable(probe.ranges[0]):
         raise UnsettledError
     return _descend(probe.ranges[0], start, probe.api.now, place)
 
 
 def _is_complete(probe: Probe) -> bool:
-    if not probe.ranges:
+    """Return whether the list has all that a first load gets."""
+    if not probe.stream.is_incremental:
         return True
     return not probe.list_fields and is_list_complete(probe)[0] == "yes"
 
 
-def _is_cut(probe: Probe) -> bool:
+def _is_usable(probe: Probe) -> bool:
+    """Return whether the range returns all that it is asked for, and no more."""
     with suppress(UnsettledError):
-        return may_be_a_year_wide(probe)[0] == "cut"
-    return False
+        return ranges.may_be_a_year_wide(probe)[0] != "cut"
+    return not ranges.is_ignored(probe)
 
 
 def _path(probe: Probe) -> Path:
     """Return the path of a time that a range is about; empty if there is none."""
-    return next((each.pin[2] for each in probe.ranges[::-1] if each.pin), ())
+    pins = map(ranges.find_pin, probe.ranges[::-1])
+    return next((path for _, _, path in filter(None, pins)), ())
 
 
 def _start(probe: Probe) -> int:
-    if not probe.ranges:
+    if not probe.stream.is_incremental:
         return 0
     start = times.parse_instant(probe.stream.config["start_date"])
-    return max(earliest(probe.ranges[0]), start * probe.stream.is_incremental)
+    return max(ranges.earliest(probe.ranges[0]), start)
 
 
 def _volume(probe: Probe, rows: float) -> Volume:
@@ -99,7 +118,7 @@ def _volume(probe: Probe, rows: float) -> Volume:
         # A time is read again whenever its age has about doubled.
         readings = 1 + log2(max(1.0, 24 * config["lookback_days"]))
         hourly = readings * hourly * 3_600 / max(span, DAY) + 0.5
-        windows = ceil((now - start) / DAY / config["window_days"])
+        windows = (now - start) / DAY / config["window_days"]
         first = _PROBES + windows + _PARTLY_FULL * first
     count = len(probe.ranges) if stream.is_incremental else 1
     requests = [count * max(1, each) for each in (first, hourly)]
@@ -126,36 +145,3 @@ def _descend(probe: Probe, start: int, end: int, place: float) -> float:
         number, place = divmod(place * len(halves), 1)
         rows += len(halves) * _descend(probe, *halves[int(number)], place)
     return rows
-
-
-def suggest(report: Report, probes: Sequence[Probe], given: Mapping[str, Any]) -> None:
-    """Suggest settings, as commands that are ready to paste.
-
-    Args:
-        report: Gets the commands.
-        probes: The probes of the streams that can be read.
-        given: The settings that the user has set.
-    """
-    config, settings = probes[0].stream.config, dict[str, Any]()
-    months = [each.oldest for each in report.estimate if each.oldest]
-    if "start_date" not in given and months:
-        settings["start_date"] = f"{min(months)}-01"
-    for name, worst in _WORST.items():
-        found = (each.values.get(name) for each in report.findings)
-        if several := [*filter(None, found)]:
-            settings[name] = worst(several)
-    if report.first_minutes > _LONG_LOAD:
-        settings["concurrency"] = min(32, 2 * config["concurrency"])
-    if report.totals[1] > _DEAR_RUN:
-        settings["lookback_days"] = 7
-    report.commands = [
-        f"meltano config set tap-leadintent {name} {value}"
-        for name, value in settings.items()
-        if config.get(name) != value
-    ]
-    lists = {p.stream.name for p in probes if p.ranges and not p.stream.is_incremental}
-    report.commands += [
-        replication_command(each.stream, "INCREMENTAL")
-        for each in report.estimate
-        if each.stream in lists and each.rows > _LONG_LIST
-    ]

@@ -1,7 +1,9 @@
 """The command line of `tap-leadintent-state`."""
 
+import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -57,15 +59,24 @@ _FROM = click.option("--from", "start", help=_START, **_TIME)
 _TO = click.option("--to", "end", help="End of the time.", **_TIME)
 
 
+@contextmanager
+def short_errors(code: int = 1) -> Iterator[None]:
+    """Let a `TapError` end a command with a line for each problem, and this code."""
+    try:
+        yield
+    except TapError as error:
+        for line in error.message.splitlines():
+            click.echo(f"Error: {summarize(line)}", err=True)
+        sys.exit(code)
+
+
 class _Commands(click.Group):
-    """The commands, each of which may end with one line and exit code 1."""
+    """The commands, each of which may end with such lines."""
 
     @override
     def invoke(self, ctx: click.Context) -> Any:
-        try:
+        with short_errors():
             return super().invoke(ctx)
-        except TapError as error:
-            raise click.ClickException(summarize(error.message)) from None
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -85,7 +96,7 @@ def main() -> None:
 @_CONFIG
 def show(state: str, config: str) -> None:
     """Show which time intervals have been read of each stream."""
-    settings = _read_settings(config, ["start_date"])
+    settings = _valid_settings(config, ["start_date"])
     states = read_document(state).states
     shown = describe.shown_time(settings, states.values(), int(time.time()))
     _echo(describe.explain(shown, is_plan=False))
@@ -108,7 +119,7 @@ def plan(
     Meltano passes the selection on. Elsewhere, give the --catalog of the run; without
     it, all streams count as selected.
     """
-    settings = _read_settings(config, _PLAN_SETTINGS, ["base_url", "start_date"])
+    settings = _valid_settings(config, _PLAN_SETTINGS, ["base_url", "start_date"])
     states = read_document(state).states
     methods = selected_streams(RANGES, catalog)
     now = int(time.time())
@@ -175,19 +186,15 @@ def join(
     click.echo(documents[0].with_states(joined))
 
 
-def _read_settings(
+def _valid_settings(
     config: str, names: Sequence[str], required: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Read and check some of the settings, in the same way as the tap."""
+    """Read some of the settings, and check them in the same way as the tap."""
     schema = {
         "properties": {name: SCHEMA["properties"][name] for name in names},
         "required": required,
     }
-    if config == "ENV":
-        settings = read_environment(TAP_NAME, SCHEMA)
-        settings["filters"] = unflatten(settings.get("filters"))
-    else:
-        settings = read_config(config)
+    settings = read_settings(config)
     hide(settings.get("api_key"))
     settings = {name: settings[name] for name in names if name in settings}
     if problems := find_problems(
@@ -203,7 +210,23 @@ def _read_settings(
     return settings
 
 
-def unflatten(filters: Any) -> Any:  # noqa: ANN401 - any JSON
+def read_settings(config: str) -> dict[str, Any]:
+    """Read the settings of a file, or of the environment that Meltano has set.
+
+    Args:
+        config: The file, or `ENV`.
+
+    Raises:
+        ConfigError: The file cannot be read.
+    """
+    if config != "ENV":
+        return read_config(config)
+    settings = read_environment(TAP_NAME, SCHEMA)
+    settings["filters"] = _unflatten(settings.get("filters"))
+    return settings
+
+
+def _unflatten(filters: Any) -> Any:  # noqa: ANN401 - any JSON
     """Restore an object that Meltano has written as `{"leads.sheet_ids": […]}`."""
     if not isinstance(filters, dict):
         return filters

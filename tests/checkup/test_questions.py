@@ -24,23 +24,24 @@ def on(kind: str, **fields: int) -> Json:
     return {"kind": kind, **fields}
 
 
+Switch = tuple[str, str, str, str, Json]
 LEADS, LISTED = "leads.latest_signal", "monitored_accounts"
 ACTIVE = "monitored_accounts.latest_activity"
 FORBIDDEN = status(403, stream="custom_signals")
 LIMITED = {"kind": "page", "status": 200, "headers": {"X-RateLimit-Limit": "60"}}
 REFUSED = status(429, skip=9, times=1, headers={"Retry-After": "0"})
 CUT, CAPPED = "no, it is cut without an error", "no, it ends after"
-SWITCHES: list[tuple[str, str, str, str, Json]] = [
+SWITCHES: list[Switch] = [
     # The question, what it is about, the answer, what to do, and the switch.
     ("restricts", LEADS, "no, it is ignored", "FULL", on("ignored_range")),
     ("restricts", ACTIVE, "no, it is ignored", "", on("ignored_range")),
     ("includes_ends", LEADS, "no", "", on("open_range")),
     ("is_rounded", LEADS, "yes, to days", "", on("rounded_range", seconds=86_400)),
     ("is_rounded", LEADS, "yes, to minutes", "", on("rounded_range", seconds=60)),
-    ("may_be_30_days_wide", LEADS, CUT, "window_days to 7", on("cut_range", days=7)),
+    ("may_be_30_days_wide", LEADS, CUT, "window_days 7", on("cut_range", days=7)),
     ("may_be_a_year_wide", LEADS, CUT, "", on("cut_range", days=30)),
-    ("reaches_back", "leads", "no, to ", "start_date to ", on("kept_days", days=90)),
-    ("are_pages_full", "leads", "no, 50", "size to 50", on("short_page", records=50)),
+    ("reaches_back", "leads", "no, to ", "start_date 2026", on("kept_days", days=90)),
+    ("are_pages_full", "leads", "no, 50", "size 50", on("short_page", records=50)),
     ("is_list_complete", "leads", f"{CAPPED} 150 ", "", on("cap", records=150)),
     ("is_list_complete", LISTED, f"{CAPPED} 50", "INCREMENTAL", on("cap", records=50)),
     ("is_list_complete", LISTED, "no", "INCREMENTAL", on("short_list")),
@@ -66,25 +67,19 @@ def test_the_sandbox_does_what_is_described(found: Found, settings: Json) -> Non
     assert not report["commands"]
 
 
-@pytest.mark.parametrize(("name", "about", "answer", "action", "fault"), SWITCHES)
-def test_a_question_notices_its_switch(  # noqa: PLR0913, PLR0917 - a row of the table
-    found: Found,
-    sandbox: Sandbox,
-    settings: Json,
-    name: str,
-    about: str,
-    answer: str,
-    action: str,
-    fault: Json,
+@pytest.mark.parametrize("row", SWITCHES, ids=repr)
+def test_a_question_notices_its_switch(
+    found: Found, sandbox: Sandbox, settings: Json, row: Switch
 ) -> None:
+    name, about, answer, action, fault = row
     sandbox.faults(fault)
     streams = {"signal_agents", about.partition(".")[0] or "leads"}
     report, rows = found(settings, *(f"--stream={each}" for each in streams))
-    row = rows[QUESTIONS[name].text, about]
-    assert row["answer"].startswith(answer)
-    assert (row["meaning"] != "") is (row["verdict"] == "differs")
-    assert action in row["action"]
-    assert bool(action) is bool(row["action"])
+    finding = rows[QUESTIONS[name].text, about]
+    assert finding["answer"].startswith(answer)
+    assert (finding["meaning"] != "") is (finding["verdict"] == "differs")
+    assert action in finding["action"]
+    assert bool(action) is bool(finding["action"])
     assert report["requests"] == len(sandbox.requests()) <= 150
 
 

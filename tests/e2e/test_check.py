@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import API_KEY, STREAMS, Run, only
+from tests.support.helpers import API_KEY, STREAMS, Run
 
 
 def logged(run: Run) -> list[str]:
@@ -27,24 +27,6 @@ def test_all_streams_can_be_read(
     assert run.stdout == ""
     assert len(sandbox.requests()) == len(STREAMS)
     assert logged(run) == [f"INFO {stream}: ok" for stream in sorted(STREAMS)]
-
-
-def test_a_forbidden_stream_does_not_affect_the_others(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
-) -> None:
-    """Not even if all streams before it may not be read either."""
-    sandbox.faults(
-        {"kind": "status", "stream": "leads", "status": 403},
-        {"kind": "status", "stream": "monitored_leads", "status": 403},
-    )
-    tested = ("leads", "monitored_leads", "observations")
-    run = tap(config, "--test", catalog=only(*tested))
-    run.failed()
-    leads, monitored, observations, last = logged(run)
-    assert leads.startswith("ERROR leads: deselect this stream, or ask ")
-    assert monitored == "ERROR monitored_leads: failed like leads"
-    assert observations == "INFO observations: ok"
-    assert last.startswith("ERROR 2 of 3 streams failed: leads, monitored_leads: d")
 
 
 def test_schemas_alone_ask_for_nothing(

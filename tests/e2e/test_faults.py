@@ -221,17 +221,3 @@ def test_a_server_that_repeats_the_key(read: Read, echo: bytes) -> None:
         plan = PLANS["one list"]
         run = read({**plan, "base_url": f"http://{host}:{port}", **config})
     assert run.failed().startswith("1 of 1 streams failed: leads: ")
-
-
-@pytest.mark.long
-def test_a_rate_limited_server_refuses_few_requests(
-    server: Sandbox, read: Read
-) -> None:
-    sizes = {"leads": 150}
-    server.configure(api_key=API_KEY, since=BEGIN, sizes=sizes, rate_limit=20)
-    window = {"start_date": BEGIN, "end_date": CLOCK, "page_size": 5}
-    run = read({**window, "concurrency": 8}).succeeded()
-    assert {*ids(run)} == {lead["id"] for lead in server.records("leads")}
-    assert len(server.requests()) > 30
-    # Each cool-down halves the requests in flight: 8, 4, 2. They rise slowly.
-    assert 0 < [each["status"] for each in server.requests()].count(429) <= 3 * 8
