@@ -22,7 +22,8 @@ def forget(state: RawState, stream: str, forgotten: Interval) -> RawState:
 
     Returns:
         The state of the stream. The interval is missing in all time ranges of the last
-        run's source. Other sources are unchanged.
+        run's source. Nothing is left of other sources, as the rows that were read of
+        them in the interval may be missing, too.
 
     Raises:
         StateError: The state covers nothing of the interval.
@@ -37,7 +38,7 @@ def forget(state: RawState, stream: str, forgotten: Interval) -> RawState:
         raise StateError(
             f"{stream}: nothing has been read {format_interval(forgotten)}{problem}"
         )
-    bookmark.coverage = remaining
+    bookmark.coverage, bookmark.others = remaining, []
     return {**state, COVERAGE: bookmark.to_state()}
 
 

@@ -149,7 +149,8 @@ def forget(state: str, stream: str | None, start: int | None, end: int | None) -
     """Mark time as unread, so that the next run reads it again.
 
     Prints the changed state. Without --from and --to, everything that has been read is
-    forgotten. Only the address and the filters of the last run are affected.
+    forgotten. What was read from another address, or with other filters than in the
+    last run, is always forgotten completely.
     """
     interval = (EARLIEST if start is None else start, LATEST if end is None else end)
     document = read_document(state)

@@ -66,14 +66,14 @@ CONTROLS = "\x1b]0;x\x07\x9b2J\u202e\nobservations: covered"
 
 
 def test_control_characters_of_a_state_are_escaped() -> None:
-    other = found("01-01", "02-01", source=f"https://{CONTROLS.lower()}")
-    state = state_of(leads=[found("02-01", "03-01"), other])
-    forget = ("forget", "--stream", "leads")
+    source = f"https://{CONTROLS.lower()}"
+    state = state_of(leads=[found("01-01", "03-01", source=source)])
+    forget = ("forget", "--from", "2026-02-01")
     printed = output_of("show", stdin=state) + output_of(*forget, stdin=state)
     assert all(line.isprintable() for line in printed.split("\n"))
     assert "\\x1b]0;x\\x07\\x9b2j\\u202e\\nobservations" in printed
     coverage = state_from(*forget, stdin=state)["bookmarks"]["leads"]["coverage"]
-    assert coverage == [other]
+    assert coverage == [found("01-01", "02-01", source=source)]
 
 
 @pytest.mark.parametrize(
