@@ -21,7 +21,8 @@ from tap_leadintent.ranges import Endpoint, range_fields
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.plan import DAY, Step, make_plan
-from tap_leadintent.replication.plan_reader import PlanReader, StepPage
+from tap_leadintent.replication.plan_reader import PlanReader
+from tap_leadintent.replication.reader import WindowPage
 from tap_leadintent.replication.rounding import OVERLAP_SECONDS
 from tap_leadintent.replication.source import key_mark
 from tap_leadintent.run_stream import RunStream
@@ -68,7 +69,7 @@ class Reading:
         Raises:
             StreamError: A step cannot be read.
             IgnoredRangeError: The API ignores a time range.
-            NoThreadError: The system allows no thread.
+            NoThreadError: The system allows no further thread.
             SystemExit: A signal came.
         """
         steps = self._plan()
@@ -85,13 +86,13 @@ class Reading:
                             asked = (start - OVERLAP_SECONDS, end)
                             yield page.page, step.range_name, asked
                         else:
-                            self.holes.add(page)
+                            self.holes.add(step.range_name, page)
                         if page.is_last:
                             self._compare(page, brought)
                             brought = 0
                             progress.note_read(page.window)
                             self.stream.logger.debug("%s", progress)
-                            self._commit(page)
+                            self._commit(step, page)
             except StreamError as error:
                 if has_read:
                     raise
@@ -218,16 +219,16 @@ class Reading:
             hint = f"if it demands a time range: {command}"
         return replace(error, message=f"{error.message}; {hint}")
 
-    def _compare(self, last: StepPage[Page], brought: int) -> None:
+    def _compare(self, last: WindowPage[Page], brought: int) -> None:
         """Note that a query has fewer records than the API says, if that is so."""
         total = last.page.total if last.page else None
         if total is not None and total > brought:
             text = f"a query has brought {counted(brought, 'record')} of {total:,}"
             self.short_query = text
 
-    def _commit(self, page: StepPage[Page]) -> None:
+    def _commit(self, step: Step, page: WindowPage[Page]) -> None:
         """Cover a window, as all of its rows have been written, or note a hole."""
-        name = page.step.range_name
+        name = step.range_name
         if not name:
             return
         if page.page is None:
@@ -243,6 +244,6 @@ class Reading:
                 page.window,
                 until=now,
                 settled_to=now - lookback,
-                drops_later=page.step.read_again_to is not None,
+                drops_later=step.read_again_to is not None,
             )
         self.stream.checkpoint()

@@ -4,31 +4,17 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Generic, NamedTuple
+from typing import Generic
 
 from tap_leadintent.replication.caps import Caps
 from tap_leadintent.replication.intervals import Interval, overlap
 from tap_leadintent.replication.plan import Step
 from tap_leadintent.replication.protocol import Api, PageT
-from tap_leadintent.replication.reader import Reader
+from tap_leadintent.replication.reader import Reader, WindowPage
 from tap_leadintent.replication.windows import Windows
 
 _ONE_SECOND = (0, 1)
 """Stands for the time of a list, which is read in one query."""
-
-
-class StepPage(NamedTuple, Generic[PageT]):
-    """What was read or left, in order."""
-
-    step: Step
-    page: PageT | None
-    """None where a window was left."""
-    window: Interval
-    """The interval that it belongs to, in UTC seconds since 1970."""
-    is_last: bool
-    """Whether all records of the window have been read, or none more can be."""
-    error: BaseException | None = None
-    """Why the window was left."""
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -53,7 +39,7 @@ class PlanReader(Generic[PageT]):
     capped: int = field(default=0, init=False)
     """The most records of a query that the API may have ended too early."""
 
-    def read(self, step: Step) -> Generator[StepPage[PageT]]:
+    def read(self, step: Step) -> Generator[WindowPage[PageT]]:
         """Read a step.
 
         Args:
@@ -80,7 +66,7 @@ class PlanReader(Generic[PageT]):
 
     def _read(
         self, step: Step, intervals: Sequence[Interval] = ()
-    ) -> Iterator[StepPage[PageT]]:
+    ) -> Iterator[WindowPage[PageT]]:
         asked = replace(step, intervals=intervals or step.intervals)
         inside = (overlap(step.holes, each) for each in asked.intervals)
         asked = replace(asked, holes=[*chain.from_iterable(inside)])
@@ -92,12 +78,8 @@ class PlanReader(Generic[PageT]):
             api=self.api,
             range_name=step.range_name,
             windows=windows,
-            caps=self.caps,
-            widest=self.widest,
             now=self.now,
         )
-        with closing(reader.read(readers)) as items:
-            for window, page, is_last in items:
-                interval = window.start, window.end
-                yield StepPage(step, page, interval, is_last, window.error)
+        with closing(reader.read(readers)) as pages:
+            yield from pages
         self.capped = max(self.capped, windows.capped)

@@ -148,11 +148,6 @@ def test_a_malformed_state_covers_nothing(entries: object, why: str) -> None:
     assert bookmark.former is None
 
 
-def test_an_interval_that_ends_before_it_begins_covers_nothing() -> None:
-    reverse = entry(**{"from": "1970-01-09T00:00:00Z"})
-    assert read([entry(), reverse]).coverage == {"date_found": [(DAY, 2 * DAY)]}
-
-
 def test_a_malformed_entry_leaves_those_of_other_sources() -> None:
     foreign = entry(source=THERE.address)
     assert read([foreign, {"range": "a"}]).to_state() == [foreign]
