@@ -20,7 +20,7 @@ from tap_leadintent.progress import StepProgress, counted
 from tap_leadintent.ranges import Endpoint, range_fields
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.intervals import Interval
-from tap_leadintent.replication.plan import DAY, Step, make_plan
+from tap_leadintent.replication.plan import DAY, LIST, Step, make_plan
 from tap_leadintent.replication.plan_reader import PlanReader
 from tap_leadintent.replication.reader import WindowPage
 from tap_leadintent.replication.rounding import OVERLAP_SECONDS
@@ -130,13 +130,8 @@ class Reading:
     def _read_first(self, fields: Mapping[str, Any]) -> Page | None:
         # Another thread sends the request, so that a signal need not wait for it.
         api = Endpoint(self.client, fields, only_first=True)
-        with closing(replace(self.plan_reader, api=api).read(self._list)) as pages:
+        with closing(replace(self.plan_reader, api=api).read(LIST)) as pages:
             return next(pages).page
-
-    @property
-    def _list(self) -> Step:
-        """Reads all records without a time range."""
-        return Step(range_name="", intervals=[(0, self.stream.run_began)])
 
     @cached_property
     def plan_reader(self) -> PlanReader[Page]:
@@ -164,7 +159,7 @@ class Reading:
         """Plan the run, and write a STATE of what counts as covered from now on."""
         stream, bookmark = self.stream, self.bookmark
         if not self.is_incremental:
-            return [self._list]
+            return [LIST]
         self._warn_of_state()
         plan = make_plan(
             scope_of(stream.config, self.ranges),
