@@ -16,7 +16,6 @@ from tests.support.model import (
     RANGES,
     Api,
     Lead,
-    iso,
     lead,
     seconds_of,
     steady,
@@ -66,16 +65,9 @@ class OddApi(Api):
             return 500, {}
         self.requests.append(body)
         has_more = bool(page) if self.promises else offset + asked < len(rows)
-        data = [
-            {
-                "id": id_,
-                "version": number,
-                "signal": {"observed_at": iso(observed + self.hours_off * HOUR)},
-            }
-            for _, id_, number, observed in page
-        ]
-        after = str(offset + len(page)) if has_more else ""
-        return 200, {"data": data, "cursor": {"next": after, "has_more": has_more}}
+        off = self.hours_off * HOUR
+        page = [(time, id_, n, observed + off) for time, id_, n, observed in page]
+        return self._answer(page, str(offset + len(page)) if has_more else "")
 
 
 def loaded(api: OddApi, config: dict[str, Any], runs: int = 3) -> list[int]:

@@ -1,22 +1,6 @@
-"""Which addresses, filters and keys are the same."""
+"""Which filters and keys are the same."""
 
-import pytest
-
-from tap_leadintent.replication.source import filters_hash, key_mark, normalised
-
-
-@pytest.mark.parametrize(
-    ("address", "normal"),
-    [
-        ("HTTPS://API.Example.COM", "https://api.example.com"),
-        ("http://[::1]:8080/b//", "http://[::1]:8080/b"),
-        ("the sandbox", "the sandbox"),
-        ("", ""),
-    ],
-)
-def test_an_address_has_one_normal_form(address: str, normal: str) -> None:
-    assert normalised(address) == normal
-    assert normalised(normal) == normal
+from tap_leadintent.replication.source import filters_hash, key_mark
 
 
 def test_filters_are_distinguished_whatever_the_order_of_their_fields() -> None:
