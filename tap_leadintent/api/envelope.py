@@ -26,11 +26,6 @@ _FAILURES = {
 _TOTALS = {"total", "totalcount", "totalrecords", "totalresults", "totalhits"}
 """Fields that say how many records the whole query has, if they hold a number."""
 
-_LARGEST_DECODED = 65_536
-"""Bytes of a field that is decoded. What explains a failure is shorter."""
-
-_decoder = msgspec.json.Decoder()
-
 
 def failure_in(fields: Mapping[str, msgspec.Raw]) -> str | None:
     """Return the path of a field that says that a page is not complete.
@@ -61,13 +56,12 @@ def total_in(fields: Mapping[str, msgspec.Raw]) -> int | None:
 def _flat(fields: Mapping[str, msgspec.Raw]) -> Iterator[tuple[str, str, Any]]:
     """Yield path, name without underscores, and value of fields on both levels."""
     for name, raw in fields.items():
-        if len(bytes(raw)) <= _LARGEST_DECODED:
-            value = _decoder.decode(raw)
-            yield name, _plain(name), value
-            # What has an id is a record of its own, such as an agent with a status.
-            is_about_page = isinstance(value, dict) and "id" not in value
-            for inner in value if is_about_page else ():
-                yield f"{name}.{inner}", _plain(inner), value[inner]
+        value = msgspec.json.decode(raw)
+        yield name, _plain(name), value
+        # What has an id is a record of its own, such as an agent with a status.
+        is_about_page = isinstance(value, dict) and "id" not in value
+        for inner in value if is_about_page else ():
+            yield f"{name}.{inner}", _plain(inner), value[inner]
 
 
 def _plain(name: str) -> str:
