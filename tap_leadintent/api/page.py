@@ -46,8 +46,6 @@ class Records(NamedTuple):
     """The JSON of each record, to see whether the record has changed."""
     is_repaired: bool = False
     """Whether a value was replaced, as no warehouse can hold it."""
-    other_fields: Collection[str] = ()
-    """The fields of the envelope that the API description does not show."""
 
 
 class _Envelope(msgspec.Struct):
@@ -92,7 +90,7 @@ class Page:
     """Whether a value was replaced before the envelope could be decoded."""
 
     other_fields: Collection[str] = ()
-    """See `Records`."""
+    """The fields of the envelope that the API description does not show."""
 
     total: int | None = None
     """How many records the whole query has, if the page says so."""
@@ -173,7 +171,7 @@ class Page:
             raise StreamError(
                 f"{SUPPORT}: a page has records that cannot be read", detail=str(error)
             ) from None
-        return Records(data, self.raw, is_repaired, self.other_fields)
+        return Records(data, self.raw, is_repaired)
 
 
 def as_utf8(content: bytes, encoding: str | None) -> bytes:
