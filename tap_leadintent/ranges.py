@@ -67,9 +67,7 @@ def range_fields(name: str, interval: Interval) -> dict[str, Any]:
         The fields of the request's body.
     """
     start, end = interval
-    # A server may refuse times before 1970, so none is requested without need.
-    earliest = 0 if start >= 0 else EARLIEST
-    start = max(earliest, start - OVERLAP_SECONDS)
+    start = max(EARLIEST, start - OVERLAP_SECONDS)
     times = {"start_time": format_instant(start), "end_time": format_instant(end)}
     return {name: times}
 
@@ -90,8 +88,7 @@ class _RangeChain(Chain):
         try:
             return super().fetch(stopped, max_retries)
         except StreamError as error:
-            # A refused cursor may show a limit of records in one query.
-            if error.may_be_split or (self.count and error.may_be_cursor):
+            if error.may_be_split:
                 raise CutError(error) from None
             raise
 

@@ -118,13 +118,6 @@ def test_a_run_with_an_end_date_is_a_part_of_a_load(end: int) -> None:
     assert reads(half) == [("date_found", [(80, NOW)]), ("latest_signal", [(0, NOW)])]
 
 
-@pytest.mark.parametrize("end", [None, 80])
-def test_the_future_is_not_covered(end: int | None) -> None:
-    planned = plan(*both((0, 50), (NOW - 5, NOW + 9), (NOW + 20, NOW + 30)), end=end)
-    for name in LEADS:
-        assert planned.coverage[name] == [(0, 50), (NOW - 5, NOW)]
-
-
 def test_a_short_interval_of_a_range_with_coverage_is_quiet() -> None:
     for planned, is_quiet in [
         (plan(*both((0, 90 * DAY))), True),
