@@ -3,8 +3,7 @@
 API description: "POST /v1/signals/leads", "POST /v1/monitor/signals".
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf
 from threading import Event
 from typing import Any
@@ -32,9 +31,6 @@ class Endpoint:
     client: Client
     """Sends the requests."""
 
-    list_fields: Mapping[str, Any] = field(default_factory=dict)
-    """The request fields of a list without a time range."""
-
     only_first: bool = False
     """Whether a query ends with its first page."""
 
@@ -42,7 +38,7 @@ class Endpoint:
         """Begin a query; see `replication.protocol.Api`."""
         if range_name:
             return _RangeChain(self.client, range_name, interval)
-        return Chain(self.client, self.list_fields, only_first=self.only_first)
+        return Chain(self.client, {}, only_first=self.only_first)
 
     @staticmethod
     def parse(body: bytes) -> Page:

@@ -5,19 +5,18 @@ a hole: newer windows are read all the same, and the stream fails at its end.
 """
 
 import os
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 from tap_leadintent.api.http import Client
 from tap_leadintent.api.page import Page
 from tap_leadintent.config.scope import scope_of
-from tap_leadintent.errors import StreamError, replication_command
+from tap_leadintent.errors import StreamError
 from tap_leadintent.holes import TOO_OLD, Holes
 from tap_leadintent.progress import StepProgress, counted
-from tap_leadintent.ranges import Endpoint, range_fields
+from tap_leadintent.ranges import Endpoint
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.plan import DAY, LIST, Step, make_plan
@@ -109,7 +108,7 @@ class Reading:
         return begun
 
     def first_page(self) -> Page | None:
-        """Read one page, without a time range if the API allows that.
+        """Read one page, without a time range.
 
         Returns:
             The page, if there is one.
@@ -118,18 +117,8 @@ class Reading:
             StreamError: The page cannot be read.
             SystemExit: A signal came.
         """
-        try:
-            return self._read_first({})
-        except StreamError as error:
-            if not (self.ranges and error.may_be_range and error.may_be_split):
-                raise
-        # The API may demand a time range.
-        now = self.stream.run_began
-        return self._read_first(range_fields(self.ranges[0], (now - 30 * DAY, now)))
-
-    def _read_first(self, fields: Mapping[str, Any]) -> Page | None:
         # Another thread sends the request, so that a signal need not wait for it.
-        api = Endpoint(self.client, fields, only_first=True)
+        api = Endpoint(self.client, only_first=True)
         with closing(replace(self.plan_reader, api=api).read(LIST)) as pages:
             return next(pages).page
 
@@ -206,13 +195,10 @@ class Reading:
 
     def _with_hint(self, error: StreamError) -> StreamError:
         """Add to the error of a first page what to do if the API refuses the range."""
-        if self.stream.newest_covered or not (self.ranges and error.may_be_range):
-            return error
-        hint = TOO_OLD
-        if not self.is_incremental:
-            command = replication_command(self.stream.name, "INCREMENTAL")
-            hint = f"if it demands a time range: {command}"
-        return replace(error, message=f"{error.message}; {hint}")
+        is_first = self.is_incremental and not self.stream.newest_covered
+        if is_first and error.may_be_range:
+            return replace(error, message=f"{error.message}; {TOO_OLD}")
+        return error
 
     def _compare(self, last: WindowPage[Page], brought: int) -> None:
         """Note that a query has fewer records than the API says, if that is so."""
