@@ -67,9 +67,7 @@ class _Wanted(NamedTuple):
 class Windows:
     """The windows of a step, given to several readers, oldest first."""
 
-    def __init__(
-        self, step: Step, *, caps: Caps, widest: int, readers: int = 1
-    ) -> None:
+    def __init__(self, step: Step, *, caps: Caps, widest: int, readers: int) -> None:
         """Create the windows of a step.
 
         Args:
