@@ -113,9 +113,10 @@ class Reader(Generic[PageT]):
                 if self._error:
                     raise self._error
                 is_settled = front.state in {State.READ, State.LEFT}
+                is_doubtful = front.state in {State.DOUBTFUL, State.SETTLING}
                 # A list is given as it arrives, as no part of it is read again. Its
                 # last page, which ends it, waits until the query counts as complete.
-                may_go = not self.range_name and front.state is State.READING
+                may_go = not self.range_name and not is_doubtful
                 if is_settled or (front.pages and may_go):
                     return self._take_out(front, is_settled=is_settled)
                 if front.is_final and front.error:

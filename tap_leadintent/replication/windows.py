@@ -160,11 +160,8 @@ class Windows:
         if not has_more:
             window.state = State.DOUBTFUL
             self._density.note(window.start, window.end, window.shares)
-        elif window.shares >= self._most_pages(window):
-            if self._is_short(window):
-                self.rounding.suspect()
-            else:
-                self._cut_long(window)
+        elif window.shares >= self._most_pages(window) and not self._is_short(window):
+            self._cut_long(window)
         self.judge()
 
     def judge(self) -> None:
