@@ -175,7 +175,7 @@ def test_pages_of_half_the_size_with_a_wrong_promise(served: int) -> None:
     api, store = OddApi(now=9 * DAY, leads=steady(900, 900), served=served), Store()
     run(api, store, FULL)
     for hour in range(4):
-        new = [lead(2000 + 96 * hour + n, api.now + n * 30) for n in range(96)]
+        new = [lead(2000 + 60 * hour + n, api.now + n * 30) for n in range(60)]
         api.leads = [*api.leads, *new]
         api.now += HOUR
         run(api, store, FULL)
