@@ -89,8 +89,6 @@ class Caps:
         if wider > total:
             self.longest = max(self.longest, total)
             return Verdict.CAPPED if self._is_small_page(last) else Verdict.COMPLETE
-        if last < self.page_size and not _is_round(total):
-            return Verdict.COMPLETE
         return Verdict.CAPPED
 
     def _is_small_page(self, last: int) -> bool:
