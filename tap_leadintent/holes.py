@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tap_leadintent.api.page import Page
 from tap_leadintent.errors import StreamError
 from tap_leadintent.progress import counted
-from tap_leadintent.replication.plan_reader import StepPage
+from tap_leadintent.replication.reader import WindowPage
 from tap_leadintent.times import format_interval
 
 _MAX_NAMED = 3
@@ -20,20 +20,21 @@ class Holes:
 
     def __init__(self) -> None:
         """Begin without any."""
-        self._holes: list[StepPage[Page]] = []
+        self._holes: list[tuple[str, WindowPage[Page]]] = []
 
-    def add(self, hole: StepPage[Page]) -> None:
+    def add(self, range_name: str, hole: WindowPage[Page]) -> None:
         """Add a hole, or extend the last one if that ends where it begins.
 
         Args:
+            range_name: The time range.
             hole: A window that was left.
         """
         start, end = hole.window
-        last = self._holes[-1] if self._holes else None
-        if last and last.step is hole.step and last.window[1] == start:
-            self._holes[-1] = last._replace(window=(last.window[0], end))
+        name, last = self._holes[-1] if self._holes else ("", hole)
+        if name == range_name and last.window[1] == start:
+            self._holes[-1] = name, last._replace(window=(last.window[0], end))
         else:
-            self._holes.append(hole)
+            self._holes.append((range_name, hole))
 
     def describe(self, start: int) -> Iterator[str]:
         """Say which intervals could not be read, and what to do about it.
@@ -47,12 +48,13 @@ class Holes:
         if not self._holes:
             return
         texts = []
-        for step, _, window, _, error in self._holes[:_MAX_NAMED]:
+        for name, hole in self._holes[:_MAX_NAMED]:
+            error = hole.error
             reason = error.why if isinstance(error, StreamError) else error
-            texts.append(f"{step.range_name} {format_interval(window)} ({reason})")
+            texts.append(f"{name} {format_interval(hole.window)} ({reason})")
         if more := len(self._holes) - len(texts):
             texts.append(f"{counted(more, 'interval')} more")
-        is_oldest = min(hole.window[0] for hole in self._holes) == start
+        is_oldest = min(hole.window[0] for _, hole in self._holes) == start
         advice = TOO_OLD if is_oldest else "tell the API's support if this stays"
         yield (
             f"{advice}; each run tries again to read what is missing, and everything "

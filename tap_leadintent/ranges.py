@@ -3,8 +3,7 @@
 API description: "POST /v1/signals/leads", "POST /v1/monitor/signals".
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf
 from threading import Event
 from typing import Any
@@ -32,9 +31,6 @@ class Endpoint:
     client: Client
     """Sends the requests."""
 
-    list_fields: Mapping[str, Any] = field(default_factory=dict)
-    """The request fields of a list without a time range."""
-
     only_first: bool = False
     """Whether a query ends with its first page."""
 
@@ -42,7 +38,7 @@ class Endpoint:
         """Begin a query; see `replication.protocol.Api`."""
         if range_name:
             return _RangeChain(self.client, range_name, interval)
-        return Chain(self.client, self.list_fields, only_first=self.only_first)
+        return Chain(self.client, {}, only_first=self.only_first)
 
     @staticmethod
     def parse(body: bytes) -> Page:
@@ -67,9 +63,7 @@ def range_fields(name: str, interval: Interval) -> dict[str, Any]:
         The fields of the request's body.
     """
     start, end = interval
-    # A server may refuse times before 1970, so none is requested without need.
-    earliest = 0 if start >= 0 else EARLIEST
-    start = max(earliest, start - OVERLAP_SECONDS)
+    start = max(EARLIEST, start - OVERLAP_SECONDS)
     times = {"start_time": format_instant(start), "end_time": format_instant(end)}
     return {name: times}
 
@@ -90,8 +84,7 @@ class _RangeChain(Chain):
         try:
             return super().fetch(stopped, max_retries)
         except StreamError as error:
-            # A refused cursor may show a limit of records in one query.
-            if error.may_be_split or (self.count and error.may_be_cursor):
+            if error.may_be_split:
                 raise CutError(error) from None
             raise
 

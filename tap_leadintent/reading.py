@@ -5,23 +5,23 @@ a hole: newer windows are read all the same, and the stream fails at its end.
 """
 
 import os
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 from tap_leadintent.api.http import Client
 from tap_leadintent.api.page import Page
 from tap_leadintent.config.scope import scope_of
-from tap_leadintent.errors import StreamError, replication_command
+from tap_leadintent.errors import StreamError
 from tap_leadintent.holes import TOO_OLD, Holes
 from tap_leadintent.progress import StepProgress, counted
-from tap_leadintent.ranges import Endpoint, range_fields
+from tap_leadintent.ranges import Endpoint
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.intervals import Interval
-from tap_leadintent.replication.plan import DAY, Step, make_plan
-from tap_leadintent.replication.plan_reader import PlanReader, StepPage
+from tap_leadintent.replication.plan import DAY, LIST, Step, make_plan
+from tap_leadintent.replication.plan_reader import PlanReader
+from tap_leadintent.replication.reader import WindowPage
 from tap_leadintent.replication.rounding import OVERLAP_SECONDS
 from tap_leadintent.replication.source import key_mark
 from tap_leadintent.run_stream import RunStream
@@ -68,7 +68,7 @@ class Reading:
         Raises:
             StreamError: A step cannot be read.
             IgnoredRangeError: The API ignores a time range.
-            NoThreadError: The system allows no thread.
+            NoThreadError: The system allows no further thread.
             SystemExit: A signal came.
         """
         steps = self._plan()
@@ -85,13 +85,13 @@ class Reading:
                             asked = (start - OVERLAP_SECONDS, end)
                             yield page.page, step.range_name, asked
                         else:
-                            self.holes.add(page)
+                            self.holes.add(step.range_name, page)
                         if page.is_last:
                             self._compare(page, brought)
                             brought = 0
                             progress.note_read(page.window)
                             self.stream.logger.debug("%s", progress)
-                            self._commit(page)
+                            self._commit(step, page)
             except StreamError as error:
                 if has_read:
                     raise
@@ -108,7 +108,7 @@ class Reading:
         return begun
 
     def first_page(self) -> Page | None:
-        """Read one page, without a time range if the API allows that.
+        """Read one page, without a time range.
 
         Returns:
             The page, if there is one.
@@ -117,25 +117,10 @@ class Reading:
             StreamError: The page cannot be read.
             SystemExit: A signal came.
         """
-        try:
-            return self._read_first({})
-        except StreamError as error:
-            if not (self.ranges and error.may_be_range and error.may_be_split):
-                raise
-        # The API may demand a time range.
-        now = self.stream.run_began
-        return self._read_first(range_fields(self.ranges[0], (now - 30 * DAY, now)))
-
-    def _read_first(self, fields: Mapping[str, Any]) -> Page | None:
         # Another thread sends the request, so that a signal need not wait for it.
-        api = Endpoint(self.client, fields, only_first=True)
-        with closing(replace(self.plan_reader, api=api).read(self._list)) as pages:
+        api = Endpoint(self.client, only_first=True)
+        with closing(replace(self.plan_reader, api=api).read(LIST)) as pages:
             return next(pages).page
-
-    @property
-    def _list(self) -> Step:
-        """Reads all records without a time range."""
-        return Step(range_name="", intervals=[(0, self.stream.run_began)])
 
     @cached_property
     def plan_reader(self) -> PlanReader[Page]:
@@ -163,7 +148,7 @@ class Reading:
         """Plan the run, and write a STATE of what counts as covered from now on."""
         stream, bookmark = self.stream, self.bookmark
         if not self.is_incremental:
-            return [self._list]
+            return [LIST]
         self._warn_of_state()
         plan = make_plan(
             scope_of(stream.config, self.ranges),
@@ -210,24 +195,21 @@ class Reading:
 
     def _with_hint(self, error: StreamError) -> StreamError:
         """Add to the error of a first page what to do if the API refuses the range."""
-        if self.stream.newest_covered or not (self.ranges and error.may_be_range):
-            return error
-        hint = TOO_OLD
-        if not self.is_incremental:
-            command = replication_command(self.stream.name, "INCREMENTAL")
-            hint = f"if it demands a time range: {command}"
-        return replace(error, message=f"{error.message}; {hint}")
+        is_first = self.is_incremental and not self.stream.newest_covered
+        if is_first and error.may_be_range:
+            return replace(error, message=f"{error.message}; {TOO_OLD}")
+        return error
 
-    def _compare(self, last: StepPage[Page], brought: int) -> None:
+    def _compare(self, last: WindowPage[Page], brought: int) -> None:
         """Note that a query has fewer records than the API says, if that is so."""
         total = last.page.total if last.page else None
         if total is not None and total > brought:
             text = f"a query has brought {counted(brought, 'record')} of {total:,}"
             self.short_query = text
 
-    def _commit(self, page: StepPage[Page]) -> None:
+    def _commit(self, step: Step, page: WindowPage[Page]) -> None:
         """Cover a window, as all of its rows have been written, or note a hole."""
-        name = page.step.range_name
+        name = step.range_name
         if not name:
             return
         if page.page is None:
@@ -243,6 +225,6 @@ class Reading:
                 page.window,
                 until=now,
                 settled_to=now - lookback,
-                drops_later=page.step.read_again_to is not None,
+                drops_later=step.read_again_to is not None,
             )
         self.stream.checkpoint()

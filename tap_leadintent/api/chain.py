@@ -11,18 +11,18 @@ from typing import Any
 
 from tap_leadintent.api.http import Client
 from tap_leadintent.api.page import Page
-from tap_leadintent.api.pagination import CursorPaginator
 from tap_leadintent.errors import StreamError
-
-_RESTARTS = 3
-"""How often a chain begins again."""
 
 _TOO_MANY_EMPTY = 1_000
 """Empty pages in a row after which the stream fails."""
 
 
 class Chain:
-    """The pages of one request, and of those that follow its cursors."""
+    """The pages of one request, and of those that follow its cursors.
+
+    An empty page does not end the chain. A missing cursor, and a cursor or a page that
+    the chain has seen before, are errors.
+    """
 
     def __init__(
         self, client: Client, fields: Mapping[str, Any], *, only_first: bool = False
@@ -38,18 +38,20 @@ class Chain:
         """Sends the requests."""
         self.fields = fields
         """The request fields, without the cursor."""
-        self.records = 0
-        """How many records have arrived since the last restart."""
         self._only_first = only_first
-        self._paginator = CursorPaginator()
-        self._restarts = 0
-        self._refused_after: int | None = None
-        self._empty = 0
+        self._has_restarted = False
+        self._begin()
 
-    @property
-    def count(self) -> int:
+    def _begin(self) -> None:
+        self.count = 0
         """How many pages have arrived since the last restart."""
-        return self._paginator.count
+        self.records = 0
+        """How many records they hold."""
+        self._after: str | None = None
+        self._empty = 0
+        # Hashes take less memory: cursors can be long, and chains have many pages.
+        self._cursors: set[int] = set()
+        self._pages: set[int] = set()
 
     def fetch(self, stopped: Event, max_retries: float = inf) -> Page:
         """Request the next page.
@@ -67,30 +69,42 @@ class Chain:
                 many pages were empty.
             StoppedError: The page is not wanted any more.
         """
-        is_changed = False
         while True:
-            after = self._paginator.current_value
             try:
-                page = self.client.fetch(
-                    *(self.fields, after, stopped, max_retries), is_changed=is_changed
-                )
+                page = self.client.fetch(self.fields, self._after, stopped, max_retries)
             except StreamError as error:
-                is_changed = True
                 self.recover(error)
                 continue
-            self._empty = 0 if page.raw else self._empty + 1
-            if self._empty == _TOO_MANY_EMPTY:
-                raise StreamError(
-                    f"report it to the API's support: {self._empty:,} empty pages in a "
-                    "row have come, each with the promise of another"
-                )
+            self.count += 1
             self.records += len(page.raw)
-            # The SDK only passes it on to the methods of the paginator.
-            self._paginator.advance(page)  # type: ignore[arg-type]
+            if page.has_more:
+                self._follow(page)
             return page.as_last() if self._only_first else page
 
+    def _follow(self, page: Page) -> None:
+        """Take the cursor of a page, unless that would lead nowhere."""
+        after, content = page.cursor.next, page.fingerprint
+        self._empty = 0 if page.raw else self._empty + 1
+        if not after:
+            problem = "says has_more but carries no next cursor"
+        elif hash(after) in self._cursors:
+            problem = "repeats a cursor that this chain has followed before"
+        elif page.raw and content in self._pages:
+            problem = "repeats all records of an earlier page of this chain"
+        elif self._empty == _TOO_MANY_EMPTY:
+            problem = f"is the last of {self._empty:,} empty pages in a row"
+        else:
+            self._after = after
+            self._cursors.add(hash(after))
+            self._pages.add(content)
+            return
+        raise StreamError(
+            f"report it to the API's support: page {self.count} {problem}, so the "
+            "stream stops rather than miss records"
+        )
+
     def recover(self, error: StreamError) -> None:
-        """Begin again if a request failed because its cursor may have expired.
+        """Begin again, once, if a request failed because its cursor may have expired.
 
         The pages that have arrived are kept, and the same records arrive once more: a
         record may have moved between the pages.
@@ -103,15 +117,13 @@ class Chain:
         """
         if not self.count:
             raise error
-        # A cursor that is refused at the same page again has not expired: the API may
-        # have a limit of records in one query.
-        is_final = self._restarts == _RESTARTS or self._refused_after == self.count
-        if not error.may_be_cursor or is_final:
+        # A cursor that is refused again has not expired: the API may have a limit of
+        # records in one query.
+        if not error.may_be_cursor or self._has_restarted:
             error = replace(error, detail=f"page {self.count + 1}: {error.detail}")
             raise error
-        self._restarts += 1
-        self._refused_after = self.count
-        self._paginator, self.records = CursorPaginator(), 0
+        self._has_restarted = True
+        self._begin()
         self.client.logger.warning(
             "The API refused a cursor; the window is read again: %s", error.why
         )

@@ -4,7 +4,6 @@ API description: "Page envelope". It shows no other fields, so the tables below 
 names and values that are usual. Fields one level down count as well.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -16,26 +15,16 @@ _ERRORS = {"error", "errors"}
 _NOTHING = {"", "0", "200", "false", "no", "none", "null", "ok", "success"}
 """Texts of errors that mean that there is none."""
 
-_FLAGS = {
-    **dict.fromkeys(("success", "ok"), "false"),
-    **dict.fromkeys(("timedout", "timeout", "partial", "ispartial"), "true"),
-    **dict.fromkeys(("incomplete", "incompleteresults"), "true"),
-}
-"""Fields that are true or false, and which of them names a failure."""
-
 _FAILURES = {
-    *("abort", "aborted", "error", "errors", "fail", "failed", "failure"),
-    *("incomplete", "partial", "partially", "timeout", "unavailable"),
+    **dict.fromkeys(("success", "ok"), ("false",)),
+    **dict.fromkeys(("timedout", "timeout", "partial", "ispartial"), ("true",)),
+    **dict.fromkeys(("incomplete", "incompleteresults"), ("true",)),
+    "status": ("error", "fail", "failed", "failure", "incomplete", "partial"),
 }
-"""Words of a status that names a failure."""
+"""Other fields, and their values that name a failure."""
 
 _TOTALS = {"total", "totalcount", "totalrecords", "totalresults", "totalhits"}
 """Fields that say how many records the whole query has, if they hold a number."""
-
-_LARGEST_DECODED = 65_536
-"""Bytes of a field that is decoded. What explains a failure is shorter."""
-
-_decoder = msgspec.json.Decoder()
 
 
 def failure_in(fields: Mapping[str, msgspec.Raw]) -> str | None:
@@ -67,13 +56,12 @@ def total_in(fields: Mapping[str, msgspec.Raw]) -> int | None:
 def _flat(fields: Mapping[str, msgspec.Raw]) -> Iterator[tuple[str, str, Any]]:
     """Yield path, name without underscores, and value of fields on both levels."""
     for name, raw in fields.items():
-        if len(bytes(raw)) <= _LARGEST_DECODED:
-            value = _decoder.decode(raw)
-            yield name, _plain(name), value
-            # What has an id is a record of its own, such as an agent with a status.
-            is_about_page = isinstance(value, dict) and "id" not in value
-            for inner in value if is_about_page else ():
-                yield f"{name}.{inner}", _plain(inner), value[inner]
+        value = msgspec.json.decode(raw)
+        yield name, _plain(name), value
+        # What has an id is a record of its own, such as an agent with a status.
+        is_about_page = isinstance(value, dict) and "id" not in value
+        for inner in value if is_about_page else ():
+            yield f"{name}.{inner}", _plain(inner), value[inner]
 
 
 def _plain(name: str) -> str:
@@ -84,9 +72,7 @@ def _is_failure(name: str, value: Any) -> bool:  # noqa: ANN401 - any JSON
     """Return whether a field, by its plain name, says that the records are not all."""
     if name in _ERRORS:
         return _is_something(value)
-    if name == "status":
-        return _names_failure(value)
-    return str(value).lower() == _FLAGS.get(name)
+    return str(value).lower() in _FAILURES.get(name, ())
 
 
 def _is_something(value: Any) -> bool:  # noqa: ANN401 - any JSON
@@ -97,11 +83,3 @@ def _is_something(value: Any) -> bool:  # noqa: ANN401 - any JSON
         return any(map(_is_something, value))
     words = str("" if value is None else value).strip().lower()
     return words not in _NOTHING and not words.startswith("no error")
-
-
-def _names_failure(value: Any) -> bool:  # noqa: ANN401 - any JSON
-    if isinstance(value, int):
-        return value >= 400  # noqa: PLR2004 - as of HTTP
-    text = re.sub("timed?[ _-]out", "timeout", str(value).lower())
-    words = re.split("[^a-z]+", text)
-    return bool(_FAILURES.intersection(words)) and "no" not in words

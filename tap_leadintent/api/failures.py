@@ -217,7 +217,7 @@ def explain_no_page(  # noqa: PLR0913 - each may change the advice
         The error to raise.
     """
     text, headers = text_of(body), response.headers
-    wait = seconds_to_wait(headers, response.status_code)
+    wait = seconds_to_wait(headers)
     is_true = {
         "": True,
         "after a page": has_succeeded,

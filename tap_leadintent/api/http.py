@@ -34,9 +34,6 @@ from tap_leadintent.times import parse_http_date
 
 Fields = Mapping[str, Any]
 
-_FIRST_RETRY = 2
-"""The attempt whose reason is logged."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class RunContext:
@@ -105,10 +102,7 @@ class Client:
     """Counts requests, retries and waits."""
 
     _last_attempts: dict[str, int] = field(default_factory=dict)
-    """The last attempt that was logged since a page, by the reason for it."""
-
-    _given_up: list[StreamError] = field(default_factory=list)
-    """Why requests of the stream have failed so far."""
+    """The last attempt that was logged, by the reason for it."""
 
     def fetch(
         self,
@@ -116,8 +110,6 @@ class Client:
         after: str | None,
         stopped: Event,
         max_retries: float = inf,
-        *,
-        is_changed: bool = False,
     ) -> Page:
         """Send a request, with retries, until its response is a page.
 
@@ -126,7 +118,6 @@ class Client:
             after: The cursor, None for the first page.
             stopped: Set when the page is not wanted any more.
             max_retries: It is not retried more often, whatever the setting says.
-            is_changed: Whether it is sent because of what the last response said.
 
         Returns:
             The page.
@@ -140,31 +131,14 @@ class Client:
             attempt += 1
             with limiter.turn(stopped, self.stats, pause):
                 self.run_context.health.note_request()
-                if not is_changed:
-                    self._raise_if_hopeless()
                 answer = self._send(fields, after)
                 if isinstance(answer, Page):
                     limiter.note_page()
                     self.run_context.health.note_page()
-                    for reason in [*self._last_attempts]:
-                        self._last_attempts[reason] = _FIRST_RETRY
                     return answer
                 # Still inside the turn: a cool-down begins before another request can
                 # be sent.
                 pause = self._plan_retry(answer, attempt, max_retries)
-
-    def _raise_if_hopeless(self) -> None:
-        """Raise the error of another request, if it was the only try of the stream.
-
-        That is so if another stream has failed and no request of the run has succeeded.
-        """
-        health = self.run_context.health
-        if self._given_up and health.has_failed and not health.has_succeeded:
-            self.stats.requests -= 1
-            # Nothing was asked, so no part of the range may be left because of it.
-            helpless = Action.CUT | Action.RESTART | Action.CHANGE_RANGE
-            first = self._given_up[0]
-            raise replace(first, actions=first.actions & ~helpless)
 
     def _send(self, fields: Fields, after: str | None) -> Page | StreamError:
         """Send one request, and return its page, or why there is none.
@@ -235,7 +209,9 @@ class Client:
             attempts = counted(attempt, "attempt")
             error = replace(error, detail=f"gave up after {attempts}: {error.detail}")
         if is_last or not can_retry:
-            self._given_up.append(error)
+            if run.health.has_failed and not run.health.has_succeeded:
+                # Another stream has failed, too, so this try decides.
+                error = replace(error, actions=error.actions & ~Action.CUT)
             raise error
         pause = error.retry_after or min(run.limits.backoff(attempt), left)
         if Action.PAUSE_ALL in error.actions:

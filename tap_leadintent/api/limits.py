@@ -1,9 +1,8 @@
 """Decides when a request may be sent, for all streams and threads of a run."""
 
 import random
-import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import TIMEOUT_MAX, Condition, Event
@@ -16,27 +15,6 @@ from tap_leadintent.times import parse_http_date
 LONGEST_WAIT = 900.0
 """Seconds of the longest wait that a server may ask for; a longer one ends the run.
 Many rate limits count the requests of 15 minutes."""
-
-_TOO_MANY = 429
-
-_MILLISECONDS = "Retry-After-Ms"
-"""A header that says for how many milliseconds a server wants no request."""
-
-_REMAINING = (
-    *("RateLimit-Remaining", "X-RateLimit-Remaining"),
-    *("RateLimit remaining", "RateLimit r"),
-)
-"""Headers, and parameters in them, that say how many requests are left."""
-
-_RESETS = (
-    *("RateLimit-Reset", "X-RateLimit-Reset-After", "X-RateLimit-Reset"),
-    *("RateLimit reset", "RateLimit t"),
-)
-"""Those that say when more are allowed. They count when none is left, as some servers
-send them with every response."""
-
-_YEARS = 1e9
-"""Seconds that are no waiting time, but a time since 1970."""
 
 _RISE = 0.05
 """How much each page raises the number of requests in flight."""
@@ -74,47 +52,25 @@ class Limits:
         return random.uniform(0, longest)  # noqa: S311
 
 
-def seconds_to_wait(headers: Mapping[str, str], status: int) -> float:
+def seconds_to_wait(headers: Mapping[str, str]) -> float:
     """Return for how long a server wants no request, in seconds.
 
     Args:
         headers: The headers of a response.
-        status: Its HTTP status.
 
     Returns:
-        The seconds of the first header that says so; 0 without such a header, or when
-        it is malformed or in the past.
+        The seconds of `Retry-After`; 0 without it, or when it is malformed or in the
+        past.
     """
-    # The server's clock decides, if its response has a date: ours may differ.
-    now = parse_http_date(headers.get("Date", "")) or time.time()
-    remaining = _first_of(headers, _REMAINING) or ("0" if status == _TOO_MANY else "")
-    resets = _RESETS if remaining == "0" else ()
-    text = _first_of(headers, (_MILLISECONDS, "Retry-After", *resets))
+    text = headers.get("Retry-After", "")
     try:
-        seconds = float(text) / (1000 if _MILLISECONDS in headers else 1)
+        seconds = float(text)
     except ValueError:
+        # The server's clock decides, if its response has a date: ours may differ.
+        now = parse_http_date(headers.get("Date", "")) or time.time()
         then = parse_http_date(text)
         seconds = 0.0 if then is None else then - now
-    # Some servers give a time since 1970, in seconds or milliseconds.
-    if seconds > _YEARS:
-        seconds = seconds / (1000 if seconds > 1000 * _YEARS else 1) - now
     return seconds if 0 < seconds < float("inf") else 0.0
-
-
-def _first_of(headers: Mapping[str, str], names: Sequence[str]) -> str:
-    """Return the value of the first of these headers, or of a parameter in one.
-
-    Without any, it is empty.
-    """
-    for name in names:
-        header, _, parameter = name.partition(" ")
-        text = headers.get(header, "").strip()
-        if parameter:
-            found = re.search(rf"(?:^|[,;\s]){parameter}=(\d+)", text)
-            text = found[1] if found else ""
-        if text:
-            return text
-    return ""
 
 
 class RateLimiter:

@@ -27,10 +27,6 @@ MAX_RECORDS = 1_000
 """Ten times the largest `page_size`. A body with more records does not count as a page,
 because it would take much more memory than its size."""
 
-_MAX_VALUES = 1_000_000
-"""Values on a page, where each comma, bracket and brace counts as one. Otherwise, a
-small compressed body could fill the memory."""
-
 NO_RECORDS = b'{"data": [], "cursor": {"has_more": false}}'
 """The body of a page without records."""
 
@@ -50,8 +46,6 @@ class Records(NamedTuple):
     """The JSON of each record, to see whether the record has changed."""
     is_repaired: bool = False
     """Whether a value was replaced, as no warehouse can hold it."""
-    other_fields: Collection[str] = ()
-    """The fields of the envelope that the API description does not show."""
 
 
 class _Envelope(msgspec.Struct):
@@ -96,7 +90,7 @@ class Page:
     """Whether a value was replaced before the envelope could be decoded."""
 
     other_fields: Collection[str] = ()
-    """See `Records`."""
+    """The fields of the envelope that the API description does not show."""
 
     total: int | None = None
     """How many records the whole query has, if the page says so."""
@@ -116,11 +110,6 @@ class Page:
             ValueError: The body is not a page envelope; the message says why.
             RecursionError: It is nested too deeply.
         """
-        # A shorter body cannot have so many, so ordinary pages are not searched.
-        if len(content) > _MAX_VALUES and (
-            sum(map(content.count, (b",", b"[", b"{"))) > _MAX_VALUES
-        ):
-            raise ValueError(f"it has more than {_MAX_VALUES:,} values")
         fields, is_repaired = dict[str, msgspec.Raw](), False
         try:
             # To decode other fields of every page would take a quarter longer.
@@ -182,7 +171,7 @@ class Page:
             raise StreamError(
                 f"{SUPPORT}: a page has records that cannot be read", detail=str(error)
             ) from None
-        return Records(data, self.raw, is_repaired, self.other_fields)
+        return Records(data, self.raw, is_repaired)
 
 
 def as_utf8(content: bytes, encoding: str | None) -> bytes:

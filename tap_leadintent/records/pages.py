@@ -48,7 +48,7 @@ class PageShaper:
         records = page.decode()
         if records.is_repaired:
             self.findings.note(Finding.REPAIRED)
-        self.findings.note(Finding.ENVELOPE, records.other_fields)
+        self.findings.note(Finding.ENVELOPE, page.other_fields)
         # Before repeated records are left out, or nothing may be left to compare.
         self.contradictions.check(records.data, range_name, interval, self.findings)
         if self.leaves_out_repeated:

@@ -140,12 +140,10 @@ class Bookmark:
         with_range = [each for each in entries if "range" in each]
         for entry in msgspec.convert(with_range, list[_Entry]):
             start, end = parse_instant(entry.start), parse_instant(entry.end)
-            # What ends before it begins covers nothing.
-            if start <= end:
-                found[entry.hole].setdefault(entry.range, []).append((start, end))
-                if not entry.hole:
-                    newest = (end, entry.settled)
-                    ends[entry.range] = max(newest, ends.get(entry.range, newest))
+            found[entry.hole].setdefault(entry.range, []).append((start, end))
+            if not entry.hole:
+                newest = (end, entry.settled)
+                ends[entry.range] = max(newest, ends.get(entry.range, newest))
         self.coverage, self.holes = (
             {name: union(each) for name, each in found[is_hole].items()}
             for is_hole in (False, True)

@@ -8,6 +8,8 @@ a hundred. That a longer query has gone on is evidence that there is no such lim
 from dataclasses import dataclass
 from enum import Enum
 
+from tap_leadintent.replication.ledger import Window
+
 _FEW_RECORDS = 20
 """Fewer records are no sign of a limit: by chance, too many small pages are as full as
 others."""
@@ -39,20 +41,14 @@ class Caps:
     page: int = 0
     """The most records of a page that another one followed; 0 if none did."""
 
-    is_exact: bool = False
-    """Whether a short page has followed another one. An API that reckons with the size
-    that it was asked for, when it says that there is more, never does that."""
-
-    def note_page(self, before: int, previous: int, records: int) -> None:
+    def note_page(self, before: int, previous: int) -> None:
         """Note that a query has gone on with a page that holds records.
 
         Args:
             before: How many records the query had returned before the page.
             previous: How many of them the page before it held.
-            records: How many the page holds.
         """
         self.page = max(self.page, previous)
-        self.is_exact |= records < self.page
         self.longest = max(self.longest, before)
 
     def judge(self, total: int, last: int) -> Verdict:
@@ -87,8 +83,6 @@ class Caps:
         if wider > total:
             self.longest = max(self.longest, total)
             return Verdict.CAPPED if self._is_small_page(last) else Verdict.COMPLETE
-        if last < self.page_size and not _is_round(total):
-            return Verdict.COMPLETE
         return Verdict.CAPPED
 
     def _is_small_page(self, last: int) -> bool:
@@ -97,8 +91,50 @@ class Caps:
         An API that sends smaller pages may reckon with the size that it was asked for
         when it says that there is no more.
         """
-        is_small = 0 < self.page < self.page_size and not self.is_exact
+        is_small = 0 < self.page < self.page_size
         return is_small and last >= max(_FEW_RECORDS, self.page)
+
+
+class WiderQuery:
+    """Compares a doubtful query with one for an interval around its window."""
+
+    def __init__(self, window: Window, caps: Caps) -> None:
+        """Begin without any page.
+
+        Args:
+            window: The window of the doubtful query.
+            caps: Learns from the pages of the wider query.
+        """
+        self._window, self._caps = window, caps
+        self._total = self._last = 0
+        self._has_more = True
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether another page can tell more.
+
+        None can when a query has gone on after as many records as the doubtful one has
+        returned.
+        """
+        return self._has_more and self._caps.longest < self._window.records
+
+    def take(self, *, records: int, total: int, has_more: bool) -> None:
+        """Note that a page of the wider query has arrived.
+
+        Args:
+            records: How many records the page holds.
+            total: How many the query has returned, with this page.
+            has_more: Whether another page is to come.
+        """
+        if records and total > records:
+            self._caps.note_page(total - records, self._last)
+        self._total, self._last = total, records or self._last
+        self._has_more = has_more
+
+    def verdict(self) -> Verdict:
+        """Return whether the doubtful query is complete or capped."""
+        wider = max(self._window.records, self._total)
+        return self._caps.settle(self._window.records, self._window.last, wider)
 
 
 def _is_round(total: int) -> bool:

@@ -2,8 +2,33 @@
 
 from bisect import bisect_left, insort
 
+from tap_leadintent.replication.intervals import Interval
+
 _PAGES = 8
 """Pages over which the density is measured."""
+
+_SAMPLES = 8
+"""Samples of a history."""
+
+_SAMPLE_SHARE = 365
+"""Each sample covers this part of the history: a 365th, such as a day of a year.
+Shorter samples would see only a day or only a night."""
+
+
+def samples(start: int, end: int) -> list[Interval]:
+    """Spread short intervals evenly over a long one.
+
+    Args:
+        start: Where the long one begins, in UTC seconds since 1970.
+        end: Where it ends.
+
+    Returns:
+        The short intervals, oldest first.
+    """
+    seconds = max(1, (end - start) // _SAMPLE_SHARE)
+    step = (end - start - seconds) / (_SAMPLES - 1)
+    starts = sorted({start + int(step * n) for n in range(_SAMPLES)})
+    return [(at, at + seconds) for at in starts]
 
 
 class Density:

@@ -15,6 +15,17 @@ Coverage = dict[str, list[Interval]]
 """The intervals of each time range that have been read completely and written."""
 
 
+def equal_edges(start: int, end: int, parts: int) -> list[int]:
+    """Return where equal parts of an interval begin and end.
+
+    Args:
+        start: Where the interval begins.
+        end: Where it ends.
+        parts: Their number; there are fewer if the interval has fewer seconds.
+    """
+    return sorted({start + (end - start) * n // parts for n in range(parts + 1)})
+
+
 def union(intervals: Iterable[Interval]) -> list[Interval]:
     """Join intervals to a list.
 

@@ -24,6 +24,9 @@ class State(Enum):
     DOUBTFUL = "doubtful"
     """All of its pages have arrived, if the API has not ended its query too early."""
 
+    SETTLING = "being settled"
+    """The same, while a wider query is read that can tell."""
+
     READ = "read"
     """All of its pages have arrived."""
 

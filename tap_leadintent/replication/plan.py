@@ -63,6 +63,11 @@ class Step:
         return self.has_coverage and is_short
 
 
+LIST = Step(range_name="", intervals=[(0, 1)], has_coverage=True)
+"""Reads all records without a time range. One second stands for the time of the list,
+so it is read in one query."""
+
+
 class Plan(NamedTuple):
     """What a run reads."""
 

@@ -1,34 +1,15 @@
 """Reads what a plan asks for: step by step and page by page, oldest first."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from itertools import chain
-from typing import Generic, NamedTuple
+from typing import Generic
 
 from tap_leadintent.replication.caps import Caps
-from tap_leadintent.replication.intervals import Interval, overlap
 from tap_leadintent.replication.plan import Step
 from tap_leadintent.replication.protocol import Api, PageT
-from tap_leadintent.replication.reader import Reader
+from tap_leadintent.replication.reader import Reader, WindowPage
 from tap_leadintent.replication.windows import Windows
-
-_ONE_SECOND = (0, 1)
-"""Stands for the time of a list, which is read in one query."""
-
-
-class StepPage(NamedTuple, Generic[PageT]):
-    """What was read or left, in order."""
-
-    step: Step
-    page: PageT | None
-    """None where a window was left."""
-    window: Interval
-    """The interval that it belongs to, in UTC seconds since 1970."""
-    is_last: bool
-    """Whether all records of the window have been read, or none more can be."""
-    error: BaseException | None = None
-    """Why the window was left."""
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -53,11 +34,11 @@ class PlanReader(Generic[PageT]):
     capped: int = field(default=0, init=False)
     """The most records of a query that the API may have ended too early."""
 
-    def read(self, step: Step) -> Generator[StepPage[PageT]]:
+    def read(self, step: Step) -> Generator[WindowPage[PageT]]:
         """Read a step.
 
         Args:
-            step: A step of a plan, or one without a range for a list of all records.
+            step: A step of a plan, or `LIST`.
 
         Yields:
             Each page, and a sign for each window that was left, oldest window first.
@@ -65,39 +46,28 @@ class PlanReader(Generic[PageT]):
         Raises:
             Exception: The step cannot be read.
         """
-        if step.read_again_to is None:
+        end = step.read_again_to
+        if end is None:
             yield from self._read(step)
             return
-        end = step.read_again_to
         for part in step.intervals:
             has_read = False
-            for item in self._read(step, [part]):
-                has_read = has_read or item.page is not None
-                yield item
+            for page in self._read(replace(step, intervals=[part])):
+                has_read = has_read or page.page is not None
+                yield page
             if has_read and part[1] < end:
-                yield from self._read(step, [(part[1], end)])
+                yield from self._read(replace(step, intervals=[(part[1], end)]))
                 return
 
-    def _read(
-        self, step: Step, intervals: Sequence[Interval] = ()
-    ) -> Iterator[StepPage[PageT]]:
-        asked = replace(step, intervals=intervals or step.intervals)
-        inside = (overlap(step.holes, each) for each in asked.intervals)
-        asked = replace(asked, holes=[*chain.from_iterable(inside)])
-        if not step.range_name:
-            asked = replace(asked, intervals=[_ONE_SECOND], has_coverage=True)
+    def _read(self, step: Step) -> Iterator[WindowPage[PageT]]:
         readers = self.readers if step.range_name else 1
-        windows = Windows(asked, caps=self.caps, widest=self.widest, readers=readers)
+        windows = Windows(step, caps=self.caps, widest=self.widest, readers=readers)
         reader = Reader(
             api=self.api,
             range_name=step.range_name,
             windows=windows,
-            caps=self.caps,
-            widest=self.widest,
             now=self.now,
         )
-        with closing(reader.read(readers)) as items:
-            for window, page, is_last in items:
-                interval = window.start, window.end
-                yield StepPage(step, page, interval, is_last, window.error)
+        with closing(reader.read(readers)) as pages:
+            yield from pages
         self.capped = max(self.capped, windows.capped)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from threading import Condition, Event, Thread
 from typing import Generic, NamedTuple
 
-from tap_leadintent.replication.caps import Caps
+from tap_leadintent.replication.caps import WiderQuery
 from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.ledger import State, Window
 from tap_leadintent.replication.plan import DAY
@@ -32,17 +32,20 @@ _PLAIN_BYTES = 2 * 2**20
 """While so many bytes wait, further pages wait compressed."""
 
 _MAX_BYTES = 8 * 2**20
-"""While so many bytes wait, only the oldest window is read."""
+"""While so many bytes wait, only the oldest window is read on."""
 
 
-class Read(NamedTuple, Generic[PageT]):
-    """What has been read, in order."""
+class WindowPage(NamedTuple, Generic[PageT]):
+    """What was read or left, in order."""
 
-    window: Window
+    window: Interval
+    """The interval of the window, in UTC seconds since 1970."""
     page: PageT | None
     """A page of the window; None if the window was left."""
     is_last: bool
     """Whether nothing more comes of the window."""
+    error: BaseException | None
+    """Why the window was left."""
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -58,20 +61,11 @@ class Reader(Generic[PageT]):
     windows: Windows
     """What to read. The threads use it in turn, by `_changed`."""
 
-    caps: Caps
-    """What the queries of the stream have shown; used in turn, too."""
-
-    widest: int
-    """The most seconds of a window."""
-
     now: int
     """When the run began, in UTC seconds since 1970."""
 
     _changed: Condition = field(default_factory=Condition, init=False)
     """Notified when a window has changed, or a page has been emitted."""
-
-    _is_settling: bool = field(default=False, init=False)
-    """Whether a thread looks for evidence about a doubtful window."""
 
     _stopped: Event = field(default_factory=Event, init=False)
     """Set when no page is wanted any more."""
@@ -82,11 +76,11 @@ class Reader(Generic[PageT]):
     _error: BaseException | None = field(default=None, init=False)
     """What ends the reading, wherever it has come to."""
 
-    def read(self, readers: int) -> Generator[Read[PageT]]:
+    def read(self, readers: int) -> Generator[WindowPage[PageT]]:
         """Start the threads, and give what they read in order.
 
         Args:
-            readers: The number of threads; fewer if the system allows no more.
+            readers: The number of threads.
 
         Yields:
             Each page of each window that was read, oldest window first, and a sign for
@@ -95,17 +89,15 @@ class Reader(Generic[PageT]):
         Raises:
             Exception: A window cannot be read; all older windows have been given.
             IgnoredRangeError: The API ignores the range.
-            NoThreadError: The system allows no thread.
+            NoThreadError: The system allows no further thread.
         """
         self.api.raise_if_interrupted()
         try:
-            for number in range(readers):
+            for _ in range(readers):
                 try:
                     Thread(target=self._run, name="reader", daemon=True).start()
                 except (RuntimeError, MemoryError):
-                    if not number:
-                        raise NoThreadError from None
-                    break
+                    raise NoThreadError from None
             while item := self._next():
                 yield item
         finally:
@@ -113,7 +105,7 @@ class Reader(Generic[PageT]):
             with self._changed:
                 self._changed.notify_all()
 
-    def _next(self) -> Read[PageT] | None:
+    def _next(self) -> WindowPage[PageT] | None:
         """Wait for what comes next in order; None at the end."""
         with self._changed:
             while front := self.windows.ledger.front:
@@ -121,9 +113,10 @@ class Reader(Generic[PageT]):
                 if self._error:
                     raise self._error
                 is_settled = front.state in {State.READ, State.LEFT}
+                is_doubtful = front.state in {State.DOUBTFUL, State.SETTLING}
                 # A list is given as it arrives, as no part of it is read again. Its
                 # last page, which ends it, waits until the query counts as complete.
-                may_go = not self.range_name and front.state is not State.DOUBTFUL
+                may_go = not self.range_name and not is_doubtful
                 if is_settled or (front.pages and may_go):
                     return self._take_out(front, is_settled=is_settled)
                 if front.is_final and front.error:
@@ -131,7 +124,7 @@ class Reader(Generic[PageT]):
                 self._changed.wait(_WAIT_SECONDS)
             return None
 
-    def _take_out(self, front: Window, *, is_settled: bool) -> Read[PageT]:
+    def _take_out(self, front: Window, *, is_settled: bool) -> WindowPage[PageT]:
         page: PageT | None = None
         if front.pages:
             body, page = front.pages.popleft()
@@ -142,14 +135,14 @@ class Reader(Generic[PageT]):
         if is_last:
             self.windows.ledger.take_front()
         self._changed.notify_all()
-        return Read(front, page, is_last)
+        return WindowPage((front.start, front.end), page, is_last, front.error)
 
     def _run(self) -> None:
         """Send requests until there is nothing left to read."""
         try:
             while request := self._next_request():
                 window, query = request
-                if window.state is State.DOUBTFUL:
+                if window.state is State.SETTLING:
                     self._settle(window, query)
                 else:
                     self._send(window, query)
@@ -166,8 +159,7 @@ class Reader(Generic[PageT]):
                     return None
                 if window := self._choose():
                     interval = window.start, window.end
-                    if window.state is State.DOUBTFUL:
-                        self._is_settling = True
+                    if window.state is State.SETTLING:
                         interval = self._around(window)
                     query = self._queries.pop(window, None)
                     return window, query or self.api.query(self.range_name, interval)
@@ -176,16 +168,16 @@ class Reader(Generic[PageT]):
 
     def _choose(self) -> Window | None:
         """Choose the window that a request is sent for now, if there is one."""
-        ledger, front = self.windows.ledger, self.windows.ledger.front
-        doubtful = None if self._is_settling else self.windows.doubtful
-        if doubtful and doubtful is front:
-            return doubtful
-        if sum(each.waiting_bytes for each in ledger) >= _MAX_BYTES:
+        front = self.windows.ledger.front
+        is_under_way = front and front.state in {State.READING, State.SETTLING}
+        if is_under_way and self._waiting_bytes() >= _MAX_BYTES:
             # A list is given as it arrives, so its pages make room.
-            is_next = front in self._queries and self.range_name
-            return front if is_next else self.windows.begin_front()
+            return front if self.range_name and front in self._queries else None
         oldest = min(self._queries, key=lambda each: each.start, default=None)
-        return oldest or self.windows.next() or doubtful
+        return oldest or self.windows.next()
+
+    def _waiting_bytes(self) -> int:
+        return sum(each.waiting_bytes for each in self.windows.ledger)
 
     def _send(self, window: Window, query: Query[PageT]) -> None:
         try:
@@ -206,8 +198,7 @@ class Reader(Generic[PageT]):
 
     def _take(self, window: Window, query: Query[PageT], page: PageT) -> None:
         with self._changed:
-            waiting = sum(each.waiting_bytes for each in self.windows.ledger)
-            if waiting < _PLAIN_BYTES:
+            if self._waiting_bytes() < _PLAIN_BYTES:
                 kept: tuple[bytes, PageT | None] = (page.body, page)
             else:
                 kept = (zlib.compress(page.body, 1), None)
@@ -227,33 +218,26 @@ class Reader(Generic[PageT]):
 
     def _around(self, window: Window) -> Interval:
         """Return the longest interval around a window that may be asked for."""
-        end = max(window.end, min(self.now, window.end + self.widest // 2))
-        return min(window.start, end - self.widest), end
+        widest = self.windows.widest
+        end = max(window.end, min(self.now, window.end + widest // 2))
+        return min(window.start, end - widest), end
 
-    def _settle(self, window: Window, wider: Query[PageT]) -> None:
-        """Judge a doubtful query by one that must return more records.
-
-        Args:
-            window: The window of the doubtful query.
-            wider: A query for an interval around it. It is not read on when it has
-                gone on after as many records as the other one has returned.
-        """
-        last = 0
-        has_more = bool(self.range_name) and self.widest > window.seconds
+    def _settle(self, window: Window, query: Query[PageT]) -> None:
+        """Judge a doubtful query by one for an interval around its window."""
+        wider = WiderQuery(window, self.windows.caps)
+        has_wider = bool(self.range_name) and self.windows.widest > window.seconds
         with suppress(Exception):
-            while has_more and self.caps.longest < window.records:
-                page = wider.fetch(self._stopped, 1)
+            while has_wider and wider.is_needed:
+                page = query.fetch(self._stopped, 1)
                 with self._changed:
-                    before = wider.records - page.records
-                    if page.records and before:
-                        self.caps.note_page(before, last, page.records)
-                last, has_more = page.records or last, page.has_more
+                    wider.take(
+                        records=page.records,
+                        total=query.records,
+                        has_more=page.has_more,
+                    )
         with self._changed:
-            self._is_settling = False
-            if window.state is State.DOUBTFUL:
-                records = max(window.records, wider.records)
-                verdict = self.caps.settle(window.records, window.last, records)
-                self.windows.settle(window, verdict)
+            if window.state is State.SETTLING:
+                self.windows.settle(window, wider.verdict())
             self.windows.judge()
             self._changed.notify_all()
 

@@ -22,7 +22,7 @@ class Rounding:
         Shorter ones would not help, or be read twice in great part, as windows overlap.
         """
         self.is_suspected = False
-        """Whether it is to be tested whether the API ignores the range."""
+        """Whether it is to be tested, once, whether the API ignores the range."""
         self._first_pages: dict[int, Interval] = {}
         self._is_tested = False
 
@@ -43,9 +43,5 @@ class Rounding:
             both = gap + window.seconds + end - start
             longer = (each for each in (60, 3600, 86_400) if each >= both)
             self.shortest = max(self.shortest, next(longer, both))
-            self.suspect()
-
-    def suspect(self) -> None:
-        """Let it be tested, once, whether the API ignores the range."""
-        if not self._is_tested:
-            self._is_tested = self.is_suspected = True
+            if not self._is_tested:
+                self._is_tested = self.is_suspected = True

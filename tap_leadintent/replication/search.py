@@ -9,6 +9,7 @@ tried, so that a longer hole takes few requests.
 from dataclasses import dataclass, field
 from math import inf
 
+from tap_leadintent.replication.intervals import equal_edges
 from tap_leadintent.replication.ledger import Ledger, State, Window
 
 _MINUTE = 60
@@ -171,5 +172,4 @@ class Search:
 def _equal_parts(window: Window) -> list[int]:
     """Return where the equal parts of a window begin and end."""
     parts = window.seconds if window.seconds <= _FEW_SECONDS else _PARTS
-    edges = {window.start + window.seconds * n // parts for n in range(parts + 1)}
-    return sorted(edges)
+    return equal_edges(window.start, window.end, parts)

@@ -20,8 +20,8 @@ from math import ceil, inf
 from typing import NamedTuple
 
 from tap_leadintent.replication.caps import Caps, Verdict
-from tap_leadintent.replication.density import Density, PageSizes
-from tap_leadintent.replication.intervals import Interval
+from tap_leadintent.replication.density import Density, PageSizes, samples
+from tap_leadintent.replication.intervals import Interval, equal_edges
 from tap_leadintent.replication.ledger import Ledger, State, Window
 from tap_leadintent.replication.plan import Step
 from tap_leadintent.replication.rounding import Rounding
@@ -42,13 +42,6 @@ _LONGEST_IDLE = 10
 _LONGEST_QUIET_QUERY = 64
 """Pages after which a part of a quiet interval is cut. It is long because shorter
 windows cannot divide an import whose records all have the same time."""
-
-_PROBES = 8
-"""Samples of a history."""
-
-_PROBE_SHARE = 365
-"""Each sample covers this part of the history: a 365th, such as a day of a year.
-Shorter samples would see only a day or only a night."""
 
 _PARTS = 5
 """Parts that a window is cut into, if it was much denser than expected: at least so
@@ -75,9 +68,7 @@ class _Wanted(NamedTuple):
 class Windows:
     """The windows of a step, given to several readers, oldest first."""
 
-    def __init__(
-        self, step: Step, *, caps: Caps, widest: int, readers: int = 1
-    ) -> None:
+    def __init__(self, step: Step, *, caps: Caps, widest: int, readers: int) -> None:
         """Create the windows of a step.
 
         Args:
@@ -93,7 +84,8 @@ class Windows:
         could not be cut."""
         self.rounding = Rounding()
         """Learns whether the API rounds or ignores the range."""
-        self._readers, self._is_quiet, self._caps = readers, step.is_quiet, caps
+        self.caps, self.widest = caps, widest
+        self._readers, self._is_quiet = readers, step.is_quiet
         self._search = Search(self.ledger, widest)
         self._sizes, self._density = PageSizes(caps.page_size), Density()
         self._line: list[_Wanted] = []
@@ -106,26 +98,28 @@ class Windows:
         if step.is_quiet:
             self._line += [p for w in unread for p in self._probes(w.start, w.end, 1)]
         else:
-            self._line += [p for w in unread[:1] for p in _samples(w.start, w.end)]
-
-    def begin_front(self) -> Window | None:
-        """Begin the oldest window of all, if nobody reads it yet."""
-        front = self.ledger.front
-        if not front or front.state is not State.UNREAD:
-            return None
-        density = max(self._density.before(front.start), front.least_density)
-        if density:
-            return self._begin(self._ordinary(front, density))
-        wanted = _Wanted(front.start, front.end, _LONGEST_QUERY, is_probe=False)
-        return self._begin(wanted)
+            for window in unread[:1]:
+                self._line += [_Wanted(*s) for s in samples(window.start, window.end)]
 
     def next(self) -> Window | None:
-        """Choose the next window to read, and begin it.
+        """Choose what is requested next, and begin it.
 
         Returns:
-            The window, or None when there is none to read now: nothing is unread, or
-            something that is being read has to come back first.
+            A window to read, or a doubtful one to settle by a wider query. None when
+            there is nothing to request now: nothing is unread, or something that is
+            being read has to come back first.
         """
+        doubtful = [each for each in self.ledger if each.state is State.DOUBTFUL]
+        if any(each.state is State.SETTLING for each in self.ledger):
+            doubtful = []
+        is_first = doubtful[:1] == [self.ledger.front]
+        window = None if is_first else self._next_unread()
+        if not window and doubtful:
+            window = doubtful[0]
+            window.state = State.SETTLING
+        return window
+
+    def _next_unread(self) -> Window | None:
         while self._line:
             if window := self._begin(self._line.pop(0)):
                 return window
@@ -149,7 +143,7 @@ class Windows:
             ]
         else:
             self._line = [self._ordinary(unread, density)]
-        return self.next()
+        return self._next_unread()
 
     def take(self, window: Window, *, records: int, total: int, has_more: bool) -> None:
         """Note that a page has arrived, and decide what becomes of its window.
@@ -162,28 +156,21 @@ class Windows:
         """
         self._search.has_read = True
         if records and total > records:
-            self._caps.note_page(total - records, window.last, records)
+            self.caps.note_page(total - records, window.last)
         window.last, window.records = records or window.last, total
         window.shares += self._sizes.share(records, has_more=has_more)
         if not has_more:
             window.state = State.DOUBTFUL
             self._density.note(window.start, window.end, window.shares)
-        elif window.shares >= self._most_pages(window):
-            if self._is_short(window):
-                self.rounding.suspect()
-            else:
-                self._cut_long(window)
+        elif window.shares >= self._most_pages(window) and not self._is_short(window):
+            self._cut_long(window)
         self.judge()
-
-    @property
-    def doubtful(self) -> Window | None:
-        """The oldest window that more evidence is needed for."""
-        return next((w for w in self.ledger if w.state is State.DOUBTFUL), None)
 
     def judge(self) -> None:
         """Decide what becomes of doubtful windows for which there is evidence now."""
-        for window in [w for w in self.ledger if w.state is State.DOUBTFUL]:
-            verdict = self._caps.judge(window.records, window.last)
+        doubtful = {State.DOUBTFUL, State.SETTLING}
+        for window in [w for w in self.ledger if w.state in doubtful]:
+            verdict = self.caps.judge(window.records, window.last)
             if verdict is not Verdict.DOUBTFUL:
                 self.settle(window, verdict)
             elif window.records == window.capped_total:
@@ -275,7 +262,7 @@ class Windows:
         While failures narrow the width, these are only the first of them.
         """
         count = max(count, ceil((end - start) / self._search.width))
-        edges = sorted({start + (end - start) * n // count for n in range(count + 1)})
+        edges = equal_edges(start, end, count)
         return [*pairwise(edges)][: self._search.planned]
 
     def _begin(self, wanted: _Wanted) -> Window | None:
@@ -289,11 +276,3 @@ class Windows:
             if window.is_known_hole:
                 window.max_retries = 0
         return window
-
-
-def _samples(start: int, end: int) -> list[_Wanted]:
-    """Spread short probes evenly over an interval."""
-    seconds = max(1, (end - start) // _PROBE_SHARE)
-    step = (end - start - seconds) / (_PROBES - 1)
-    starts = sorted({start + int(step * n) for n in range(_PROBES)})
-    return [_Wanted(at, at + seconds) for at in starts]

@@ -29,17 +29,6 @@ def test_a_clock_that_stands_still_counts_from_the_first_request() -> None:
     assert one.complete_to(NOW) == NOW - HOUR
 
 
-def test_a_machine_with_another_clock_is_named_once(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    one = clock()
-    for ahead in (0, 30, 3600, -300 * 24 * HOUR, -HOUR - 1, 0):
-        one.note(NOW + ahead, NOW, 0)
-    (line,) = caplog.messages
-    assert "one says 2025-04-08T02:40:00Z, another said 2026-02-02T02:40:00Z" in line
-    assert one.complete_to(NOW) == NOW
-
-
 @pytest.mark.parametrize(
     ("ahead", "time"),
     [(-3 * HOUR, "01T23:40:00Z"), (72, "02T02:41:12Z"), (-60, ""), (70, "")],

@@ -137,17 +137,7 @@ def test_a_refused_cursor_begins_the_chain_again(status: int) -> None:
         api.post(URL, responses[:2] * 5)
         with pytest.raises(StreamError, match=f"page 2: .*HTTP {status}"):
             read()
-    assert api.call_count == 4, "the same page again, so it has not expired"
-
-
-def test_a_chain_begins_again_three_times() -> None:
-    pages = [envelope([n], has_more=True, after=str(n)) for n in range(5)]
-    chains = [[{"json": page} for page in pages[:n]] for n in range(1, 6)]
-    responses: list[Any] = [r for each in chains for r in [*each, {"status_code": 410}]]
-    with requests_mock.Mocker() as api:
-        api.post(URL, responses)
-        with pytest.raises(StreamError, match=r"page 5: HTTP 410"):
-            read()
+    assert api.call_count == 4, "refused again, so it has not expired"
 
 
 def test_empty_pages_are_followed_up_to_a_limit() -> None:
@@ -156,7 +146,8 @@ def test_empty_pages_are_followed_up_to_a_limit() -> None:
         envelope([7] * count, has_more=True, after=str(number))
         for number, count in enumerate(counts)
     ]
-    with pytest.raises(StreamError, match=r": 1,000 empty pages in a row"):
+    problem = "page 2000 is the last of 1,000 empty pages in a row"
+    with pytest.raises(StreamError, match=problem):
         read_responses(*pages)
     last = envelope([8], has_more=False)
     assert read_responses(*pages[:-1], last) == ["7", "8"]

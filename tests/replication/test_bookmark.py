@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tap_leadintent.replication.bookmark import MAX_OTHERS, Bookmark
 from tap_leadintent.replication.caps import Caps
 from tap_leadintent.replication.intervals import Coverage, union
-from tap_leadintent.replication.source import Source
+from tap_leadintent.replication.source import Source, filters_hash, key_mark
 
 DAY = 86400
 HERE = Source("https://api.example.com", "")
@@ -148,11 +148,21 @@ def test_a_malformed_state_covers_nothing(entries: object, why: str) -> None:
     assert bookmark.former is None
 
 
-def test_an_interval_that_ends_before_it_begins_covers_nothing() -> None:
-    reverse = entry(**{"from": "1970-01-09T00:00:00Z"})
-    assert read([entry(), reverse]).coverage == {"date_found": [(DAY, 2 * DAY)]}
-
-
 def test_a_malformed_entry_leaves_those_of_other_sources() -> None:
     foreign = entry(source=THERE.address)
     assert read([foreign, {"range": "a"}]).to_state() == [foreign]
+
+
+def test_filters_are_distinguished_whatever_the_order_of_their_fields() -> None:
+    filters = {"signals": ["x", "y"], "sheet_ids": ["1"]}
+    same = {"sheet_ids": ["1"], "signals": ["x", "y"]}
+    assert filters_hash(filters) == filters_hash(same)
+    assert filters_hash(filters) != filters_hash({"signals": ["x"]})
+    assert filters_hash({}) == ""
+
+
+def test_a_key_mark_distinguishes_keys_and_does_not_reveal_them() -> None:
+    mark = key_mark("key-one")
+    assert len(bytes.fromhex(mark)) == 4
+    assert key_mark("key-two") != mark
+    assert key_mark("key-one") == mark

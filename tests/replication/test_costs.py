@@ -16,7 +16,6 @@ from tests.support.model import (
     RANGES,
     Api,
     Lead,
-    iso,
     lead,
     seconds_of,
     steady,
@@ -66,16 +65,9 @@ class OddApi(Api):
             return 500, {}
         self.requests.append(body)
         has_more = bool(page) if self.promises else offset + asked < len(rows)
-        data = [
-            {
-                "id": id_,
-                "version": number,
-                "signal": {"observed_at": iso(observed + self.hours_off * HOUR)},
-            }
-            for _, id_, number, observed in page
-        ]
-        after = str(offset + len(page)) if has_more else ""
-        return 200, {"data": data, "cursor": {"next": after, "has_more": has_more}}
+        off = self.hours_off * HOUR
+        page = [(time, id_, n, observed + off) for time, id_, n, observed in page]
+        return self._answer(page, str(offset + len(page)) if has_more else "")
 
 
 def loaded(api: OddApi, config: dict[str, Any], runs: int = 3) -> list[int]:
@@ -183,7 +175,7 @@ def test_pages_of_half_the_size_with_a_wrong_promise(served: int) -> None:
     api, store = OddApi(now=9 * DAY, leads=steady(900, 900), served=served), Store()
     run(api, store, FULL)
     for hour in range(4):
-        new = [lead(2000 + 96 * hour + n, api.now + n * 30) for n in range(96)]
+        new = [lead(2000 + 60 * hour + n, api.now + n * 30) for n in range(60)]
         api.leads = [*api.leads, *new]
         api.now += HOUR
         run(api, store, FULL)

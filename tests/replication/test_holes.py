@@ -92,17 +92,6 @@ def test_a_time_that_cannot_be_read_stops_nothing_and_costs_little(
     ] * 2
 
 
-def test_two_holes_are_named_and_filled_one_by_one(
-    log: pytest.LogCaptureFixture,
-) -> None:
-    api, store = Api(now=60 * DAY, leads=steady(60 * 24), broken=HOLE), Store()
-    failed_run(api, store, log, "what is missing")
-    api.now, api.broken = 63 * DAY, (61 * DAY, 61 * DAY)
-    failed_run(api, store, log, "date_found from .*, latest_signal from")
-    assert len(api.visible().keys() - store.rows.keys()) <= 1
-    assert [len(covered(store, name)) for name in BOTH] == [2, 2]
-
-
 def test_a_hole_in_the_lookback_is_read_again_when_the_lookback_has_moved_on(
     log: pytest.LogCaptureFixture,
 ) -> None:

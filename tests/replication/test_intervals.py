@@ -23,37 +23,19 @@ def open_points(covered: list[Interval]) -> set[float]:
     return {n + 0.5 for n in range(SPAN) if any(a <= n < b for a, b in covered)}
 
 
-@given(st.lists(interval, max_size=6))
-def test_a_union_covers_what_any_covers(drawn: list[Interval]) -> None:
-    result = intervals.union(drawn)
-    assert open_points(result) == open_points(drawn)
-    assert all(any(a <= x <= y <= b for a, b in result) for x, y in drawn)
-    assert all(one[1] < other[0] for one, other in pairwise(result))
-
-
-@given(lists, interval)
-def test_subtracting_leaves_the_remaining_intervals(
-    covered: list[Interval], gone: Interval
+@given(st.lists(interval, max_size=6), lists, interval)
+def test_each_function_covers_what_sets_of_points_cover(
+    drawn: list[Interval], covered: list[Interval], other: Interval
 ) -> None:
-    result = intervals.subtract(covered, gone)
-    assert open_points(result) == open_points(covered) - open_points([gone])
-    assert all(a < b for a, b in result)
-
-
-@given(interval, lists)
-def test_missing_is_what_is_asked_and_not_covered(
-    asked: Interval, covered: list[Interval]
-) -> None:
-    result = intervals.missing(asked, covered)
-    assert open_points(result) == open_points([asked]) - open_points(covered)
-    assert result == sorted(result)
-    assert all(a < b for a, b in result)
-
-
-@given(lists, interval)
-def test_an_overlap_is_what_lies_in_both(
-    covered: list[Interval], bounds: Interval
-) -> None:
-    result = intervals.overlap(covered, bounds)
-    assert open_points(result) == open_points(covered) & open_points([bounds])
-    assert all(bounds[0] <= a < b <= bounds[1] for a, b in result)
+    union = intervals.union(drawn)
+    held, others = open_points(covered), open_points([other])
+    for result, points in [
+        (union, open_points(drawn)),
+        (intervals.subtract(covered, other), held - others),
+        (intervals.missing(other, covered), others - held),
+        (intervals.overlap(covered, other), held & others),
+    ]:
+        assert open_points(result) == points
+        assert all(before[1] < after[0] for before, after in pairwise(result))
+        assert result is union or all(a < b for a, b in result)
+    assert all(any(a <= x <= y <= b for a, b in union) for x, y in drawn)

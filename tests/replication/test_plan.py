@@ -4,8 +4,6 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tap_leadintent.replication.intervals import Interval, union
 from tap_leadintent.replication.plan import (
@@ -92,27 +90,6 @@ def test_an_instant_is_read_again_when_its_age_has_doubled(
     assert seconds_to_read_again(newest, now, lookback) == seconds
 
 
-@given(
-    st.lists(st.integers(60, 5 * DAY), min_size=1, max_size=200),
-    st.integers(1, 30 * DAY),
-    st.integers(0, 40 * DAY),
-)
-def test_a_late_record_is_read_soon_after_it_appears(
-    pauses: list[int], late: int, found: int
-) -> None:
-    """At most twice as late as it is, or with the next run, however runs come."""
-    before, now = 0, 0
-    for pause in [*pauses, *[DAY] * 140]:
-        before, now = now, now + pause
-        begin = before - seconds_to_read_again(before, now, 30 * DAY)
-        if begin <= found <= now and found + late <= now:
-            break
-        # The run before this one began later than that.
-        assert now < found + late or before < found + 3 * late
-    else:
-        pytest.fail("it is never read")
-
-
 def test_what_is_settled_is_not_read_again_and_a_hole_is_known() -> None:
     scope = Scope(ranges=LEADS, start=0, lookback=30 * DAY)
     covered = {name: [(0, 40), (60, 90)] for name in LEADS}
@@ -139,13 +116,6 @@ def test_a_run_with_an_end_date_is_a_part_of_a_load(end: int) -> None:
     assert reads(plan(end=end)) == [("date_found", [(0, min(end, NOW))])]
     half = plan(("date_found", (0, 80)))
     assert reads(half) == [("date_found", [(80, NOW)]), ("latest_signal", [(0, NOW)])]
-
-
-@pytest.mark.parametrize("end", [None, 80])
-def test_the_future_is_not_covered(end: int | None) -> None:
-    planned = plan(*both((0, 50), (NOW - 5, NOW + 9), (NOW + 20, NOW + 30)), end=end)
-    for name in LEADS:
-        assert planned.coverage[name] == [(0, 50), (NOW - 5, NOW)]
 
 
 def test_a_short_interval_of_a_range_with_coverage_is_quiet() -> None:

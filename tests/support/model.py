@@ -24,6 +24,9 @@ RANGES = {name for stream in STREAMS for name in stream.ranges}
 
 EVER = (-math.inf, math.inf)
 
+Row = tuple[float, str, int, float]
+"""Time, id, version and signal's time of a lead."""
+
 
 def iso(seconds: float) -> str:
     """Write a time of the model."""
@@ -81,10 +84,9 @@ class Api:
     """Whether a lead is shown, with each signal, in the window that holds it."""
     first_when_found: bool = False
     """Whether a lead is returned with its first signal under `date_found`."""
-    shows_all_after: float = math.inf
-    """Any range that ends later shows all there is."""
     ignores_start: bool = False
     """Whether any range shows all that is older than its end."""
+    ignores_end: bool = False
     refuses_the_future: bool = False
     refuses_cursors: int = 0
     widest: float = math.inf
@@ -146,20 +148,18 @@ class Api:
             return 400, {"error": "too many"}
         self.requests.append(body)
         page, later = rows[: body["cursor"]["limit"]], rows[body["cursor"]["limit"] :]
-        return 200, {
-            "data": [
-                {
-                    "id": name,
-                    "version": number,
-                    "signal": {"observed_at": iso(observed)},
-                }
-                for _, name, number, observed in page
-            ],
-            "cursor": {
-                "next": json.dumps(page[-1][:2]) if later else "",
-                "has_more": bool(later),
-            },
-        }
+        return self._answer(page, json.dumps(page[-1][:2]) if later else "")
+
+    def _answer(self, rows: list[Row], after: str) -> tuple[int, dict[str, Any]]:
+        data = [
+            {
+                "id": name,
+                "version": number,
+                "signal": {"observed_at": iso(observed)},
+            }
+            for _, name, number, observed in rows
+        ]
+        return 200, {"data": data, "cursor": {"next": after, "has_more": bool(after)}}
 
     def _refusal(self, body: dict[str, Any], start: float, end: float) -> int | None:
         if "after" in body["cursor"] and self.refuses_cursors:
@@ -184,14 +184,14 @@ class Api:
 
     def _rows(
         self, name: str, start: float, end: float, body: dict[str, Any]
-    ) -> list[tuple[float, str, int, float]]:
-        """Return time, id, version and signal's time of each lead of a range."""
+    ) -> list[Row]:
+        """Return the leads of a range."""
 
         def is_inside(time: float) -> bool:
             after_start = start <= time if self.holds_start else start < time
             after_start = after_start or self.ignores_start
             before_end = time <= end if self.holds_end else time < end
-            return (after_start and before_end) or end > self.shows_all_after
+            return after_start and (before_end or self.ignores_end)
 
         rows = []
         by_found = name == "date_found"
@@ -210,7 +210,7 @@ class Api:
 
     def _near(self, start: float, end: float, *, by_found: bool) -> list[Lead]:
         """Return the leads that a range may hold, so that few are looked at."""
-        if self.ignores_start or end > self.shows_all_after:
+        if self.ignores_start:
             return self.leads
         if not self._by_time or self._known != self.leads:
             self._known = [*self.leads]

@@ -14,7 +14,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tap_leadintent.replication.caps import Caps
+from tap_leadintent.replication.caps import Caps, WiderQuery
 from tap_leadintent.replication.ledger import State, Window
 from tap_leadintent.replication.plan import Step
 from tap_leadintent.replication.windows import Windows
@@ -139,7 +139,8 @@ class _Query:
 
     window: Window
     pages: list[int]
-    settles: bool = False
+    wider: WiderQuery | None = None
+    """What it tells, if it settles a doubtful window."""
     arrived: int = 0
 
     def next_page(self) -> tuple[int, bool]:
@@ -192,7 +193,7 @@ class _Play:
         most = 30 * len(self.history.times) / self.server.served + 3000
         begun = 0
         while True:
-            while len(self.queries) < self.readers and (window := self._choose()):
+            while len(self.queries) < self.readers and (window := windows.next()):
                 begun += 1
                 self._begin(window, begun)
             if not self.queries:
@@ -201,33 +202,23 @@ class _Play:
             self.played.rounds, number, query = heappop(self.queries)
             self.played.requests += 1
             assert self.played.requests < most, "windows are read again and again"
-            take = self._take_wider if query.settles else self._take
-            if take(query, *query.next_page()):
+            if self._take(query, *query.next_page()):
                 heappush(self.queries, (self.played.rounds + 1, number, query))
         self.played.windows += windows.ledger
         assert all(window.state is State.READ for window in self.played.windows)
         self.played.records = [window.records for window in self.played.windows]
         return self.played
 
-    def _choose(self) -> Window | None:
-        windows = self.windows
-        is_settling = any(query.settles for _, _, query in self.queries)
-        doubtful = None if is_settling else windows.doubtful
-        if doubtful and doubtful is windows.ledger.front:
-            return doubtful
-        return windows.next() or doubtful
-
     def _begin(self, window: Window, number: int) -> None:
-        is_doubtful = window.state is State.DOUBTFUL
-        if is_doubtful and self.widest <= window.seconds:
-            total = window.records
-            verdict = self.caps.settle(total, window.last, total)
-            self.windows.settle(window, verdict)
-            return
-        since = window.end - self.widest if is_doubtful else window.start
+        since, wider = window.start, None
+        if window.state is State.SETTLING:
+            since, wider = window.end - self.widest, WiderQuery(window, self.caps)
+            if self.widest <= window.seconds or not wider.is_needed:
+                self.windows.settle(window, wider.verdict())
+                return
         held = self.history.held(since, window.end)
         pages = self.server.pages(since, window.end, held)
-        query = _Query(window, pages, is_doubtful)
+        query = _Query(window, pages, wider)
         heappush(self.queries, (self.played.rounds + 1, number, query))
 
     def _emit(self) -> None:
@@ -244,6 +235,8 @@ class _Play:
     def _take(self, query: _Query, records: int, has_more: bool) -> bool:  # noqa: FBT001
         """Take a page of a window, and return whether another one is requested."""
         window = query.window
+        if query.wider:
+            return self._take_wider(query, query.wider, records, has_more=has_more)
         if window.seconds > self.windows.rounding.shortest:
             seen = sum(map(bool, query.pages[: query.arrived]))
             self.played.longest = max(self.played.longest, seen)
@@ -251,20 +244,18 @@ class _Play:
         self.windows.take(window, records=records, total=query.total, has_more=has_more)
         return has_more and window.state is State.READING
 
-    def _take_wider(self, query: _Query, records: int, has_more: bool) -> bool:  # noqa: FBT001
+    def _take_wider(
+        self, query: _Query, wider: WiderQuery, records: int, *, has_more: bool
+    ) -> bool:
         """Take a page of a wider query, and return whether another one is requested."""
-        window, is_asked = query.window, False
-        if records and query.total > records:
-            previous = query.pages[query.arrived - 2]
-            self.caps.note_page(query.total - records, previous, records)
-        if has_more and self.caps.longest < window.records:
-            is_asked = True
-        elif window.state is State.DOUBTFUL:
-            wider = max(query.total, window.records)
-            verdict = self.caps.settle(window.records, window.last, wider)
-            self.windows.settle(window, verdict)
+        wider.take(records=records, total=query.total, has_more=has_more)
         self.windows.judge()
-        return is_asked
+        if wider.is_needed:
+            return True
+        if query.window.state is State.SETTLING:
+            self.windows.settle(query.window, wider.verdict())
+            self.windows.judge()
+        return False
 
 
 def least(records: int, server: Server) -> int:
