@@ -4,6 +4,7 @@ API description: "Page envelope". It shows no other fields, so the tables below 
 names and values that are usual. Fields one level down count as well.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -15,13 +16,18 @@ _ERRORS = {"error", "errors"}
 _NOTHING = {"", "0", "200", "false", "no", "none", "null", "ok", "success"}
 """Texts of errors that mean that there is none."""
 
-_FAILURES = {
-    **dict.fromkeys(("success", "ok"), ("false",)),
-    **dict.fromkeys(("timedout", "timeout", "partial", "ispartial"), ("true",)),
-    **dict.fromkeys(("incomplete", "incompleteresults"), ("true",)),
-    "status": ("error", "fail", "failed", "failure", "incomplete", "partial"),
+_FLAGS = {
+    **dict.fromkeys(("success", "ok"), "false"),
+    **dict.fromkeys(("timedout", "timeout", "partial", "ispartial"), "true"),
+    **dict.fromkeys(("incomplete", "incompleteresults"), "true"),
 }
-"""Other fields, and their values that name a failure."""
+"""Fields that are true or false, and which of them names a failure."""
+
+_FAILURES = {
+    *("abort", "aborted", "error", "errors", "fail", "failed", "failure"),
+    *("incomplete", "partial", "partially", "timeout", "unavailable"),
+}
+"""Words of a status that names a failure."""
 
 _TOTALS = {"total", "totalcount", "totalrecords", "totalresults", "totalhits"}
 """Fields that say how many records the whole query has, if they hold a number."""
@@ -72,7 +78,9 @@ def _is_failure(name: str, value: Any) -> bool:  # noqa: ANN401 - any JSON
     """Return whether a field, by its plain name, says that the records are not all."""
     if name in _ERRORS:
         return _is_something(value)
-    return str(value).lower() in _FAILURES.get(name, ())
+    if name == "status":
+        return _names_failure(value)
+    return str(value).lower() == _FLAGS.get(name)
 
 
 def _is_something(value: Any) -> bool:  # noqa: ANN401 - any JSON
@@ -83,3 +91,11 @@ def _is_something(value: Any) -> bool:  # noqa: ANN401 - any JSON
         return any(map(_is_something, value))
     words = str("" if value is None else value).strip().lower()
     return words not in _NOTHING and not words.startswith("no error")
+
+
+def _names_failure(value: Any) -> bool:  # noqa: ANN401 - any JSON
+    if isinstance(value, int):
+        return value >= 400  # noqa: PLR2004 - as of HTTP
+    text = re.sub("timed?[ _-]out", "timeout", str(value).lower())
+    words = re.split("[^a-z]+", text)
+    return bool(_FAILURES.intersection(words)) and "no" not in words
