@@ -98,7 +98,7 @@ BEFORE_THE_FIRST_REQUEST = {
         config={"exclude_fields": {"leads": ["title"]}},
         catalog=leads_with(replication_key="title"),
     ),
-    "--state …/state.json: it is the output of `meltano state get`, not a state; give the value of the tap's last STATE, or no state to read everything": Case(
+    "--state …/state.json: it has no bookmarks, so it is not a state; give the value of the tap's last STATE, or no state to read everything": Case(
         state={"singer_state": {"bookmarks": {}}}
     ),
 }
