@@ -169,8 +169,3 @@ def _map_problems(entry: str, definition: Any) -> Iterator[str]:  # noqa: ANN401
 
 CHECKS = (_text_problems, _date_problems, _name_problems)
 """Find problems of the settings that their schema cannot."""
-
-_LOOKBACK = "set lookback_days in its place, such as 30"
-
-REPLACED = {"lookback_minutes": _LOOKBACK, "recheck_days": _LOOKBACK}
-"""For settings of earlier versions, what to say about them."""

@@ -36,7 +36,7 @@ VALUES: list[tuple[str, str, Any]] = [
 ]
 MISTAKES: list[tuple[str, str, str]] = [
     ("PAGE_SIZE", "1_0", "page_size: '1_0' is not a whole number, such as 100"),
-    ("PAGE_SIZE", "9" * 5000, "page_size: "),
+    ("PAGE_SIZE", "9" * 5000, "page_size: '99"),
     ("WINDOW_DAYS", "NaN", "window_days: 'NaN' is not a number, such as 30"),
     (
         "LOAD_RECEIPTS",

@@ -94,9 +94,3 @@ def test_a_file_that_is_not_a_catalog_or_state(
     assert line.startswith(f"{option} {tmp_path}/***.json: ")
     assert "; give " in line
     assert not requests_mock.called
-
-
-def test_the_option_test_refuses_other_values() -> None:
-    result = enter("--test=leads")
-    assert result.exit_code == 2
-    assert "'leads' is not one of 'all', 'schema', 'disabled'." in result.stderr

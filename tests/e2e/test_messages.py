@@ -84,16 +84,6 @@ BEFORE_THE_FIRST_REQUEST = {
     "base_url: is not set; meltano config set tap-leadintent base_url 'https://api.example.com', or a file with --config (Address of the API, without `/v1`)": Case(
         config={"base_url": None}
     ),
-    "catalog: loads: set load_receipts to true, or deselect this stream": Case(
-        catalog={
-            "streams": [
-                {
-                    "tap_stream_id": "loads",
-                    "metadata": [{"breadcrumb": [], "metadata": {"selected": True}}],
-                }
-            ]
-        }
-    ),
     "catalog: leads: the key title: there is no such column": Case(
         config={"exclude_fields": {"leads": ["title"]}},
         catalog=leads_with(replication_key="title"),

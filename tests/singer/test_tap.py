@@ -4,7 +4,6 @@ import json
 import logging
 import sys
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -92,37 +91,6 @@ def test_a_stream_that_would_lose_something_is_refused(
     text = f"^More: {carried_by_the_sdk_only} would be ignored$"
     with pytest.raises(TypeError, match=text):
         stream(tap)
-
-
-@pytest.mark.parametrize("level", ["INFO", "WARNING"])
-def test_a_log_configuration_keeps_its_level_of_metrics(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    level: str,
-) -> None:
-    path, logger = tmp_path / "log.json", logging.getLogger("singer_sdk.metrics")
-    config: Json = {"version": 1, "incremental": True, "root": {"level": "WARNING"}}
-    config["loggers"] = {logger.name: {"level": level}}
-    path.write_text(json.dumps(config), encoding="utf-8")
-    monkeypatch.setenv("SINGER_SDK_LOG_CONFIG", str(path))
-    monkeypatch.setenv("TAP_OTHER_TOKEN", "another-secret")
-    try:
-        assert enter("--config=ENV", tap=Other).exit_code == 0
-    finally:
-        logger.setLevel(logging.NOTSET)
-    assert ("METRIC" in caplog.text) == (level == "INFO")
-
-
-def test_an_unknown_level_of_the_log_is_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("LOGLEVEL", "LOUD")
-    with pytest.raises(SystemExit) as ending:
-        _ = Other.cli
-    assert ending.value.code == 1
-    line = "LOGLEVEL or SINGER_SDK_LOG_CONFIG: Unknown level: 'LOUD'\n"
-    assert capsys.readouterr().err == line
 
 
 COMMAND = "meltano config set tap-other token '…'"
