@@ -25,8 +25,6 @@ fails when the SDK changes one of these:
   does not say which fields it sets, nor which expression failed.
 * `mallopt` of glibc, on the command line: it keeps the memory of loads in Arrow files
   at 120 MB.
-* The inside of `BATCH_CONFIG` (`config/settings.py`): the SDK lacks `batch_size`, and
-  `arrow` before 0.55.
 * `MELTANO_CLI_LOG_FORMAT` and `MELTANO_CLI_LOG_CONFIG`: metrics are for programs, so
   Meltano's log as text has none.
 * `Logger.manager.loggerDict`: all log handlers of the tap's own process hide the key.
