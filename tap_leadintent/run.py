@@ -147,8 +147,6 @@ def read_each(streams: Sequence[AnyStream], read: Callable[[AnyStream], None]) -
             stream.stats.end()
     if failed:
         texts = [*_by_message(failed)]
-        if has_ended:
-            texts.append(f"base_url is {streams[0].config['base_url']}")
         if not_tried:
             texts.append(f"{counted(not_tried, 'stream')} not tried")
         line = "; ".join(texts)

@@ -223,14 +223,10 @@ class SingerStream(Stream):
 
     def _activate(self, version: int, records: int) -> None:
         """Let the target delete the rows of earlier versions, if that is safe."""
-        if self._batch is not None:
+        if self._batch is not None or not records:
             self.logger.warning(
-                "No ACTIVATE_VERSION is sent, as records in a BATCH have no version"
-            )
-        elif not records:
-            self.logger.warning(
-                "No records came, so no ACTIVATE_VERSION is sent, and the loader keeps "
-                "the rows that it has; if they are to go, delete them in the warehouse"
+                "No ACTIVATE_VERSION is sent, as no record with a version was written, "
+                "so the loader keeps the rows that it has"
             )
         else:
             super()._write_activate_version_message(version)
