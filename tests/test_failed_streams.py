@@ -149,14 +149,6 @@ def test_after_a_page_each_stream_is_tried_with_all_retries(
         assert len(run.records(stream)) == (0 if stream in later else SIZES[stream])
 
 
-def test_a_deeply_nested_record_is_written(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
-) -> None:
-    sandbox.insert("custom_signals", '{"name": ' + '{"x":' * 490 + "1" + "}" * 491)
-    written = tap(config).succeeded().records("custom_signals")
-    assert any("x" in (row["additional_properties"] or {})["name"] for row in written)
-
-
 def test_a_key_is_noted_in_the_state_only_after_it_got_a_page(
     tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
 ) -> None:

@@ -93,13 +93,6 @@ def test_a_long_key_is_not_cut_in_half(before: int) -> None:
         assert not any(f"{number:04d}" in message for number in range(1_000))
 
 
-def test_a_long_text_shows_both_ends_and_a_quoted_response_its_first() -> None:
-    text = "begin " + "x " * 1000 + "end"
-    message = summarize(text, 100)
-    assert (message[:7], message[-5:], len(message)) == ("begin x", "x end", 101)
-    assert quote(text).endswith("x …")
-
-
 UNSEEN = {
     "\x1b[31mred\x07": "\\x1b[31mred\\x07",
     "\x9b1m": "\\x9b1m",

@@ -130,9 +130,8 @@ def _unset(name: str, setting: Mapping[str, Any], tap: str) -> str:
     """Say how to set a setting that is required."""
     (example,) = setting.get("examples") or ["…"]
     command = f"meltano config set {tap} {name} '{example}'"
-    about = str(setting.get("description", "")).rstrip(".")
-    text = f"{name}: is not set; {command}, or a file with --config"
-    return f"{text} ({about})" if about else text
+    about = setting["description"].rstrip(".")
+    return f"{name}: is not set; {command}, or a file with --config ({about})"
 
 
 def describe_error(error: ValidationError) -> Iterator[str]:
@@ -151,9 +150,9 @@ def describe_error(error: ValidationError) -> Iterator[str]:
     path = ".".join(map(str, error.absolute_path))
     match error.validator:
         case "additionalProperties":
-            parts = schema["properties"]
-            for problem in find_unknown_names(value, parts, "setting"):
-                yield f"{path}.{problem}; there are {', '.join(parts)}"
+            known = schema["properties"]
+            for problem in find_unknown_names(value, known, "setting"):
+                yield f"{path}.{problem}"
             return
         case "required":
             for name in {*schema["required"]} - value.keys():

@@ -95,13 +95,11 @@ def summarize(text: object, most: int = _MAX_CHARACTERS) -> str:
         most: Most characters to show.
 
     Returns:
-        One printable line without what is hidden. If it is too long, its middle is left
-        out.
+        The beginning of it, as one printable line without what is hidden.
     """
+    line = printable(" ".join(redact(str(text)).split()))
     # Cut last: half a secret would not be found.
-    line = _line(str(text))
-    tail = most // 4
-    return line if len(line) <= most else f"{line[: most - tail]}…{line[-tail:]}"
+    return line if len(line) <= most else f"{line[:most]}…"
 
 
 def quote(text: object, most: int = _MAX_CHARACTERS) -> str:
@@ -112,18 +110,10 @@ def quote(text: object, most: int = _MAX_CHARACTERS) -> str:
         most: Most characters to show.
 
     Returns:
-        The beginning of it, as one printable line without what is hidden, with `…` in
-        place of each word of 20 or more letters, digits and `+/=_-.%`, unless it has
-        only lower-case letters, underscores and dots.
+        As `summarize`, with `…` in place of each word of 20 or more letters, digits and
+        `+/=_-.%`, unless it has only lower-case letters, underscores and dots.
     """
-    line = _line(_LONG_WORD.sub("…", redact(str(text))))
-    # No end of it: the text may have been cut within a secret.
-    beginning = line[:most]
-    return line if line == beginning else f"{beginning}…"
-
-
-def _line(text: str) -> str:
-    return printable(" ".join(redact(text).split()))
+    return summarize(_LONG_WORD.sub("…", redact(str(text))), most)
 
 
 def printable(text: str) -> str:

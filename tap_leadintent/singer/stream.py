@@ -51,9 +51,6 @@ class SingerStream(Stream):
     """The column of the fields that have no column of their own, if there is one.
     Without it, they are dropped when records are flattened."""
 
-    how_to_leave_out: str = "deselect it"
-    """What a user does to leave a field out, for messages."""
-
     def shaper_for(self, columns: Record) -> Callable[[list[Record]], list[Record]]:
         """Return a function that fits flat records to columns.
 

@@ -55,8 +55,7 @@ class StreamMap(sdk.StreamMap):
             if part.startswith(begins):
                 raise ValueError(
                     f"{part} would be a part of an object, so no map can set it; if it "
-                    f"is a nested field, {stream.how_to_leave_out}; give a new column "
-                    "another name"
+                    "is a nested field, deselect it; give a new column another name"
                 )
 
     @override

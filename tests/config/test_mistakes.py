@@ -123,10 +123,6 @@ MISTAKES: list[tuple[str, Any, str]] = [
             ),
             ({"batch_size": 0}, ".batch_size: 0 is too small; the least is 1"),
             ({"batchsize": 1}, ".batchsize: there is no such setting; did you mean "),
-            (
-                {"format": "jsonl"},
-                ".format: there is no such setting; there are encoding, storage, batch",
-            ),
             ({}, ": arrow needs another package: pip install 'tap-leadintent[arrow]'"),
             (
                 {"storage": {"root": "s3://lake"}, "encoding": {"format": "jsonl"}},

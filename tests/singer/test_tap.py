@@ -41,7 +41,9 @@ class Other(SingerTap[Users]):
 
     name = "tap-other"
     config_jsonschema = th.PropertiesList(
-        th.Property("token", th.StringType, required=True, secret=True)
+        th.Property(
+            "token", th.StringType, required=True, secret=True, description="A key."
+        )
     ).to_dict()
     sync_streams = check_streams = staticmethod(sync)
 
@@ -106,7 +108,7 @@ def test_another_tap_has_variables_and_errors_of_its_own(
     assert isinstance(result.exception, SystemExit)
     found = [each for each in caplog.records if each.levelno == logging.ERROR]
     assert [(each.name, each.getMessage()) for each in found] == [
-        ("tap-other", f"token: is not set; {COMMAND}, or a file with --config"),
+        ("tap-other", f"token: is not set; {COMMAND}, or a file with --config (A key)"),
         (
             "tap-other",
             "stream_maps: `fake` needs another package: pip install 'tap-other[faker]'",
