@@ -69,6 +69,11 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("stream_maps", {"lead": None}, ".lead: there is no stream lead; did you"),
     (
         "stream_maps",
+        {"leads": {"x": "fake.name()"}},
+        ": `fake` needs another package: pip install 'tap-leadintent[faker]'",
+    ),
+    (
+        "stream_maps",
         {"people": {"__source__": "lead"}},
         ".people: there is no stream lead",
     ),
@@ -141,7 +146,7 @@ def test_a_mistake_is_one_line_and_no_request(
     value: object,
     line: str,
 ) -> None:
-    for package in ("pyarrow", "s3fs"):
+    for package in ("faker", "pyarrow", "s3fs"):
         monkeypatch.setitem(sys.modules, package, None)
     (message,) = refused({setting: value})
     assert message.startswith(f"{setting}{line}")
