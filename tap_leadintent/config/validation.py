@@ -82,11 +82,8 @@ def _name_problems(config: Mapping[str, Any]) -> Iterator[str]:
     Yields:
         A line for each problem, beginning with the setting's name.
     """
-    checks_by_setting = {
-        "filters": _filter_problems,
-        "exclude_fields": _exclusion_problems,
-    }
-    for setting, check in checks_by_setting.items():
+    checks = {"filters": _filter_problems, "exclude_fields": _exclusion_problems}
+    for setting, check in checks.items():
         given = config.get(setting, {})
         for problem in find_unknown_names(given, openapi.STREAM_NAMES, "stream"):
             yield f"{setting}.{problem}"
