@@ -59,3 +59,10 @@ def test_an_undocumented_filter_is_a_warning(
     run = tap({**config, "filters": {"leads": {field: ["x"]}}})
     warning = f"leads: The filter {field} is sent, though the API description does not "
     assert (warning in run.stderr) == warns
+
+
+def test_a_text_may_be_a_number() -> None:
+    """Meltano has no kind for fractions."""
+    texts = {"window_days": "0.5", "page_size": "50"}
+    config = TapLeadIntent(config={**VALID, **texts}).config
+    assert (config["window_days"], config["page_size"]) == (0.5, 50)
