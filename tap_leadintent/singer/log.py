@@ -26,8 +26,7 @@ _HIDDEN: dict[str, re.Pattern[str]] = {}
 _SPELLINGS: tuple[Callable[[str], str], ...] = (
     lambda text: json.dumps(text)[1:-1],
     lambda text: json.dumps(text)[1:-1].replace("/", "\\/"),  # as PHP does it
-    lambda text: repr(text)[1:-1],
-    lambda text: repr(f"'\"{text}")[4:-1],  # within a text that has both quotes
+    lambda text: repr(f"'\"{text}")[4:-1],  # as if it had both quotes
     parse.quote,
     parse.quote_plus,
     escape,
@@ -174,7 +173,7 @@ class Redaction:
                 text, record.exc_info = f"{text}\n{trace}", None
         if self.stream:
             record.stream_name = self.stream
-            text = f"{self.stream}: {text.removeprefix(f'{self.stream}: ')}"
+            text = f"{self.stream}: {text}"
         text = printable(redact(text))
         # Metrics are read from the arguments.
         if text != original:
