@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from html import escape
@@ -37,6 +38,8 @@ SPELL: dict[str, Callable[[str], str]] = {
     "slashes": lambda key: json.dumps(key)[1:-1].replace("/", "\\/"),
     "lower-case url": lambda key: parse.quote(key, safe="").lower(),
     "html": escape,
+    "codes": lambda key: re.sub(r"\W", lambda c: rf"\x{ord(c[0]):02X}", key),
+    "Go": lambda key: re.sub(r"\W", lambda c: rf"\u{ord(c[0]):04x}", key),
 }
 
 
