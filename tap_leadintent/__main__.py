@@ -19,16 +19,12 @@ def main() -> NoReturn:
     The process does not wait for its threads: they may hang in a DNS look-up or in a
     request.
     """
-    # Arrow's own allocator would keep 20 MB.
-    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     # No other user of this machine may read the files of batches.
     os.umask(0o077)
     # A run installs handlers of its own later. Without any, the first process of a
     # container ignores these signals.
     for signum in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signum, lambda number, _: os._exit(128 + number))
-    if sys.stdout is None:
-        sys.exit("standard output is closed; the tap writes its messages there")
     code: Any = 1
     try:
         try:
@@ -45,8 +41,6 @@ def main() -> NoReturn:
         logger = logging.getLogger("tap-leadintent")
         if isinstance(error, OSError) and error.errno in _OUTPUT_ERRORS:
             logger.error("standard output cannot be written: %s", error.strerror)  # noqa: TRY400
-        elif isinstance(error, RecursionError):
-            logger.error("the catalog, the state or a setting is nested too deeply")  # noqa: TRY400
         else:
             # The text of the error is left out: it may quote a record or the key.
             name, places = type(error).__name__, "".join(format_tb(error.__traceback__))

@@ -50,7 +50,6 @@ class LeadIntentStream(RunStream):
 
     TYPE_CONFORMANCE_LEVEL = TypeConformanceLevel.NONE  # `RecordShaper` does it once
     extra_column = openapi.ADDITIONAL_PROPERTIES
-    how_to_leave_out = "name it in `exclude_fields`"
 
     schema: dict[str, Any]
     """The stream's schema, before a catalog changes it."""

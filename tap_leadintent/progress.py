@@ -53,40 +53,23 @@ class StepProgress:
     number: str
     """Which step it is, such as "1 of 2"."""
 
-    seconds: int
-    """How many seconds of the time range it reads."""
-
     read_to: int
     """The end of the newest window that has been read, in seconds since 1970."""
 
     before: Mapping[str, Any]
     """The figures of the stream when it began."""
 
-    read_seconds: int = 0
-    """How many seconds of the time range have been read."""
-
-    def note_read(self, window: tuple[int, int]) -> None:
-        """Note that a window has been read or left.
-
-        Args:
-            window: Its two ends, in UTC seconds since 1970.
-        """
-        start, end = window
-        self.read_to = end
-        self.read_seconds += end - start
-
     def fields(self) -> dict[str, Any]:
         """Return how far it has come as fields of a log record."""
         return {
             "range": self.time_range or "all records",
             "pass": self.number,
-            "read_percent": 100 * self.read_seconds // self.seconds,
             "read_to": format_instant(self.read_to),
         }
 
     def __str__(self) -> str:
-        """Return text such as "date_found, 1 of 2: 38 % read, up to 2026-03-15T…"."""
-        text = "{range}, {pass}: {read_percent} % read, up to {read_to}"
+        """Return text such as "date_found, 1 of 2: read up to 2026-03-15T…"."""
+        text = "{range}, {pass}: read up to {read_to}"
         return text.format(**self.fields())
 
 

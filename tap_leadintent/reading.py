@@ -89,7 +89,7 @@ class Reading:
                         if page.is_last:
                             self._compare(page, brought)
                             brought = 0
-                            progress.note_read(page.window)
+                            progress.read_to = page.window[1]
                             self.stream.logger.debug("%s", progress)
                             self._commit(step, page)
             except StreamError as error:
@@ -101,9 +101,8 @@ class Reading:
 
     def _begin(self, step: Step, number: str) -> StepProgress:
         start, _ = step.intervals[0]
-        seconds = sum(end - begin for begin, end in step.intervals)
         stats = self.stream.stats
-        begun = StepProgress(step.range_name, number, seconds, start, stats.fields())
+        begun = StepProgress(step.range_name, number, start, stats.fields())
         stats.passes.append(begun)
         return begun
 

@@ -91,8 +91,6 @@ def _explain(name: str, cause: Exception) -> tuple[errors.StreamError, str]:
             return cause, ""
         case RecordError():
             text = cause.message
-        case MemoryError():
-            text = "lower concurrency or page_size, or allow more memory: it ran out"
         case NoThreadError():
             text = "lower concurrency: the operating system allows no thread"
         case IgnoredRangeError():
@@ -147,8 +145,6 @@ def read_each(streams: Sequence[AnyStream], read: Callable[[AnyStream], None]) -
             stream.stats.end()
     if failed:
         texts = [*_by_message(failed)]
-        if has_ended:
-            texts.append(f"base_url is {streams[0].config['base_url']}")
         if not_tried:
             texts.append(f"{counted(not_tried, 'stream')} not tried")
         line = "; ".join(texts)

@@ -5,7 +5,6 @@
 
 from functools import partial
 from operator import methodcaller
-from types import MappingProxyType
 
 from typing_extensions import override
 
@@ -30,14 +29,10 @@ class TapLeadIntent(SingerTap[AnyStream]):
     see_also = """\b
 See also: tap-leadintent-check, tap-leadintent-columns, tap-leadintent-state,
 tap-leadintent-definition and tap-leadintent-demo, each with --help."""
-    absent_streams = MappingProxyType(
-        {Loads.name: "set load_receipts to true, or deselect this stream"}
-    )
     config_jsonschema = settings.SCHEMA
     limits = Limits()
     """Bounds of requests that a user cannot change."""
     setting_checks = validation.CHECKS
-    replaced_settings = validation.REPLACED
     sync_streams = staticmethod(sync_streams)
     check_streams = staticmethod(partial(read_each, read=methodcaller("check")))
 

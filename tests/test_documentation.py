@@ -34,13 +34,6 @@ def test_the_help_names_the_other_commands() -> None:
     assert all(name in printed for name in commands)
 
 
-def test_any_terminal_can_show_what_the_tap_is_about() -> None:
-    latin = CliRunner(charset="latin-1")
-    shown = latin.invoke(TapLeadIntent.cli, ["--about", "--format=markdown"])
-    assert "| base_url " in shown.stdout
-    assert shown.exit_code == 0
-
-
 def test_meltano_knows_the_capabilities_and_required_settings() -> None:
     result = CliRunner().invoke(TapLeadIntent.cli, ["--about", "--format=json"])
     about = json.loads(result.stdout)

@@ -105,11 +105,6 @@ def test_a_bug_of_the_tap_shows_a_traceback_without_key_and_values(
     assert len(run.records("signal_accounts")) == SIZES["signal_accounts"]
 
 
-def ending(base_url: str, *not_tried: str) -> str:
-    """Return the end of the last line of a run that was ended."""
-    return f"; base_url is {base_url}; {len(not_tried)} streams not tried"
-
-
 def test_an_api_that_is_down_costs_the_retries_of_one_request(
     tap: Callable[..., Run],
 ) -> None:
@@ -117,7 +112,7 @@ def test_an_api_that_is_down_costs_the_retries_of_one_request(
     run = tap({**VALID, "base_url": "http://127.0.0.1:9", "max_retries": 4})
     assert "gave up after 5 attempts: " in run.failed()
     assert run.stderr.count("; attempt ") == 3, "of 2, 3 and 5"
-    assert run.failed().endswith(ending("http://127.0.0.1:9", SECOND, *OTHERS))
+    assert run.failed().endswith(f"; {len(STREAMS) - 1} streams not tried")
 
 
 @each_reading_entry
@@ -132,7 +127,7 @@ def test_two_streams_that_fail_alike_end_the_run(
     line = run.failed()
     assert arguments or " 2 streams, 0 records, " in run.stderr
     assert line.startswith(f"2 of {len(STREAMS)} streams failed: {FIRST}")
-    assert line.endswith(ending(sandbox.url, *OTHERS))
+    assert line.endswith(f"; {len(OTHERS)} streams not tried")
     sent = Counter(request["stream"] for request in sandbox.requests())
     assert sent == {FIRST: 3, SECOND: 1}
 
@@ -152,14 +147,6 @@ def test_after_a_page_each_stream_is_tried_with_all_retries(
     assert "not tried" not in run.failed()
     for stream in (SECOND, *OTHERS):
         assert len(run.records(stream)) == (0 if stream in later else SIZES[stream])
-
-
-def test_a_deeply_nested_record_is_written(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
-) -> None:
-    sandbox.insert("custom_signals", '{"name": ' + '{"x":' * 490 + "1" + "}" * 491)
-    written = tap(config).succeeded().records("custom_signals")
-    assert any("x" in (row["additional_properties"] or {})["name"] for row in written)
 
 
 def test_a_key_is_noted_in_the_state_only_after_it_got_a_page(

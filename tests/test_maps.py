@@ -133,31 +133,18 @@ def test_what_is_deselected_is_not_flattened(load: Callable[..., Any]) -> None:
 
 # What fails
 
-ALLOW = "allow for values of other types or without parts: "
 
-
-@pytest.mark.parametrize(
-    ("sets", "expression", "do"),
-    [
-        ({"__filter__": "company['new']"}, "company['new']", ALLOW),
-        # What Python says of it would quote the value.
-        ({"number": "int(full_name)"}, "int(full_name)", ALLOW),
-        (
-            *({"x": "signal['title']"}, "signal['title']"),
-            "write signal['title'] if signal else None: ",
-        ),
-    ],
-    ids=str,
-)
-def test_an_expression_fails_at_the_first_record_without_its_values(  # noqa: PLR0913, PLR0917 - fixtures
-    tap: RunTap, sandbox: Sandbox, config: Json, sets: Json, expression: str, do: str
+# What Python says of the second would quote the value.
+@pytest.mark.parametrize("expression", ["signal['title']", "int(full_name)"])
+@pytest.mark.parametrize("name", ["x", "__filter__"])
+def test_an_expression_fails_at_the_first_record_without_its_values(
+    tap: RunTap, sandbox: Sandbox, config: Json, name: str, expression: str
 ) -> None:
     sandbox.configure(api_key=config["api_key"], sizes={"leads": 0})
     sandbox.insert("leads", PLAIN)
-    done = tap({**config, "stream_maps": {"leads": sets}}, catalog=only("leads"))
-    line = done.failed()
-    text = f"the map expression {expression!r} failed on a record"
-    assert f"leads: {do}{text}" in line
+    maps = {"stream_maps": {"leads": {name: expression}}}
+    done = tap({**config, **maps}, catalog=only("leads"))
+    assert f"the map expression {expression!r} failed on a record" in done.failed()
     assert SECRET not in done.stdout + done.stderr
 
 
@@ -187,15 +174,11 @@ def test_an_unknown_name_is_found_before_the_first_request(
 @pytest.mark.parametrize(
     ("sets", "given", "problem"),
     [
-        (
-            {"__filter__": "title == config['name']"},
-            {},
-            """__filter__: name: {}; {} '{{"name": "…"}}'""",
-        ),
+        ({"__filter__": "title == config['name']"}, {}, "__filter__: name: {}"),
         (
             {"x": "md5(config['salt'] + config['slat'])"},
             {"salt": "s"},
-            """x: slat: {}; did you mean salt?; {} '{{"salt": "…", "slat": "…"}}'""",
+            "x: slat: {}; did you mean salt?",
         ),
     ],
     ids=str,
@@ -205,8 +188,7 @@ def test_a_name_that_the_configuration_lacks_is_found_before_the_first_request( 
 ) -> None:
     maps = {"stream_maps": {"leads": sets}, "stream_map_config": given}
     line = tap({**config, **maps}, catalog=only("leads")).failed()
-    command = "meltano config set tap-leadintent stream_map_config"
-    expected = problem.format("there is no such name in stream_map_config", command)
+    expected = problem.format("there is no such name in stream_map_config")
     assert line == f"stream_maps.leads.{expected}"
     assert not sandbox.requests()
 

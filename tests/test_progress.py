@@ -4,9 +4,9 @@ import logging
 
 import pytest
 
-from tap_leadintent.progress import StepProgress, StreamStats
+from tap_leadintent.progress import StreamStats
 from tests.support.helpers import Clock
-from tests.support.model import DAY, EPOCH, Api, steady
+from tests.support.model import DAY, Api, steady
 from tests.support.model_runs import DAILY, run
 from tests.support.store import Store
 
@@ -25,32 +25,16 @@ def test_a_line_comes_every_15_seconds_and_no_sooner(
     ]
 
 
-def test_a_progress_line_says_how_much_of_the_time_is_read(
-    clock: Clock, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.INFO)
-    stats = StreamStats(began=clock.now, records=30, monotonic=clock.limits.monotonic)
-    step = StepProgress("latest_signal", "2 of 2", 4 * DAY, EPOCH, stats.fields())
-    stats.passes.append(step)
-    step.note_read((EPOCH, EPOCH + DAY))
-    clock.now += 15
-    stats.log_progress(logging.getLogger("leads"), "leads")
-    (line,) = caplog.records
-    assert line.getMessage() == (
-        "latest_signal, 2 of 2: 25 % read, up to 2026-03-02T00:00:00Z; 30 records so "
-        "far"
-    )
-    fields = {"range": "latest_signal", "read_percent": 25, "stream": "leads"}
-    assert vars(line).items() >= fields.items()
-
-
 def test_a_run_logs_how_far_it_has_come(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     api = Api(now=2 * DAY, leads=steady(30), seconds_per_request=15)
     run(api, Store(), {**DAILY, "concurrency": 1})
     lines = [vars(line) for line in caplog.records if "so far" in line.message]
-    at = [(line["pass"], line["read_percent"], line["read_to"]) for line in lines]
+    at = [(line["pass"], line["read_to"]) for line in lines]
     assert at == sorted(at)
+    for line in lines:
+        text = f"leads: {line['range']}, {line['pass']}: read up to {line['read_to']}; "
+        assert line["message"].startswith(text)
     passes = {(line["pass"], line["range"]) for line in lines}
     assert passes == {("1 of 2", "date_found"), ("2 of 2", "latest_signal")}
     assert (lines[-1]["stream"], lines[-1]["records"]) == ("leads", 30)

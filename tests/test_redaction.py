@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from html import escape
@@ -37,6 +38,8 @@ SPELL: dict[str, Callable[[str], str]] = {
     "slashes": lambda key: json.dumps(key)[1:-1].replace("/", "\\/"),
     "lower-case url": lambda key: parse.quote(key, safe="").lower(),
     "html": escape,
+    "codes": lambda key: re.sub(r"\W", lambda c: rf"\x{ord(c[0]):02X}", key),
+    "Go": lambda key: re.sub(r"\W", lambda c: rf"\u{ord(c[0]):04x}", key),
 }
 
 
@@ -91,13 +94,6 @@ def test_a_long_key_is_not_cut_in_half(before: int) -> None:
     for show in (summarize, quote):
         message = show(f"{'x' * before}{key}{'x' * before}")
         assert not any(f"{number:04d}" in message for number in range(1_000))
-
-
-def test_a_long_text_shows_both_ends_and_a_quoted_response_its_first() -> None:
-    text = "begin " + "x " * 1000 + "end"
-    message = summarize(text, 100)
-    assert (message[:7], message[-5:], len(message)) == ("begin x", "x end", 101)
-    assert quote(text).endswith("x …")
 
 
 UNSEEN = {

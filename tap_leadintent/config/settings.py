@@ -1,51 +1,31 @@
 """The settings, as `--about` shows them."""
 
-from copy import deepcopy
-from typing import Any
-
 from singer_sdk import typing as th
-from singer_sdk.helpers.capabilities import BATCH_CONFIG
 
 _MAX_DAYS = 36_525
 """A hundred years. More is a mistake, and dates could not hold it."""
 
 
-def _batch_settings() -> dict[str, Any]:
-    """Return the SDK's declaration with what it lacks; it refuses unknown names.
-
-    Before version 0.55, the SDK has no `arrow`, and no `batch_size`.
-    """
-    settings: dict[str, Any] = deepcopy(BATCH_CONFIG["properties"]["batch_config"])
-    parts = settings["properties"]
-    encoding, storage = parts["encoding"], parts["storage"]
-    encoding |= {"type": "object", "required": ["format"]}
-    for part, name, description in (
-        (encoding, "format", "Format of the files."),
-        (encoding, "compression", "Compression of the files: gzip, or none."),
-        (storage, "root", "Folder of the files, such as s3://bucket/rows."),
-        (storage, "prefix", "Beginning of the files' names."),
-    ):
-        part["properties"][name]["description"] = description
-    encoding["properties"]["format"] |= {
-        "type": "string",
-        "enum": ["jsonl", "parquet", "arrow"],
-    }
-    storage["properties"]["params"] = {
-        "type": ["object", "null"],
-        "title": "Batch Storage Params",
-        "description": "Options of the file system, as fsspec takes them.",
-    }
-    parts["batch_size"] = {
-        "type": ["integer", "null"],
-        "minimum": 1,
-        "title": "Batch Size",
-        "description": "Most rows in a file.",
-    }
-    settings["required"] = ["encoding"]
-    for part in (settings, encoding, storage):
-        part["additionalProperties"] = False
-    return settings
-
+_ENCODING = th.ObjectType(
+    th.Property(
+        "format",
+        th.StringType(allowed_values=["jsonl", "parquet", "arrow"]),
+        required=True,
+        description="Format of the files.",
+    ),
+    th.Property(
+        "compression",
+        th.StringType(allowed_values=["gzip", "none"]),
+        description="Compression of the files.",
+    ),
+    additional_properties=False,
+)
+_STORAGE = th.ObjectType(
+    th.Property("root", th.StringType, description="Folder, such as s3://lake/rows."),
+    th.Property("prefix", th.StringType, description="Beginning of the files' names."),
+    th.Property("params", th.ObjectType(), description="Options that fsspec takes."),
+    additional_properties=False,
+)
 
 SCHEMA = th.PropertiesList(
     th.Property(
@@ -153,7 +133,16 @@ SCHEMA = th.PropertiesList(
     ),
     th.Property(
         "batch_config",
-        th.CustomType(_batch_settings()),
+        th.ObjectType(
+            th.Property("encoding", _ENCODING, required=True),
+            th.Property("storage", _STORAGE),
+            th.Property(
+                "batch_size",
+                th.IntegerType(minimum=1),
+                description="Most rows in a file.",
+            ),
+            additional_properties=False,
+        ),
         description="Passes rows to the loader in files, which it must be able to "
         "read. docs/warehouses.md says what was tried.",
     ),

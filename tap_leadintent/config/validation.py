@@ -83,11 +83,8 @@ def _name_problems(config: Mapping[str, Any]) -> Iterator[str]:
     Yields:
         A line for each problem, beginning with the setting's name.
     """
-    checks_by_setting = {
-        "filters": _filter_problems,
-        "exclude_fields": _exclusion_problems,
-    }
-    for setting, check in checks_by_setting.items():
+    checks = {"filters": _filter_problems, "exclude_fields": _exclusion_problems}
+    for setting, check in checks.items():
         given = config.get(setting, {})
         for problem in find_unknown_names(given, openapi.STREAM_NAMES, "stream"):
             yield f"{setting}.{problem}"
@@ -176,8 +173,3 @@ def _map_problems(entry: str, definition: Any) -> Iterator[str]:  # noqa: ANN401
 
 CHECKS = (_text_problems, _date_problems, _name_problems)
 """Find problems of the settings that their schema cannot."""
-
-_LOOKBACK = "set lookback_days in its place, such as 30"
-
-REPLACED = {"lookback_minutes": _LOOKBACK, "recheck_days": _LOOKBACK}
-"""For settings of earlier versions, what to say about them."""

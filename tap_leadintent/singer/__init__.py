@@ -17,17 +17,12 @@ fails when the SDK changes one of these:
   `--discover`, and quotes their values in errors.
 * `Tap._setup_signal_handlers`: the SDK installs signal handlers in any program that
   uses it, and they exit with 0.
-* `Tap._get_about_info`: `--about` shows of a setting only its name and type.
 * `Tap.sync_all`, which is final: the SDK ends the run with the first stream that fails.
-* `Tap.invoke`, `cli`, `get_singer_command`: the SDK opens files, discovers and tests
+* `Tap.invoke`, `get_singer_command`: the SDK opens files, discovers and tests
   while options are parsed, where no error is handled, and reads environment variables
   without their types.
 * The entries of `stream_maps` one by one, and `expr_evaluator.expr` of a map: a map
   does not say which fields it sets, nor which expression failed.
-* `mallopt` of glibc, on the command line: it keeps the memory of loads in Arrow files
-  at 120 MB.
-* The inside of `BATCH_CONFIG` (`config/settings.py`): the SDK lacks `batch_size`, and
-  `arrow` before 0.55.
 * `MELTANO_CLI_LOG_FORMAT` and `MELTANO_CLI_LOG_CONFIG`: metrics are for programs, so
   Meltano's log as text has none.
 * `Logger.manager.loggerDict`: all log handlers of the tap's own process hide the key.

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from importlib.util import find_spec
 from itertools import chain
-from types import MappingProxyType
 from typing import Any
 
 import fsspec
@@ -20,14 +19,11 @@ Check = Callable[[Mapping[str, Any]], Iterable[str]]
 """Returns a line for each problem of the settings, which begins with the setting's
 name."""
 
-_PACKAGES = {"arrow": "pyarrow", "faker": "faker", "parquet": "pyarrow", "s3": "s3fs"}
-"""The packages that the extras install."""
-
-_NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
+_NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]+)?")
 
 _TYPES = {
     "object": "an object, as JSON",
-    "array": "a list, as JSON",
+    "array": 'a list, as JSON, such as ["a", "b"]',
     "integer": "a whole number",
     "number": "a number",
     "boolean": "true or false",
@@ -37,7 +33,7 @@ _TYPES = {
 
 _TEXTS = {
     "type": "is not {limit}",
-    "enum": "is not {limit}",
+    "enum": "is not one of {limit}",
     "minimum": "is too small; the least is {limit}",
     "maximum": "is too large; the most is {limit}",
     "exclusiveMinimum": "is too small; it must be more than {limit}",
@@ -80,26 +76,24 @@ def find_unknown_names(
             yield f"{name}: there is no such {what}{did_you_mean(name, known)}"
 
 
-def find_problems(  # noqa: PLR0913 - each has its name
+def find_problems(
     config: dict[str, Any],
     schema: Mapping[str, Any],
     tap: str,
     *,
     complete: bool,
     checks: Iterable[Check] = (),
-    replaced: Mapping[str, str] = MappingProxyType({}),
 ) -> list[str]:
     """Check a configuration and fill in the defaults.
 
     Args:
         config: The settings as given; defaults are added to it, nulls are removed,
-            whole numbers become integers, and texts become numbers with a fraction.
+            texts become numbers, and whole numbers integers.
         schema: JSON schema of all settings, the SDK's own among them.
         tap: The tap's name, also that of its package, whose extras install what some
             settings need.
         complete: Whether the required settings must be set.
         checks: Find problems that the schema cannot, in the settings that it allows.
-        replaced: For settings of earlier versions, what to say about them.
 
     Returns:
         A text for each problem, beginning with the setting's name. It may quote the
@@ -109,9 +103,10 @@ def find_problems(  # noqa: PLR0913 - each has its name
     known = {**schema["properties"], "stream_maps": {"type": "object"}}
     for name, setting in known.items():
         value = config.get(name)
-        if isinstance(value, str) and "number" in setting["type"]:
-            # Meltano has no kind for fractions.
-            value = float(value) if _NUMBER.fullmatch(value) else value
+        is_number = not {"integer", "number"}.isdisjoint(setting["type"])
+        if is_number and isinstance(value, str) and _NUMBER.fullmatch(value):
+            # Meltano has no kind for fractions, so they are texts there.
+            value = float(value)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         config[name] = setting.get("default") if value is None else value
@@ -120,8 +115,7 @@ def find_problems(  # noqa: PLR0913 - each has its name
     errors = Draft202012Validator({"properties": known}).iter_errors(config)
     required = schema.get("required", []) if complete else []
     problems = [
-        *(f"{name}: {replaced[name]}" for name in config if name in replaced),
-        *find_unknown_names(config, {*known, *replaced}, "setting"),
+        *find_unknown_names(config, known, "setting"),
         *(_unset(n, known[n], tap) for n in required if n not in config),
         *chain.from_iterable(map(describe_error, errors)),
     ]
@@ -136,9 +130,8 @@ def _unset(name: str, setting: Mapping[str, Any], tap: str) -> str:
     """Say how to set a setting that is required."""
     (example,) = setting.get("examples") or ["…"]
     command = f"meltano config set {tap} {name} '{example}'"
-    about = str(setting.get("description", "")).rstrip(".")
-    text = f"{name}: is not set; {command}, or a file with --config"
-    return f"{text} ({about})" if about else text
+    about = setting["description"].rstrip(".")
+    return f"{name}: is not set; {command}, or a file with --config ({about})"
 
 
 def describe_error(error: ValidationError) -> Iterator[str]:
@@ -157,80 +150,58 @@ def describe_error(error: ValidationError) -> Iterator[str]:
     path = ".".join(map(str, error.absolute_path))
     match error.validator:
         case "additionalProperties":
-            parts = schema["properties"]
-            for problem in find_unknown_names(value, parts, "setting"):
-                yield f"{path}.{problem}; there are {', '.join(parts)}"
+            known = schema["properties"]
+            for problem in find_unknown_names(value, known, "setting"):
+                yield f"{path}.{problem}"
             return
         case "required":
             for name in {*schema["required"]} - value.keys():
-                yield f"{path}.{_needed(name, schema)}; or unset the rest of {path}"
+                yield f"{path}.{name}: is not set{_such_as(schema['properties'][name])}"
             return
         case "type":
             limit = _TYPES[next(kind for kind in _TYPES if kind in limit)]
         case "enum":
-            limit = _one_of(limit)
+            limit = ", ".join(limit)
     is_shown = not schema.get("secret") and "object" not in schema.get("type", ())
     text = _TEXTS.get(str(error.validator), "must match: {limit}").format(limit=limit)
     if error.validator == "type":
-        text += _right(value, schema)
+        text += _such_as(schema)
     yield f"{path}: {f'{value!r} ' if is_shown else ''}{text}"
 
 
-def _right(value: Any, schema: Mapping[str, Any]) -> str:  # noqa: ANN401 - any JSON
-    """Return a right value, as the end of a message."""
-    examples = schema.get("examples") or []
-    if "array" in schema.get("type", ()) and isinstance(value, str):
-        examples = [json.dumps([value])]
-    elif isinstance(value, str) and value.isdecimal():
-        return "; leave out the quotes"
-    elif "default" in schema and schema["default"] != {}:
+def _such_as(schema: Mapping[str, Any]) -> str:
+    """Return the end of a message that names a right value, if one is known."""
+    examples = [*schema.get("examples", ()), *schema.get("enum", ())]
+    if schema.get("default") not in (None, {}):
         examples = [json.dumps(schema["default"])]
     return f", such as {examples[0]}" if examples else ""
-
-
-def _needed(name: str, schema: Mapping[str, Any]) -> str:
-    """Say that a part of a setting is missing."""
-    part = schema["properties"][name]
-    for inner in part.get("required", ()):
-        return f"{name}.{_needed(inner, part)}"
-    values = f"; it can be {_one_of(part['enum'])}" if "enum" in part else ""
-    return f"{name}: is not set{values}"
-
-
-def _one_of(values: list[str]) -> str:
-    *others, last = values
-    return f"{', '.join(others)} or {last}"
 
 
 def _sdk_problems(config: Mapping[str, Any], tap: str) -> Iterator[str]:
     if config.get("flattening_enabled") and "flattening_max_depth" not in config:
         yield "flattening_max_depth: is required with flattening_enabled"
-    used = []
+    needed = []
     if "fake." in str(config.get("stream_maps")):
-        used += [("stream_maps: `fake`", "faker")]
+        needed.append(("stream_maps: `fake`", "faker", "faker"))
     if batch := config.get("batch_config"):
+        if (kind := batch["encoding"]["format"]) != "jsonl":
+            needed.append((f"batch_config: {kind}", "pyarrow", kind))
         scheme = get_protocol((batch.get("storage") or {}).get("root") or "")
-        extras = (batch["encoding"]["format"], scheme)
-        used += [(f"batch_config: {e}", e) for e in extras if e in _PACKAGES]
-        if scheme not in _PACKAGES:
-            try:
-                fsspec.get_filesystem_class(scheme)
-            except (ImportError, ValueError) as error:
-                yield f"batch_config.storage.root: {scheme} cannot be used: {error}"
-    for what, extra in used:
-        if not find_spec(_PACKAGES[extra]):
+        try:
+            fsspec.get_filesystem_class(scheme)
+        except (ImportError, ValueError) as error:
+            yield f"batch_config.storage.root: {scheme} cannot be used: {error}"
+    for what, package, extra in needed:
+        if not find_spec(package):
             yield f"{what} needs another package: pip install '{tap}[{extra}]'"
 
 
-def catalog_problems(
-    catalog: Catalog, streams: Mapping[str, Stream], absent: Mapping[str, str]
-) -> Iterator[str]:
+def catalog_problems(catalog: Catalog, streams: Mapping[str, Stream]) -> Iterator[str]:
     """Check what a catalog says about what is selected; the SDK accepts anything.
 
     Args:
         catalog: The catalog of the run.
         streams: All streams, to which the catalog has been applied.
-        absent: For streams that only a setting adds, what to do if they are selected.
 
     Yields:
         A line for each problem.
@@ -242,10 +213,7 @@ def catalog_problems(
             f"{next(iter(streams), '*')}.* to select, "
             'elsewhere put "selected": true into the metadata of a stream'
         )
-    for name in absent.keys() & {*selected} - streams.keys():
-        yield f"catalog: {name}: {absent[name]}"
-    known = {*streams, *absent}
-    for problem in find_unknown_names(selected, known, "stream"):
+    for problem in find_unknown_names(selected, streams, "stream"):
         yield f"catalog: {problem}"
     for stream in (streams[name] for name in selected if name in streams):
         if (method := stream.replication_method) not in _METHODS:

@@ -1,17 +1,13 @@
-"""What `--help` and `--about` show."""
-
-import json
-from collections.abc import Iterator
+"""The texts of `--help`, and of the settings that the SDK adds."""
 
 import click
-from singer_sdk import Tap
 
 _COMMAND = "Write records to standard output, as Singer messages."
 
 _OPTIONS = {
     "version": "Show the version.",
     "about": "Show what the tap can do, and its settings.",
-    "about_format": "Format of --about, in place of text.",
+    "about_format": "Format of --about.",
     "config": "File with the settings as JSON, or ENV for environment variables. "
     "May be given several times; later files override earlier ones.",
     "discover": "Print the catalog: all streams and their columns.",
@@ -47,28 +43,3 @@ def explain(command: click.Command, see_also: str) -> None:
     for option in command.params:
         if isinstance(option, click.Option):
             option.help = _OPTIONS.get(option.name or "", option.help)
-
-
-def describe(tap: type[Tap]) -> Iterator[str]:
-    """Describe a tap and its settings.
-
-    Args:
-        tap: The tap.
-
-    Yields:
-        Each line.
-    """
-    tap.append_builtin_config(schema := tap.config_jsonschema)
-    prefix = tap.name.upper().replace("-", "_")
-    yield f"{tap.name} {tap.get_plugin_version()}: {tap.__doc__}"
-    capabilities = ", ".join(each.value for each in tap.capabilities)
-    yield f"Singer SDK {tap.get_sdk_version()}, capabilities: {capabilities}"
-    yield "Settings:"
-    for name, setting in schema["properties"].items():
-        kind = setting["type"][0]
-        if name in schema.get("required", ()):
-            kind += ", required"
-        if setting.get("default"):
-            kind += f", default {json.dumps(setting['default'])}"
-        yield f"  {name} ({kind}), {prefix}_{name.upper()}"
-        yield f"    {setting['description']}"

@@ -1,9 +1,7 @@
 """What is logged: no API key, no control characters, each stream's name."""
 
-import json
 import logging
 import re
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
@@ -22,17 +20,6 @@ _MAX_CHARACTERS = 300
 
 _HIDDEN: dict[str, re.Pattern[str]] = {}
 """The keys of all taps that this process has had, and how they are spelled."""
-
-_SPELLINGS: tuple[Callable[[str], str], ...] = (
-    lambda text: json.dumps(text)[1:-1],
-    lambda text: json.dumps(text)[1:-1].replace("/", "\\/"),  # as PHP does it
-    lambda text: repr(text)[1:-1],
-    lambda text: repr(f"'\"{text}")[4:-1],  # within a text that has both quotes
-    parse.quote,
-    parse.quote_plus,
-    escape,
-)
-"""How libraries spell a text within another."""
 
 _LONG_WORD = re.compile(
     r"(?<![A-Za-z0-9+/=_.%-])(?![a-z_.]+(?![A-Za-z0-9+/=_.%-]))[A-Za-z0-9+/=_.%-]{20,}"
@@ -65,12 +52,21 @@ def pattern_of(secret: str) -> re.Pattern[str]:
         A pattern that matches the text in JSON, in the `repr` of Python, in a URL and
         in HTML, also in one of these within another, such as the `repr` of JSON.
     """
-    found = {secret}
-    for _ in range(2):
-        found |= {spell(text) for spell in _SPELLINGS for text in found}
-    # The longest first, as one may begin with another.
-    longest_first = sorted(found, key=len, reverse=True)
-    return re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE)
+    # One of several backslashes is enough, as their number differs by the spelling.
+    characters = re.sub(r"\\+", r"\\", secret)
+    return re.compile("".join(map(_spellings_of, characters)), re.IGNORECASE)
+
+
+def _spellings_of(character: str) -> str:
+    others = {parse.quote(character, safe=""), escape(character)} - {character}
+    spellings = (
+        rf"\\+(x|u0*){ord(character):02x}",
+        *map(re.escape, others),
+        rf"\\*{re.escape(character)}",
+    )
+    # Without a way back to another spelling, it takes no time where a text differs.
+    pattern = f"(?>{'|'.join(spellings)})"
+    return f"{pattern}+" if character == "\\" else pattern
 
 
 def redact(text: str) -> str:
@@ -95,13 +91,11 @@ def summarize(text: object, most: int = _MAX_CHARACTERS) -> str:
         most: Most characters to show.
 
     Returns:
-        One printable line without what is hidden. If it is too long, its middle is left
-        out.
+        The beginning of it, as one printable line without what is hidden.
     """
+    line = printable(" ".join(redact(str(text)).split()))
     # Cut last: half a secret would not be found.
-    line = _line(str(text))
-    tail = most // 4
-    return line if len(line) <= most else f"{line[: most - tail]}…{line[-tail:]}"
+    return line if len(line) <= most else f"{line[:most]}…"
 
 
 def quote(text: object, most: int = _MAX_CHARACTERS) -> str:
@@ -112,18 +106,10 @@ def quote(text: object, most: int = _MAX_CHARACTERS) -> str:
         most: Most characters to show.
 
     Returns:
-        The beginning of it, as one printable line without what is hidden, with `…` in
-        place of each word of 20 or more letters, digits and `+/=_-.%`, unless it has
-        only lower-case letters, underscores and dots.
+        As `summarize`, with `…` in place of each word of 20 or more letters, digits and
+        `+/=_-.%`, unless it has only lower-case letters, underscores and dots.
     """
-    line = _line(_LONG_WORD.sub("…", redact(str(text))))
-    # No end of it: the text may have been cut within a secret.
-    beginning = line[:most]
-    return line if line == beginning else f"{beginning}…"
-
-
-def _line(text: str) -> str:
-    return printable(" ".join(redact(text).split()))
+    return summarize(_LONG_WORD.sub("…", redact(str(text))), most)
 
 
 def printable(text: str) -> str:
@@ -184,7 +170,7 @@ class Redaction:
                 text, record.exc_info = f"{text}\n{trace}", None
         if self.stream:
             record.stream_name = self.stream
-            text = f"{self.stream}: {text.removeprefix(f'{self.stream}: ')}"
+            text = f"{self.stream}: {text}"
         text = printable(redact(text))
         # Metrics are read from the arguments.
         if text != original:

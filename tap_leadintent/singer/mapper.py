@@ -5,7 +5,6 @@ each entry has a mapper of the SDK for itself here.
 """
 
 import ast
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -25,10 +24,6 @@ Record = dict[str, Any]
 _NAMES = {"_", "config", "fake", "record"}
 _NAMES |= {"__original_stream_name__", "__stream_name__"}
 """What each expression may name besides columns and functions."""
-
-_CONFIG = re.compile(r"""(?<![\w.'"])config\b(?:\[['"](\w+)['"]\])?""")
-"""A use of `stream_map_config`, and the name in it; without one, the expression may ask
-whether there is a name."""
 
 
 def build_mapper(tap: Tap, streams: Mapping[str, SingerStream]) -> sdk.PluginMapper:
@@ -61,7 +56,7 @@ def build_mapper(tap: Tap, streams: Mapping[str, SingerStream]) -> sdk.PluginMap
             elif type(made) is not sdk.SameRecordTransform:
                 maps[name][0] = (made, definition)
             if isinstance(made, sdk.CustomStreamMap) and _is_selected(tap, name):
-                unknown = _unknown_names(made, definition, columns[name], tap.name)
+                unknown = _unknown_names(made, definition, columns[name])
                 problems += (f"stream_maps.{entry}.{text}" for text in unknown)
     if problems:
         raise ConfigError("\n".join(map(summarize, dict.fromkeys(problems))))
@@ -118,13 +113,13 @@ def _complete(
 
 
 def _unknown_names(
-    made: sdk.CustomStreamMap, definition: Record, columns: Record, tap: str
+    made: sdk.CustomStreamMap, definition: Record, columns: Record
 ) -> Iterator[str]:
     for field, expression in definition.items():
         is_option = field.startswith("__") and field != sdk.MAPPER_FILTER_OPTION
         if is_option or expression in (None, sdk.NULL_STRING):
             continue
-        nodes = ast.walk(ast.parse(expression))
+        nodes = [*ast.walk(ast.parse(expression))]
         names = [node for node in nodes if isinstance(node, ast.Name)]
         own = (name.id for name in names if isinstance(name.ctx, ast.Store))
         known = {*columns, *made.functions, *_NAMES, *own}
@@ -132,9 +127,15 @@ def _unknown_names(
         used = dict.fromkeys(name.id for name in names)
         for problem in find_unknown_names(used, known, "column or function"):
             yield f"{field}: {problem}"
-        asked = dict.fromkeys(_CONFIG.findall(expression))
-        values = ", ".join(f'"{name}": "…"' for name in made.map_config | asked)
-        command = f"meltano config set {tap} stream_map_config '{{{values}}}'"
-        given = asked if "" in asked else made.map_config
-        for problem in find_unknown_names(asked, given, "name in stream_map_config"):
-            yield f"{field}: {problem}; {command}"
+        asked = [
+            str(node.slice.value)
+            for node in nodes
+            if isinstance(node, ast.Subscript)
+            and isinstance(node.slice, ast.Constant)
+            and ast.unparse(node.value) == "config"
+        ]
+        # Otherwise, the expression may ask whether there is a name.
+        if len(asked) == [name.id for name in names].count("config"):
+            what = "name in stream_map_config"
+            for problem in find_unknown_names(asked, made.map_config, what):
+                yield f"{field}: {problem}"

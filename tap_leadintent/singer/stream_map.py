@@ -1,6 +1,5 @@
-"""A stream map that hides what it sets, explains its errors, and flattens records."""
+"""A stream map that hides what it sets, names what fails, and flattens records."""
 
-import ast
 from typing import Any
 
 from singer_sdk import mapper as sdk
@@ -11,9 +10,6 @@ from tap_leadintent.singer.errors import RecordError
 from tap_leadintent.singer.stream import SingerStream
 
 Record = dict[str, Any]
-
-_OF_NULLS = {"AttributeDoesNotExist", "AttributeError", "TypeError"}
-"""The errors of expressions that null can cause."""
 
 
 class StreamMap(sdk.StreamMap):
@@ -59,8 +55,7 @@ class StreamMap(sdk.StreamMap):
             if part.startswith(begins):
                 raise ValueError(
                     f"{part} would be a part of an object, so no map can set it; if it "
-                    f"is a nested field, {stream.how_to_leave_out}; give a new column "
-                    "another name"
+                    "is a nested field, deselect it; give a new column another name"
                 )
 
     @override
@@ -75,21 +70,15 @@ class StreamMap(sdk.StreamMap):
         try:
             mapped = self._inner.transform(record)
         except Exception as error:  # noqa: BLE001 - expressions can raise anything
-            raise RecordError(self._explain(error, record)) from None
+            # The error itself may quote a record.
+            evaluator = getattr(self._inner, "expr_evaluator", None)
+            expression = " ".join(getattr(evaluator, "expr", "").split())
+            reason = type(error.__cause__ or error).__name__
+            raise RecordError(
+                "let the map accept null, and values of other types: the map "
+                f"expression {expression!r} failed on a record ({reason})"
+            ) from None
         return None if mapped is None else self.flatten_record(mapped)
-
-    def _explain(self, error: Exception, record: Record) -> str:
-        """Say which expression failed; the error itself may quote a record."""
-        evaluator = getattr(self._inner, "expr_evaluator", None)
-        expression = " ".join(getattr(evaluator, "expr", "").split())
-        text = f"the map expression {expression!r} failed on a record"
-        reason = type(error.__cause__ or error).__name__
-        if reason in _OF_NULLS:
-            for node in ast.walk(ast.parse(expression)):
-                if isinstance(node, ast.Name) and record.get(node.id, "") is None:
-                    guarded = f"{expression} if {node.id} else None"
-                    return f"write {guarded}: {text} where {node.id} is null"
-        return f"allow for values of other types or without parts: {text} ({reason})"
 
     @override
     def flatten_record(self, record: Record) -> Record:

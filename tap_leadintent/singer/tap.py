@@ -9,33 +9,24 @@ and so calls `discover_streams`. After that, `sync_all` syncs the selected strea
 command line creates a tap in `invoke`.
 """
 
-import ctypes
-import gc
 import logging
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 import click
 from singer_sdk import Tap
-from singer_sdk.cli import plugin_cli
 from singer_sdk.metrics import get_metrics_logger
 from singer_sdk.tap_base import CliTestOptionValue
 from typing_extensions import override
 
 from tap_leadintent.singer import checks, files, log
 from tap_leadintent.singer.errors import ConfigError, TapError
-from tap_leadintent.singer.help import SDK_SETTINGS, describe, explain
+from tap_leadintent.singer.help import SDK_SETTINGS, explain
 from tap_leadintent.singer.interruption import Interruption
 from tap_leadintent.singer.mapper import build_mapper
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.singer.writer import Writer
-
-_M_ARENA_MAX, _M_MMAP_THRESHOLD = -8, -3
-"""The numbers that glibc's `malloc.h` gives the settings."""
 
 StreamT = TypeVar("StreamT", bound=SingerStream)
 
@@ -53,12 +44,6 @@ class SingerTap(Tap, Generic[StreamT]):
 
     setting_checks: Sequence[checks.Check] = ()
     """Find problems of the settings that their schema cannot."""
-
-    replaced_settings: Mapping[str, str] = MappingProxyType({})
-    """For settings of earlier versions, what to say if they are set."""
-
-    absent_streams: Mapping[str, str] = MappingProxyType({})
-    """For streams that only a setting adds, what to do if a catalog selects them."""
 
     see_also: str = ""
     """The last lines of `--help`."""
@@ -89,7 +74,6 @@ class SingerTap(Tap, Generic[StreamT]):
             *(self._config, schema, self.name),
             complete=raise_errors,
             checks=self.setting_checks,
-            replaced=self.replaced_settings,
         )
         self._raise_if_any(problems)
         return []
@@ -135,9 +119,7 @@ class SingerTap(Tap, Generic[StreamT]):
         Raises:
             ConfigError: The catalog cannot work.
         """
-        self._raise_if_any(
-            checks.catalog_problems(self.catalog, self.streams, self.absent_streams)
-        )
+        self._raise_if_any(checks.catalog_problems(self.catalog, self.streams))
         known = [self.streams[name] for name in self.catalog if name in self.streams]
         return [stream for stream in known if stream.selected]
 
@@ -202,33 +184,11 @@ class SingerTap(Tap, Generic[StreamT]):
             tap.run_discovery()
         elif test == CliTestOptionValue.Schema.value:
             tap.write_schemas()
-        elif test == CliTestOptionValue.All.value:
+        elif test != CliTestOptionValue.Disabled.value:
             tap.check_streams(tap._selected_streams())
         else:
-            # Records have no cycles, and to look for them takes 3 % of the time.
-            gc.set_threshold(20_000)
-            # With the usual 5 ms, threads that ask for their turn take another 4 %.
-            sys.setswitchinterval(0.02)
-            # With a heap for each thread, each reader would keep the most memory that
-            # it has needed at any time. Only glibc has these heaps.
-            with suppress(AttributeError, OSError, TypeError):
-                libc = ctypes.CDLL(None)
-                libc.mallopt(_M_ARENA_MAX, 1)
-                # Large blocks, such as pages, then return to the system. Otherwise,
-                # loads in files of Arrow would take more than 120 MB.
-                libc.mallopt(_M_MMAP_THRESHOLD, 64 * 1024)
             tap.interruption.install()
             tap.sync_all()
-
-    @plugin_cli
-    @override
-    def cli(cls) -> click.Command:  # noqa: N805 - it is a property of the class
-        try:
-            return super().cli
-        except ValueError as error:
-            # There is no log yet.
-            click.echo(f"LOGLEVEL or SINGER_SDK_LOG_CONFIG: {error}", err=True)
-            raise SystemExit(1) from None
 
     @classmethod
     @override
@@ -241,8 +201,6 @@ class SingerTap(Tap, Generic[StreamT]):
                 option.type = click.STRING
             if option.name in {"config", "discover", "test"}:
                 option.callback, option.expose_value = None, True
-            if option.name == "test":
-                option.type = click.Choice([each.value for each in CliTestOptionValue])
         explain(command, cls.see_also)
         return command
 
@@ -256,7 +214,5 @@ class SingerTap(Tap, Generic[StreamT]):
     @classmethod
     @override
     def print_about(cls, output_format: str | None = None) -> None:
-        if output_format:
-            super().print_about(output_format)
-        else:
-            print(*describe(cls), sep="\n")  # noqa: T201
+        # The SDK's text has no descriptions and no defaults.
+        super().print_about(output_format or "markdown")

@@ -1,7 +1,5 @@
 """Writes Singer messages to standard output, in blocks of complete lines."""
 
-import io
-import select
 import sys
 from typing import BinaryIO
 
@@ -25,11 +23,7 @@ class Writer(MsgSpecWriter):
     """
 
     def __init__(self) -> None:
-        # It keeps its memory: to return some of it and ask again for each block takes
-        # 5 % of the time.
-        self._block = io.BytesIO()
-        self._written = 0
-        """How many bytes of the block have been written."""
+        self._block = bytearray()
         self.taken = 0
         """How many bytes the target has taken; text is not counted."""
 
@@ -38,11 +32,10 @@ class Writer(MsgSpecWriter):
         # A record may wait for others; other messages are written at once. A STATE is a
         # write of its own: a pipe takes up to `PIPE_BUF` bytes at once or not at all,
         # so a process that is killed writes no part of a STATE.
-        line = self.format_message(message)
         if isinstance(message, StateMessage):
             self.flush()
-        self._block.write(line)
-        if self._block.tell() >= _BLOCK or not isinstance(message, RecordMessage):
+        self._block += self.format_message(message)
+        if len(self._block) >= _BLOCK or not isinstance(message, RecordMessage):
             self.flush()
 
     def flush(self) -> None:
@@ -51,30 +44,25 @@ class Writer(MsgSpecWriter):
         Raises:
             OutputError: Standard output cannot be written.
         """
-        stdout = sys.stdout
+        stdout, block = sys.stdout, self._block
+        self._block = bytearray()
         try:
             if hasattr(stdout, "buffer"):
-                self._write_bytes(stdout.buffer)
+                self._write_bytes(stdout.buffer, memoryview(block))
             else:  # It takes only text, for example in a notebook.
-                stdout.write(self._block.getvalue()[: self._block.tell()].decode())
+                stdout.write(block.decode())
                 stdout.flush()
         except OSError as error:
             reason = f"standard output cannot be written: {error.strerror}"
             if isinstance(error, BrokenPipeError):
                 reason = "the target stopped reading; its own log says why"
             raise OutputError(reason) from None
-        self._block.seek(0)
-        self._written = 0
 
-    def _write_bytes(self, stdout: BinaryIO) -> None:
+    def _write_bytes(self, stdout: BinaryIO, block: memoryview) -> None:
         # A buffer could keep a part of a line when the process ends.
         raw = getattr(stdout, "raw", stdout)
-        end = self._block.tell()
-        while self._written < end:
-            with self._block.getbuffer() as block, block[self._written : end] as rest:
-                written = raw.write(rest)
-            if written is None:  # The pipe is full, and does not block.
-                select.select([], [raw], [])
-                continue
-            self._written += written
+        while block:
+            # None says that the pipe is full and does not block.
+            written = raw.write(block) or 0
             self.taken += written
+            block = block[written:]

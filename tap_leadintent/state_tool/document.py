@@ -3,10 +3,8 @@
 import json
 from typing import Any, NamedTuple
 
-import msgspec
-
 from tap_leadintent.singer.errors import TapError
-from tap_leadintent.singer.files import MELTANO_STATE, STATE, StateFile, read_json
+from tap_leadintent.singer.files import bookmarks_of, read_json
 
 _MELTANO_KEY = "singer_state"
 """The key of the state in what `meltano state get` prints."""
@@ -57,9 +55,8 @@ def read_document(path: str) -> Document:
     """
     name = "standard input" if path == "-" else path
     try:
-        content = read_json(path, STATE, MELTANO_STATE)
-        state = content.get(_MELTANO_KEY, content) or {}
-        states = msgspec.convert(state, StateFile).bookmarks
+        content = read_json(path)
+        states = bookmarks_of(content.get(_MELTANO_KEY, content) or {})
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
         raise StateError(

@@ -31,7 +31,6 @@ def run(*arguments: str) -> str:
 
 CONFIGS = {
     "nothing": " \n",
-    "state": '{"bookmarks": {}}',
     "text": f"api_key = {API_KEY}",
     "string": json.dumps(API_KEY),
     "not UTF-8": '{"api_key": "\udcff"}',
@@ -54,7 +53,11 @@ def test_a_file_that_is_not_a_config(tmp_path: Path, text: str) -> None:
 def test_a_value_given_as_config_path_is_not_shown(
     text: str, arguments: list[str]
 ) -> None:
-    assert run("--config", text, *arguments).endswith(NO_CONFIG)
+    # A key that no other test has: what one tap hides, all taps of a process hide.
+    key = uuid4().hex
+    line = run("--config", text.replace(API_KEY, key), *arguments)
+    assert line.endswith(NO_CONFIG)
+    assert key not in line
 
 
 def test_later_files_override_earlier_ones(tmp_path: Path) -> None:
@@ -74,16 +77,7 @@ def test_later_files_override_earlier_ones(tmp_path: Path) -> None:
         ("--catalog", TEXT),
         ("--catalog", "{}"),
         ("--catalog", '{"streams": [{"stream": "leads"}]}'),
-        *(
-            ("--catalog", f'{{"streams":[{{"tap_stream_id":"leads",{odd}}}]}}')
-            for odd in (
-                '"metadata":null',
-                '"metadata":[1]',
-                '"metadata":[{"breadcrumb":5,"metadata":{}}]',
-                '"metadata":[{"breadcrumb":[],"metadata":null}]',
-                '"key_properties":[[]]',
-            )
-        ),
+        ("--catalog", '{"streams": [{"tap_stream_id": "leads", "metadata": [1]}]}'),
         ("--state", "null"),
         ("--state", '{"streams": []}'),
         ("--state", '{"bookmarks": {"leads": "2026-01-01"}}'),
@@ -94,7 +88,6 @@ def test_later_files_override_earlier_ones(tmp_path: Path) -> None:
 def test_a_file_that_is_not_a_catalog_or_state(
     tmp_path: Path, requests_mock: requests_mock.Mocker, option: str, text: str | None
 ) -> None:
-    # A key that no other test has: what one tap hides, all taps of a process hide.
     key = uuid4().hex
     other = tmp_path / f"{key}.json"
     if text is not None:
@@ -104,9 +97,3 @@ def test_a_file_that_is_not_a_catalog_or_state(
     assert line.startswith(f"{option} {tmp_path}/***.json: ")
     assert "; give " in line
     assert not requests_mock.called
-
-
-def test_the_option_test_refuses_other_values() -> None:
-    result = enter("--test=leads")
-    assert result.exit_code == 2
-    assert "'leads' is not one of 'all', 'schema', 'disabled'." in result.stderr

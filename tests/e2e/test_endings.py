@@ -142,21 +142,6 @@ def test_a_target_that_stops_reading(config: dict[str, Any], tmp_path: Path) -> 
     assert "BrokenPipe" not in run.stderr
 
 
-@pytest.mark.parametrize("given", ["catalog", "state"])
-def test_a_file_that_is_nested_too_deeply_ends_in_one_line(
-    config: dict[str, Any], tmp_path: Path, given: str
-) -> None:
-    value: dict[str, Any] = {}
-    for _ in range(150 if given == "catalog" else 900):
-        value = {"properties": {"x": value}} if given == "catalog" else {"x": value}
-    content: dict[str, Any] = {"bookmarks": {"leads": value}}
-    if given == "catalog":
-        content = {"streams": [{"tap_stream_id": "leads", "schema": value}]}
-    run = TapProcess(tmp_path, config, **{given: content}).finish()
-    assert "is nested too deeply" in run.failed()
-    assert "Traceback" not in run.stderr
-
-
 def test_the_files_of_batches_are_the_users_own(
     config: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -167,20 +152,13 @@ def test_the_files_of_batches_are_the_users_own(
     assert (stat.S_IMODE(folder.stat().st_mode), modes) == (0o700, {0o600})
 
 
-@pytest.mark.parametrize(
-    ("command", "message"),
-    [
-        ("--version >/dev/full", "cannot be written: No space left on device"),
-        ("--discover >/dev/full", "cannot be written: No space left on device"),
-        ("--about >&-", "is closed; the tap writes its messages there"),
-    ],
-)
+@pytest.mark.parametrize("option", ["--version", "--discover"])
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
-def test_an_unprintable_error_ends_in_one_line(command: str, message: str) -> None:
+def test_an_unprintable_error_ends_in_one_line(option: str) -> None:
     # Whether a buffer is in between is not the same everywhere.
-    unbuffered = {"PYTHONUNBUFFERED": "1" if "--version" in command else ""}
+    unbuffered = {"PYTHONUNBUFFERED": "1" if option == "--version" else ""}
     done = subprocess.run(  # noqa: S602 - fixed commands
-        f"exec {sys.executable} -m tap_leadintent {command}",
+        f"exec {sys.executable} -m tap_leadintent {option} >/dev/full",
         shell=True,
         env={**os.environ, **unbuffered},
         check=False,
@@ -191,4 +169,4 @@ def test_an_unprintable_error_ends_in_one_line(command: str, message: str) -> No
     # Some versions of the SDK warn of the version of Python before.
     *_, line = done.stderr.splitlines()
     assert "Traceback" not in done.stderr
-    assert line.endswith(f"standard output {message}")
+    assert line.endswith("output cannot be written: No space left on device")

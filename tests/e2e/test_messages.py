@@ -84,21 +84,11 @@ BEFORE_THE_FIRST_REQUEST = {
     "base_url: is not set; meltano config set tap-leadintent base_url 'https://api.example.com', or a file with --config (Address of the API, without `/v1`)": Case(
         config={"base_url": None}
     ),
-    "catalog: loads: set load_receipts to true, or deselect this stream": Case(
-        catalog={
-            "streams": [
-                {
-                    "tap_stream_id": "loads",
-                    "metadata": [{"breadcrumb": [], "metadata": {"selected": True}}],
-                }
-            ]
-        }
-    ),
     "catalog: leads: the key title: there is no such column": Case(
         config={"exclude_fields": {"leads": ["title"]}},
         catalog=leads_with(replication_key="title"),
     ),
-    "--state …/state.json: it is the output of `meltano state get`, not a state; give the value of the tap's last STATE, or no state to read everything": Case(
+    "--state …/state.json: it has no bookmarks, so it is not a state; give the value of the tap's last STATE, or no state to read everything": Case(
         state={"singer_state": {"bookmarks": {}}}
     ),
 }
@@ -130,7 +120,7 @@ OF_ALL_STREAMS = {
         config={"filters": {"signal_agents": {"statuses": "active"}}},
         catalog=only("signal_agents"),
     ),
-    "2 of 3 streams failed: leads, observations: set api_key to a valid key (dashboard, Developer -> API Keys), as the API refused this one; if other streams can be read, deselect this one (HTTP 401 …: …); base_url is http://…; 1 stream not tried": Case(
+    "2 of 3 streams failed: leads, observations: set api_key to a valid key (dashboard, Developer -> API Keys), as the API refused this one; if other streams can be read, deselect this one (HTTP 401 …: …); 1 stream not tried": Case(
         config={"api_key": "wrong-7c2e-9d41"},
         catalog=only("leads", "observations", "signal_agents"),
     ),
@@ -235,7 +225,7 @@ OF_A_RUN = {
     "monitored_accounts: A record has no id, so its key is made from all its content: when the record changes, it becomes another row": warned(
         catalog=ACCOUNTS, faults=[page('{"name": "A"}')]
     ),
-    "monitored_accounts: No ACTIVATE_VERSION is sent, as records in a BATCH have no version": warned(
+    "monitored_accounts: No ACTIVATE_VERSION is sent, as no record with a version was written, so the loader keeps the rows that it has": warned(
         config={
             "emit_activate_version_messages": True,
             "batch_config": batches_in("file://batches"),

@@ -1,10 +1,7 @@
 """The base serves another tap, which knows nothing of this one."""
 
 import json
-import logging
-import sys
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -13,7 +10,7 @@ from typing_extensions import override
 
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.singer.tap import SingerTap
-from tests.support.helpers import Json, enter
+from tests.support.helpers import Json
 
 
 class Users(SingerStream):
@@ -42,7 +39,9 @@ class Other(SingerTap[Users]):
 
     name = "tap-other"
     config_jsonschema = th.PropertiesList(
-        th.Property("token", th.StringType, required=True, secret=True)
+        th.Property(
+            "token", th.StringType, required=True, secret=True, description="A key."
+        )
     ).to_dict()
     sync_streams = check_streams = staticmethod(sync)
 
@@ -92,55 +91,3 @@ def test_a_stream_that_would_lose_something_is_refused(
     text = f"^More: {carried_by_the_sdk_only} would be ignored$"
     with pytest.raises(TypeError, match=text):
         stream(tap)
-
-
-@pytest.mark.parametrize("level", ["INFO", "WARNING"])
-def test_a_log_configuration_keeps_its_level_of_metrics(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    level: str,
-) -> None:
-    path, logger = tmp_path / "log.json", logging.getLogger("singer_sdk.metrics")
-    config: Json = {"version": 1, "incremental": True, "root": {"level": "WARNING"}}
-    config["loggers"] = {logger.name: {"level": level}}
-    path.write_text(json.dumps(config), encoding="utf-8")
-    monkeypatch.setenv("SINGER_SDK_LOG_CONFIG", str(path))
-    monkeypatch.setenv("TAP_OTHER_TOKEN", "another-secret")
-    try:
-        assert enter("--config=ENV", tap=Other).exit_code == 0
-    finally:
-        logger.setLevel(logging.NOTSET)
-    assert ("METRIC" in caplog.text) == (level == "INFO")
-
-
-def test_an_unknown_level_of_the_log_is_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("LOGLEVEL", "LOUD")
-    with pytest.raises(SystemExit) as ending:
-        _ = Other.cli
-    assert ending.value.code == 1
-    line = "LOGLEVEL or SINGER_SDK_LOG_CONFIG: Unknown level: 'LOUD'\n"
-    assert capsys.readouterr().err == line
-
-
-COMMAND = "meltano config set tap-other token '…'"
-
-
-def test_another_tap_has_variables_and_errors_of_its_own(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setenv("TAP_LEADINTENT_TOKEN", "of-this-tap")
-    monkeypatch.setenv("TAP_OTHER_STREAM_MAPS", '{"users": {"x": "fake.name()"}}')
-    monkeypatch.setitem(sys.modules, "faker", None)
-    result = enter("--config=ENV", tap=Other)
-    assert isinstance(result.exception, SystemExit)
-    found = [each for each in caplog.records if each.levelno == logging.ERROR]
-    assert [(each.name, each.getMessage()) for each in found] == [
-        ("tap-other", f"token: is not set; {COMMAND}, or a file with --config"),
-        (
-            "tap-other",
-            "stream_maps: `fake` needs another package: pip install 'tap-other[faker]'",
-        ),
-    ]

@@ -165,7 +165,7 @@ def test_a_catalog_selects_streams(
         "\nobservations: every run reads all records (full table)\n"
     )
     line = error_of(*given, settings(), stdin=STATE)
-    assert "config.json: Object missing required field `streams`; " in line
+    assert "config.json: it is not a catalog (KeyError); " in line
     monkeypatch.setenv("MELTANO_EXTRACT__SELECT", '"leads.*"')
     assert error_of("plan", stdin=STATE).startswith("MELTANO_EXTRACT__SELECT: ")
 
