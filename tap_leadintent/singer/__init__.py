@@ -23,6 +23,8 @@ fails when the SDK changes one of these:
   without their types.
 * The entries of `stream_maps` one by one, and `expr_evaluator.expr` of a map: a map
   does not say which fields it sets, nor which expression failed.
+* `mallopt` of glibc, on the command line: it keeps the memory of loads in Arrow files
+  at 120 MB.
 * `MELTANO_CLI_LOG_FORMAT` and `MELTANO_CLI_LOG_CONFIG`: metrics are for programs, so
   Meltano's log as text has none.
 * `Logger.manager.loggerDict`: all log handlers of the tap's own process hide the key.

@@ -1,22 +1,24 @@
 """Writes the messages of a stream. A STATE covers only what was written before it.
 
-The SDK works differently in three ways. It makes a bookmark from records, which does
-not say what has been read. It may write a STATE before a BATCH that the STATE covers.
-It sends ACTIVATE_VERSION before the records. It has no public hook for these, so its
-private loop over the records is overridden here. That loop has no partitions, no child
-streams, no `post_process`, and no bookmark of a sorted stream, so a stream that has one
-is refused.
+The SDK works differently in four ways. It makes a bookmark from records, which does not
+say what has been read. It may write a STATE before a BATCH that the STATE covers. It
+sends ACTIVATE_VERSION before the records. It passes over each record several times,
+even if there is nothing to change. It has no public hook for these, so its private loop
+over the records is overridden here. That loop has no partitions, no child streams, no
+`post_process`, and no bookmark of a sorted stream, so a stream that has one is refused.
 """
 
 import logging
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing, nullcontext, suppress
+from datetime import UTC, datetime
 from functools import cached_property
 from math import inf
 from typing import Any, cast
 
 from singer_sdk import Stream, Tap
 from singer_sdk.helpers.types import Context
+from singer_sdk.mapper import SameRecordTransform
 from singer_sdk.singerlib import RecordMessage
 from typing_extensions import override
 
@@ -163,8 +165,24 @@ class SingerStream(Stream):
         # No STATE is written if it says what the last one said.
         self.flush()
 
+    @cached_property
+    def _emits_as_is(self) -> bool:
+        """Whether nothing is deselected, mapped or flattened."""
+        first, *others = self.stream_maps
+        return (
+            not others
+            and type(first) is SameRecordTransform
+            and not first.flattening_enabled
+            and all(self.mask.values())
+        )
+
     def _emit(self, record: Record) -> None:
-        for message in self.messages_for(record):
+        if self._emits_as_is:
+            now, version = datetime.now(UTC), self._stream_version
+            messages = [RecordMessage(self.name, record, version, now)]
+        else:
+            messages = self.messages_for(record)
+        for message in messages:
             if self._batch is None:
                 self._since_state += 1
                 self._tap.write_message(message)
