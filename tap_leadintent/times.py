@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
@@ -11,6 +12,7 @@ _LONGEST_DATE = len("2026-W01-1")
 _WIDTH = len("2026-01-01T00:00:00.000000Z")
 _LENGTH_TO_MICROSECONDS = len("20260101T000000.000000")
 _FINER = re.compile(r"[.,]\d{6}\d*[1-9]")
+_UTC_NAME = re.compile(" ?UTC$")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 EARLIEST = -62_135_596_800
@@ -42,9 +44,12 @@ def parse_instant(text: str, *, round_up: bool = False) -> int:
 
 
 def _parse(text: str) -> datetime:
+    """Parse ISO 8601, also in lower case, and with "UTC" for the offset."""
     try:
         return datetime.fromisoformat(text)
     except ValueError:
+        with suppress(ValueError):
+            return datetime.fromisoformat(_UTC_NAME.sub("Z", text.upper()))
         raise ValueError(f"{text!r} is not a time") from None
 
 

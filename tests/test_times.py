@@ -57,6 +57,12 @@ def test_a_records_time_is_written_in_utc_at_full_width(
     assert datetime.fromisoformat(written) == instant.astimezone(UTC)
 
 
+@pytest.mark.parametrize("text", ["2026-03-01t10:00:00z", "2026-03-01 10:00:00 UTC"])
+def test_other_spellings_of_a_time_in_utc(text: str) -> None:
+    assert utc_timestamp(text) == "2026-03-01T10:00:00.000000Z"
+    assert format_instant(parse_instant(text)) == "2026-03-01T10:00:00Z"
+
+
 @pytest.mark.parametrize(
     "text",
     [
