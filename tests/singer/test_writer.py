@@ -147,3 +147,15 @@ def test_an_output_that_cannot_be_written_is_an_error(
     monkeypatch.setattr(target, "write", mock.Mock(side_effect=error))
     with pytest.raises(OutputError, match=f"^{message}$"):
         Writer().write_message(StateMessage({}))
+
+
+def test_after_an_error_the_rest_of_the_block_is_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    target, writer = set_stdout(monkeypatch), Writer()
+    target.most, target.room = 7, 12
+    with pytest.raises(OutputError):
+        writer.write_message(StateMessage({"a": 1}))
+    target.room = BLOCK
+    writer.write_message(StateMessage({"b": 2}))
+    assert [m["value"] for m in target.messages] == [{"a": 1}, {"b": 2}]
