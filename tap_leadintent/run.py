@@ -91,6 +91,8 @@ def _explain(name: str, cause: Exception) -> tuple[errors.StreamError, str]:
             return cause, ""
         case RecordError():
             text = cause.message
+        case MemoryError():
+            text = "lower concurrency or page_size, or allow more memory: it ran out"
         case NoThreadError():
             text = "lower concurrency: the operating system allows no thread"
         case IgnoredRangeError():

@@ -42,7 +42,7 @@ def write_table(
         "string": (arrow.string(), _as_text),
         "date-time": (arrow.timestamp("us", "UTC"), datetime.fromisoformat),
         "integer": (arrow.int64(), _as_integer),
-        "number": (arrow.float64(), float),
+        "number": (arrow.float64(), _as_number),
         "boolean": (arrow.bool_(), lambda value: value),
     }
     other = (arrow.json_(), encoder.encode)
@@ -93,6 +93,11 @@ def _as_integer(value: float) -> int:
     if value != int(value):
         raise ValueError
     return int(value)
+
+
+def _as_number(value: float) -> float:
+    # `float` would take a text, too.
+    return float(value + 0)
 
 
 def _kind(column: Mapping[str, Any]) -> str:

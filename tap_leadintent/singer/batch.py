@@ -107,7 +107,7 @@ class Batches:
             url = f"{self._begin_of_names}--{stream}-{uuid4()}.{self._ending}"
             with self._explaining():
                 target = fsspec.open(url, "wb", **self._options)
-                with target as stored:
+                with target.fs.transaction, target as stored:
                     lines.seek(0)
                     if self._encoding.format == "jsonl":
                         shutil.copyfileobj(lines, stored)

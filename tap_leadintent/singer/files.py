@@ -4,6 +4,7 @@ The SDK's own functions keep some types of environment variables as text, and en
 traceback if a file has another form.
 """
 
+import logging
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -70,7 +71,14 @@ def read_catalog(path: str) -> Json:
         ConfigError: The file is not a catalog, or the schema of a column is not valid.
     """
     hint = "give what --discover prints, or no catalog to read everything"
-    return _read(f"--catalog {path}", path, _check_catalog, hint)
+    catalog = _read(f"--catalog {path}", path, _check_catalog, hint)
+    for entry in catalog["streams"]:
+        for part in entry.get("metadata", []):
+            # The SDK reads the entry's own method only, which Meltano sets as well.
+            method = part["metadata"].get("replication-method")
+            if method and not part["breadcrumb"]:
+                entry["replication_method"] = method
+    return catalog
 
 
 def _check_catalog(content: Json) -> None:
@@ -143,15 +151,12 @@ def read_environment(tap: str, schema: Mapping[str, Any]) -> Json:
 
     Returns:
         The settings. What cannot be decoded stays a text, which the validation refuses.
-
-    Raises:
-        ConfigError: The file cannot be read.
     """
     try:
         load_dotenv(find_dotenv(usecwd=True))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise ConfigError(f".env cannot be read: {reason}") from None
+        logging.getLogger(tap).warning(".env cannot be read: %s", reason)
     prefix = tap.replace("-", "_")
     config: Json = {}
     for name, setting in schema["properties"].items():

@@ -222,8 +222,8 @@ class SingerStream(Stream):
         """Let the target delete the rows of earlier versions, if that is safe."""
         if self._batch is not None or not records:
             self.logger.warning(
-                "No ACTIVATE_VERSION is sent, as no record with a version was written, "
-                "so the loader keeps the rows that it has"
+                "Delete rows in the warehouse if they are to go: no ACTIVATE_VERSION "
+                "is sent, as no record with a version was written"
             )
         else:
             super()._write_activate_version_message(version)

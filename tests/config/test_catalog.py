@@ -51,6 +51,21 @@ def test_each_mistake_is_one_line_and_no_request(
     assert not sandbox.requests()
 
 
+@pytest.mark.parametrize(
+    ("entry", "metadata"), [("INCREMENTAL", "FULL_TABLE"), ("FULL_TABLE", None)]
+)
+def test_the_method_stands_in_the_metadata_or_in_the_entry(
+    tap: RunTap, sandbox: Sandbox, config: Json, entry: str, metadata: str | None
+) -> None:
+    """Meltano sets both."""
+    catalog = only("leads")
+    found = {"selected": True, "replication-method": metadata}
+    change = {"metadata": [{"breadcrumb": [], "metadata": found}]}
+    entries(catalog)["leads"] |= {"replication_method": entry, **change}
+    tap(config, catalog=catalog).succeeded()
+    assert [request["body"].keys() for request in sandbox.requests()] == [{"cursor"}]
+
+
 def test_what_is_deselected_does_not_matter(tap: RunTap, config: Json) -> None:
     catalog = mistaken()
     for stream in MISTAKES:

@@ -107,7 +107,16 @@ def test_the_shell_overrides_a_file_of_variables_and_both_a_config_unless_empty(
     ]
 
 
-def test_a_file_of_variables_that_cannot_be_read(tmp_path: Path) -> None:
+def test_a_file_of_variables_that_cannot_be_read_ends_no_run_without_need(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     (tmp_path / ".env").write_bytes(f"{PREFIX}API_KEY={API_KEY}\xff".encode("latin-1"))
-    (line,) = refusal(enter("--config=ENV"))
-    assert line.startswith(".env cannot be read: 'utf-8' codec can't ")
+    enough = [*options(tmp_path, config=VALID), "--config=ENV", "--discover"]
+    assert enter(*enough).exit_code == 0
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert enter(*enough).exit_code == 0
+    first, second = [line for line in caplog.messages if line.startswith(".env")]
+    assert first.startswith(".env cannot be read: 'utf-8' codec can't ")
+    assert second == ".env cannot be read: No such file or directory"

@@ -225,7 +225,7 @@ OF_A_RUN = {
     "monitored_accounts: A record has no id, so its key is made from all its content: when the record changes, it becomes another row": warned(
         catalog=ACCOUNTS, faults=[page('{"name": "A"}')]
     ),
-    "monitored_accounts: No ACTIVATE_VERSION is sent, as no record with a version was written, so the loader keeps the rows that it has": warned(
+    "monitored_accounts: Delete rows in the warehouse if they are to go: no ACTIVATE_VERSION is sent, as no record with a version was written": warned(
         config={
             "emit_activate_version_messages": True,
             "batch_config": batches_in("file://batches"),

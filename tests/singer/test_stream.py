@@ -143,7 +143,7 @@ def test_an_empty_list_does_not_delete_the_rows_of_a_full_table(
     config = {**CONFIG, "emit_activate_version_messages": True}
     run(Api(now=DAY), store, config, selected=("custom_signals",))
     assert not store.of_type("ACTIVATE_VERSION")
-    assert "custom_signals: No ACTIVATE_VERSION is sent" in caplog.text
+    assert "custom_signals: Delete rows in the warehouse if " in caplog.text
 
 
 class Recorder(Store):
