@@ -41,14 +41,20 @@ class Caps:
     page: int = 0
     """The most records of a page that another one followed; 0 if none did."""
 
-    def note_page(self, before: int, previous: int) -> None:
+    is_exact: bool = False
+    """Whether a short page has followed another one. An API that reckons with the size
+    that it was asked for, when it says that there is more, never does that."""
+
+    def note_page(self, before: int, previous: int, records: int) -> None:
         """Note that a query has gone on with a page that holds records.
 
         Args:
             before: How many records the query had returned before the page.
             previous: How many of them the page before it held.
+            records: How many the page holds.
         """
         self.page = max(self.page, previous)
+        self.is_exact |= records < self.page
         self.longest = max(self.longest, before)
 
     def judge(self, total: int, last: int) -> Verdict:
@@ -83,6 +89,8 @@ class Caps:
         if wider > total:
             self.longest = max(self.longest, total)
             return Verdict.CAPPED if self._is_small_page(last) else Verdict.COMPLETE
+        if last < self.page_size and not _is_round(total):
+            return Verdict.COMPLETE
         return Verdict.CAPPED
 
     def _is_small_page(self, last: int) -> bool:
@@ -91,7 +99,7 @@ class Caps:
         An API that sends smaller pages may reckon with the size that it was asked for
         when it says that there is no more.
         """
-        is_small = 0 < self.page < self.page_size
+        is_small = 0 < self.page < self.page_size and not self.is_exact
         return is_small and last >= max(_FEW_RECORDS, self.page)
 
 
@@ -127,7 +135,7 @@ class WiderQuery:
             has_more: Whether another page is to come.
         """
         if records and total > records:
-            self._caps.note_page(total - records, self._last)
+            self._caps.note_page(total - records, self._last, records)
         self._total, self._last = total, records or self._last
         self._has_more = has_more
 

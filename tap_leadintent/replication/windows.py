@@ -156,7 +156,7 @@ class Windows:
         """
         self._search.has_read = True
         if records and total > records:
-            self.caps.note_page(total - records, window.last)
+            self.caps.note_page(total - records, window.last, records)
         window.last, window.records = records or window.last, total
         window.shares += self._sizes.share(records, has_more=has_more)
         if not has_more:
