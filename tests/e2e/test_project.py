@@ -36,7 +36,8 @@ def test_readme(walk: Walk) -> None:
 def test_install(new_walk: Walk) -> None:
     walk, shell = new_walk, new_walk.shell
     (_, first) = lines_of("install.md", "## A new project")
-    shell(first)
+    # It fails if there is something to do, which does not keep a reader from going on.
+    shell(first.replace(":check\n", ":check || true\n"))
     tables = walk.tables()
     assert {name: len(rows) for name, rows in tables.items()} == SIZES
     for stream in STREAMS:
