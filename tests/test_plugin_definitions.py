@@ -1,7 +1,7 @@
 """The definitions for `meltano add` say what the settings and `meltano.yml` say."""
 
 from tap_leadintent.definitions import FOLDER
-from tests.support.plugin_definitions import PLUGIN, PROJECT, generated_files
+from tools.plugin_definitions import PLUGIN, PROJECT, generated_files
 
 
 def test_generated_files_are_current() -> None:

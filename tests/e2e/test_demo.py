@@ -17,10 +17,10 @@ from dotenv import dotenv_values
 from tap_leadintent.demo import project
 from tap_leadintent.demo.postgres import running_postgres
 from tap_leadintent.sandbox import Sandbox
-from tests.support.demos import PICTURE, family, open_folder, start
 from tests.support.environments import uv
 from tests.support.helpers import API_KEY, STREAMS, TIMEOUT, prefixed
 from tests.support.runs import SINCE, poll
+from tools.demos import PICTURE, family, open_folder, start
 
 
 @pytest.fixture

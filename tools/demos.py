@@ -1,6 +1,6 @@
 """The demo in a process of its own.
 
-`python -m tests.support.demos` draws `docs/demo.svg` and, from a real run against the
+`python -m tools.demos` draws `docs/demo.svg` and, from a real run against the
 sandbox, `docs/check.svg`: the pictures in README.
 """
 
@@ -28,7 +28,7 @@ _HEAD = '<rect width="100%" height="100%" rx="8" fill="#1e1e1e"/>'
 
 def start(python: Path | str, folder: Path, **variables: str) -> subprocess.Popen[str]:
     """Start a demo that writes its project into a folder."""
-    return subprocess.Popen(  # noqa: S603
+    return subprocess.Popen(
         [python, "-m", "tap_leadintent.demo", folder],
         cwd=folder.parent,
         env={**os.environ, "DEMO_UNDER_TEST": str(folder), **variables},
@@ -97,7 +97,7 @@ def checked() -> str:
         settings = {"base_url": sandbox.url, "api_key": "sandbox-key"}
         variables = {f"TAP_LEADINTENT_{n.upper()}": v for n, v in settings.items()}
         code = "from tap_leadintent.checkup.cli import main; main()"
-        printed = subprocess.run(  # noqa: S603
+        printed = subprocess.run(
             [sys.executable, "-c", code, *streams],
             env={**os.environ, **variables},
             stdout=subprocess.PIPE,

@@ -1,6 +1,6 @@
 """Draws `docs/speed.svg` from the table of its page, and `docs/time.svg`.
 
-`uv run --group charts python -m tests.support.drawings` draws both.
+`uv run --group charts python -m tools.drawings` draws both.
 """
 
 from collections.abc import Mapping

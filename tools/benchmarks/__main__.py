@@ -1,4 +1,4 @@
-"""The benchmark: `uv run --all-extras python -m tests.benchmarks`.
+"""The benchmark: `uv run --all-extras python -m tools.benchmarks`.
 
 Prints lines of a table in Markdown. With `--quick`, less is measured, and less exactly.
 With `--into postgres` it measures loading instead of reading. `--chart docs/speed.svg`
@@ -16,7 +16,7 @@ from .measure import Row, Scale
 
 def main() -> None:
     """Measure everything and print the table."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks")
+    parser = argparse.ArgumentParser(prog="python -m tools.benchmarks")
     parser.add_argument("--quick", action="store_true", help="2,000 leads, one round")
     either = parser.add_mutually_exclusive_group()
     either.add_argument("--into", choices=["postgres"], help="load the leads there")
@@ -37,7 +37,7 @@ def main() -> None:
         first = [row for row in rows if row.measure == rows[0].measure]
         seconds = {row.client: median(row.values) for row in first}
         # Imported after the measurement, as it would be larger than the tap, too.
-        drawings = import_module("tests.support.drawings")
+        drawings = import_module("tools.drawings")
         arguments.chart.write_text(drawings.speed(seconds), encoding="utf-8")
 
 

@@ -1,6 +1,6 @@
 """The definitions for `meltano add`, generated from the settings and `meltano.yml`.
 
-`uv run python -m tests.support.plugin_definitions` writes the settings of the tap into
+`uv run python -m tools.plugin_definitions` writes the settings of the tap into
 `meltano.yml`, and then `plugin.yaml` and the definitions in the package. The settings
 are those of `--about`, converted in the same way as by `hub-utils`, with which Meltano
 Hub makes its definitions.
@@ -21,7 +21,7 @@ PLUGIN = ROOT / "plugin.yaml"
 PROJECT = ROOT / "meltano.yml"
 TAP = "tap-leadintent"
 
-_NOTE = "# Made from meltano.yml by tests/support/plugin_definitions.py.\n"
+_NOTE = "# Made from meltano.yml by tools/plugin_definitions.py.\n"
 # Meltano 4.4 fails on a `decimal` that is set in the environment, and on an `integer`
 # with a fraction. The tap takes the text of a number for a number.
 _KINDS = {"number": "string", "date": "date_iso8601"}

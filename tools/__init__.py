@@ -1,0 +1,1 @@
+"""What makes the pictures, the definitions and the figures of the pages: no tests."""
