@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,8 +23,12 @@ from tap_leadintent.state_tool.document import read_document
 from tap_leadintent.state_tool.selection import selected_streams
 from tap_leadintent.times import EARLIEST, LATEST, format_instant, parse_instant
 
+_MAPS = {"stream_maps": {"type": ["object", "null"]}}
+_SCHEMA: dict[str, Any] = {"properties": {**SCHEMA["properties"], **_MAPS}}
+"""The tap's settings, and the only one of the SDK that decides what is loaded."""
+
 _PLAN_SETTINGS = (
-    *("base_url", "api_key", "filters", "exclude_fields"),
+    *("base_url", "api_key", "filters", "exclude_fields", "stream_maps"),
     *("start_date", "end_date", "lookback_days"),
 )
 """The settings that decide what a run reads, and the key, so that it can be hidden."""
@@ -192,10 +196,10 @@ def _valid_settings(
 ) -> dict[str, Any]:
     """Read some of the settings, and check them in the same way as the tap."""
     schema = {
-        "properties": {name: SCHEMA["properties"][name] for name in names},
+        "properties": {name: _SCHEMA["properties"][name] for name in names},
         "required": required,
     }
-    settings = read_settings(config)
+    settings = read_settings(config, _SCHEMA)
     hide(settings.get("api_key"))
     settings = {name: settings[name] for name in names if name in settings}
     if problems := find_problems(
@@ -211,28 +215,30 @@ def _valid_settings(
     return settings
 
 
-def read_settings(config: str) -> dict[str, Any]:
+def read_settings(config: str, schema: Mapping[str, Any] = SCHEMA) -> dict[str, Any]:
     """Read the settings of a file, or of the environment that Meltano has set.
 
     Args:
         config: The file, or `ENV`.
+        schema: JSON schema of the settings that are read from the environment.
 
     Raises:
         ConfigError: The file cannot be read.
     """
     if config != "ENV":
         return read_config(config)
-    settings = read_environment(TAP_NAME, SCHEMA)
-    settings["filters"] = _unflatten(settings.get("filters"))
+    settings = read_environment(TAP_NAME, schema)
+    for name in settings.keys() & {"filters", "stream_maps"}:
+        settings[name] = _unflatten(settings[name])
     return settings
 
 
-def _unflatten(filters: Any) -> Any:  # noqa: ANN401 - any JSON
+def _unflatten(setting: Any) -> Any:  # noqa: ANN401 - any JSON
     """Restore an object that Meltano has written as `{"leads.sheet_ids": […]}`."""
-    if not isinstance(filters, dict):
-        return filters
+    if not isinstance(setting, dict):
+        return setting
     nested: dict[str, Any] = {}
-    for path, value in filters.items():
+    for path, value in setting.items():
         stream, _, field = path.partition(".")
         nested |= {stream: nested.get(stream, {}) | {field: value} if field else value}
     return nested

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatch
 from itertools import chain
 from typing import Any
 
@@ -177,6 +178,12 @@ def _describe_settings(stream: str, config: Mapping[str, Any]) -> Iterator[str]:
         yield f"only records that match filters.{stream}: {text}"
     if excluded := config["exclude_fields"].get(stream):
         yield f"without the fields of exclude_fields.{stream}: {', '.join(excluded)}"
+    for name, fields in config.get("stream_maps", {}).items():
+        is_its = isinstance(fields, dict) and fnmatch(
+            stream, fields.get("__source__", name)
+        )
+        if is_its and (kept := fields.get("__filter__")):
+            yield f"only records for which stream_maps.{name}.__filter__ holds: {kept}"
 
 
 def _status_at(at: int, covered: list[Interval], reasons: Reasons, limits: str) -> str:

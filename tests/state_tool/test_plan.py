@@ -79,12 +79,18 @@ def test_an_instant_has_been_read_or_will_be(settings: Settings) -> None:
 
 def test_filters_and_fields_that_are_left_out_are_named(settings: Settings) -> None:
     filters, excluded = {"sheet_ids": ["ä"]}, ["full_name", "company.name"]
-    path = settings(filters={"leads": filters}, exclude_fields={"leads": excluded})
-    first, second, *_ = plan(path, "--at", "2026-04-15").splitlines()
+    maps = {"a": {"__source__": "le*", "__filter__": "id"}, "observations": {}}
+    path = settings(
+        filters={"leads": filters},
+        exclude_fields={"leads": excluded},
+        stream_maps=maps,
+    )
+    first, second, third, *_ = plan(path, "--at", "2026-04-15").splitlines()
     assert first.endswith('only records that match filters.leads: {"sheet_ids": ["ä"]}')
     assert second.endswith(
         "the fields of exclude_fields.leads: full_name, company.name"
     )
+    assert third.endswith("only records for which stream_maps.a.__filter__ holds: id")
     assert first.startswith("leads: ")
     assert plan(path).splitlines()[3] == first.replace("leads: ", "  ", 1)
 
