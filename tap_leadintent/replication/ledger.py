@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from itertools import pairwise
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 from typing_extensions import override
 
@@ -103,6 +103,16 @@ class Window:
     @override
     def __repr__(self) -> str:
         return f"<Window {self.start} to {self.end}: {self.state.value}>"
+
+
+class Wanted(NamedTuple):
+    """A window to begin; the fields mean what they mean in `Window`."""
+
+    start: int
+    end: int
+    max_pages: float
+    is_probe: bool = True
+    max_retries: float = inf
 
 
 class Ledger:

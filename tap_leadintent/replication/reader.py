@@ -169,10 +169,10 @@ class Reader(Generic[PageT]):
     def _choose(self) -> Window | None:
         """Choose the window that a request is sent for now, if there is one."""
         front = self.windows.ledger.front
-        is_under_way = front and front.state in {State.READING, State.SETTLING}
-        if is_under_way and self._waiting_bytes() >= _MAX_BYTES:
+        if self._waiting_bytes() >= _MAX_BYTES:
             # A list is given as it arrives, so its pages make room.
-            return front if self.range_name and front in self._queries else None
+            is_next = front in self._queries and self.range_name
+            return front if is_next else self.windows.begin_front()
         oldest = min(self._queries, key=lambda each: each.start, default=None)
         return oldest or self.windows.next()
 

@@ -17,12 +17,11 @@ early (`caps.py`). All instants are in UTC seconds since 1970.
 
 from itertools import pairwise
 from math import ceil, inf
-from typing import NamedTuple
 
 from tap_leadintent.replication.caps import Caps, Verdict
 from tap_leadintent.replication.density import Density, PageSizes, samples
 from tap_leadintent.replication.intervals import Interval, equal_edges
-from tap_leadintent.replication.ledger import Ledger, State, Window
+from tap_leadintent.replication.ledger import Ledger, State, Wanted, Window
 from tap_leadintent.replication.plan import Step
 from tap_leadintent.replication.rounding import Rounding
 from tap_leadintent.replication.search import Search
@@ -55,16 +54,6 @@ _FEW_PARTS = 3
 that is not full, few parts cost few requests."""
 
 
-class _Wanted(NamedTuple):
-    """A window to begin."""
-
-    start: int
-    end: int
-    max_pages: float = _PROBE_PAGES
-    is_probe: bool = True
-    max_retries: float = inf
-
-
 class Windows:
     """The windows of a step, given to several readers, oldest first."""
 
@@ -88,18 +77,19 @@ class Windows:
         self._readers, self._is_quiet = readers, step.is_quiet
         self._search = Search(self.ledger, widest)
         self._sizes, self._density = PageSizes(caps.page_size), Density()
-        self._line: list[_Wanted] = []
+        self._line: list[Wanted] = []
         """The windows that begin before any other."""
         for start, end in step.holes:
             if hole := self.ledger.carve(start, end):
                 hole.is_known_hole = True
-                self._line.append(_Wanted(start, end, inf, is_probe=False))
+                self._line.append(Wanted(start, end, inf, is_probe=False))
         unread = [w for w in self.ledger.unread() if not w.is_known_hole]
         if step.is_quiet:
             self._line += [p for w in unread for p in self._probes(w.start, w.end, 1)]
         else:
             for window in unread[:1]:
-                self._line += [_Wanted(*s) for s in samples(window.start, window.end)]
+                short = samples(window.start, window.end)
+                self._line += [Wanted(*each, _PROBE_PAGES) for each in short]
 
     def next(self) -> Window | None:
         """Choose what is requested next, and begin it.
@@ -118,6 +108,17 @@ class Windows:
             window = doubtful[0]
             window.state = State.SETTLING
         return window
+
+    def begin_front(self) -> Window | None:
+        """Begin the oldest window of all, or settle it, if nobody does so yet."""
+        front = self.ledger.front
+        if front and front.state is State.DOUBTFUL:
+            return self.next()
+        if not front or front.state is not State.UNREAD:
+            return None
+        # Where no density is known, the window is as long as it may be.
+        density = max(self._density.before(front.start), front.least_density, 1e-9)
+        return self._begin(self._ordinary(front, density))
 
     def _next_unread(self) -> Window | None:
         while self._line:
@@ -188,7 +189,7 @@ class Windows:
             # A part that holds nearly all of it is cut soon.
             most = ceil(window.shares / _FEW_PARTS) + _PROBE_PAGES
             parts = self._equal_parts(window.start, window.end, _FEW_PARTS)
-            self._line[:0] = [_Wanted(*p, most, is_probe=False) for p in parts]
+            self._line[:0] = [Wanted(*p, most, is_probe=False) for p in parts]
             window.capped_total = window.records
             self.ledger.cut(window, [window.start, window.end], 0.0)
         else:
@@ -212,7 +213,7 @@ class Windows:
 
     def _decide(self) -> None:
         self._line[:0] = [
-            _Wanted(w.start, w.end, _LONGEST_QUERY, w.is_probe, w.max_retries)
+            Wanted(w.start, w.end, _LONGEST_QUERY, w.is_probe, w.max_retries)
             for w in self._search.decide()
         ]
 
@@ -242,19 +243,19 @@ class Windows:
                 self._is_quiet = False
                 self._line = self._probes(start, end, _FEW_PARTS, _LONGEST_QUIET_QUERY)
 
-    def _ordinary(self, unread: Window, density: float) -> _Wanted:
+    def _ordinary(self, unread: Window, density: float) -> Wanted:
         pages = density * sum(each.seconds for each in self.ledger.unread())
         # Where records come evenly, the last page would otherwise often be full, as if
         # the query had been capped.
         wanted = min(_PAGES, max(1, pages / self._readers)) - 0.15
         seconds = max(self.rounding.shortest, int(wanted / density) + 1)
         end = min(unread.end, unread.start + seconds)
-        return _Wanted(unread.start, end, _LONGEST_QUERY, is_probe=False)
+        return Wanted(unread.start, end, _LONGEST_QUERY, is_probe=False)
 
     def _probes(
         self, start: int, end: int, count: int, max_pages: int = _PROBE_PAGES
-    ) -> list[_Wanted]:
-        return [_Wanted(*p, max_pages) for p in self._equal_parts(start, end, count)]
+    ) -> list[Wanted]:
+        return [Wanted(*p, max_pages) for p in self._equal_parts(start, end, count)]
 
     def _equal_parts(self, start: int, end: int, count: int) -> list[Interval]:
         """Cut an interval into equal parts, or into more if they are too wide.
@@ -265,7 +266,7 @@ class Windows:
         edges = equal_edges(start, end, count)
         return [*pairwise(edges)][: self._search.planned]
 
-    def _begin(self, wanted: _Wanted) -> Window | None:
+    def _begin(self, wanted: Wanted) -> Window | None:
         """Begin a window; it is shorter than wanted if that is too wide."""
         start, end, max_pages, is_probe, max_retries = wanted
         end = min(end, start + self._search.width)
