@@ -30,7 +30,13 @@ def test_a_clock_that_is_not_set_goes_on_from_now(sandbox: Sandbox) -> None:
             sandbox.advance(DAY / SECOND)
 
 
-def test_a_month_later_no_signal_lies_in_the_future(sandbox: Sandbox) -> None:
+def test_a_month_later_leads_keep_their_names_and_no_signal_lies_in_the_future(
+    sandbox: Sandbox,
+) -> None:
+    before = by_id(sandbox.records("leads"))
     now = parse_time(sandbox.advance(30 * DAY // SECOND))
+    after = by_id(sandbox.records("leads"))
+    for name, lead in before.items():
+        assert after[name]["full_name"] == lead["full_name"]
     for times in sandbox.times("leads").values():
         assert parse_time(times["observed_at"]) <= now
