@@ -1,6 +1,5 @@
 """What every test can ask for: a sandbox, a configuration, runs of the tap."""
 
-import json
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -22,6 +21,7 @@ from tests.support.helpers import (
     Run,
     assert_keeps_secret,
     enter,
+    options,
 )
 from tests.support.in_process import run_in_process, sandbox_in_process
 from tests.support.model_runs import DEFAULTS
@@ -126,9 +126,7 @@ def cli(tmp_path: Path) -> Callable[..., Result]:
     """Enter the tap in this process, with a configuration file."""
 
     def run(config: dict[str, Any], *arguments: str) -> Result:
-        path = tmp_path / "config.json"
-        path.write_text(json.dumps(config), encoding="utf-8")
-        result = enter("--config", str(path), *arguments)
+        result = enter(*options(tmp_path, config=config), *arguments)
         assert_keeps_secret(config.get("api_key") or None, result.output)
         return result
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.support.pages import ROOT, shell_blocks
+from tests.support.pages import ROOT, blocks
 
 PAGES = {
     str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
@@ -60,7 +60,7 @@ def test_readme_leads_to_every_page() -> None:
 def test_commands_name_what_is_there(page: str) -> None:
     added = set(re.findall(r"--inherit-from tap-leadintent (\S+)", PAGES[page]))
     added |= set(re.findall(r"meltano job add (\S+)", PAGES[page]))
-    lines = "".join(shell_blocks(PAGES[page])).splitlines()
+    lines = "".join(blocks(PAGES[page], "sh")).splitlines()
     for line in lines:
         words = line.partition(" 2>")[0].replace(" --store=dotenv", "").split()
         if words[:3] == ["meltano", "config", "set"] and words[3] != "meltano":

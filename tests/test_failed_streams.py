@@ -17,7 +17,6 @@ from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import (
     API_KEY,
     STREAMS,
-    VALID,
     HurriedTap,
     Run,
     each_reading_entry,
@@ -103,16 +102,6 @@ def test_a_bug_of_the_tap_shows_a_traceback_without_key_and_values(
     line = f"1 of {len(STREAMS)} streams failed: leads: ZeroDivisionError, which is a "
     assert final_error(run.stderr).startswith(line)
     assert len(run.records("signal_accounts")) == SIZES["signal_accounts"]
-
-
-def test_an_api_that_is_down_costs_the_retries_of_one_request(
-    tap: Callable[..., Run],
-) -> None:
-    # No test machine serves port 9 (discard).
-    run = tap({**VALID, "base_url": "http://127.0.0.1:9", "max_retries": 4})
-    assert "gave up after 5 attempts: " in run.failed()
-    assert run.stderr.count("; attempt ") == 3, "of 2, 3 and 5"
-    assert run.failed().endswith(f"; {len(STREAMS) - 1} streams not tried")
 
 
 @each_reading_entry

@@ -3,7 +3,6 @@
 import json
 import logging
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -15,8 +14,8 @@ import pytest
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import API_KEY, TIMEOUT, VALID, Json, only
-from tests.support.pages import ROOT, python_blocks, section
-from tests.support.servers import listening
+from tests.support.pages import ROOT, blocks, section
+from tests.support.servers import listening, saying_nothing
 
 PROGRAM = """
 import atexit, json, sys
@@ -50,12 +49,7 @@ def test_nothing_of_the_host_is_changed(config: Json) -> None:
 
 def test_ctrl_c_ends_the_host_as_it_ends_any_program() -> None:
     asked = threading.Event()
-
-    def say_nothing(connection: socket.socket) -> None:
-        while connection.recv(65536):
-            asked.set()
-
-    with listening(say_nothing) as (host, port):
+    with listening(saying_nothing(asked)) as (host, port):
         config = {**VALID, "base_url": f"http://{host}:{port}"}
         process = subprocess.Popen(  # noqa: S603 - our own program
             [sys.executable, "-c", PROGRAM, json.dumps(config)],
@@ -135,7 +129,7 @@ def test_the_recipe_shows_rows_and_goes_on_from_a_state(
     sandbox.configure(api_key=API_KEY, clock=clock, sizes={"leads": 150})
     monkeypatch.chdir(tmp_path)
     Path("catalog.json").write_text(json.dumps(only("leads")), encoding="utf-8")
-    lines = "".join(python_blocks(section(ROOT / "docs/recipes.md", "## In Python")))
+    lines = "".join(blocks(section(ROOT / "docs/recipes.md", "## In Python"), "python"))
     for text, used in {
         "https://api.example.com": sandbox.url,
         "the key": API_KEY,

@@ -148,48 +148,40 @@ def test_an_expression_fails_at_the_first_record_without_its_values(
     assert SECRET not in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(
-    ("sets", "problem"),
-    [
-        ({"x": "md5(fullname)"}, "x: fullname: {}; did you mean full_name?"),
-        (
-            {"__filter__": "Title == 'CTO'"},
-            "__filter__: Title: {}; did you mean title?",
-        ),
-        ({"title": "uper(title)"}, "title: uper: {}"),
-        ({"email": "self"}, "email: self: {}"),
-    ],
-    ids=str,
-)
-def test_an_unknown_name_is_found_before_the_first_request(
-    tap: RunTap, sandbox: Sandbox, config: Json, sets: Json, problem: str
-) -> None:
-    maps = {"leads": sets, "custom_signals": {"x": "no_name"}}
-    line = tap({**config, "stream_maps": maps}, catalog=only("leads")).failed()
-    expected = problem.format("there is no such column or function")
-    assert line == f"stream_maps.leads.{expected}"
-    assert not sandbox.requests()
+NO_COLUMN = "there is no such column or function"
+NO_NAME = "there is no such name in stream_map_config"
 
 
 @pytest.mark.parametrize(
-    ("sets", "given", "problem"),
+    ("name", "expression", "given", "problem"),
     [
-        ({"__filter__": "title == config['name']"}, {}, "__filter__: name: {}"),
+        ("x", "md5(fullname)", {}, f"fullname: {NO_COLUMN}; did you mean full_name?"),
+        ("__filter__", "Title == ''", {}, f"Title: {NO_COLUMN}; did you mean title?"),
+        ("title", "uper(title)", {}, f"uper: {NO_COLUMN}"),
+        ("email", "self", {}, f"self: {NO_COLUMN}"),
+        ("__filter__", "title == config['name']", {}, f"name: {NO_NAME}"),
         (
-            {"x": "md5(config['salt'] + config['slat'])"},
+            "x",
+            "md5(config['salt'] + config['slat'])",
             {"salt": "s"},
-            "x: slat: {}; did you mean salt?",
+            f"slat: {NO_NAME}; did you mean salt?",
         ),
     ],
     ids=str,
 )
-def test_a_name_that_the_configuration_lacks_is_found_before_the_first_request(  # noqa: PLR0913, PLR0917 - fixtures
-    tap: RunTap, sandbox: Sandbox, config: Json, sets: Json, given: Json, problem: str
+def test_an_unknown_name_is_found_before_the_first_request(  # noqa: PLR0913, PLR0917 - fixtures
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
+    name: str,
+    expression: str,
+    given: Json,
+    problem: str,
 ) -> None:
-    maps = {"stream_maps": {"leads": sets}, "stream_map_config": given}
-    line = tap({**config, **maps}, catalog=only("leads")).failed()
-    expected = problem.format("there is no such name in stream_map_config")
-    assert line == f"stream_maps.leads.{expected}"
+    maps = {"leads": {name: expression}, "custom_signals": {"x": "no_name"}}
+    settings = {"stream_maps": maps, "stream_map_config": given}
+    line = tap({**config, **settings}, catalog=only("leads")).failed()
+    assert line == f"stream_maps.leads.{name}: {problem}"
     assert not sandbox.requests()
 
 

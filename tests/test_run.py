@@ -2,8 +2,6 @@
 
 import logging
 import re
-from dataclasses import replace
-from itertools import count
 from typing import Any
 
 import pytest
@@ -52,26 +50,26 @@ def test_a_stream_that_fails_in_its_second_range_is_not_complete(
     assert "complete" not in line
 
 
-def failing_with(error: Exception) -> str:
-    """Fail to read each stream; return the message of the run's error."""
-    attempts = count(1)
+def failing_with(*errors: Exception) -> str:
+    """Fail to read a stream with each error; return the message of the run's error."""
+    remaining = iter(errors)
 
     def fail(_: object) -> None:
-        if isinstance(error, StreamError):
-            raise replace(error, detail=f"attempt {next(attempts)}")
-        raise error
+        raise next(remaining)
 
     streams: Any = TapLeadIntent(config={**VALID}).streams
     with pytest.raises(RunError) as caught:
-        read_each([*streams.values()], fail)
+        read_each([*streams.values()][: len(errors)], fail)
     return caught.value.message
 
 
 def test_a_failure_is_logged_once_and_shortened_in_the_last_line(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    message = failing_with(StreamError(f"{API_KEY} {'x ' * 1_000}"))
     first, *_ = names = sorted(STREAMS)
+    text = f"{API_KEY} {'x ' * 1_000}"
+    details = (f"attempt {number}" for number in range(len(names)))
+    message = failing_with(*(StreamError(text, detail=each) for each in details))
     failed = f"{len(names)} of {len(names)} streams failed: {', '.join(names)}"
     assert message.startswith(f"{failed}: *** x x")
     assert len(message) < 400
@@ -87,14 +85,8 @@ def test_a_failure_is_logged_once_and_shortened_in_the_last_line(
 def test_an_alert_of_200_characters_says_what_each_failure_needs() -> None:
     needs = ("lower page_size", "set api_key to a valid key", "check base_url")
     errors = (StreamError(f"{need}: {'x ' * 300}") for need in needs)
-
-    def fail(_: object) -> None:
-        raise next(errors)
-
-    streams: Any = TapLeadIntent(config={**VALID}).streams
-    with pytest.raises(RunError) as caught:
-        read_each([*streams.values()][: len(needs)], fail)
-    assert all(need in caught.value.message[:200] for need in needs)
+    message = failing_with(*errors)
+    assert all(need in message[:200] for need in needs)
 
 
 def test_records_without_a_key_and_holes_are_both_named(

@@ -18,7 +18,7 @@ import psutil  # type: ignore[import-untyped]
 
 from tap_leadintent.demo.report import columns_of
 from tap_leadintent.sandbox import running_sandbox
-from tests.support.pages import README, ROOT, shell_blocks
+from tests.support.pages import README, ROOT, blocks
 
 PICTURE = ROOT / "docs" / "demo.svg"
 CHECK_PICTURE = ROOT / "docs" / "check.svg"
@@ -86,7 +86,7 @@ def picture(command: str, printed: str) -> str:
 
 def demo_command() -> str:
     """Return the command of README that starts the demo."""
-    return shell_blocks(README.read_text(encoding="utf-8"))[0].partition("&& ")[2]
+    return blocks(README.read_text(encoding="utf-8"), "sh")[0].partition("&& ")[2]
 
 
 def checked() -> str:

@@ -18,7 +18,6 @@ from tap_leadintent.progress import StreamStats
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import API_KEY, VALID, Clock, Json
 
-Response = Json
 Tap = Callable[..., TapLeadIntent]
 
 AGENTS = f"{VALID['base_url']}/v1/signals/agents"
@@ -58,7 +57,7 @@ def test_temporary_failures_are_retried(
     clock: Clock,
     tap: Tap,
 ) -> None:
-    late: Response = {"exc": requests.ReadTimeout("too slow")}
+    late: Json = {"exc": requests.ReadTimeout("too slow")}
     requests_mock.post(AGENTS, [late, late, {"json": PAGE}])
     (page,) = pages(tap())
     assert page.decode().data == [{"id": "a"}]
@@ -76,7 +75,7 @@ def test_retries_are_counted_for_each_request(
     caplog: pytest.LogCaptureFixture,
     tap: Tap,
 ) -> None:
-    down: Response = {"status_code": 500, "text": "out of order"}
+    down: Json = {"status_code": 500, "text": "out of order"}
     requests_mock.post(AGENTS, [*[down] * 3, {"json": MORE}, down])
     read = pages(tap(max_retries=3))
     assert next(read).decode().data == [{"id": "a"}]
@@ -103,7 +102,7 @@ def test_the_server_says_how_long_to_wait(  # noqa: PLR0913, PLR0917 - fixtures
     seconds: float,
     tap: Tap,
 ) -> None:
-    busy: Response = {"status_code": status, "headers": {"Retry-After": header}}
+    busy: Json = {"status_code": status, "headers": {"Retry-After": header}}
     requests_mock.post(AGENTS, [busy, {"json": PAGE}])
     one_tap = tap()
     list(pages(one_tap))
@@ -119,7 +118,7 @@ def test_the_server_says_how_long_to_wait(  # noqa: PLR0913, PLR0917 - fixtures
 def test_a_wait_of_hours_ends_the_run(
     requests_mock: requests_mock.Mocker, clock: Clock, tap: Tap
 ) -> None:
-    quota: Response = {"status_code": 429, "headers": {"Retry-After": "21600"}}
+    quota: Json = {"status_code": 429, "headers": {"Retry-After": "21600"}}
     requests_mock.post(AGENTS, [quota, {"json": PAGE}])
     text = "^run the tap after 2026-02-02T08:40:00Z: the API wants no request until"
     with pytest.raises(StreamError, match=text) as e:
@@ -131,7 +130,7 @@ def test_a_wait_of_hours_ends_the_run(
 def test_204_is_an_empty_page_at_the_begin_of_a_chain_only(
     requests_mock: requests_mock.Mocker, tap: Tap
 ) -> None:
-    empty: Response = {"status_code": 204}
+    empty: Json = {"status_code": 204}
     requests_mock.post(AGENTS, [empty, {"json": MORE}, empty])
     assert [page.raw for page in pages(tap())] == [[]]
     with pytest.raises(StreamError, match=r"not a page of records \(page 2: .* 204"):

@@ -27,7 +27,7 @@ from tests.support.runs import (
     poll,
     wait_for_a_full_pipe,
 )
-from tests.support.servers import listening, read_request, response
+from tests.support.servers import listening, read_request, response, saying_nothing
 
 # Longer than these tests wait for anything.
 PATIENT = {"api_key": API_KEY, "request_timeout_seconds": 1000, "start_date": SINCE}
@@ -36,12 +36,7 @@ LEADS = only("leads")
 
 def test_a_signal_does_not_wait_for_a_response(tmp_path: Path) -> None:
     asked = Event()
-
-    def say_nothing(connection: socket.socket) -> None:
-        while connection.recv(65536):
-            asked.set()
-
-    with listening(say_nothing) as (host, port):
+    with listening(saying_nothing(asked)) as (host, port):
         config = {**PATIENT, "base_url": f"http://{host}:{port}"}
         process = TapProcess(tmp_path, config, catalog=LEADS)
         poll(asked.is_set)
@@ -57,8 +52,7 @@ def test_a_page_is_written_while_the_next_one_is_awaited(tmp_path: Path) -> None
     def respond_once(connection: socket.socket) -> None:
         read_request(connection)
         connection.sendall(response(json.dumps(page).encode()))
-        while connection.recv(65536):
-            """Say nothing more."""
+        saying_nothing(Event())(connection)
 
     with listening(respond_once) as (host, port):
         config = {**PATIENT, "base_url": f"http://{host}:{port}"}

@@ -8,7 +8,7 @@ import yaml
 from tap_leadintent.definitions import FOLDER
 from tests.support.clones import Repository
 from tests.support.helpers import API_KEY, STREAMS
-from tests.support.pages import README, ROOT, section, shell_blocks
+from tests.support.pages import README, ROOT, blocks, section
 from tests.support.rows import expected_rows
 from tests.support.walk import RUN, SIZES, Walk, lines_of
 
@@ -23,7 +23,7 @@ def test_readme(walk: Walk) -> None:
     shutil.copy(ROOT / "uv.lock", repository.folder)
     repository.commit()
     repository.git("clone", ".", str(walk.shell.folder / "clone"))
-    (lines,) = shell_blocks(section(README, "## With your key"))
+    (lines,) = blocks(section(README, "## With your key"), "sh")
     # It fails if there is something to do, which does not keep a reader from going on.
     lines = lines.replace("-check\n", "-check || true\n")
     printed = walk.shell(lines, folder="clone")

@@ -13,7 +13,7 @@ from tap_leadintent.sandbox import Sandbox, running_sandbox
 from tap_leadintent.sandbox.__main__ import main
 from tests.support.asking import NOW, SIZES, everything, post
 from tests.support.helpers import TIMEOUT
-from tests.support.pages import ROOT, shell_blocks, typed
+from tests.support.pages import ROOT, blocks, typed
 
 DAY = 86_400
 PAGE = ROOT / "docs" / "sandbox.md"
@@ -27,7 +27,7 @@ def sandbox(server: Sandbox) -> Sandbox:
 
 def test_the_commands_of_the_page_work(tmp_path: Path) -> None:
     # Only the port is another. The tap runs last, when the faults are set.
-    start, *others = shell_blocks(PAGE.read_text(encoding="utf-8"))
+    start, *others = blocks(PAGE.read_text(encoding="utf-8"), "sh")
     program, *arguments = shlex.split(start.replace("8000", "0"))
     assert program == "python"
     with subprocess.Popen(  # noqa: S603 - our own module

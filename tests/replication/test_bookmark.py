@@ -111,15 +111,6 @@ def test_the_newest_end_decides_whether_it_is_settled(
     assert bookmark.settled == settled
 
 
-def test_a_hole_is_no_coverage_until_it_is_read() -> None:
-    bookmark = Bookmark(HERE, {"x": [(0, 9)]})
-    bookmark.leave("x", (4, 6))
-    assert bookmark.coverage == {"x": [(0, 4), (6, 9)]}
-    assert bookmark.holes == {"x": [(4, 6)]}
-    bookmark.cover("x", (3, 7))
-    assert (bookmark.coverage, bookmark.holes) == ({"x": [(0, 9)]}, {"x": []})
-
-
 def test_changing_sources_keeps_all_but_the_oldest_coverage() -> None:
     sources = [Source(f"https://{n}.example.com", "") for n in range(MAX_OTHERS + 2)]
     state: list[dict[str, Any]] = []

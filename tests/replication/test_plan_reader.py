@@ -1,6 +1,5 @@
 """Streams that are read by threads: what a signal leaves, and what is left of them."""
 
-import json
 import signal
 from itertools import islice
 from threading import Thread
@@ -8,7 +7,6 @@ from time import sleep
 from typing import Any
 
 import pytest
-from singer_sdk.singerlib import RecordMessage
 
 from tap_leadintent.replication.reader import Reader
 from tap_leadintent.singer.errors import RunError
@@ -59,22 +57,6 @@ def test_a_window_whose_last_page_is_written_counts_in_spite_of_a_signal(
     with pytest.raises(SystemExit, match="143"):
         next(records)
     assert stream.newest_covered > second(199 * HOUR)
-
-
-def test_a_page_is_written_before_the_next_one_arrives(
-    stream: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
-    written: list[str] = []
-    records = stream.get_records(None)
-    for record in records:
-        messages = [*map(json.loads, capsys.readouterr().out.splitlines())]
-        if out := [m["record"]["id"] for m in messages if m["type"] == "RECORD"]:
-            assert out == written
-            break
-        stream._tap.write_message(RecordMessage("leads", record))  # noqa: SLF001
-        written.append(record["id"])
-    assert 1 < len(written) <= CONFIG["page_size"]
-    records.close()
 
 
 @pytest.mark.parametrize("error", [RuntimeError, MemoryError])

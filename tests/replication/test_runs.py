@@ -194,15 +194,6 @@ def test_a_server_that_refuses_the_future_does_not_ignore_ranges() -> None:
     assert len(store.rows) == 400
 
 
-def test_a_refused_cursor_starts_its_window_again(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    api, store = Api(now=400, leads=steady(350, 1), refuses_cursors=1), Store()
-    run(api, store, CONFIG)
-    assert len(store.rows) == len(store.of_type("RECORD")) == 350
-    assert caplog.text.count("refused a cursor") == 1
-
-
 @pytest.mark.parametrize("ignored", ["both ends", "the start"])
 @pytest.mark.parametrize(("newest_first", "each"), [(True, 1200), (False, HOUR)])
 def test_a_server_that_ignores_a_range_is_noticed(

@@ -32,7 +32,7 @@ def test_the_log_has_each_request(sandbox: Sandbox) -> None:
     [
         ("configure", {"unknown": 1}, "unknown field `unknown`"),
         ("configure", {"sizes": {"leads": 1_000_001}}, "<= 1000000"),
-        ("configure", {"since": NOW}, "since must be before clock"),
+        ("configure", {"since": NOW, "clock": NOW}, "since must be before clock"),
         ("clock", {}, "advance_seconds"),
         ("clock", {"advance_seconds": -1}, ">= 0"),
         ("faults", {"faults": [{"kind": "status", "stream": "unknown"}]}, "not one of"),
@@ -59,7 +59,7 @@ def test_a_web_page_is_refused(sandbox: Sandbox) -> None:
 
 
 def test_records_are_inserted_replaced_and_removed(sandbox: Sandbox) -> None:
-    sandbox.configure(sizes={"leads": 0})
+    sandbox.configure(sizes={"leads": 0}, clock=NOW)
     lead = {"id": "x", "signal": {"observed_at": "2026-03-01T00:00:00Z"}}
     times = {"found_at": "2026-04-01T00:00:00Z", "observed_at": "2026-03-01T00:00:00Z"}
     assert sandbox.insert("leads", lead, **times) == ["x"]

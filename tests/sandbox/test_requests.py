@@ -25,16 +25,6 @@ def ids(records: list[Any]) -> list[str]:
     return [record["id"] for record in records]
 
 
-@pytest.mark.parametrize("size", [0, 1, 99, 100, 101])
-def test_each_record_is_returned_once(sandbox: Sandbox, size: int) -> None:
-    sandbox.configure(sizes=dict.fromkeys(ENDPOINTS, size))
-    for stream in ENDPOINTS:
-        pages = chain(sandbox, stream)
-        assert len(pages) == max(1, -(-size // 100))
-        records = [record for records in pages for record in records]
-        assert len(set(ids(records))) == len(records) == size
-
-
 @pytest.mark.parametrize(("stream", "name"), STREAMS_AND_RANGES)
 def test_ranges_and_order(sandbox: Sandbox, stream: str, name: str | None) -> None:
     endpoint = ENDPOINTS[stream]
@@ -43,9 +33,10 @@ def test_ranges_and_order(sandbox: Sandbox, stream: str, name: str | None) -> No
     times = {name: parse_time(text) for name, text in texts.items()}
     expected = sorted(times, key=lambda key: (times[key], key))
     bounds = {name: EVER} if name else {}
-    for limit in (7, 100):
-        oldest = read(sandbox, stream, limit=limit, sort="oldest", **bounds)
-        assert ids(oldest) == expected
+    for limit in (10, 100):
+        pages = chain(sandbox, stream, limit=limit, sort="oldest", **bounds)
+        assert len(pages) == -(-len(expected) // limit)
+        assert ids([record for records in pages for record in records]) == expected
         assert ids(read(sandbox, stream, limit=limit, **bounds)) == expected[::-1]
     if name:
         some = expected[len(expected) // 4 : len(expected) // 2]

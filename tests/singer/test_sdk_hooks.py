@@ -16,10 +16,8 @@ from tap_leadintent import singer
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.singer.stream_map import StreamMap
 from tap_leadintent.singer.tap import SingerTap
-from tests.support.helpers import VALID
 
 PACKAGE = Path(tap_leadintent.__file__).parent
-CONFIG = {**VALID}
 
 OTHER_ARGUMENTS = {"invoke", "log"}
 """The SDK's command line calls the first by the names of the options."""

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.singer.errors import RunError
 from tests.support.batching import FORMATS, batch_config, batched, deselecting
 from tests.support.helpers import Json, RunTap, leads_with, only
@@ -94,20 +93,6 @@ def test_a_batch_that_cannot_be_written_is_not_covered(tmp_path: Path) -> None:
         run(api, store, config)
     assert not store.of_type("BATCH")
     assert store.state["bookmarks"]["leads"]["coverage"] == []
-
-
-def test_records_before_a_failure_are_written(
-    tap: RunTap, sandbox: Sandbox, config: Json
-) -> None:
-    sandbox.faults(
-        {"kind": "status", "status": 403, "stream": "signal_agents", "skip": 2}
-    )
-    # With an old state there is no new one to write.
-    state: Json = {"bookmarks": {"signal_agents": {"coverage": []}}}
-    agents = only("signal_agents")
-    run = tap({**config, "page_size": 1}, catalog=agents, state=state)
-    assert "(page 3: HTTP 403" in run.failed()
-    assert len(run.records("signal_agents")) == 2
 
 
 def test_the_last_records_are_written_also_if_the_state_says_nothing_new(

@@ -6,7 +6,6 @@ import sys
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
-from unittest import mock
 
 import pytest
 from singer_sdk.singerlib import RecordMessage, SchemaMessage, StateMessage
@@ -133,28 +132,13 @@ def test_a_text_stdout_gets_the_same_lines(
     assert text.getvalue() == target.taken.decode()
 
 
-@pytest.mark.parametrize(
-    ("error", "message"),
-    [
-        (OSError(28, "No space"), "standard output cannot be written: No space"),
-        (BrokenPipeError(), "the target stopped reading; its own log says why"),
-    ],
-)
-def test_an_output_that_cannot_be_written_is_an_error(
-    monkeypatch: pytest.MonkeyPatch, error: OSError, message: str
-) -> None:
-    target = set_stdout(monkeypatch)
-    monkeypatch.setattr(target, "write", mock.Mock(side_effect=error))
-    with pytest.raises(OutputError, match=f"^{message}$"):
-        Writer().write_message(StateMessage({}))
-
-
 def test_after_an_error_the_rest_of_the_block_is_written(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     target, writer = set_stdout(monkeypatch), Writer()
     target.most, target.room = 7, 12
-    with pytest.raises(OutputError):
+    line = "^standard output cannot be written: No space$"
+    with pytest.raises(OutputError, match=line):
         writer.write_message(StateMessage({"a": 1}))
     target.room = BLOCK
     writer.write_message(StateMessage({"b": 2}))

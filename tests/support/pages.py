@@ -60,16 +60,6 @@ def blocks(text: str, kind: str) -> list[str]:
     return re.findall(rf"^```{kind}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
 
 
-def shell_blocks(text: str) -> list[str]:
-    """Return the blocks that a reader is to type."""
-    return blocks(text, "sh")
-
-
-def python_blocks(text: str) -> list[str]:
-    """Return the blocks of Python."""
-    return blocks(text, "python")
-
-
 def settings_of_tap(text: str) -> dict[str, Any]:
     """Return what a text sets of the tap, where its lines set JSON."""
     found = re.findall(r"^meltano config set tap-leadintent .*}'$", text, re.MULTILINE)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from socketserver import BaseRequestHandler, ThreadingTCPServer
-from threading import Thread
+from threading import Event, Thread
 
 import trustme
 
@@ -83,6 +83,16 @@ def serving(*parts: bytes) -> Handle:
         while read_request(connection):
             for part in parts:
                 connection.sendall(part)
+
+    return handle
+
+
+def saying_nothing(asked: Event) -> Handle:
+    """Note that a request has come, and never answer it."""
+
+    def handle(connection: socket.socket) -> None:
+        while connection.recv(65536):
+            asked.set()
 
     return handle
 
