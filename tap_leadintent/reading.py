@@ -18,7 +18,7 @@ from tap_leadintent.holes import TOO_OLD, Holes
 from tap_leadintent.progress import StepProgress, counted
 from tap_leadintent.ranges import Endpoint
 from tap_leadintent.replication.bookmark import Bookmark
-from tap_leadintent.replication.intervals import Interval
+from tap_leadintent.replication.intervals import Interval, cut_off
 from tap_leadintent.replication.plan import DAY, LIST, Step, make_plan
 from tap_leadintent.replication.plan_reader import PlanReader
 from tap_leadintent.replication.reader import WindowPage
@@ -157,6 +157,11 @@ class Reading:
             settled=bookmark.settled,
         )
         bookmark.coverage = plan.coverage
+        for step in plan.steps:
+            if step.first_gap is not None:
+                # The range before it may bring older versions of later records. A run
+                # that is killed then must not leave these covered.
+                cut_off(bookmark.coverage[step.range_name], step.first_gap)
         stream.write_state()
         return plan.steps
 

@@ -56,6 +56,10 @@ class Step:
     up to this instant, if there is one. The API may return one record in several
     windows, and its newest version, which must come last, in the last one."""
 
+    first_gap: int | None = None
+    """Where the first interval begins that lies before a covered one and is no known
+    hole. Only steps with `read_again_to` have it."""
+
     @property
     def is_quiet(self) -> bool:
         """Whether each interval is likely to hold very little."""
@@ -116,6 +120,8 @@ def make_plan(
             for each in to_read
             for part in intervals.overlap((holes or {}).get(name, []), each)
         ]
+        gaps = _gaps(kept[name], scope.start, inside)
+        is_first = name == scope.ranges[0]
         if to_read:
             steps.append(
                 Step(
@@ -123,10 +129,21 @@ def make_plan(
                     intervals=to_read,
                     holes=inside,
                     has_coverage=has_coverage,
-                    read_again_to=None if name == scope.ranges[0] else until,
+                    read_again_to=None if is_first else until,
+                    first_gap=None if is_first or not gaps else gaps[0][0],
                 )
             )
     return Plan(kept, steps)
+
+
+def _gaps(
+    covered: list[Interval], start: int, holes: Sequence[Interval]
+) -> list[Interval]:
+    """Return what is not covered before the newest covered instant, but for holes."""
+    gaps = intervals.missing((start, covered[-1][1]), covered) if covered else []
+    for hole in holes:
+        gaps = intervals.subtract(gaps, hole)
+    return gaps
 
 
 def seconds_to_read_again(newest: int, now: int, lookback: int) -> int:

@@ -92,6 +92,21 @@ def test_the_newest_of_several_signals_is_emitted_last() -> None:
     assert versions == [4, 0, 1, 2, 3, 4]
 
 
+@pytest.mark.parametrize("killed_after", range(9))
+def test_an_older_signal_that_a_killed_run_has_brought_is_replaced(
+    killed_after: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next run does not ask for the time that the killed one had begun with."""
+    monkeypatch.setattr("tap_leadintent.singer.stream._MIN_BETWEEN_STATES", 1)
+    moved = lead(0, -HOUR, -HOUR, HOUR)
+    api, store = Api(now=2 * DAY, leads=[moved], first_when_found=True), Store()
+    run(api, store, STRICT)
+    assert store.rows == {moved.id: 1}
+    run(api, store, {**STRICT, "start_date": iso(-DAY)}, killed_after=killed_after)
+    run(api, store, STRICT)
+    assert store.rows == {moved.id: 1}
+
+
 def test_an_interval_that_is_read_again_ends_the_complete_time() -> None:
     """A run that fails midway may have emitted an older signal last."""
     api, store = Api(now=9 * DAY, forbidden_at=4), Store()
