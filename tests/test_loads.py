@@ -30,8 +30,4 @@ def test_fields_that_came_went_or_changed_their_type_are_named(
         state = run.succeeded().state
         row, *_ = run.records("loads")
         found.append([row[f"{what}_fields"] for what in KINDS])
-    assert found == [
-        [None, None, None],
-        ["fullname", None, "score"],
-        [None, "title", None],
-    ]
+    assert found == [[None] * 3, ["fullname", None, "score"], [None, "title", None]]

@@ -113,20 +113,14 @@ class Books:
         """Nothing interrupts the run."""
 
 
-def read(
-    library: Library, state: dict[str, Any], now: int, readers: int = 4
-) -> Iterator[int]:
+def read(library: Library, state: dict[str, Any], now: int) -> Iterator[int]:
     """Run once: plan, read, and commit each window into the state."""
     bookmark = Bookmark.read(state, SOURCE, page_size=50)
     scope = Scope(ranges=["came"], start=0, lookback=DAY)
     plan = make_plan(scope, bookmark.coverage, now, holes=bookmark.holes)
     bookmark.coverage = plan.coverage
     reader = PlanReader(
-        api=Books(library),
-        readers=readers,
-        widest=30 * DAY,
-        caps=bookmark.caps,
-        now=now,
+        api=Books(library), readers=32, widest=30 * DAY, caps=bookmark.caps, now=now
     )
     for step in plan.steps:
         for item in reader.read(step):
@@ -200,6 +194,6 @@ def test_what_waits_takes_little_memory(*, is_compressible: bool) -> None:
     patience = 10 if is_compressible else 2
     books = [*range(0, 90 * DAY, 600)]
     library = SlowLibrary(books, shelf=shelf, patience=patience)
-    assert {*read(library, {}, 90 * DAY, readers=32)} == {*books}
+    assert {*read(library, {}, 90 * DAY)} == {*books}
     # Half of such a random body remains when it is compressed.
     assert library.later == 120 if is_compressible else library.later < 80

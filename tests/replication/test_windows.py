@@ -147,9 +147,7 @@ def test_an_increment_needs_few_more_requests_than_one_chain(
 
 
 @pytest.mark.parametrize("batches", BATCHES)
-def test_few_records_are_complete_though_nothing_has_been_learned(
-    batches: str,
-) -> None:
+def test_few_records_are_complete_in_a_new_stream(batches: str) -> None:
     for new in (7, 20, 37, 83, 99, 137):
         found = increment(DAY, new, *BATCHES[batches], seed=1)
         one = read(found, 0, DAY, 4, widest=30 * DAY, quiet=True)
