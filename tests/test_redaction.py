@@ -32,6 +32,7 @@ SPELL: dict[str, Callable[[str], str]] = {
     "other case": str.swapcase,
     "json": lambda key: json.dumps(key)[1:-1],
     "url": lambda key: parse.quote(key, safe=""),
+    "url in a url": lambda key: parse.quote(parse.quote(key, safe=""), safe=""),
     "path": parse.quote,
     "repr": lambda key: repr(f"'\"{key}")[4:-1],
     "twice": lambda key: repr(json.dumps(key))[2:-2],

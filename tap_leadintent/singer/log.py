@@ -61,6 +61,7 @@ def _spellings_of(character: str) -> str:
     others = {parse.quote(character, safe=""), escape(character)} - {character}
     spellings = (
         rf"\\+(x|u0*){ord(character):02x}",
+        rf"%(25)*{ord(character):02x}",
         *map(re.escape, others),
         rf"\\*{re.escape(character)}",
     )
