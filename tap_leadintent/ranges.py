@@ -63,7 +63,9 @@ def range_fields(name: str, interval: Interval) -> dict[str, Any]:
         The fields of the request's body.
     """
     start, end = interval
-    start = max(EARLIEST, start - OVERLAP_SECONDS)
+    # A server may refuse times before 1970, so none is requested without need.
+    earliest = 0 if start >= 0 else EARLIEST
+    start = max(earliest, start - OVERLAP_SECONDS)
     times = {"start_time": format_instant(start), "end_time": format_instant(end)}
     return {name: times}
 

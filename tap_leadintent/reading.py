@@ -159,8 +159,8 @@ class Reading:
         bookmark.coverage = plan.coverage
         for step in plan.steps:
             if step.first_gap is not None:
-                # The range before it may bring older versions of later records. A run
-                # that is killed then must not leave these covered.
+                # The first range may bring older versions of records that were read by
+                # this one. If the run is killed then, the next one reads them again.
                 cut_off(bookmark.coverage[step.range_name], step.first_gap)
         stream.write_state()
         return plan.steps

@@ -67,9 +67,7 @@ ENCODE: dict[str, Callable[[bytes], str]] = {
 
 
 @pytest.mark.parametrize("encode", ENCODE.values(), ids=ENCODE)
-def test_long_tokens_in_a_response_are_hidden(
-    encode: Callable[[bytes], str],
-) -> None:
+def test_long_tokens_in_a_response_are_hidden(encode: Callable[[bytes], str]) -> None:
     key = "9f1c2e7a-5b1f-4c7e-a1d2-0c7e5b1f9f1c"
     name = '"company.number_of_employees"'
     text = f'{{"error":{{{name}:"not_found","seen":"{encode(key.encode())}"}},"n":[7]}}'

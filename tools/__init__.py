@@ -1,1 +1,1 @@
-"""What makes the pictures, the definitions and the figures of the pages: no tests."""
+"""Makes the pictures, figures and definitions that the project contains."""

@@ -32,7 +32,7 @@ def read_records(file: TextIO) -> list[Record]:
     """Read the records of a file of JSON lines.
 
     Raises:
-        ConfigError: It is none.
+        ConfigError: The file does not consist of JSON lines.
     """
     try:
         return msgspec.json.Decoder(Record).decode_lines(file.read())

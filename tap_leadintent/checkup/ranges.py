@@ -19,7 +19,8 @@ def find_pin(probe: Probe) -> Pin | None:
     """Find a record that the range returns where its own time is, and a whole second.
 
     Returns:
-        What identifies it, its time, and where it has that; None if there is none.
+        What identifies it, its time, and the path of that time; None if there is no
+        such record.
     """
     page = probe.pages()[0]
     for path in time_paths(page):

@@ -45,17 +45,18 @@ class Caps:
     """Whether a short page has followed another one. An API that reckons with the size
     that it was asked for, when it says that there is more, never does that."""
 
-    def note_page(self, before: int, previous: int, records: int) -> None:
-        """Note that a query has gone on with a page that holds records.
+    def note_page(self, *, total: int, records: int, previous: int) -> None:
+        """Note a page; it shows something if its query has gone on with records.
 
         Args:
-            before: How many records the query had returned before the page.
-            previous: How many of them the page before it held.
+            total: How many records the query has returned, with this page.
             records: How many the page holds.
+            previous: How many the last page before it with records held.
         """
-        self.page = max(self.page, previous)
-        self.is_exact |= records < self.page
-        self.longest = max(self.longest, before)
+        if records and total > records:
+            self.page = max(self.page, previous)
+            self.is_exact |= records < self.page
+            self.longest = max(self.longest, total - records)
 
     def judge(self, total: int, last: int) -> Verdict:
         """Judge a query that has ended.
@@ -119,10 +120,10 @@ class WiderQuery:
 
     @property
     def is_needed(self) -> bool:
-        """Whether another page can tell more.
+        """Whether another page is needed.
 
-        None can when a query has gone on after as many records as the doubtful one has
-        returned.
+        None is when a query has gone on after as many records as the doubtful one has
+        returned, as no limit is there.
         """
         return self._has_more and self._caps.longest < self._window.records
 
@@ -134,8 +135,7 @@ class WiderQuery:
             total: How many the query has returned, with this page.
             has_more: Whether another page is to come.
         """
-        if records and total > records:
-            self._caps.note_page(total - records, self._last, records)
+        self._caps.note_page(total=total, records=records, previous=self._last)
         self._total, self._last = total, records or self._last
         self._has_more = has_more
 

@@ -25,7 +25,7 @@ class State(Enum):
     """All of its pages have arrived, if the API has not ended its query too early."""
 
     SETTLING = "being settled"
-    """The same, while a wider query is read that can tell."""
+    """The same, and a wider query is being read, which can tell."""
 
     READ = "read"
     """All of its pages have arrived."""
@@ -106,7 +106,7 @@ class Window:
 
 
 class Wanted(NamedTuple):
-    """A window to begin; the fields mean what they mean in `Window`."""
+    """A window to begin, with fields as in `Window`."""
 
     start: int
     end: int

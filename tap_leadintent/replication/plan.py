@@ -57,8 +57,8 @@ class Step:
     windows, and its newest version, which must come last, in the last one."""
 
     first_gap: int | None = None
-    """Where the first interval begins that lies before a covered one and is no known
-    hole. Only steps with `read_again_to` have it."""
+    """The beginning of the oldest interval that is not covered although a later one is;
+    known holes do not count. Only steps with `read_again_to` have it."""
 
     @property
     def is_quiet(self) -> bool:

@@ -99,26 +99,29 @@ class Windows:
             there is nothing to request now: nothing is unread, or something that is
             being read has to come back first.
         """
-        doubtful = [each for each in self.ledger if each.state is State.DOUBTFUL]
-        if any(each.state is State.SETTLING for each in self.ledger):
-            doubtful = []
-        is_first = doubtful[:1] == [self.ledger.front]
+        doubtful = self._doubtful()
+        is_first = doubtful is self.ledger.front
         window = None if is_first else self._next_unread()
-        if not window and doubtful:
-            window = doubtful[0]
-            window.state = State.SETTLING
+        if doubtful and not window:
+            doubtful.state, window = State.SETTLING, doubtful
         return window
 
     def begin_front(self) -> Window | None:
         """Begin the oldest window of all, or settle it, if nobody does so yet."""
         front = self.ledger.front
-        if front and front.state is State.DOUBTFUL:
+        if front and front is self._doubtful():
             return self.next()
         if not front or front.state is not State.UNREAD:
             return None
         # Where no density is known, the window is as long as it may be.
         density = max(self._density.before(front.start), front.least_density, 1e-9)
         return self._begin(self._ordinary(front, density))
+
+    def _doubtful(self) -> Window | None:
+        """Return the oldest doubtful window, if no other one is being settled."""
+        if any(each.state is State.SETTLING for each in self.ledger):
+            return None
+        return next((w for w in self.ledger if w.state is State.DOUBTFUL), None)
 
     def _next_unread(self) -> Window | None:
         while self._line:
@@ -156,8 +159,7 @@ class Windows:
             has_more: Whether another page is to come.
         """
         self._search.has_read = True
-        if records and total > records:
-            self.caps.note_page(total - records, window.last, records)
+        self.caps.note_page(total=total, records=records, previous=window.last)
         window.last, window.records = records or window.last, total
         window.shares += self._sizes.share(records, has_more=has_more)
         if not has_more:
@@ -263,8 +265,7 @@ class Windows:
         While failures narrow the width, these are only the first of them.
         """
         count = max(count, ceil((end - start) / self._search.width))
-        edges = equal_edges(start, end, count)
-        return [*pairwise(edges)][: self._search.planned]
+        return [*pairwise(equal_edges(start, end, count))][: self._search.planned]
 
     def _begin(self, wanted: Wanted) -> Window | None:
         """Begin a window; it is shorter than wanted if that is too wide."""

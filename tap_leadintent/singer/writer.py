@@ -1,6 +1,7 @@
 """Writes Singer messages to standard output, in blocks of complete lines."""
 
 import io
+import select
 import sys
 from typing import BinaryIO
 
@@ -71,7 +72,9 @@ class Writer(MsgSpecWriter):
         end = self._block.tell()
         while self._written < end:
             with self._block.getbuffer() as block, block[self._written : end] as rest:
-                # None says that the pipe is full and does not block.
-                written = raw.write(rest) or 0
+                written = raw.write(rest)
+            if written is None:  # The pipe is full, and does not block.
+                select.select([], [raw], [])
+                continue
             self._written += written
             self.taken += written

@@ -22,8 +22,8 @@ def forget(state: RawState, stream: str, forgotten: Interval) -> RawState:
 
     Returns:
         The state of the stream. The interval is missing in all time ranges of the last
-        run's source. Nothing is left of other sources, as the rows that were read of
-        them in the interval may be missing, too.
+        run's source. What was read of other sources is dropped, as rows of the interval
+        may be missing there, too.
 
     Raises:
         StateError: The state covers nothing of the interval.

@@ -25,7 +25,7 @@ from tap_leadintent.times import EARLIEST, LATEST, format_instant, parse_instant
 
 _MAPS = {"stream_maps": {"type": ["object", "null"]}}
 _SCHEMA: dict[str, Any] = {"properties": {**SCHEMA["properties"], **_MAPS}}
-"""The tap's settings, and the only one of the SDK that decides what is loaded."""
+"""The tap's settings, and `stream_maps` of the SDK, which may filter records."""
 
 _PLAN_SETTINGS = (
     *("base_url", "api_key", "filters", "exclude_fields", "stream_maps"),
@@ -65,7 +65,7 @@ _TO = click.option("--to", "end", help="End of the time.", **_TIME)
 
 @contextmanager
 def short_errors(code: int = 1) -> Iterator[None]:
-    """Let a `TapError` end a command with a line for each problem, and this code."""
+    """End a command after a `TapError` with this exit code and a line a problem."""
     try:
         yield
     except TapError as error:
@@ -75,7 +75,7 @@ def short_errors(code: int = 1) -> Iterator[None]:
 
 
 class _Commands(click.Group):
-    """The commands, each of which may end with such lines."""
+    """The commands, which end after a `TapError` with exit code 1."""
 
     @override
     def invoke(self, ctx: click.Context) -> Any:

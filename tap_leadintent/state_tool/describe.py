@@ -179,11 +179,11 @@ def _describe_settings(stream: str, config: Mapping[str, Any]) -> Iterator[str]:
     if excluded := config["exclude_fields"].get(stream):
         yield f"without the fields of exclude_fields.{stream}: {', '.join(excluded)}"
     for name, fields in config.get("stream_maps", {}).items():
-        is_its = isinstance(fields, dict) and fnmatch(
-            stream, fields.get("__source__", name)
-        )
-        if is_its and (kept := fields.get("__filter__")):
-            yield f"only records for which stream_maps.{name}.__filter__ holds: {kept}"
+        sets = fields if isinstance(fields, dict) else {}
+        is_about_stream = fnmatch(stream, sets.get("__source__", name))
+        if is_about_stream and (condition := sets.get("__filter__")):
+            place = f"stream_maps.{name}.__filter__"
+            yield f"only records for which {place} holds: {condition}"
 
 
 def _status_at(at: int, covered: list[Interval], reasons: Reasons, limits: str) -> str:

@@ -85,9 +85,7 @@ def test_a_redirect_is_not_even_read(tap: Callable[..., Run]) -> None:
         assert "redirects to http://[, perhaps for a login" in tap(config).failed()
 
 
-def test_response_headers_are_not_logged(
-    tap: Callable[..., Run],
-) -> None:
+def test_response_headers_are_not_logged(tap: Callable[..., Run]) -> None:
     encoded = b64encode(API_KEY.encode()).decode()
     content = response(PAGE, f"Set-Cookie: a={encoded}", f"no {encoded}")
     with listening(serving(content)) as (host, port):

@@ -59,6 +59,18 @@ def test_a_later_run_makes_one_request_per_range_in_turn() -> None:
     assert asked(api) == [("date_found", begin, end), ("latest_signal", begin, end)]
 
 
+@pytest.mark.parametrize(
+    ("start", "first"),
+    [("1970-01-01", "1970-01-01T00:00:00Z"), ("1969-02-01", "1969-01-31T23:59:59Z")],
+)
+def test_a_time_before_1970_is_asked_for_only_if_needed(start: str, first: str) -> None:
+    api = Api(now=2 * DAY)
+    run(api, Store(), {**STRICT, "start_date": start})
+    requested = asked(api)
+    assert min(begin for _, begin, _ in requested) == first
+    assert all(begin < end for _, begin, end in requested)
+
+
 def test_the_first_state_of_a_full_refresh_takes_back_all_coverage() -> None:
     """Meltano merges it into the state of before, which has to go."""
     api, store = Api(now=2 * DAY, leads=steady(20)), Store()

@@ -8,7 +8,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tap_leadintent.replication.caps import Caps
+from tap_leadintent.replication.caps import Caps, Verdict
+from tap_leadintent.replication.ledger import State
+from tap_leadintent.replication.plan import Step
+from tap_leadintent.replication.windows import Windows
 from tests.support.rounds import (
     BATCHES,
     CLUSTERS,
@@ -152,6 +155,25 @@ def test_few_records_are_complete_in_a_new_stream(batches: str) -> None:
         found = increment(DAY, new, *BATCHES[batches], seed=1)
         one = read(found, 0, DAY, 4, widest=30 * DAY, quiet=True)
         assert one.requests <= least(new, PLAIN) + 1
+
+
+def test_a_full_last_page_is_the_end_if_short_pages_have_come_in_between() -> None:
+    caps = Caps(PAGE, page=50, longest=100)
+    assert caps.judge(50, 50) is Verdict.CAPPED
+    caps.note_page(total=70, records=20, previous=50)
+    assert caps.judge(50, 50) is Verdict.COMPLETE
+
+
+def test_the_front_waits_while_another_window_is_settled() -> None:
+    """Nothing else is begun, as so much waits already."""
+    step = Step(range_name="x", intervals=[(n, n + 9) for n in (0, 10, 20)])
+    windows = Windows(step, caps=Caps(PAGE), widest=DAY, readers=2)
+    first, second, _ = windows.ledger
+    first.state, second.state = State.DOUBTFUL, State.SETTLING
+    assert windows.begin_front() is None
+    second.state = State.READ
+    assert windows.begin_front() is first
+    assert first.state is State.SETTLING
 
 
 # Whatever comes

@@ -109,18 +109,18 @@ def test_a_target_that_reads_slowly_gets_all_parts(
 def test_a_full_pipe_that_does_not_block_is_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    target, is_full = set_stdout(monkeypatch), iter([True])
-    write = target.write
+    target, waits = set_stdout(monkeypatch), list[object]()
+    write, is_full = target.write, iter([True])
+    monkeypatch.setattr("select.select", lambda *waited: waits.append(waited))
     monkeypatch.setattr(
         target, "write", lambda data: None if next(is_full, False) else write(data)
     )
     Writer().write_message(record(1, text="x" * BLOCK))
     assert ids(target) == [1]
+    assert waits == [([], [target], [])]
 
 
-def test_a_text_stdout_gets_the_same_lines(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_text_stdout_gets_the_same_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     long, short = record(1, name="Łukasz 佐藤", text="x" * BLOCK), record(2)
     target, text = set_stdout(monkeypatch), io.StringIO()
     for output in (sys.stdout, text):
