@@ -118,3 +118,10 @@ def test_the_shards_of_a_backfill_have_all_incremental_streams(page: str) -> Non
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     incremental = {name for name in STREAMS if declared_stream(name).is_incremental}
     assert {*re.findall(r'"(\w+)\.\*"', text)} == incremental
+
+
+def test_any_terminal_can_show_what_the_tap_is_about() -> None:
+    latin = CliRunner(charset="latin-1")
+    shown = latin.invoke(TapLeadIntent.cli, ["--about", "--format=markdown"])
+    assert "| base_url " in shown.stdout
+    assert shown.exit_code == 0

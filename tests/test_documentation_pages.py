@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.support.pages import ROOT, blocks
+from tests.support.pages import ROOT, blocks, tables
 
 PAGES = {
     str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
@@ -94,3 +94,11 @@ def test_the_tap_says_what_troubleshooting_quotes() -> None:
     parts = {part for quote in quotes for part in quote.split("…")}
     assert len(parts) > 10
     assert not [part for part in parts if not any(part in text for text in texts)]
+
+
+def test_the_chart_shows_the_table_of_its_page() -> None:
+    picture = (ROOT / "docs" / "speed.svg").read_text(encoding="utf-8")
+    rows = tables(PAGES["docs/speed.md"])[0]
+    seconds = [f"{row['Seconds']} s" for row in rows]
+    names = [row["Client"].replace("`", "") for row in rows]
+    assert re.findall("<text.*>(.+)</text>", picture) == seconds + names

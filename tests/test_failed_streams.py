@@ -152,3 +152,11 @@ def test_a_key_is_noted_in_the_state_only_after_it_got_a_page(
     assert "api_key has changed" in second.stderr
     third = tap(config, catalog=catalog, state=second.state or first.state).succeeded()
     assert "api_key has changed" not in third.stderr
+
+
+def test_a_deeply_nested_record_is_written(
+    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+) -> None:
+    sandbox.insert("custom_signals", '{"name": ' + '{"x":' * 490 + "1" + "}" * 491)
+    written = tap(config).succeeded().records("custom_signals")
+    assert any("x" in (row["additional_properties"] or {})["name"] for row in written)

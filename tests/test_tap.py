@@ -6,6 +6,7 @@ from itertools import chain
 from typing import Any
 
 import pytest
+import requests_mock
 from singer_sdk.testing import TapTestRunner, get_tap_test_class
 
 from tap_leadintent.sandbox import Sandbox
@@ -71,3 +72,13 @@ def test_a_column_that_the_catalog_adds_is_filled_where_its_schema_allows(
     assert {price: prices[price] for price in found} == found
     column = run.schema("custom_signals")["properties"]["price"]
     assert column["multipleOf"] == Decimal("0.01")
+
+
+def test_the_address_may_have_an_ipv6_host(
+    requests_mock: requests_mock.Mocker,
+) -> None:
+    page = {"data": [], "cursor": {"has_more": False}}
+    requests_mock.post("http://[::1]:8000/v1/monitor/custom-signals", json=page)
+    config = {**VALID, "base_url": "http://[::1]:8000/"}
+    TapLeadIntent(config=config, catalog=only("custom_signals")).sync_all()
+    assert requests_mock.call_count == 1

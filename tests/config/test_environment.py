@@ -1,5 +1,6 @@
 """The settings from environment variables, which are as good as those from files."""
 
+import logging
 import os
 from pathlib import Path
 from typing import Any
@@ -25,16 +26,18 @@ pytestmark = pytest.mark.usefixtures("bare_environment")
 
 VALUES: list[tuple[str, str, Any]] = [
     ("WINDOW_DAYS", "0.5", 0.5),
-    ("PAGE_SIZE", " 50.0\n", 50),
+    ("PAGE_SIZE", " 50\n", 50),
     ("PAGE_SIZE", "null", 100),
     ("PAGE_SIZE", "", 100),
     ("FILTERS", '{"leads": {"sheet_ids": ["ä"]}}', {"leads": {"sheet_ids": ["ä"]}}),
+    ("STREAM_MAPS", '{"leads": {"title": null}}', {"leads": {"title": None}}),
     ("USER_AGENT", "1.50", "1.50"),
     ("LOAD_RECEIPTS", "true", True),
+    ("LOAD_RECEIPTS", "null", False),
 ]
 MISTAKES: list[tuple[str, str, str]] = [
     ("PAGE_SIZE", "1_0", "page_size: '1_0' is not a whole number, such as 100"),
-    ("PAGE_SIZE", "9" * 5000, "page_size: '99"),
+    ("PAGE_SIZE", "9" * 5000, "page_size: "),
     ("WINDOW_DAYS", "NaN", "window_days: 'NaN' is not a number, such as 30"),
     (
         "LOAD_RECEIPTS",
@@ -52,7 +55,13 @@ MISTAKES: list[tuple[str, str, str]] = [
     ),
     # What the system hands over for bytes that are not UTF-8.
     ("USER_AGENT", "\udcff", r"user_agent: '\udcff' is not ASCII"),
-    ("API_KEY", "", "api_key: is not set; meltano config set "),
+    ("END_DATE", "null", "end_date: 'null' is not a date or date-time, such as "),
+    ("API_KEY", f"{API_KEY}\n", "api_key: has white space or "),
+    (
+        "API_KEY",
+        "",
+        "api_key: is not set; meltano config set ",
+    ),
 ]
 
 
@@ -86,6 +95,27 @@ def test_a_mistake_is_one_line_and_no_request(
     assert API_KEY not in result.output
     assert "hidden" not in result.output
     assert not requests_mock.called
+
+
+def test_the_environment_is_read_only_on_request(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Meltano sets the variables too, beside the file that it made of them."""
+    monkeypatch.setenv(f"{PREFIX}PAGE_SIZE", "abc")
+    assert TapLeadIntent(config={**VALID}).config["page_size"] == 100
+
+
+def test_the_variables_of_an_inheriting_extractor_are_no_mistakes(
+    caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    """Meltano sets them beside the parent's, for each setting that has a value."""
+    theirs = {"HOURLY_LOOKBACK_MINUTES": "120", "ACME_BASE_URL": "x", "_SELECT": "[]"}
+    with (
+        mock.patch.dict(os.environ, prefixed({**VARIABLES, **theirs})),
+        caplog.at_level(logging.WARNING),
+    ):
+        enter(*options(tmp_path, config=VALID), "--discover")
+    assert caplog.messages == []
 
 
 def test_the_shell_overrides_a_file_of_variables_and_both_a_config_unless_empty(

@@ -28,21 +28,29 @@ NOT_A_NAME = "there is no such field; name it as the API does, such as company.n
 
 URLS = {
     "'{}' does not begin with https://": ["", "api.example.com", "ftp://x.example.com"],
-    f"'{{}}' {ENCRYPT}": ["http://api.example.com", "http://127.0.0.1.example.com"],
-    "'{}' ends with /v1: leave that out": ["https://api.example.com/root/v1/"],
-    "'{}' has a query: leave out what is after ? or #": ["https://api.example.com/#x"],
+    f"'{{}}' {ENCRYPT}": [
+        *("http://api.example.com", "http://127.0.0.1.example.com", "http://10.0.0.1")
+    ],
+    "'{}' ends with /v1: leave that out": [
+        *("https://api.example.com/v1", "https://api.example.com/root/v1/")
+    ],
+    "'{}' has a query: leave out what is after ? or #": [
+        *("https://api.example.com?x=1", "https://api.example.com/#x")
+    ],
     f"'{{}}' {NO_URL}": [
-        *("https://", "https://[::1", "https://api example.com"),
-        *("https://*.example.com", f"https://{'a' * 64}.example.com"),
+        *("https://", "https:///path", "https://[::1", "https://api example.com"),
+        *("https://*.example.com", "https://api..example.com", "https://[1]"),
+        f"https://{'a' * 64}.example.com",
     ],
     "has a user or a key in it: leave out what is before the @": [
-        f"http://{API_KEY}@localhost"
+        *(f"https://user:{API_KEY}@api.example.com", f"http://{API_KEY}@localhost")
     ],
 }
 KEYS: dict[str, list[Any]] = {
+    "has 0 characters, a key has more: copy it again from ": [""],
     "has 7 characters, a key has more: copy it again from ": ["1234567"],
     "has white space or another wrong character: copy it again from ": [
-        *(f"{API_KEY}\n", f"{API_KEY}é")
+        *(f"{API_KEY} ", f"{API_KEY}\n", f"{API_KEY}é")
     ],
     "is not a text": [314159265],
 }
@@ -57,7 +65,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("base_url", "https://x.de\n", rf": 'https://x.de\n' {NO_URL}"),
     *(("api_key", key, f": {text}") for text, keys in KEYS.items() for key in keys),
     ("user_agent", "a\r\nb", r": 'a\r\nb' is not ASCII, or has spaces"),
-    ("user_agent", "a ", ": 'a ' is not ASCII, or has spaces"),
+    *(("user_agent", agent, f": '{agent}' is not ") for agent in ("tap é", " a", "a ")),
     ("pagesize", 1, ": there is no such setting; did you mean page_size?"),
     ("colour", "blue", ": there is no such setting"),
     ("page_size", 101, ": 101 is too large; the most is 100"),
@@ -66,11 +74,12 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("window_days", 0, ": 0 is too small; it must be more than 0"),
     ("window_days", 1e20, ": 100000000000000000000 is too large; the most is 36525"),
     ("start_date", "yesterday", NO_DATE),
+    ("stream_maps", {"user": {"id": "id"}}, ".user: there is no stream user"),
     ("stream_maps", {"lead": None}, ".lead: there is no stream lead; did you"),
     (
         "stream_maps",
-        {"leads": {"x": "fake.name()"}},
-        ": `fake` needs another package: pip install 'tap-leadintent[faker]'",
+        {"monitor*": None, "moniter*": None},
+        ".moniter*: there is no stream",
     ),
     (
         "stream_maps",
@@ -81,11 +90,13 @@ MISTAKES: list[tuple[str, Any, str]] = [
         ("stream_maps", {pattern: {name: None}}, f".{pattern}.{name}: {problem}")
         for pattern, name, problem in (
             ("leads", "__filtre__", "there is no such option; did you mean __filter__"),
+            ("leads", "fullName", f"{NO_FIELD}full_name?"),
             ("lead*", "FULL_NAME", f"{NO_FIELD}full_name?"),
         )
     ),
     ("filters", {"leads": ["s"]}, ".leads: is not an object, as JSON"),
     ("filters", {"lead": {}}, ".lead: there is no such stream; did you mean leads?"),
+    ("filters", {"invoices": {}}, ".invoices: there is no such stream"),
     ("filters", {"leads": {"cursor": {}}}, ".leads.cursor: is set by the tap and "),
     (
         "filters",
@@ -107,6 +118,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
         ("exclude_fields", {"leads": [name]}, f".leads.{name}: {NO_FIELD}{meant}?")
         for name, meant in (
             ("fullName", "full_name"),
+            ("FULL_NAME", "full_name"),
             ("Company.name", "company"),
         )
     ),
@@ -118,6 +130,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
         )
     ),
     ("exclude_fields", {"leads": ["id"]}, ".leads.id: cannot be removed, as the "),
+    ("batch_config", {"storage": {}}, ".encoding: is not set"),
     ("batch_config", {"encoding": {}}, ".encoding.format: is not set, such as jsonl"),
     *(
         ("batch_config", {"encoding": {"format": "arrow"}} | wrong, line)
@@ -128,10 +141,18 @@ MISTAKES: list[tuple[str, Any, str]] = [
             ),
             ({"batch_size": 0}, ".batch_size: 0 is too small; the least is 1"),
             ({"batchsize": 1}, ".batchsize: there is no such setting; did you mean "),
+            (
+                {"format": "jsonl"},
+                ".format: there is no such setting",
+            ),
             ({}, ": arrow needs another package: pip install 'tap-leadintent[arrow]'"),
             (
                 {"storage": {"root": "s3://lake"}, "encoding": {"format": "jsonl"}},
                 ".storage.root: s3 cannot be used: Install s3fs to access S3",
+            ),
+            (
+                {"storage": {"root": "gs://lake"}, "encoding": {"format": "jsonl"}},
+                ".storage.root: gs cannot be used: Please install gcsfs to ",
             ),
         )
     ),
@@ -146,7 +167,7 @@ def test_a_mistake_is_one_line_and_no_request(
     value: object,
     line: str,
 ) -> None:
-    for package in ("faker", "pyarrow", "s3fs"):
+    for package in ("pyarrow", "s3fs"):
         monkeypatch.setitem(sys.modules, package, None)
     (message,) = refused({setting: value})
     assert message.startswith(f"{setting}{line}")
@@ -164,6 +185,7 @@ def test_a_field_may_resemble_a_documented_one(name: str) -> None:
 @pytest.mark.parametrize(
     ("start", "end", "text"),
     [
+        ("9000-01-01", None, "lies in the future; now is "),
         ("9000-01-01", "9001-01-01", "lies in the future; now is "),
         ("2026-01-02", "2026-01-01", "comes after end_date, which is 2026-01-01"),
     ],
@@ -229,6 +251,7 @@ BROKEN_MAPS: list[tuple[Json, str]] = [
     ({"leads": {"id": None}}, ".leads: Removing key property 'id' is not permitted"),
     ({"__else__": {"x": "1"}}, ".__else__: "),
     ({"leads": {"email": ["a"]}}, ".leads: "),
+    ({"leads": {"email": ""}}, ".leads: "),
     (
         {"leads": {"__key_properties__": ["x"]}},
         ".leads: Invalid key properties for 'leads'",

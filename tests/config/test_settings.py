@@ -1,5 +1,6 @@
 """The settings: what they may be, and how they arrive."""
 
+import json
 import time
 from collections.abc import Callable
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 
 from tap_leadintent.config.scope import scope_of
+from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
 from tap_leadintent.times import format_instant
 from tests.support.helpers import VALID, Run
@@ -66,3 +68,19 @@ def test_a_text_may_be_a_number() -> None:
     texts = {"window_days": "0.5", "page_size": "50"}
     config = TapLeadIntent(config={**VALID, **texts}).config
     assert (config["window_days"], config["page_size"]) == (0.5, 50)
+
+
+def test_fractions_in_a_file(
+    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+) -> None:
+    """The SDK would read them as `Decimal`, which sockets and `json` refuse."""
+    filters = {"signal_agents": {"threshold": 0.25}}
+    changes = {"request_timeout_seconds": 59.5, "page_size": 2.0, "filters": filters}
+    run = tap({**config, **changes}, "--test")
+    assert "Traceback" not in run.stderr
+    (body,) = {
+        json.dumps(request["body"])
+        for request in sandbox.requests()
+        if request["stream"] == "signal_agents"
+    }
+    assert json.loads(body) == {"threshold": 0.25, "cursor": {"limit": 2}}

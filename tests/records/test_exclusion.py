@@ -48,3 +48,15 @@ def test_only_the_excluded_fields_are_removed(
     assert paths(remaining) == kept
     assert record == before
     assert exclusion.prune(schema_of(record)) == schema_of(remaining)
+
+
+def test_a_name_of_many_levels_is_found_quickly() -> None:
+    """Each dot may be a part of a name: all ways to read forty are too many."""
+    levels = 40
+    value: dict[str, Any] = {"x": 1, "kept": 2}
+    for _ in range(levels):
+        value = {"x": value}
+    remaining = Exclusion([".".join("x" * (levels + 1))]).apply(value)
+    for _ in range(levels):
+        remaining = remaining["x"]
+    assert remaining == {"kept": 2}

@@ -239,3 +239,14 @@ def test_a_long_hole_is_narrowed_by_each_run(log: pytest.LogCaptureFixture) -> N
     # What follows is read again with each third that could be read, and then no more.
     assert cost <= 2 * (1 + 3)
     assert len(api.visible().keys() - store.rows.keys()) <= 1
+
+
+def test_two_holes_are_named_and_filled_one_by_one(
+    log: pytest.LogCaptureFixture,
+) -> None:
+    api, store = Api(now=60 * DAY, leads=steady(60 * 24), broken=HOLE), Store()
+    failed_run(api, store, log, "what is missing")
+    api.now, api.broken = 63 * DAY, (61 * DAY, 61 * DAY)
+    failed_run(api, store, log, "date_found from .*, latest_signal from")
+    assert len(api.visible().keys() - store.rows.keys()) <= 1
+    assert [len(covered(store, name)) for name in BOTH] == [2, 2]

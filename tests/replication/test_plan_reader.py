@@ -2,8 +2,7 @@
 
 import signal
 from itertools import islice
-from threading import Thread
-from time import sleep
+from threading import Semaphore, Thread
 from typing import Any
 
 import pytest
@@ -80,13 +79,20 @@ def test_a_system_without_a_further_thread(
 def test_a_list_that_looks_cut_does_not_fail_when_it_is_written_before_the_verdict(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    settle = Reader._settle  # noqa: SLF001
+    settle, take_out = Reader._settle, Reader._take_out  # noqa: SLF001
+    taken = Semaphore(0)
 
     def late(*arguments: Any) -> None:
-        sleep(0.2)
+        for _ in range(50 // CONFIG["page_size"]):
+            taken.acquire(timeout=0.2)
         settle(*arguments)
 
+    def note(*arguments: Any, **options: Any) -> Any:
+        taken.release()
+        return take_out(*arguments, **options)
+
     monkeypatch.setattr(Reader, "_settle", late)
+    monkeypatch.setattr(Reader, "_take_out", note)
     api, store = Api(now=9 * DAY, leads=steady(50)), Store()
     full = leads_with(replication_method="FULL_TABLE")
     assert run(api, store, EIGHT, catalog=full)

@@ -2,13 +2,14 @@
 
 import ast
 import inspect
+import logging
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from singer_sdk import Stream
+from singer_sdk import Stream, plugin_base
 from singer_sdk.helpers import _batch
 
 import tap_leadintent
@@ -16,8 +17,11 @@ from tap_leadintent import singer
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.singer.stream_map import StreamMap
 from tap_leadintent.singer.tap import SingerTap
+from tap_leadintent.tap import TapLeadIntent
+from tests.support.helpers import VALID
 
 PACKAGE = Path(tap_leadintent.__file__).parent
+CONFIG = {**VALID}
 
 OTHER_ARGUMENTS = {"invoke", "log"}
 """The SDK's command line calls the first by the names of the options."""
@@ -55,6 +59,30 @@ def test_a_private_method_in_use_accepts_the_arguments_passed(
     owner: Any, name: str, expected: str
 ) -> None:
     assert parameters(getattr(owner, name)) == expected.split()
+
+
+def test_the_command_line_has_the_options_that_the_tap_changes() -> None:
+    names = {option.name for option in TapLeadIntent.get_singer_command().params}
+    assert names >= {"config", "state", "catalog", "discover", "test"}
+
+
+def test_the_command_line_hides_the_sdks_lines_about_its_start(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    TapLeadIntent(config={}, validate_config=False)
+    assert {record.pathname for record in caplog.records} == {plugin_base.__file__}
+
+
+def test_the_attributes_in_use_are_there() -> None:
+    tap = TapLeadIntent(config={**CONFIG}, validate_config=False)
+    stream = tap.streams["leads"]
+    assert tap.config == tap._config != VALID  # noqa: SLF001
+    assert stream._tap is tap  # noqa: SLF001
+    assert stream.stream_state == {}
+    assert stream._stream_version is None  # noqa: SLF001
+    # In 0.54 a logger, in 0.55 an adapter: the tap's own streams have a logger.
+    assert isinstance(stream.logger, logging.Logger)
 
 
 PUBLIC = {"_exit", "_replace"}

@@ -1,6 +1,8 @@
 """The base serves another tap, which knows nothing of this one."""
 
 import json
+import logging
+import sys
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
@@ -10,7 +12,7 @@ from typing_extensions import override
 
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.singer.tap import SingerTap
-from tests.support.helpers import Json
+from tests.support.helpers import Json, enter
 
 
 class Users(SingerStream):
@@ -91,3 +93,27 @@ def test_a_stream_that_would_lose_something_is_refused(
     text = f"^More: {carried_by_the_sdk_only} would be ignored$"
     with pytest.raises(TypeError, match=text):
         stream(tap)
+
+
+COMMAND = "meltano config set tap-other token '…'"
+
+
+def test_another_tap_has_variables_and_errors_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("TAP_LEADINTENT_TOKEN", "of-this-tap")
+    monkeypatch.setenv("TAP_OTHER_STREAM_MAPS", '{"users": {"x": "fake.name()"}}')
+    monkeypatch.setitem(sys.modules, "faker", None)
+    result = enter("--config=ENV", tap=Other)
+    assert isinstance(result.exception, SystemExit)
+    found = [each for each in caplog.records if each.levelno == logging.ERROR]
+    assert [(each.name, each.getMessage()) for each in found] == [
+        (
+            "tap-other",
+            f"token: is not set; {COMMAND}, or a file with --config (A key)",
+        ),
+        (
+            "tap-other",
+            "stream_maps: `fake` needs another package: pip install 'tap-other[faker]'",
+        ),
+    ]
