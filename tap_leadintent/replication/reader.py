@@ -204,7 +204,7 @@ class Reader(Generic[PageT]):
                 kept = (zlib.compress(page.body, 1), None)
             window.pages.append(kept)
             window.waiting_bytes += len(kept[0])
-            if page.has_more and query.records == page.records:
+            if page.records and query.records == page.records:
                 self.windows.rounding.note_first_page(window, page.fingerprint)
             self.windows.take(
                 window,

@@ -11,7 +11,7 @@ the ends of a range. The records of this second are read twice."""
 class Rounding:
     """Compares the windows of a step by the first pages that they begin with.
 
-    If two windows that do not touch begin with the same full page, the API reads both
+    If two windows that do not touch begin with the same page, the API reads both
     ranges as a longer one that holds them: it rounds the range, or ignores it.
     """
 
@@ -27,7 +27,7 @@ class Rounding:
         self._is_tested = False
 
     def note_first_page(self, window: Window, fingerprint: int) -> None:
-        """Note the first page of a window that has more pages.
+        """Note the first page of a window, if it holds records.
 
         Args:
             window: The window.
