@@ -9,7 +9,7 @@ from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.source import Source
 from tap_leadintent.state_tool.bookmarks import RANGES, format_problem, read_last_source
 from tap_leadintent.state_tool.document import RawState, StateError
-from tap_leadintent.times import format_interval
+from tap_leadintent.times import EARLIEST, LATEST, format_interval
 
 
 def forget(state: RawState, stream: str, forgotten: Interval) -> RawState:
@@ -33,11 +33,10 @@ def forget(state: RawState, stream: str, forgotten: Interval) -> RawState:
         name: intervals.subtract(covered, forgotten)
         for name, covered in bookmark.coverage.items()
     }
-    if remaining == bookmark.coverage or forgotten[0] >= forgotten[1]:
-        problem = format_problem(bookmark)
-        raise StateError(
-            f"{stream}: nothing has been read {format_interval(forgotten)}{problem}"
-        )
+    if remaining == bookmark.coverage:
+        asked = "" if forgotten == (EARLIEST, LATEST) else format_interval(forgotten)
+        nothing = f"the state covers nothing {asked}".rstrip()
+        raise StateError(f"{stream}: {nothing}{format_problem(bookmark)}")
     bookmark.coverage, bookmark.others = remaining, []
     return {**state, COVERAGE: bookmark.to_state()}
 

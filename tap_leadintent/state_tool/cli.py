@@ -19,7 +19,7 @@ from tap_leadintent.singer.files import read_config, read_environment
 from tap_leadintent.singer.log import hide, printable, summarize
 from tap_leadintent.state_tool import changes, describe
 from tap_leadintent.state_tool.bookmarks import RANGES, is_full_table
-from tap_leadintent.state_tool.document import read_document
+from tap_leadintent.state_tool.document import StateError, read_document
 from tap_leadintent.state_tool.selection import selected_streams
 from tap_leadintent.times import EARLIEST, LATEST, format_instant, parse_instant
 
@@ -157,6 +157,8 @@ def forget(state: str, stream: str | None, start: int | None, end: int | None) -
     last run, is always forgotten completely.
     """
     interval = (EARLIEST if start is None else start, LATEST if end is None else end)
+    if interval[0] >= interval[1]:
+        raise StateError("--from: must be before --to")
     document = read_document(state)
     states = document.states
     covered = [name for name in RANGES if COVERAGE in states.get(name, {})]

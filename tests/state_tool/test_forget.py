@@ -35,10 +35,11 @@ def test_an_interval_is_forgotten() -> None:
 
 
 def test_a_change_without_effect_is_refused() -> None:
-    for stream, *bounds in (
-        ("leads", "--from", "2026-07-01"),
-        ("leads", "--from", "2026-05-03", "--to", "2026-05-01"),
-        ("signal_agents",),
+    for problem, stream, *bounds in (
+        ("leads: the state covers nothing from 2026-", "leads", "--from", "2026-07-01"),
+        ("--from: must", "leads", "--from", "2026-05-03", "--to", "2026-05-01"),
+        ("signal_agents: the state covers nothing", "signal_agents"),
     ):
         line = error_of("forget", "--stream", stream, *bounds, stdin=STATE)
-        assert line.startswith(f"{stream}: nothing has been read from ")
+        assert line.startswith(problem)
+        assert "0001-01-01" not in line
