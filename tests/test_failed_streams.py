@@ -2,7 +2,6 @@
 
 import logging
 from collections import Counter
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,8 @@ from tests.support.helpers import (
     API_KEY,
     STREAMS,
     HurriedTap,
-    Run,
+    Json,
+    RunTap,
     each_reading_entry,
     final_error,
     only,
@@ -38,12 +38,12 @@ def sandbox(server: Sandbox) -> Sandbox:
 
 
 @pytest.fixture
-def tap(tmp_path: Path) -> Callable[..., Run]:
+def tap(tmp_path: Path) -> RunTap:
     return partial(run_in_process, tmp_path, tap=HurriedTap)
 
 
 def test_a_failed_stream_does_not_affect_the_others(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+    tap: RunTap, sandbox: Sandbox, config: Json
 ) -> None:
     config |= {"start_date": SINCE, "max_retries": 1}
     before = tap(config).succeeded()
@@ -71,9 +71,7 @@ def test_a_failed_stream_does_not_affect_the_others(
     assert found == {lead["id"] for lead in sandbox.records("leads")}
 
 
-def test_a_broken_stream_fails_the_sdks_suite(
-    sandbox: Sandbox, config: dict[str, Any]
-) -> None:
+def test_a_broken_stream_fails_the_sdks_suite(sandbox: Sandbox, config: Json) -> None:
     sandbox.faults({**status(403), "stream": "observations"})
     runner = TapTestRunner(TapLeadIntent, config={**config, "max_retries": 0})
     with pytest.raises(StreamError, match=r"\(HTTP 403"):
@@ -81,7 +79,7 @@ def test_a_broken_stream_fails_the_sdks_suite(
 
 
 def test_a_bug_of_the_tap_shows_a_traceback_without_key_and_values(
-    tap: Callable[..., Run], config: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    tap: RunTap, config: Json, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send = requests.Session.send
 
@@ -106,9 +104,9 @@ def test_a_bug_of_the_tap_shows_a_traceback_without_key_and_values(
 
 @each_reading_entry
 def test_two_streams_that_fail_alike_end_the_run(
-    tap: Callable[..., Run],
+    tap: RunTap,
     sandbox: Sandbox,
-    config: dict[str, Any],
+    config: Json,
     arguments: list[str],
 ) -> None:
     sandbox.faults(status(503))
@@ -122,7 +120,7 @@ def test_two_streams_that_fail_alike_end_the_run(
 
 
 def test_after_a_page_each_stream_is_tried_with_all_retries(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+    tap: RunTap, sandbox: Sandbox, config: Json
 ) -> None:
     """The second stream has one attempt for its first page, and more for its second."""
     later = OTHERS[:2]
@@ -139,7 +137,7 @@ def test_after_a_page_each_stream_is_tried_with_all_retries(
 
 
 def test_a_key_is_noted_in_the_state_only_after_it_got_a_page(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+    tap: RunTap, sandbox: Sandbox, config: Json
 ) -> None:
     """So after a mistyped key, the right one is no other."""
     config |= {"start_date": SINCE}
@@ -155,7 +153,7 @@ def test_a_key_is_noted_in_the_state_only_after_it_got_a_page(
 
 
 def test_a_deeply_nested_record_is_written(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+    tap: RunTap, sandbox: Sandbox, config: Json
 ) -> None:
     sandbox.insert("custom_signals", '{"name": ' + '{"x":' * 490 + "1" + "}" * 491)
     written = tap(config).succeeded().records("custom_signals")

@@ -2,7 +2,6 @@
 
 import json
 import logging
-from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,6 @@ from tests.support.helpers import (
     TIMEOUT,
     HurriedTap,
     Json,
-    Run,
     RunTap,
     only,
 )
@@ -57,8 +55,8 @@ class Unprintable:
     "arguments", [(API_KEY,), (API_KEY, 2, 3), (Unprintable(), 2)], ids=["1", "3", "2"]
 )
 def test_a_malformed_log_call_of_a_library_ends_nothing(
-    tap: Callable[..., Run],
-    config: dict[str, Any],
+    tap: RunTap,
+    config: Json,
     monkeypatch: pytest.MonkeyPatch,
     arguments: tuple[object, ...],
 ) -> None:
@@ -76,8 +74,8 @@ def test_a_malformed_log_call_of_a_library_ends_nothing(
 
 @pytest.mark.parametrize(("level", "shows"), [("debug", True), ("info", False)])
 def test_the_console_shows_metrics_at_debug_alone(
-    tap: Callable[..., Run],
-    config: dict[str, Any],
+    tap: RunTap,
+    config: Json,
     monkeypatch: pytest.MonkeyPatch,
     *,
     level: str,
@@ -112,9 +110,9 @@ def test_meltanos_log_as_text_has_no_metrics(  # noqa: PLR0913, PLR0917 - fixtur
 
 @pytest.mark.parametrize("level", ["INFO", "DEBUG"])
 def test_a_log_configuration_gets_metrics_and_figures_as_fields(  # noqa: PLR0913, PLR0917 - fixtures
-    tap: Callable[..., Run],
+    tap: RunTap,
     sandbox: Sandbox,
-    config: dict[str, Any],
+    config: Json,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     level: str,

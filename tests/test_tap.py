@@ -1,9 +1,7 @@
 """The tap as a whole, against the sandbox."""
 
-from collections.abc import Callable
 from decimal import Decimal
 from itertools import chain
-from typing import Any
 
 import pytest
 import requests_mock
@@ -15,7 +13,8 @@ from tests.support.helpers import (
     API_KEY,
     STREAMS,
     VALID,
-    Run,
+    Json,
+    RunTap,
     entries,
     only,
 )
@@ -43,7 +42,7 @@ class TestSingerSDK(_Suite):  # type: ignore[misc, valid-type] # created at run 
 
 
 def test_every_record_of_every_stream_is_read_under_a_key_of_its_own(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+    tap: RunTap, sandbox: Sandbox, config: Json
 ) -> None:
     sandbox.configure(api_key=API_KEY, sizes=dict.fromkeys(STREAMS, 150))
     run = tap(config).succeeded()
@@ -59,7 +58,7 @@ def test_every_record_of_every_stream_is_read_under_a_key_of_its_own(
 
 
 def test_a_column_that_the_catalog_adds_is_filled_where_its_schema_allows(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+    tap: RunTap, sandbox: Sandbox, config: Json
 ) -> None:
     catalog = only("custom_signals")
     columns = entries(catalog)["custom_signals"]["schema"]["properties"]

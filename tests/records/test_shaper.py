@@ -2,7 +2,6 @@
 
 import json
 import logging
-from typing import Any
 
 import pytest
 from singer_sdk.helpers.conform import TypeConformanceLevel
@@ -10,7 +9,7 @@ from singer_sdk.singerlib import SelectionMask
 
 from tap_leadintent.findings import Findings
 from tap_leadintent.records.shaper import RecordShaper, describe_left_out
-from tests.support.helpers import STREAMS, declared_stream
+from tests.support.helpers import STREAMS, Json, declared_stream
 from tests.support.shaping import FINDINGS, shape, shaper
 
 # Columns
@@ -80,7 +79,7 @@ def test_a_catalog_without_additional_properties() -> None:
 
 
 def test_each_record_of_a_page_is_shaped_as_if_it_were_alone() -> None:
-    page: list[dict[str, Any]] = [
+    page: list[Json] = [
         {"id": "1", "title": "x"},
         {"id": "2", "title": 2},
         {"id": "3", "new": {"a": [1, None]}, "empty": None, "Id": "x", "": 0},
@@ -154,7 +153,7 @@ def test_an_id_that_is_not_text_becomes_its_json(value: object) -> None:
         (["id", "signal_observed_at"], {"id": "1", "signal": {"observed_at": None}}),
     ],
 )
-def test_every_part_of_a_key_is_needed(keys: list[str], record: dict[str, Any]) -> None:
+def test_every_part_of_a_key_is_needed(keys: list[str], record: Json) -> None:
     findings = Findings(logging.getLogger("records"))
     leads = shaper("leads", key_properties=keys, findings=findings)
     fine = {"id": "1", "signal": {"observed_at": "2026-01-01T00:00:00Z"}}

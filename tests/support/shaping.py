@@ -7,14 +7,12 @@ from singer_sdk.singerlib import SelectionMask
 
 from tap_leadintent.findings import Findings
 from tap_leadintent.records.shaper import RecordShaper
-from tests.support.helpers import declared_stream
+from tests.support.helpers import Json, declared_stream
 
 FINDINGS = Findings(logging.getLogger("records"))
 
 
-def shaper(
-    name: str, *, columns: dict[str, Any] | None = None, **options: Any
-) -> RecordShaper:
+def shaper(name: str, *, columns: Json | None = None, **options: Any) -> RecordShaper:
     """Return the shaper of a stream, with more columns or another key if given."""
     stream = declared_stream(name)
     usual = {
@@ -27,7 +25,7 @@ def shaper(
     return RecordShaper(columns=columns, **{**usual, **options})
 
 
-def shape(name: str, record: dict[str, Any], **options: Any) -> dict[str, Any]:
+def shape(name: str, record: Json, **options: Any) -> Json:
     """Shape a record of a stream."""
     (shaped,) = shaper(name, **options).shape([record])
     return shaped

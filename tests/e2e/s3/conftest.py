@@ -5,13 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
 
 from tap_leadintent.demo.processes import child
 from tests.support.environments import build
-from tests.support.helpers import TIMEOUT, exact_json
+from tests.support.helpers import TIMEOUT, Json, exact_json
 from tests.support.pipelines import Warehouse, install
 
 _HERE = Path(__file__).parent
@@ -37,7 +36,7 @@ class Lake(Warehouse):
             f"{aws}ENDPOINT_OVERRIDE": self.url,
         }
 
-    def ask(self, query: str) -> list[dict[str, Any]]:
+    def ask(self, query: str) -> list[Json]:
         """Return the rows of a query about the files below `s3://lake`."""
         with TemporaryDirectory() as folder:
             done = subprocess.run(  # noqa: S603 - our own program

@@ -2,11 +2,10 @@
 
 import json
 from dataclasses import replace
-from typing import Any
 
 from tap_leadintent.sandbox import Sandbox
 from tests.e2e.snowflake.conftest import SnowflakeWarehouse
-from tests.support.helpers import STREAMS, declared_stream, raw_records
+from tests.support.helpers import STREAMS, Json, declared_stream, raw_records
 from tests.support.pipelines import Pipeline
 from tests.support.postgres import without_metadata
 from tests.support.rows import expected_row
@@ -29,7 +28,7 @@ TYPES = {
 
 def held(
     warehouse: SnowflakeWarehouse, schema: str, *streams: str
-) -> dict[str, dict[str, dict[str, Any]]]:
+) -> dict[str, dict[str, Json]]:
     """Read tables' rows by id, without what the target adds."""
     tables = warehouse.rows(schema, *streams)
     found = {}
@@ -46,7 +45,7 @@ def test_it_holds_what_the_api_holds_run_after_run(
     sandbox.insert("leads", *ODD_LEADS, found_at=SINCE)
     password = {"TARGET_SNOWFLAKE_PASSWORD": "password"}
     pipeline = Pipeline(replace(warehouse, credentials=password), sandbox, "complete")
-    seen: list[dict[str, Any]] = []
+    seen: list[Json] = []
     for days in (0, 1, 10):
         sandbox.advance(days * DAY)
         pipeline.run()
