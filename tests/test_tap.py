@@ -9,15 +9,7 @@ from singer_sdk.testing import TapTestRunner, get_tap_test_class
 
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import (
-    API_KEY,
-    STREAMS,
-    VALID,
-    Json,
-    RunTap,
-    entries,
-    only,
-)
+from tests.support.helpers import API_KEY, STREAMS, VALID, Json, RunTap, entries, only
 from tests.support.runs import SINCE
 
 _Suite = get_tap_test_class(

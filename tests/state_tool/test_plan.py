@@ -6,15 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.support.helpers import API_KEY, PREFIX, entries, only
-from tests.support.states import (
-    HERE,
-    NOW,
-    error_of,
-    found,
-    output_of,
-    signal,
-    state_of,
-)
+from tests.support.states import HERE, NOW, error_of, found, output_of, signal, state_of
 
 Settings = Callable[..., str]
 
