@@ -104,10 +104,7 @@ def test_a_bug_of_the_tap_shows_a_traceback_without_key_and_values(
 
 @each_reading_entry
 def test_two_streams_that_fail_alike_end_the_run(
-    tap: RunTap,
-    sandbox: Sandbox,
-    config: Json,
-    arguments: list[str],
+    tap: RunTap, sandbox: Sandbox, config: Json, arguments: list[str]
 ) -> None:
     sandbox.faults(status(503))
     run = tap({**config, "max_retries": 2}, *arguments)

@@ -65,9 +65,7 @@ def test_a_column_that_the_catalog_adds_is_filled_where_its_schema_allows(
     assert column["multipleOf"] == Decimal("0.01")
 
 
-def test_the_address_may_have_an_ipv6_host(
-    requests_mock: requests_mock.Mocker,
-) -> None:
+def test_the_address_may_have_an_ipv6_host(requests_mock: requests_mock.Mocker) -> None:
     page = {"data": [], "cursor": {"has_more": False}}
     requests_mock.post("http://[::1]:8000/v1/monitor/custom-signals", json=page)
     config = {**VALID, "base_url": "http://[::1]:8000/"}

@@ -102,10 +102,7 @@ def test_the_sample_fits_its_columns_in_any_order(
 
 
 def test_meltanos_extra_keeps_what_is_set(
-    columns: Columns,
-    sandbox: Sandbox,
-    config: Json,
-    monkeypatch: pytest.MonkeyPatch,
+    columns: Columns, sandbox: Sandbox, config: Json, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sandbox.configure(api_key=config["api_key"], sizes=dict.fromkeys(STREAMS, 250))
     before = {"observations": {"confidence": TEXT}, "leads": {"mood": TEXT}}
@@ -174,10 +171,7 @@ def test_records_of_a_file_need_no_key_and_no_request(
 
 
 def test_streams_that_cannot_be_read_are_left_out(
-    columns: Columns,
-    sandbox: Sandbox,
-    config: Json,
-    caplog: pytest.LogCaptureFixture,
+    columns: Columns, sandbox: Sandbox, config: Json, caplog: pytest.LogCaptureFixture
 ) -> None:
     sandbox.faults(status(403, stream="observations"))
     run = columns(config).succeeded()

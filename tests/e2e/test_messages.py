@@ -268,10 +268,7 @@ CASES = {
 
 @pytest.mark.parametrize(("text", "case"), CASES.items(), ids=CASES)
 def test_a_message_is_logged(
-    sandbox: Sandbox,
-    tmp_path: Path,
-    text: str,
-    case: Case,
+    sandbox: Sandbox, tmp_path: Path, text: str, case: Case
 ) -> None:
     sandbox.faults(*case.faults)
     config = {**SETTINGS, **case.config}

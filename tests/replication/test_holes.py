@@ -60,8 +60,7 @@ def failed_run(
 
 @pytest.mark.parametrize("seconds", [0, HOUR, 10_000])
 def test_a_time_that_cannot_be_read_stops_nothing_and_costs_little(
-    log: pytest.LogCaptureFixture,
-    seconds: int,
+    log: pytest.LogCaptureFixture, seconds: int
 ) -> None:
     broken = (30 * DAY, 30 * DAY + seconds)
     api, store = Api(now=60 * DAY, leads=steady(60 * 24 + 9)), Store()
@@ -134,8 +133,7 @@ def test_a_hole_whose_first_page_can_be_read_brings_no_older_signal_back(
 
 @pytest.mark.parametrize("killed_after", [None, 1, 3, 30])
 def test_the_newest_signal_comes_last_after_a_hole_is_filled(
-    log: pytest.LogCaptureFixture,
-    killed_after: int | None,
+    log: pytest.LogCaptureFixture, killed_after: int | None
 ) -> None:
     """The hole may hold an older signal of leads that were read with a newer one."""
     inside = HOLE[0] + HOUR // 2
