@@ -72,9 +72,7 @@ DECISIONS = {
     "200 cut": Decision({"kind": "truncate"}, RETRIED_TWICE),
     "200": Decision(status(200, body="[]"), RETRIED_TWICE),
     "400 filters": Decision(
-        status(400),
-        TWICE,
-        filters={name: {"statuses": ["a"]} for name in STREAMS},
+        status(400), TWICE, filters={name: {"statuses": ["a"]} for name in STREAMS}
     ),
     "400": Decision(status(400), TWICE),
     "401 after a page": Decision(status(401, **AFTER_A_PAGE), LEFT),

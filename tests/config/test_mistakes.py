@@ -108,11 +108,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
         {"leads": {"sheet_id": ["s"]}},
         ".leads.sheet_id: there is no such request field; did you mean sheet_ids?",
     ),
-    (
-        "filters",
-        {"leads": {"sheet_ids": [1]}},
-        ".leads.sheet_ids.0: 1 is not a text",
-    ),
+    ("filters", {"leads": {"sheet_ids": [1]}}, ".leads.sheet_ids.0: 1 is not a text"),
     ("exclude_fields", {"lead": []}, ".lead: there is no such stream; did you mean "),
     *(
         ("exclude_fields", {"leads": [name]}, f".leads.{name}: {NO_FIELD}{meant}?")
@@ -141,10 +137,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
             ),
             ({"batch_size": 0}, ".batch_size: 0 is too small; the least is 1"),
             ({"batchsize": 1}, ".batchsize: there is no such setting; did you mean "),
-            (
-                {"format": "jsonl"},
-                ".format: there is no such setting",
-            ),
+            ({"format": "jsonl"}, ".format: there is no such setting"),
             ({}, ": arrow needs another package: pip install 'tap-leadintent[arrow]'"),
             (
                 {"storage": {"root": "s3://lake"}, "encoding": {"format": "jsonl"}},

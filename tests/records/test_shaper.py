@@ -108,9 +108,7 @@ def test_a_value_that_a_column_cannot_hold_is_logged_unless_deselected(
     paths = [tuple(p for n in path for p in ("properties", n)) for path in hidden]
     findings = Findings(logging.getLogger("records"), is_documented=True)
     leads = shaper(
-        "leads",
-        mask=SelectionMask(dict.fromkeys(paths, False)),
-        findings=findings,
+        "leads", mask=SelectionMask(dict.fromkeys(paths, False)), findings=findings
     )
     company = {"id": 5, "domain": "x", "other": {"domain": "x"}}
     record = {"title": {"a": 1}, "unknown": 1, "new": 1}

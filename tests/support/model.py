@@ -152,11 +152,7 @@ class Api:
 
     def _answer(self, rows: list[Row], after: str) -> tuple[int, Json]:
         data = [
-            {
-                "id": name,
-                "version": number,
-                "signal": {"observed_at": iso(observed)},
-            }
+            {"id": name, "version": number, "signal": {"observed_at": iso(observed)}}
             for _, name, number, observed in rows
         ]
         return 200, {"data": data, "cursor": {"next": after, "has_more": bool(after)}}
