@@ -2,8 +2,6 @@
 
 import logging
 from collections import Counter
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +14,6 @@ from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import (
     API_KEY,
     STREAMS,
-    HurriedTap,
     Json,
     RunTap,
     each_reading_entry,
@@ -24,22 +21,9 @@ from tests.support.helpers import (
     only,
     status,
 )
-from tests.support.in_process import run_in_process
 from tests.support.runs import SINCE
 
 FIRST, SECOND, *OTHERS = sorted(STREAMS)
-SIZES = dict.fromkeys(STREAMS, 12)
-
-
-@pytest.fixture
-def sandbox(server: Sandbox) -> Sandbox:
-    server.configure(api_key=API_KEY, sizes=SIZES)
-    return server
-
-
-@pytest.fixture
-def tap(tmp_path: Path) -> RunTap:
-    return partial(run_in_process, tmp_path, tap=HurriedTap)
 
 
 def test_a_failed_stream_does_not_affect_the_others(
@@ -99,7 +83,7 @@ def test_a_bug_of_the_tap_shows_a_traceback_without_key_and_values(
     assert "PRIVATEMARK" not in run.stderr
     line = f"1 of {len(STREAMS)} streams failed: leads: ZeroDivisionError, which is a "
     assert final_error(run.stderr).startswith(line)
-    assert len(run.records("signal_accounts")) == SIZES["signal_accounts"]
+    assert len(run.records("signal_accounts")) == 3
 
 
 @each_reading_entry
@@ -126,11 +110,11 @@ def test_after_a_page_each_stream_is_tried_with_all_retries(
         {**status(503), "stream": SECOND, "skip": 1, "times": 2},
         *({**status(401), "stream": stream} for stream in later),
     )
-    run = tap({**config, "page_size": 8, "max_retries": 2})
+    run = tap({**config, "page_size": 2, "max_retries": 2})
     assert run.failed().startswith(f"3 of {len(STREAMS)} streams failed: {FIRST}: ")
     assert "not tried" not in run.failed()
     for stream in (SECOND, *OTHERS):
-        assert len(run.records(stream)) == (0 if stream in later else SIZES[stream])
+        assert len(run.records(stream)) == (0 if stream in later else 3)
 
 
 def test_a_key_is_noted_in_the_state_only_after_it_got_a_page(

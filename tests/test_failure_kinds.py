@@ -17,7 +17,7 @@ from tap_leadintent.api.failures import EXCEPTIONS, RESPONSES
 from tap_leadintent.api.session import TooLargeError
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import HurriedTap, Run, only, status
+from tests.support.helpers import Run, only, status
 from tests.support.in_process import run_in_process
 
 Cause = dict[str, Any] | Exception
@@ -164,5 +164,5 @@ def test_what_follows_from_a_failure(  # noqa: PLR0913, PLR0917 - fixtures
     config |= {"max_retries": 1, "load_receipts": True}
     config["filters"] = decision.filters
     catalog = only(*STREAMS, "loads", of=TapLeadIntent(config=config).catalog_dict)
-    enter = partial(run_in_process, tmp_path, config, catalog=catalog, tap=HurriedTap)
+    enter = partial(run_in_process, tmp_path, config, catalog=catalog)
     assert CONSUMERS[consumer](enter, sent) == getattr(decision, consumer)

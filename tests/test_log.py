@@ -15,7 +15,6 @@ from tests.support.helpers import (
     API_KEY,
     STREAMS,
     TIMEOUT,
-    HurriedTap,
     Json,
     RunTap,
     only,
@@ -135,7 +134,7 @@ def test_a_log_configuration_gets_metrics_and_figures_as_fields(  # noqa: PLR091
     )
     streams = ("custom_signals", "leads", "observations")
     config["concurrency"] = 1
-    run = tap(config, catalog=only(*streams), tap=HurriedTap)
+    run = tap(config, catalog=only(*streams))
     log = run.stderr.splitlines()
     lines = [json.loads(line) for line in log]
     named = [line["stream_name"] for line in lines if line["stream_name"]]

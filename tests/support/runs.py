@@ -165,18 +165,6 @@ def covered(state: Any, stream: str, name: str) -> list[Span]:
     ]
 
 
-def asked(sandbox: Sandbox, stream: str, name: str) -> list[Span]:
-    """Return the intervals of a range that the sandbox was asked for, in order."""
-    return [
-        (
-            datetime.fromisoformat(body[name]["start_time"]),
-            datetime.fromisoformat(body[name]["end_time"]),
-        )
-        for request in sandbox.requests()
-        if request["stream"] == stream and name in (body := request["body"])
-    ]
-
-
 def checkpoints(run: Run, stream: str) -> Iterator[tuple[Any, frozenset[str]]]:
     """Yield each STATE of a run with the ids of a stream written before it."""
     written: set[str] = set()
