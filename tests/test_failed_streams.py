@@ -21,7 +21,6 @@ from tests.support.helpers import (
     only,
     status,
 )
-from tests.support.runs import SINCE
 
 FIRST, SECOND, *OTHERS = sorted(STREAMS)
 
@@ -29,7 +28,7 @@ FIRST, SECOND, *OTHERS = sorted(STREAMS)
 def test_a_failed_stream_does_not_affect_the_others(
     tap: RunTap, sandbox: Sandbox, config: Json
 ) -> None:
-    config |= {"start_date": SINCE, "max_retries": 1}
+    config["max_retries"] = 1
     before = tap(config).succeeded()
     sandbox.advance(8)
     sandbox.faults(
@@ -121,7 +120,6 @@ def test_a_key_is_noted_in_the_state_only_after_it_got_a_page(
     tap: RunTap, sandbox: Sandbox, config: Json
 ) -> None:
     """So after a mistyped key, the right one is no other."""
-    config |= {"start_date": SINCE}
     catalog = only("observations")
     first = tap(config, catalog=catalog).succeeded()
     sandbox.advance(8)

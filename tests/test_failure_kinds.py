@@ -17,10 +17,10 @@ from tap_leadintent.api.failures import EXCEPTIONS, RESPONSES
 from tap_leadintent.api.session import TooLargeError
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import Run, only, status
+from tests.support.helpers import Json, Run, last_page, only, status
 from tests.support.in_process import run_in_process
 
-Cause = dict[str, Any] | Exception
+Cause = Json | Exception
 """A fault of the sandbox, or what a request raises."""
 
 
@@ -55,8 +55,7 @@ ENDED, RETRIED_ENDED = "the first ends it", "the first ends it, retried"
 
 HTML = "<html>Please log in</html>"
 WAIT = {"headers": {"Retry-After": "0.01"}}
-PAGE: dict[str, Any] = {"data": [], "cursor": {"has_more": False}}
-AFTER_A_PAGE: dict[str, Any] = {"skip": 1}
+AFTER_A_PAGE: Json = {"skip": 1}
 
 STREAMS = ("custom_signals", "monitored_accounts", "signal_agents")
 """Streams without time ranges: other tests hold how those are cut."""
@@ -64,7 +63,7 @@ STREAMS = ("custom_signals", "monitored_accounts", "signal_agents")
 DECISIONS = {
     "200 html": Decision(status(200, body=HTML), RETRIED_TWICE),
     "200 incomplete": Decision(
-        status(200, body={**PAGE, "status": "failure"}), RETRIED_TWICE
+        status(200, body=last_page(status="failure")), RETRIED_TWICE
     ),
     "200 after a page": Decision(
         status(200, body="[]", **AFTER_A_PAGE), RETRIED_AND_LEFT
@@ -143,7 +142,7 @@ CONSUMERS = {"run": of_run, "loads": of_loads, "test": of_test}
 @pytest.mark.parametrize("kind", DECISIONS)
 def test_what_follows_from_a_failure(  # noqa: PLR0913, PLR0917 - fixtures
     sandbox: Sandbox,
-    config: dict[str, Any],
+    config: Json,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     kind: str,

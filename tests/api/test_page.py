@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tap_leadintent.api.page import IncompletePageError, Page, as_utf8
 from tap_leadintent.errors import StreamError
-from tests.support.helpers import Json
+from tests.support.helpers import Json, last_page
 
 
 def decode(text: str | bytes) -> tuple[Any, bool]:
@@ -152,8 +152,7 @@ def test_any_decoded_text_can_be_encoded(value: Any) -> None:
 
 
 def page_with(beside: Json) -> Page:
-    body = {"data": [{"id": "a"}], "cursor": {"has_more": False}, **beside}
-    return Page.of(json.dumps(body).encode())
+    return Page.of(json.dumps(last_page({"id": "a"}, **beside)).encode())
 
 
 @pytest.mark.parametrize(

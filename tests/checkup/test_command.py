@@ -16,7 +16,7 @@ from tap_leadintent.checkup.check import QUESTIONS
 from tap_leadintent.sandbox import Sandbox, running_sandbox
 from tests.support.helpers import API_KEY, STREAMS, Json, Run, RunTap, options, status
 from tests.support.pages import ROOT
-from tests.support.runs import CLOCK, SINCE
+from tests.support.runs import CLOCK
 
 Check = Callable[..., Run]
 
@@ -102,7 +102,6 @@ def test_the_estimate_is_within_a_factor_of_two(  # noqa: PLR0913, PLR0917
     shape: str,
 ) -> None:
     history(history=shape, sizes={"leads": 1900})
-    config |= {"start_date": SINCE}
     report = json.loads(check(config, "--json").stdout)
     sandbox.clear_requests()
     run = tap(config).succeeded()

@@ -114,7 +114,7 @@ def test_a_signal_does_not_wait_for_a_target_that_stopped_reading(
     sandbox: Sandbox, config: Json, tmp_path: Path
 ) -> None:
     fill(sandbox, leads=2000)
-    load = {**config, "start_date": SINCE, "end_date": CLOCK, "page_size": 10}
+    load = {**config, "end_date": CLOCK, "page_size": 10}
     process = TapProcess(tmp_path, load, catalog=LEADS)
     wait_for_a_full_pipe(process)
     torn = process.end(signal.SIGTERM)

@@ -19,6 +19,7 @@ from tests.support.helpers import (
     enter,
     entries,
     final_error,
+    last_page,
     leads_with,
     only,
     options,
@@ -187,16 +188,7 @@ GAVE_UP = {
         faults=[{"kind": "reset"}]
     ),
     'if this continues, ask the API\'s support: the API says that a page lacks records (… HTTP 200 OK: the field error says so: "shard 3")': Case(
-        faults=[
-            status(
-                200,
-                body={
-                    "data": [{"id": "a", "title": "b"}],
-                    "cursor": {"has_more": False},
-                    "error": {"message": "shard 3"},
-                },
-            )
-        ]
+        faults=[status(200, body=last_page({"id": "a"}, error={"message": "shard 3"}))]
     ),
     "try later: the API, or a gateway in front of it, is down or overloaded; if this continues, ask the API's support (… HTTP 500 …: … bytes of JSON with the fields data, cursor)": Case(
         faults=[{"kind": "page", "status": 500}]
@@ -237,16 +229,7 @@ OF_A_RUN = {
     ),
     "custom_signals: Ask the API's support whether records are missing: a query has brought 1 record of 120": warned(
         catalog=SIGNALS,
-        faults=[
-            status(
-                200,
-                body={
-                    "data": [{"id": "a"}],
-                    "cursor": {"has_more": False},
-                    "meta": {"total": 120},
-                },
-            )
-        ],
+        faults=[status(200, body=last_page({"id": "a"}, meta={"total": 120}))],
     ),
     "custom_signals: Unset its replication-method INCREMENTAL: the API has no time range for this stream, so it is read as FULL_TABLE": warned(
         catalog=incremental("custom_signals")

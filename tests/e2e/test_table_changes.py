@@ -29,7 +29,7 @@ class Table:
     """A table, and runs of the tap that load it."""
 
     def __init__(self, schema: Schema, config: Json, name: str) -> None:
-        self._config = {**config, "start_date": SINCE}
+        self._config = config
         self._began = 0.0
         self.schema = schema
         self.name = name

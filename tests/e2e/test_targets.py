@@ -38,7 +38,6 @@ def test_run_after_run_postgres_holds_what_the_api_holds(
 ) -> None:
     fill(sandbox, **SIZES)
     sandbox.insert("leads", *ODD_LEADS, found_at=SINCE)
-    config["start_date"] = SINCE
     state: Json | None = None
     seen = []
     for days in (0, 1, 10):

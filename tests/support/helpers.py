@@ -143,6 +143,11 @@ def status(code: int, **more: Any) -> Json:
     return {"kind": "status", "status": code, **more}
 
 
+def last_page(*records: Any, **beside: Any) -> Json:
+    """Return the last page of a query, with fields beside those of each page."""
+    return {"data": [*records], "cursor": {"has_more": False}, **beside}
+
+
 @dataclass(frozen=True)
 class Run:
     """A finished run of the tap."""
