@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 
 from tap_leadintent.checkup.columns import infer
 from tap_leadintent.sandbox import Sandbox
+from tests.support.arbitrary import nested
 from tests.support.columns import ARRAY, FLAG, NUMBER, OBJECT, TEXT, TIME
 from tests.support.helpers import (
     STREAMS,
@@ -73,14 +74,9 @@ def test_names_without_a_column(names: list[str]) -> None:
     assert infer([{"id": "1", **fine, **fields}], DECLARED).keys() == fine.keys()
 
 
-values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False)
-    | st.text(max_size=3) | st.sampled_from([NOON, LATER]),
-    lambda inner: (
-        st.lists(inner, max_size=2) | st.dictionaries(st.text(), inner, max_size=2)
-    ),
-    max_leaves=4,
-)  # fmt: skip
+texts = st.text(max_size=3) | st.sampled_from([NOON, LATER])
+numbers = st.integers() | st.floats(allow_nan=False)
+values = nested(st.none() | st.booleans() | numbers | texts, st.text(), most=2)
 fields = st.sampled_from(["a", "A", "b_at", "id", "record_key", "x" * 64]) | st.text()
 samples = st.lists(st.dictionaries(fields, values, max_size=5), max_size=6)
 

@@ -6,16 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tap_leadintent.records.exclusion import Exclusion
+from tests.support.arbitrary import nested
 from tests.support.helpers import Json
 
 names = st.sampled_from(["a", "b", "a.b", "b.a", "a.b.a", ""])
-values = st.recursive(
-    st.none() | st.integers(),
-    lambda inner: (
-        st.lists(inner, max_size=2) | st.dictionaries(names, inner, max_size=3)
-    ),
-    max_leaves=8,
-)
+values = nested(st.none() | st.integers(), names)
 
 
 def paths(value: object, *above: str) -> set[tuple[str, ...]]:
