@@ -11,14 +11,7 @@ import pytest
 import requests
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import (
-    API_KEY,
-    STREAMS,
-    TIMEOUT,
-    Json,
-    RunTap,
-    only,
-)
+from tests.support.helpers import API_KEY, STREAMS, TIMEOUT, Json, RunTap, only
 from tests.support.model import DAY, HOUR, Api, steady
 from tests.support.model_runs import CONFIG, run
 from tests.support.store import Store

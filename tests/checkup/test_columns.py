@@ -1,7 +1,6 @@
 """Typed columns for streams whose fields are not documented."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +13,7 @@ from tap_leadintent.checkup.columns import infer
 from tap_leadintent.sandbox import Sandbox
 from tests.support.arbitrary import nested
 from tests.support.columns import ARRAY, FLAG, NUMBER, OBJECT, TEXT, TIME
-from tests.support.helpers import (
-    STREAMS,
-    UNDOCUMENTED,
-    Json,
-    Run,
-    RunTap,
-    entries,
-    only,
-    status,
-)
-
-Columns = Callable[..., Run]
+from tests.support.helpers import UNDOCUMENTED, Json, RunTap, entries, only, status
 
 DECLARED = ("id", "observed_at", "record_key", "additional_properties")
 NOON, LATER = "2026-03-01T12:00:00Z", "2026-03-01T12:00:00.5+05:45"
@@ -97,9 +85,9 @@ def test_the_sample_fits_its_columns_in_any_order(
 
 
 def test_meltanos_extra_keeps_what_is_set(
-    columns: Columns, sandbox: Sandbox, config: Json, monkeypatch: pytest.MonkeyPatch
+    columns: RunTap, sandbox: Sandbox, config: Json, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sandbox.configure(api_key=config["api_key"], sizes=dict.fromkeys(STREAMS, 250))
+    sandbox.configure(api_key=config["api_key"], sizes=dict.fromkeys(UNDOCUMENTED, 250))
     before = {"observations": {"confidence": TEXT}, "leads": {"mood": TEXT}}
     monkeypatch.setenv("TAP_LEADINTENT__SCHEMA", json.dumps(before))
     excluded = {"monitored_leads": ["email"]}
@@ -117,7 +105,7 @@ def test_meltanos_extra_keeps_what_is_set(
 
 
 def test_a_catalog_with_the_columns_is_obeyed(
-    columns: Columns, tap: RunTap, sandbox: Sandbox, config: Json, tmp_path: Path
+    columns: RunTap, tap: RunTap, sandbox: Sandbox, config: Json, tmp_path: Path
 ) -> None:
     """Also a catalog that is given, whose columns keep their types."""
     path = tmp_path / "before.json"
@@ -135,7 +123,7 @@ def test_a_catalog_with_the_columns_is_obeyed(
 
 
 def test_a_catalog_without_columns_gets_them(
-    columns: Columns, config: Json, tmp_path: Path
+    columns: RunTap, config: Json, tmp_path: Path
 ) -> None:
     path = tmp_path / "before.json"
     names = ["custom_signals", "loads"]
@@ -147,7 +135,7 @@ def test_a_catalog_without_columns_gets_them(
 
 
 def test_records_of_a_file_need_no_key_and_no_request(
-    columns: Columns, sandbox: Sandbox, tmp_path: Path
+    columns: RunTap, sandbox: Sandbox, tmp_path: Path
 ) -> None:
     path = tmp_path / "records.jsonl"
     path.write_text('{"id": "a", "n": 1}\n{"id": "b", "n": 2}\n', encoding="utf-8")
@@ -162,7 +150,7 @@ def test_records_of_a_file_need_no_key_and_no_request(
 
 
 def test_streams_that_cannot_be_read_are_left_out(
-    columns: Columns, sandbox: Sandbox, config: Json, caplog: pytest.LogCaptureFixture
+    columns: RunTap, sandbox: Sandbox, config: Json, caplog: pytest.LogCaptureFixture
 ) -> None:
     sandbox.faults(status(403, stream="observations"))
     run = columns(config).succeeded()

@@ -156,11 +156,9 @@ def test_records_that_cannot_be_read(
 
 def test_ctrl_c_ends_it_with_what_it_knows(tmp_path: Path) -> None:
     with running_sandbox("--api-key", API_KEY, "--latency", "0.05") as sandbox:
-        arguments = options(
-            tmp_path, config={"base_url": sandbox.url, "api_key": API_KEY}
-        )
+        config = {"base_url": sandbox.url, "api_key": API_KEY}
         code = "from tap_leadintent.checkup.cli import main; main()"
-        command = [sys.executable, "-c", code, *arguments]
+        command = [sys.executable, "-c", code, *options(tmp_path, config=config)]
         with Popen(  # noqa: S603
             command, stdout=PIPE, stderr=PIPE, text=True
         ) as process:

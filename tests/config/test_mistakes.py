@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import requests_mock
 from click.testing import Result
 
 from tap_leadintent.sandbox import Sandbox
@@ -150,6 +151,23 @@ MISTAKES: list[tuple[str, Any, str]] = [
         )
     ),
 ]
+
+
+@pytest.fixture
+def refused(
+    cli: Callable[..., Result], requests_mock: requests_mock.Mocker
+) -> Callable[..., list[str]]:
+    """Enter the tap with changes to valid settings; give what it says of them.
+
+    It refuses to begin, and sends no request.
+    """
+
+    def enter(change: Json, *arguments: str) -> list[str]:
+        messages = refusal(cli({**VALID, **change}, *arguments))
+        assert not requests_mock.called
+        return messages
+
+    return enter
 
 
 @pytest.mark.parametrize(("setting", "value", "line"), MISTAKES, ids=str)

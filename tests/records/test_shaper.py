@@ -8,9 +8,10 @@ from singer_sdk.helpers.conform import TypeConformanceLevel
 from singer_sdk.singerlib import SelectionMask
 
 from tap_leadintent.findings import Findings
-from tap_leadintent.records.shaper import RecordShaper, describe_left_out
+from tap_leadintent.records.shaper import describe_left_out
+from tests.support.columns import TEXT
 from tests.support.helpers import STREAMS, Json, declared_stream
-from tests.support.shaping import FINDINGS, shape, shaper
+from tests.support.shaping import shape, shaper
 
 # Columns
 
@@ -67,15 +68,9 @@ def test_the_end_of_its_window_stands_in_each_record_of_a_page() -> None:
 
 
 def test_a_catalog_without_additional_properties() -> None:
-    stream = declared_stream("custom_signals")
-    shaped = RecordShaper(
-        columns={"record_key": stream.schema["properties"]["record_key"]},
-        key_properties=["record_key"],
-        computed_columns=stream.computed_columns,
-        mask=SelectionMask(),
-        findings=FINDINGS,
-    ).shape([{"id": "1", "name": "x"}])
-    assert shaped == [{"record_key": "1"}]
+    columns = {"record_key": TEXT}
+    shaped = shape("custom_signals", {"id": "1", "name": "x"}, columns=columns)
+    assert shaped == {"record_key": "1"}
 
 
 def test_each_record_of_a_page_is_shaped_as_if_it_were_alone() -> None:

@@ -89,10 +89,9 @@ def entries(catalog: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {entry["tap_stream_id"]: entry for entry in catalog["streams"]}
 
 
-def select(
-    catalog: dict[str, Any], stream: str, *breadcrumb: str, selected: bool
-) -> None:
-    """Select or deselect a stream or one of its fields."""
+def select(catalog: Json, stream: str, *names: str, selected: bool) -> None:
+    """Select or deselect a stream, or a field, named from the outside in."""
+    breadcrumb = tuple(part for name in names for part in ("properties", name))
     metadata = entries(catalog)[stream]["metadata"]
     for item in metadata:
         if tuple(item["breadcrumb"]) == breadcrumb:

@@ -44,6 +44,13 @@ def seconds_of(text: str) -> float:
     return datetime.fromisoformat(text).timestamp() - EPOCH
 
 
+def range_of(body: Json) -> tuple[str, float, float]:
+    """Return the range that a request asks for: its name, which may be "", and ends."""
+    name = next((name for name in RANGES if name in body), "")
+    start, end = map(seconds_of, body[name].values()) if name else EVER
+    return name, start, end
+
+
 @dataclass(frozen=True)
 class Version:
     """What the API shows of a lead from an instant on."""
@@ -129,9 +136,7 @@ class Api:
 
     def respond(self, body: Json) -> tuple[int, Json]:
         """Return the status and the content of a response to a request, as of now."""
-        name = next((name for name in RANGES if name in body), "")
-        asked = body.get(name, {})
-        start, end = map(seconds_of, asked.values()) if name else EVER
+        name, start, end = range_of(body)
         if status := self._refusal(body, start, end):
             return status, {"error": "refused"}
         rows = sorted(self._rows(name, start, end, body), reverse=self.newest_first)
