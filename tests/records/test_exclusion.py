@@ -2,7 +2,7 @@
 
 from copy import deepcopy
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tap_leadintent.records.exclusion import Exclusion
@@ -29,6 +29,7 @@ def schema_of(value: object) -> Json:
     return {}
 
 
+@example({"a": [{"b": 1, "c": 2}]}, {"a.b"})
 @given(st.dictionaries(names, values, max_size=4), st.sets(names | st.just("a.b.c")))
 def test_only_the_excluded_fields_are_removed(record: Json, excluded: set[str]) -> None:
     exclusion, before = Exclusion(excluded), deepcopy(record)
