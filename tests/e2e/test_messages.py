@@ -188,7 +188,12 @@ GAVE_UP = {
         faults=[{"kind": "reset"}]
     ),
     'if this continues, ask the API\'s support: the API says that a page lacks records (… HTTP 200 OK: the field error says so: "shard 3")': Case(
-        faults=[status(200, body=last_page({"id": "a"}, error={"message": "shard 3"}))]
+        faults=[
+            status(
+                200,
+                body=last_page({"id": "a", "title": "b"}, error={"message": "shard 3"}),
+            )
+        ]
     ),
     "try later: the API, or a gateway in front of it, is down or overloaded; if this continues, ask the API's support (… HTTP 500 …: … bytes of JSON with the fields data, cursor)": Case(
         faults=[{"kind": "page", "status": 500}]
