@@ -17,10 +17,10 @@ from tap_leadintent.api.failures import EXCEPTIONS, RESPONSES
 from tap_leadintent.api.session import TooLargeError
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import HurriedTap, Run, only, status
+from tests.support.helpers import Json, Run, last_page, only, status
 from tests.support.in_process import run_in_process
 
-Cause = dict[str, Any] | Exception
+Cause = Json | Exception
 """A fault of the sandbox, or what a request raises."""
 
 
@@ -55,8 +55,7 @@ ENDED, RETRIED_ENDED = "the first ends it", "the first ends it, retried"
 
 HTML = "<html>Please log in</html>"
 WAIT = {"headers": {"Retry-After": "0.01"}}
-PAGE: dict[str, Any] = {"data": [], "cursor": {"has_more": False}}
-AFTER_A_PAGE: dict[str, Any] = {"skip": 1}
+AFTER_A_PAGE: Json = {"skip": 1}
 
 STREAMS = ("custom_signals", "monitored_accounts", "signal_agents")
 """Streams without time ranges: other tests hold how those are cut."""
@@ -64,7 +63,7 @@ STREAMS = ("custom_signals", "monitored_accounts", "signal_agents")
 DECISIONS = {
     "200 html": Decision(status(200, body=HTML), RETRIED_TWICE),
     "200 incomplete": Decision(
-        status(200, body={**PAGE, "status": "failure"}), RETRIED_TWICE
+        status(200, body=last_page(status="failure")), RETRIED_TWICE
     ),
     "200 after a page": Decision(
         status(200, body="[]", **AFTER_A_PAGE), RETRIED_AND_LEFT
@@ -72,9 +71,7 @@ DECISIONS = {
     "200 cut": Decision({"kind": "truncate"}, RETRIED_TWICE),
     "200": Decision(status(200, body="[]"), RETRIED_TWICE),
     "400 filters": Decision(
-        status(400),
-        TWICE,
-        filters={name: {"statuses": ["a"]} for name in STREAMS},
+        status(400), TWICE, filters={name: {"statuses": ["a"]} for name in STREAMS}
     ),
     "400": Decision(status(400), TWICE),
     "401 after a page": Decision(status(401, **AFTER_A_PAGE), LEFT),
@@ -145,7 +142,7 @@ CONSUMERS = {"run": of_run, "loads": of_loads, "test": of_test}
 @pytest.mark.parametrize("kind", DECISIONS)
 def test_what_follows_from_a_failure(  # noqa: PLR0913, PLR0917 - fixtures
     sandbox: Sandbox,
-    config: dict[str, Any],
+    config: Json,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     kind: str,
@@ -166,5 +163,5 @@ def test_what_follows_from_a_failure(  # noqa: PLR0913, PLR0917 - fixtures
     config |= {"max_retries": 1, "load_receipts": True}
     config["filters"] = decision.filters
     catalog = only(*STREAMS, "loads", of=TapLeadIntent(config=config).catalog_dict)
-    enter = partial(run_in_process, tmp_path, config, catalog=catalog, tap=HurriedTap)
+    enter = partial(run_in_process, tmp_path, config, catalog=catalog)
     assert CONSUMERS[consumer](enter, sent) == getattr(decision, consumer)

@@ -5,85 +5,80 @@ from typing import Any
 import pytest
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import API_KEY, RunTap, leads_with, only
+from tests.support.helpers import API_KEY, Json, Run, RunTap, leads_with, only
 from tests.support.runs import CLOCK, SINCE, after_since
 
 LEADS = only("leads")
 FULL = leads_with(replication_method="FULL_TABLE")
 
 
-def ids(sandbox: Sandbox) -> set[str]:
-    return {record["id"] for record in sandbox.records("leads")}
+def ids(source: Sandbox | Run) -> set[str]:
+    return {record["id"] for record in source.records("leads")}
 
 
 def restart(sandbox: Sandbox, **options: Any) -> None:
     sandbox.configure(api_key=API_KEY, **options)
 
 
-def loaded(run: Any) -> set[str]:
-    return {record["id"] for record in run.records("leads")}
-
-
 def test_a_range_that_is_cut_to_a_month_loses_nothing(
-    sandbox: Sandbox, config: dict[str, Any], tap: RunTap
+    sandbox: Sandbox, config: Json, tap: RunTap
 ) -> None:
     since = "2023-01-01"
     restart(sandbox, sizes={"leads": 40}, since=f"{since}T00:00:00Z", clock=CLOCK)
     sandbox.faults({"kind": "cut_range", "days": 30})
     run = tap({**config, "start_date": since}, catalog=LEADS).succeeded()
-    assert loaded(run) == ids(sandbox)
+    assert ids(run) == ids(sandbox)
     short = tap({**config, "start_date": since, "window_days": 99}, catalog=LEADS)
-    assert loaded(short) < ids(sandbox), "a longer window can be set"
+    assert ids(short) < ids(sandbox), "a longer window can be set"
 
 
 @pytest.mark.parametrize("history", ["uniform", "bursts"])
 @pytest.mark.parametrize("cap", [300, 500, 1000])
 def test_a_query_that_ends_early_is_read_in_parts(
-    sandbox: Sandbox, config: dict[str, Any], tap: RunTap, history: str, cap: int
+    sandbox: Sandbox, config: Json, tap: RunTap, history: str, cap: int
 ) -> None:
     restart(sandbox, sizes={"leads": 2600}, history=history, since=SINCE)
     sandbox.faults({"kind": "cap", "records": cap})
-    run = tap({**config, "start_date": SINCE}, catalog=LEADS).succeeded()
-    assert loaded(run) == ids(sandbox)
+    run = tap(config, catalog=LEADS).succeeded()
+    assert ids(run) == ids(sandbox)
     assert "as full as the others" not in run.stderr
 
 
 @pytest.mark.parametrize("cap", [200, 300, 400])
 def test_a_scheduled_query_that_ends_early_is_read_in_parts(
-    sandbox: Sandbox, config: dict[str, Any], tap: RunTap, cap: int
+    sandbox: Sandbox, config: Json, tap: RunTap, cap: int
 ) -> None:
     restart(sandbox, sizes={"leads": 1500}, since=after_since(364))
-    config = {**config, "start_date": SINCE}
     first = tap({**config, "end_date": after_since(364)}, catalog=LEADS).succeeded()
     state = first.state
     coverage = state["bookmarks"]["leads"]["coverage"]
     coverage.append({**coverage[0], "range": "latest_signal"})
     sandbox.faults({"kind": "cap", "records": cap})
-    assert loaded(tap(config, catalog=LEADS, state=state)) == ids(sandbox)
+    assert ids(tap(config, catalog=LEADS, state=state)) == ids(sandbox)
 
 
 def test_a_capped_list_is_warned_of(
-    sandbox: Sandbox, config: dict[str, Any], tap: RunTap
+    sandbox: Sandbox, config: Json, tap: RunTap
 ) -> None:
     restart(sandbox, sizes={"leads": 450}, since=SINCE)
     sandbox.faults({"kind": "cap", "records": 300})
     run = tap(config, catalog=FULL).succeeded()
-    assert len(loaded(run)) == 300
+    assert len(ids(run)) == 300
     assert run.stderr.count("A query ended after 300 records with a page as full") == 1
 
 
 def test_a_lead_in_two_sheets_gives_one_warning(
-    sandbox: Sandbox, config: dict[str, Any], tap: RunTap
+    sandbox: Sandbox, config: Json, tap: RunTap
 ) -> None:
     restart(sandbox, sizes={"leads": 250}, since=SINCE)
     sandbox.faults({"kind": "two_sheets"})
-    run = tap({**config, "start_date": SINCE}, catalog=LEADS).succeeded()
+    run = tap(config, catalog=LEADS).succeeded()
     assert run.stderr.count("came several times on one page") == 1
     assert "the records differ in sheet;" in run.stderr
 
 
 def test_a_chain_that_turns_in_a_circle_fails(
-    sandbox: Sandbox, config: dict[str, Any], tap: RunTap
+    sandbox: Sandbox, config: Json, tap: RunTap
 ) -> None:
     restart(sandbox, sizes={"leads": 500}, since=SINCE)
     sandbox.faults({"kind": "circle"})

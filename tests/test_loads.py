@@ -1,20 +1,18 @@
 """What the stream `loads` says about the fields of a run."""
 
-from typing import Any
-
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import RunTap, only
+from tests.support.helpers import Json, RunTap, only
 
 KINDS = ("new", "absent", "contradicting")
 
 
 def test_fields_that_came_went_or_changed_their_type_are_named(
-    sandbox: Sandbox, config: dict[str, Any], tap: RunTap
+    sandbox: Sandbox, config: Json, tap: RunTap
 ) -> None:
     config = {**config, "load_receipts": True, "lookback_days": 0}
     with_loads = TapLeadIntent(config=config).catalog_dict
-    state: dict[str, Any] | None = None
+    state: Json | None = None
     found = []
     (complete, *_) = tap(config, catalog=only("leads")).records("leads")
     del complete["signal_observed_at"], complete["additional_properties"]

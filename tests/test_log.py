@@ -2,7 +2,6 @@
 
 import json
 import logging
-from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -12,16 +11,7 @@ import pytest
 import requests
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import (
-    API_KEY,
-    STREAMS,
-    TIMEOUT,
-    HurriedTap,
-    Json,
-    Run,
-    RunTap,
-    only,
-)
+from tests.support.helpers import API_KEY, STREAMS, TIMEOUT, Json, RunTap, only
 from tests.support.model import DAY, HOUR, Api, steady
 from tests.support.model_runs import CONFIG, run
 from tests.support.store import Store
@@ -57,8 +47,8 @@ class Unprintable:
     "arguments", [(API_KEY,), (API_KEY, 2, 3), (Unprintable(), 2)], ids=["1", "3", "2"]
 )
 def test_a_malformed_log_call_of_a_library_ends_nothing(
-    tap: Callable[..., Run],
-    config: dict[str, Any],
+    tap: RunTap,
+    config: Json,
     monkeypatch: pytest.MonkeyPatch,
     arguments: tuple[object, ...],
 ) -> None:
@@ -76,8 +66,8 @@ def test_a_malformed_log_call_of_a_library_ends_nothing(
 
 @pytest.mark.parametrize(("level", "shows"), [("debug", True), ("info", False)])
 def test_the_console_shows_metrics_at_debug_alone(
-    tap: Callable[..., Run],
-    config: dict[str, Any],
+    tap: RunTap,
+    config: Json,
     monkeypatch: pytest.MonkeyPatch,
     *,
     level: str,
@@ -112,9 +102,9 @@ def test_meltanos_log_as_text_has_no_metrics(  # noqa: PLR0913, PLR0917 - fixtur
 
 @pytest.mark.parametrize("level", ["INFO", "DEBUG"])
 def test_a_log_configuration_gets_metrics_and_figures_as_fields(  # noqa: PLR0913, PLR0917 - fixtures
-    tap: Callable[..., Run],
+    tap: RunTap,
     sandbox: Sandbox,
-    config: dict[str, Any],
+    config: Json,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     level: str,
@@ -137,7 +127,7 @@ def test_a_log_configuration_gets_metrics_and_figures_as_fields(  # noqa: PLR091
     )
     streams = ("custom_signals", "leads", "observations")
     config["concurrency"] = 1
-    run = tap(config, catalog=only(*streams), tap=HurriedTap)
+    run = tap(config, catalog=only(*streams))
     log = run.stderr.splitlines()
     lines = [json.loads(line) for line in log]
     named = [line["stream_name"] for line in lines if line["stream_name"]]

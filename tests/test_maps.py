@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import Json, RunTap, entries, only, select
+from tests.support.batching import deselecting
+from tests.support.helpers import Json, RunTap, entries, only
 
 SECRET = "Ada Lovelace"  # noqa: S105 - what a user wants kept out
 FLAT = {"flattening_enabled": True, "flattening_max_depth": 1}
@@ -123,9 +124,7 @@ def test_additional_properties_that_are_mapped_away_stay_away(
 
 
 def test_what_is_deselected_is_not_flattened(load: Callable[..., Any]) -> None:
-    catalog = only("leads")
-    name = ("properties", "company", "properties", "name")
-    select(catalog, "leads", *name, selected=False)
+    catalog = deselecting("company", "name")
     for row in load({}, catalog, **FLAT)["leads"].values():
         assert "company__name" not in row | row["additional_properties"]
         assert row["additional_properties"]["company__industry"] == "kept"

@@ -1,7 +1,5 @@
 """The API's contract: the document, and what it says of each field."""
 
-from typing import Any
-
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -12,7 +10,7 @@ from tests.support.contract import (
     resolve,
     response_schema,
 )
-from tests.support.helpers import STREAMS, declared_stream
+from tests.support.helpers import STREAMS, Json, declared_stream
 
 RECORDS = {n: response_schema(n)["properties"]["data"]["items"] for n in STREAMS}
 ALL_SCHEMAS = {
@@ -23,7 +21,7 @@ ALL_SCHEMAS = {
 
 
 @pytest.mark.parametrize("schema", ALL_SCHEMAS.values(), ids=ALL_SCHEMAS)
-def test_every_field_is_described(schema: dict[str, Any]) -> None:
+def test_every_field_is_described(schema: Json) -> None:
     Draft202012Validator.check_schema(schema)
     assert schema["description"]
     for name, value in properties(schema):

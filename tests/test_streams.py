@@ -1,27 +1,24 @@
 """The streams as a catalog shows them."""
 
 import json
-from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
-from tests.support.helpers import STREAMS, declared_tap, entries
+from tests.support.helpers import STREAMS, Json, declared_tap, entries
 
 
 @pytest.fixture(scope="module")
-def catalog() -> dict[str, Any]:
+def catalog() -> Json:
     return entries(json.loads(declared_tap().catalog_json_text))
 
 
-def test_each_endpoint_of_openapi_json_has_a_class(catalog: dict[str, Any]) -> None:
+def test_each_endpoint_of_openapi_json_has_a_class(catalog: Json) -> None:
     assert catalog.keys() == {*STREAMS}
 
 
 @pytest.mark.parametrize("name", STREAMS)
-def test_catalog_entry(
-    catalog: dict[str, Any], name: str, snapshot: SnapshotAssertion
-) -> None:
+def test_catalog_entry(catalog: Json, name: str, snapshot: SnapshotAssertion) -> None:
     """A change here changes tables: see the diff, then `--snapshot-update`."""
     assert catalog[name] == snapshot(extension_class=JSONSnapshotExtension)

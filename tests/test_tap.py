@@ -1,9 +1,7 @@
 """The tap as a whole, against the sandbox."""
 
-from collections.abc import Callable
 from decimal import Decimal
 from itertools import chain
-from typing import Any
 
 import pytest
 import requests_mock
@@ -11,14 +9,7 @@ from singer_sdk.testing import TapTestRunner, get_tap_test_class
 
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import (
-    API_KEY,
-    STREAMS,
-    VALID,
-    Run,
-    entries,
-    only,
-)
+from tests.support.helpers import API_KEY, STREAMS, VALID, Json, RunTap, entries, only
 from tests.support.runs import SINCE
 
 _Suite = get_tap_test_class(
@@ -43,7 +34,7 @@ class TestSingerSDK(_Suite):  # type: ignore[misc, valid-type] # created at run 
 
 
 def test_every_record_of_every_stream_is_read_under_a_key_of_its_own(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+    tap: RunTap, sandbox: Sandbox, config: Json
 ) -> None:
     sandbox.configure(api_key=API_KEY, sizes=dict.fromkeys(STREAMS, 150))
     run = tap(config).succeeded()
@@ -59,7 +50,7 @@ def test_every_record_of_every_stream_is_read_under_a_key_of_its_own(
 
 
 def test_a_column_that_the_catalog_adds_is_filled_where_its_schema_allows(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+    tap: RunTap, sandbox: Sandbox, config: Json
 ) -> None:
     catalog = only("custom_signals")
     columns = entries(catalog)["custom_signals"]["schema"]["properties"]
@@ -74,9 +65,7 @@ def test_a_column_that_the_catalog_adds_is_filled_where_its_schema_allows(
     assert column["multipleOf"] == Decimal("0.01")
 
 
-def test_the_address_may_have_an_ipv6_host(
-    requests_mock: requests_mock.Mocker,
-) -> None:
+def test_the_address_may_have_an_ipv6_host(requests_mock: requests_mock.Mocker) -> None:
     page = {"data": [], "cursor": {"has_more": False}}
     requests_mock.post("http://[::1]:8000/v1/monitor/custom-signals", json=page)
     config = {**VALID, "base_url": "http://[::1]:8000/"}

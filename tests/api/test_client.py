@@ -71,9 +71,7 @@ def test_temporary_failures_are_retried(
 
 
 def test_retries_are_counted_for_each_request(
-    requests_mock: requests_mock.Mocker,
-    caplog: pytest.LogCaptureFixture,
-    tap: Tap,
+    requests_mock: requests_mock.Mocker, caplog: pytest.LogCaptureFixture, tap: Tap
 ) -> None:
     down: Json = {"status_code": 500, "text": "out of order"}
     requests_mock.post(AGENTS, [*[down] * 3, {"json": MORE}, down])

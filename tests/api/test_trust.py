@@ -2,14 +2,14 @@
 
 import ssl
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from socket import socket
 
 import pytest
 
 from tap_leadintent.api.session import new_session
-from tests.support.helpers import API_KEY, VALID, Run, only
+from tests.support.helpers import API_KEY, VALID, RunTap, only
 from tests.support.servers import PAGE, listening, read_request, response, serving
 
 CATALOG = only("custom_signals")
@@ -20,7 +20,7 @@ def test_a_file_without_certificates_is_an_error_before_the_first_request(
     monkeypatch: pytest.MonkeyPatch,
     certificate: Path,
     tmp_path: Path,
-    tap: Callable[..., Run],
+    tap: RunTap,
     content: str,
 ) -> None:
     path = tmp_path / "certificates"
@@ -67,9 +67,7 @@ def proxied(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         yield seen
 
 
-def test_http_does_not_use_the_proxy(
-    tap: Callable[..., Run], proxied: list[str]
-) -> None:
+def test_http_does_not_use_the_proxy(tap: RunTap, proxied: list[str]) -> None:
     """A proxy would read the key, and this machine needs none to reach itself."""
     with listening(serving(response())) as (host, port):
         config = {**VALID, "base_url": f"HTTP://{host}:{port}"}
@@ -78,14 +76,14 @@ def test_http_does_not_use_the_proxy(
     assert proxied == []
 
 
-def test_a_redirect_is_not_even_read(tap: Callable[..., Run]) -> None:
+def test_a_redirect_is_not_even_read(tap: RunTap) -> None:
     redirect = response(b"", "Location: http://[", status="307 Elsewhere")
     with listening(serving(redirect)) as (host, port):
         config = {**VALID, "base_url": f"http://{host}:{port}"}
         assert "redirects to http://[, perhaps for a login" in tap(config).failed()
 
 
-def test_response_headers_are_not_logged(tap: Callable[..., Run]) -> None:
+def test_response_headers_are_not_logged(tap: RunTap) -> None:
     encoded = b64encode(API_KEY.encode()).decode()
     content = response(PAGE, f"Set-Cookie: a={encoded}", f"no {encoded}")
     with listening(serving(content)) as (host, port):
@@ -98,7 +96,7 @@ def test_response_headers_are_not_logged(tap: Callable[..., Run]) -> None:
 
 @pytest.mark.parametrize("past", ["", "127.0.0.1"])
 def test_https_uses_the_proxy_unless_no_proxy_names_the_host(
-    tap: Callable[..., Run],
+    tap: RunTap,
     proxied: list[str],
     certificate: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -35,7 +35,7 @@ def settings(
 ) -> Json:
     monkeypatch.setattr(TapLeadIntent, "limits", Limits(longest_backoff=0.001))
     history(sizes=SIZES)
-    return {**config, "start_date": SINCE, "max_retries": 1}
+    return {**config, "max_retries": 1}
 
 
 @pytest.fixture

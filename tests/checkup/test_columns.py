@@ -1,7 +1,6 @@
 """Typed columns for streams whose fields are not documented."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,20 +11,9 @@ from jsonschema import Draft202012Validator
 
 from tap_leadintent.checkup.columns import infer
 from tap_leadintent.sandbox import Sandbox
+from tests.support.arbitrary import nested
 from tests.support.columns import ARRAY, FLAG, NUMBER, OBJECT, TEXT, TIME
-from tests.support.helpers import (
-    STREAMS,
-    UNDOCUMENTED,
-    Json,
-    Run,
-    RunTap,
-    entries,
-    only,
-    status,
-)
-from tests.support.runs import SINCE
-
-Columns = Callable[..., Run]
+from tests.support.helpers import UNDOCUMENTED, Json, RunTap, entries, only, status
 
 DECLARED = ("id", "observed_at", "record_key", "additional_properties")
 NOON, LATER = "2026-03-01T12:00:00Z", "2026-03-01T12:00:00.5+05:45"
@@ -74,14 +62,9 @@ def test_names_without_a_column(names: list[str]) -> None:
     assert infer([{"id": "1", **fine, **fields}], DECLARED).keys() == fine.keys()
 
 
-values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False)
-    | st.text(max_size=3) | st.sampled_from([NOON, LATER]),
-    lambda inner: (
-        st.lists(inner, max_size=2) | st.dictionaries(st.text(), inner, max_size=2)
-    ),
-    max_leaves=4,
-)  # fmt: skip
+texts = st.text(max_size=3) | st.sampled_from([NOON, LATER])
+numbers = st.integers() | st.floats(allow_nan=False)
+values = nested(st.none() | st.booleans() | numbers | texts, st.text(), most=2)
 fields = st.sampled_from(["a", "A", "b_at", "id", "record_key", "x" * 64]) | st.text()
 samples = st.lists(st.dictionaries(fields, values, max_size=5), max_size=6)
 
@@ -102,12 +85,9 @@ def test_the_sample_fits_its_columns_in_any_order(
 
 
 def test_meltanos_extra_keeps_what_is_set(
-    columns: Columns,
-    sandbox: Sandbox,
-    config: Json,
-    monkeypatch: pytest.MonkeyPatch,
+    columns: RunTap, sandbox: Sandbox, config: Json, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sandbox.configure(api_key=config["api_key"], sizes=dict.fromkeys(STREAMS, 250))
+    sandbox.configure(api_key=config["api_key"], sizes=dict.fromkeys(UNDOCUMENTED, 250))
     before = {"observations": {"confidence": TEXT}, "leads": {"mood": TEXT}}
     monkeypatch.setenv("TAP_LEADINTENT__SCHEMA", json.dumps(before))
     excluded = {"monitored_leads": ["email"]}
@@ -125,7 +105,7 @@ def test_meltanos_extra_keeps_what_is_set(
 
 
 def test_a_catalog_with_the_columns_is_obeyed(
-    columns: Columns, tap: RunTap, sandbox: Sandbox, config: Json, tmp_path: Path
+    columns: RunTap, tap: RunTap, sandbox: Sandbox, config: Json, tmp_path: Path
 ) -> None:
     """Also a catalog that is given, whose columns keep their types."""
     path = tmp_path / "before.json"
@@ -137,17 +117,13 @@ def test_a_catalog_with_the_columns_is_obeyed(
     made = json.loads(columns(config, "--catalog").succeeded().stdout)
     names = {r["id"]: r["name"] for r in sandbox.records("custom_signals")}
     for each in (given, only("custom_signals", of=made)):
-        records = (
-            tap({**config, "start_date": SINCE}, catalog=each)
-            .succeeded()
-            .records("custom_signals")
-        )
+        records = tap(config, catalog=each).succeeded().records("custom_signals")
         assert {record["id"]: record["name"] for record in records} == names
         assert all("name" not in (r["additional_properties"] or {}) for r in records)
 
 
 def test_a_catalog_without_columns_gets_them(
-    columns: Columns, config: Json, tmp_path: Path
+    columns: RunTap, config: Json, tmp_path: Path
 ) -> None:
     path = tmp_path / "before.json"
     names = ["custom_signals", "loads"]
@@ -159,7 +135,7 @@ def test_a_catalog_without_columns_gets_them(
 
 
 def test_records_of_a_file_need_no_key_and_no_request(
-    columns: Columns, sandbox: Sandbox, tmp_path: Path
+    columns: RunTap, sandbox: Sandbox, tmp_path: Path
 ) -> None:
     path = tmp_path / "records.jsonl"
     path.write_text('{"id": "a", "n": 1}\n{"id": "b", "n": 2}\n', encoding="utf-8")
@@ -174,10 +150,7 @@ def test_records_of_a_file_need_no_key_and_no_request(
 
 
 def test_streams_that_cannot_be_read_are_left_out(
-    columns: Columns,
-    sandbox: Sandbox,
-    config: Json,
-    caplog: pytest.LogCaptureFixture,
+    columns: RunTap, sandbox: Sandbox, config: Json, caplog: pytest.LogCaptureFixture
 ) -> None:
     sandbox.faults(status(403, stream="observations"))
     run = columns(config).succeeded()

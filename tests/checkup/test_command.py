@@ -16,7 +16,7 @@ from tap_leadintent.checkup.check import QUESTIONS
 from tap_leadintent.sandbox import Sandbox, running_sandbox
 from tests.support.helpers import API_KEY, STREAMS, Json, Run, RunTap, options, status
 from tests.support.pages import ROOT
-from tests.support.runs import CLOCK, SINCE
+from tests.support.runs import CLOCK
 
 Check = Callable[..., Run]
 
@@ -102,7 +102,6 @@ def test_the_estimate_is_within_a_factor_of_two(  # noqa: PLR0913, PLR0917
     shape: str,
 ) -> None:
     history(history=shape, sizes={"leads": 1900})
-    config |= {"start_date": SINCE}
     report = json.loads(check(config, "--json").stdout)
     sandbox.clear_requests()
     run = tap(config).succeeded()
@@ -157,11 +156,9 @@ def test_records_that_cannot_be_read(
 
 def test_ctrl_c_ends_it_with_what_it_knows(tmp_path: Path) -> None:
     with running_sandbox("--api-key", API_KEY, "--latency", "0.05") as sandbox:
-        arguments = options(
-            tmp_path, config={"base_url": sandbox.url, "api_key": API_KEY}
-        )
+        config = {"base_url": sandbox.url, "api_key": API_KEY}
         code = "from tap_leadintent.checkup.cli import main; main()"
-        command = [sys.executable, "-c", code, *arguments]
+        command = [sys.executable, "-c", code, *options(tmp_path, config=config)]
         with Popen(  # noqa: S603
             command, stdout=PIPE, stderr=PIPE, text=True
         ) as process:

@@ -57,11 +57,7 @@ MISTAKES: list[tuple[str, str, str]] = [
     ("USER_AGENT", "\udcff", r"user_agent: '\udcff' is not ASCII"),
     ("END_DATE", "null", "end_date: 'null' is not a date or date-time, such as "),
     ("API_KEY", f"{API_KEY}\n", "api_key: has white space or "),
-    (
-        "API_KEY",
-        "",
-        "api_key: is not set; meltano config set ",
-    ),
+    ("API_KEY", "", "api_key: is not set; meltano config set "),
 ]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import requests_mock
 from click.testing import Result
 
 from tap_leadintent.sandbox import Sandbox
@@ -108,11 +109,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
         {"leads": {"sheet_id": ["s"]}},
         ".leads.sheet_id: there is no such request field; did you mean sheet_ids?",
     ),
-    (
-        "filters",
-        {"leads": {"sheet_ids": [1]}},
-        ".leads.sheet_ids.0: 1 is not a text",
-    ),
+    ("filters", {"leads": {"sheet_ids": [1]}}, ".leads.sheet_ids.0: 1 is not a text"),
     ("exclude_fields", {"lead": []}, ".lead: there is no such stream; did you mean "),
     *(
         ("exclude_fields", {"leads": [name]}, f".leads.{name}: {NO_FIELD}{meant}?")
@@ -141,10 +138,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
             ),
             ({"batch_size": 0}, ".batch_size: 0 is too small; the least is 1"),
             ({"batchsize": 1}, ".batchsize: there is no such setting; did you mean "),
-            (
-                {"format": "jsonl"},
-                ".format: there is no such setting",
-            ),
+            ({"format": "jsonl"}, ".format: there is no such setting"),
             ({}, ": arrow needs another package: pip install 'tap-leadintent[arrow]'"),
             (
                 {"storage": {"root": "s3://lake"}, "encoding": {"format": "jsonl"}},
@@ -157,6 +151,23 @@ MISTAKES: list[tuple[str, Any, str]] = [
         )
     ),
 ]
+
+
+@pytest.fixture
+def refused(
+    cli: Callable[..., Result], requests_mock: requests_mock.Mocker
+) -> Callable[..., list[str]]:
+    """Enter the tap with changes to valid settings; give what it says of them.
+
+    It refuses to begin, and sends no request.
+    """
+
+    def enter(change: Json, *arguments: str) -> list[str]:
+        messages = refusal(cli({**VALID, **change}, *arguments))
+        assert not requests_mock.called
+        return messages
+
+    return enter
 
 
 @pytest.mark.parametrize(("setting", "value", "line"), MISTAKES, ids=str)

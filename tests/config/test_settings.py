@@ -2,8 +2,6 @@
 
 import json
 import time
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -11,7 +9,7 @@ from tap_leadintent.config.scope import scope_of
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
 from tap_leadintent.times import format_instant
-from tests.support.helpers import VALID, Run
+from tests.support.helpers import VALID, Json, RunTap
 
 BASE_URL = VALID["base_url"]
 
@@ -37,7 +35,7 @@ BASE_URL = VALID["base_url"]
     ],
     ids=str,
 )
-def test_valid(change: dict[str, Any]) -> None:
+def test_valid(change: Json) -> None:
     settings = TapLeadIntent(config={**VALID, **change}).config
     assert {name: settings[name] for name in change} == change
 
@@ -56,7 +54,7 @@ def test_an_end_is_rounded_up_to_a_second(second: str, end: int) -> None:
 
 @pytest.mark.parametrize(("field", "warns"), [("sort", True), ("sheet_ids", False)])
 def test_an_undocumented_filter_is_a_warning(
-    tap: Callable[..., Run], config: dict[str, Any], field: str, *, warns: bool
+    tap: RunTap, config: Json, field: str, *, warns: bool
 ) -> None:
     run = tap({**config, "filters": {"leads": {field: ["x"]}}})
     warning = f"leads: The filter {field} is sent, though the API description does not "
@@ -70,9 +68,7 @@ def test_a_text_may_be_a_number() -> None:
     assert (config["window_days"], config["page_size"]) == (0.5, 50)
 
 
-def test_fractions_in_a_file(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
-) -> None:
+def test_fractions_in_a_file(tap: RunTap, sandbox: Sandbox, config: Json) -> None:
     """The SDK would read them as `Decimal`, which sockets and `json` refuse."""
     filters = {"signal_agents": {"threshold": 0.25}}
     changes = {"request_timeout_seconds": 59.5, "page_size": 2.0, "filters": filters}

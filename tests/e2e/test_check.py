@@ -1,10 +1,7 @@
 """`--test`: a line a stream, in plain words."""
 
-from collections.abc import Callable
-from typing import Any
-
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import API_KEY, STREAMS, Run
+from tests.support.helpers import API_KEY, STREAMS, Json, Run, RunTap
 
 
 def logged(run: Run) -> list[str]:
@@ -19,9 +16,7 @@ def logged(run: Run) -> list[str]:
     ]
 
 
-def test_all_streams_can_be_read(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
-) -> None:
+def test_all_streams_can_be_read(tap: RunTap, sandbox: Sandbox, config: Json) -> None:
     sandbox.configure(api_key=API_KEY, sizes={"leads": 0})
     run = tap(config, "--test").succeeded()
     assert run.stdout == ""
@@ -30,7 +25,7 @@ def test_all_streams_can_be_read(
 
 
 def test_schemas_alone_ask_for_nothing(
-    tap: Callable[..., Run], sandbox: Sandbox, config: dict[str, Any]
+    tap: RunTap, sandbox: Sandbox, config: Json
 ) -> None:
     run = tap(config, "--test=schema").succeeded()
     assert {message["stream"] for message in run.messages} == set(STREAMS)

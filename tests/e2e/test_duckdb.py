@@ -63,7 +63,7 @@ def test_duckdb_holds_what_the_api_holds_and_what_is_left_out_can_be_removed(
     state = None
     for days in (0, 10):
         sandbox.advance(days * DAY)
-        run = tap({**config, "start_date": SINCE}, state=state).succeeded()
+        run = tap(config, state=state).succeeded()
         state = run.state
         run_target(tmp_path, TARGET, place, run.stdout)
     for stream, rows in rows_after(database).items():

@@ -9,13 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 from threading import Event, Timer
-from typing import Any
 
 import pytest
 
 from tap_leadintent.sandbox import Sandbox
 from tests.support.batching import batch_config
-from tests.support.helpers import API_KEY, TIMEOUT, only
+from tests.support.helpers import API_KEY, TIMEOUT, Json, only
 from tests.support.runs import (
     CLOCK,
     SINCE,
@@ -112,10 +111,10 @@ def test_a_failed_run_does_not_wait_for_other_responses(tmp_path: Path) -> None:
 
 
 def test_a_signal_does_not_wait_for_a_target_that_stopped_reading(
-    sandbox: Sandbox, config: dict[str, Any], tmp_path: Path
+    sandbox: Sandbox, config: Json, tmp_path: Path
 ) -> None:
     fill(sandbox, leads=2000)
-    load = {**config, "start_date": SINCE, "end_date": CLOCK, "page_size": 10}
+    load = {**config, "end_date": CLOCK, "page_size": 10}
     process = TapProcess(tmp_path, load, catalog=LEADS)
     wait_for_a_full_pipe(process)
     torn = process.end(signal.SIGTERM)
@@ -128,7 +127,7 @@ def test_a_signal_does_not_wait_for_a_target_that_stopped_reading(
     assert run.records("leads")
 
 
-def test_a_target_that_stops_reading(config: dict[str, Any], tmp_path: Path) -> None:
+def test_a_target_that_stops_reading(config: Json, tmp_path: Path) -> None:
     process = TapProcess(tmp_path, config)
     process.read_until("STATE", 1)
     run = process.finish(reads_on=False)
@@ -136,9 +135,7 @@ def test_a_target_that_stops_reading(config: dict[str, Any], tmp_path: Path) -> 
     assert "BrokenPipe" not in run.stderr
 
 
-def test_the_files_of_batches_are_the_users_own(
-    config: dict[str, Any], tmp_path: Path
-) -> None:
+def test_the_files_of_batches_are_the_users_own(config: Json, tmp_path: Path) -> None:
     folder = tmp_path / "new"
     config["batch_config"] = batch_config(folder)
     TapProcess(tmp_path, config).finish().succeeded()

@@ -11,25 +11,24 @@ from datetime import datetime, timedelta
 from itertools import cycle
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 
 from tap_leadintent.api.limits import Limits
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import API_KEY, Run, entries, only, status
+from tests.support.helpers import API_KEY, Json, Run, entries, only, status
 from tests.support.in_process import run_in_process
 from tests.support.runs import CLOCK, after_since
 from tests.support.servers import listening, response, serving
 
 Read = Callable[..., Run]
-Rule = dict[str, Any]
+Rule = Json
 
 BEGIN = f"{(datetime.fromisoformat(CLOCK) - timedelta(seconds=8)).isoformat()[:19]}Z"
 """Where the history begins that is read in several windows."""
 
-PLANS: dict[str, dict[str, Any]] = {
+PLANS: dict[str, Json] = {
     "one list": {"start_date": BEGIN, "end_date": None},
     # A window for each second, and none is empty, as one beyond the clock would be.
     "windows in turn": {"start_date": BEGIN, "end_date": CLOCK, "concurrency": 1},
@@ -108,7 +107,7 @@ def read(server: Sandbox, tmp_path: Path) -> Read:
     leads = entries(only("leads"))["leads"]
     base = {"base_url": server.url, "api_key": API_KEY, "page_size": PAGE}
 
-    def read(config: dict[str, Any], state: dict[str, Any] | None = None) -> Run:
+    def read(config: Json, state: Json | None = None) -> Run:
         # A list of everything has no end.
         method = "FULL_TABLE" if config.get("end_date", "") is None else "INCREMENTAL"
         catalog = {"streams": [{**leads, "replication_method": method}]}

@@ -38,7 +38,7 @@ and small windows share a STATE until they have 300 records."""
 @pytest.fixture
 def load(config: dict[str, Any]) -> dict[str, Any]:
     """Configure a load of all leads since a date."""
-    return {**config, "start_date": SINCE, "page_size": PAGE}
+    return {**config, "page_size": PAGE}
 
 
 # SIGKILL

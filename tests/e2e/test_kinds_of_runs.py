@@ -75,8 +75,7 @@ def catalog(*deselected: str) -> Json:
     leads["schema"]["properties"]["company"]["properties"] |= {"address": ADDRESS}
     monitored["schema"]["properties"] |= {"full_name": TEXT}
     for name in deselected:
-        path = [part for field in name.split(".") for part in ("properties", field)]
-        select(selected, "leads", *path, selected=False)
+        select(selected, "leads", *name.split("."), selected=False)
     return selected
 
 

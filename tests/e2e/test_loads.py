@@ -17,7 +17,6 @@ from tests.support.helpers import (
 )
 from tests.support.pages import ROOT, section
 from tests.support.rows import instant
-from tests.support.runs import SINCE
 from tests.support.schemas import Schema
 
 BEHIND, SILENT, FAILED = re.findall(
@@ -42,7 +41,7 @@ ROWS = sorted(
 def test_each_run_leaves_rows_that_show_what_is_behind_and_what_failed(
     tap: RunTap, sandbox: Sandbox, schema: Schema, config: Json
 ) -> None:
-    config |= {"load_receipts": True, "start_date": SINCE, "max_retries": 0}
+    config |= {"load_receipts": True, "max_retries": 0}
 
     def load(run: Run) -> list[Json]:
         """Load a run; return its rows, the newest ones."""
@@ -107,7 +106,7 @@ def test_each_run_leaves_rows_that_show_what_is_behind_and_what_failed(
 def test_streams_that_bring_nothing_new_for_days_are_found(
     tap: RunTap, sandbox: Sandbox, schema: Schema, config: Json
 ) -> None:
-    config |= {"load_receipts": True, "start_date": SINCE}
+    config |= {"load_receipts": True}
     state = None
     # The API then answers with empty lists.
     for size, silent in ((100, []), (0, sorted(STREAMS))):

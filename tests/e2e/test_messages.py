@@ -19,6 +19,7 @@ from tests.support.helpers import (
     enter,
     entries,
     final_error,
+    last_page,
     leads_with,
     only,
     options,
@@ -190,11 +191,7 @@ GAVE_UP = {
         faults=[
             status(
                 200,
-                body={
-                    "data": [{"id": "a", "title": "b"}],
-                    "cursor": {"has_more": False},
-                    "error": {"message": "shard 3"},
-                },
+                body=last_page({"id": "a", "title": "b"}, error={"message": "shard 3"}),
             )
         ]
     ),
@@ -237,16 +234,7 @@ OF_A_RUN = {
     ),
     "custom_signals: Ask the API's support whether records are missing: a query has brought 1 record of 120": warned(
         catalog=SIGNALS,
-        faults=[
-            status(
-                200,
-                body={
-                    "data": [{"id": "a"}],
-                    "cursor": {"has_more": False},
-                    "meta": {"total": 120},
-                },
-            )
-        ],
+        faults=[status(200, body=last_page({"id": "a"}, meta={"total": 120}))],
     ),
     "custom_signals: Unset its replication-method INCREMENTAL: the API has no time range for this stream, so it is read as FULL_TABLE": warned(
         catalog=incremental("custom_signals")
@@ -268,10 +256,7 @@ CASES = {
 
 @pytest.mark.parametrize(("text", "case"), CASES.items(), ids=CASES)
 def test_a_message_is_logged(
-    sandbox: Sandbox,
-    tmp_path: Path,
-    text: str,
-    case: Case,
+    sandbox: Sandbox, tmp_path: Path, text: str, case: Case
 ) -> None:
     sandbox.faults(*case.faults)
     config = {**SETTINGS, **case.config}

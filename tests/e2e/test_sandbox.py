@@ -19,12 +19,6 @@ DAY = 86_400
 PAGE = ROOT / "docs" / "sandbox.md"
 
 
-@pytest.fixture
-def sandbox(server: Sandbox) -> Sandbox:
-    server.configure(sizes=SIZES, clock=NOW)
-    return server
-
-
 def test_the_commands_of_the_page_work(tmp_path: Path) -> None:
     # Only the port is another. The tap runs last, when the faults are set.
     start, *others = blocks(PAGE.read_text(encoding="utf-8"), "sh")
@@ -44,7 +38,7 @@ def test_the_commands_of_the_page_work(tmp_path: Path) -> None:
         assert process.returncode == 0
 
 
-def test_options_and_the_same_records_in_another_process(sandbox: Sandbox) -> None:
+def test_options_and_the_same_records_in_another_process(server: Sandbox) -> None:
     with running_sandbox(
         *("--leads", "3", "--size", "observations=5", "--seed", "9"),
         *("--clock", "2025-01-01T00:00:00Z", "--latency", "0.01"),
@@ -60,10 +54,11 @@ def test_options_and_the_same_records_in_another_process(sandbox: Sandbox) -> No
         assert [post(other, "leads").status_code for _ in range(2)] == [418, 429]
 
         other.configure(sizes=SIZES, clock=NOW, seed=1, history="uniform", since=None)
-        sandbox.advance(30 * DAY)
+        server.configure(sizes=SIZES, clock=NOW)
+        server.advance(30 * DAY)
         for _ in range(30):
             other.advance(DAY)
-        assert everything(other) == everything(sandbox)
+        assert everything(other) == everything(server)
 
 
 @pytest.mark.parametrize(

@@ -26,12 +26,17 @@ REFUSED = "Altering columns is not supported. Could not convert column '.*{}.*'"
 
 
 class Table:
-    """A table, and runs of the tap that load it."""
+    """A table, runs of the tap that load it, and the sandbox that they read."""
 
-    def __init__(self, schema: Schema, config: Json, name: str) -> None:
-        self._config = {**config, "start_date": SINCE}
+    def __init__(
+        self, schema: Schema, sandbox: Sandbox, config: Json, name: str, size: int = 0
+    ) -> None:
+        """Let the sandbox hold nothing but so many records of this table."""
+        fill(sandbox, **{name: size})
+        self._config = config
         self._began = 0.0
         self.schema = schema
+        self.sandbox = sandbox
         self.name = name
         self.state: Any = None
 
@@ -68,32 +73,36 @@ class Table:
         """Return the rows of the table; see `rows_by_id`."""
         return rows_by_id(self.schema.postgres, self.schema.folder.name, self.name)
 
+    def expected(self, *added: str) -> Rows:
+        """Return the rows after a complete load; see `expected_rows`."""
+        return expected_rows(self.sandbox, self.name, *added)
+
+
+NewTable = Callable[..., Table]
+
 
 @pytest.fixture
-def table(schema: Schema, config: Json) -> Callable[[str], Table]:
-    """Return a function that returns the table of a stream."""
-    return partial(Table, schema, config)
+def table(schema: Schema, sandbox: Sandbox, config: Json) -> NewTable:
+    """Return a function that returns the table of a stream of so many records."""
+    return partial(Table, schema, sandbox, config)
 
 
 # Columns
 
 
-def test_a_new_column_is_null_in_old_rows_until_a_full_refresh(
-    table: Callable[[str], Table], sandbox: Sandbox
-) -> None:
-    fill(sandbox, observations=100)
-    observations = table("observations")
+def test_a_new_column_is_null_in_old_rows_until_a_full_refresh(table: NewTable) -> None:
+    observations = table("observations", 100)
     observations.run()
     old = observations.rows()
-    assert old == expected_rows(sandbox, "observations")
+    assert old == observations.expected()
 
     catalog = only("observations")
     columns = entries(catalog)["observations"]["schema"]["properties"]
     columns["confidence"] = {"type": ["number", "null"]}
-    sandbox.advance(20 * DAY)
+    observations.sandbox.advance(20 * DAY)
     run = observations.run(catalog=catalog)
     read = {record["id"] for record in run.records("observations")}
-    expected = expected_rows(sandbox, "observations", "confidence")
+    expected = observations.expected("confidence")
     before = {key: {**row, "confidence": None} for key, row in old.items()}
     assert observations.rows() == {
         key: expected[key] if key in read else before[key] for key in expected
@@ -106,7 +115,7 @@ def test_a_new_column_is_null_in_old_rows_until_a_full_refresh(
 
     # A column that is removed from the catalog keeps old values.
     observations.refresh()
-    stale = expected_rows(sandbox, "observations")
+    stale = observations.expected()
     assert observations.rows() == {
         key: {**row, "confidence": expected[key]["confidence"]}
         for key, row in stale.items()
@@ -114,19 +123,18 @@ def test_a_new_column_is_null_in_old_rows_until_a_full_refresh(
 
 
 def test_inferred_columns_follow_their_sample_until_they_are_frozen(
-    table: Callable[[str], Table], sandbox: Sandbox
+    table: NewTable,
 ) -> None:
-    fill(sandbox)
     signals = table("custom_signals")
     first = {"rank": 5, "active": True, "note": "x"}
-    sandbox.insert("custom_signals", {"id": "a", **first})
+    signals.sandbox.insert("custom_signals", {"id": "a", **first})
     frozen = signals.discover()
     signals.run(catalog=frozen)
-    expected = {**expected_rows(sandbox, "custom_signals", *first)["a"], **first}
+    expected = {**signals.expected(*first)["a"], **first}
     assert signals.rows()["a"] == expected
 
     # Another first page: a number has become text, and a text a number.
-    sandbox.insert("custom_signals", {"id": "a", "rank": "high", "note": 5})
+    signals.sandbox.insert("custom_signals", {"id": "a", "rank": "high", "note": 5})
     with pytest.raises(AssertionError, match=REFUSED.format("rank")):
         signals.run(catalog=signals.discover())
     assert signals.rows()["a"] == expected
@@ -137,11 +145,8 @@ def test_inferred_columns_follow_their_sample_until_they_are_frozen(
     assert row["additional_properties"] == {"rank": "high", "note": 5}
 
 
-def test_flattening_needs_new_tables(
-    table: Callable[[str], Table], sandbox: Sandbox
-) -> None:
-    fill(sandbox, leads=5)
-    leads = table("leads")
+def test_flattening_needs_new_tables(table: NewTable) -> None:
+    leads = table("leads", 5)
     leads.run()
     nested = leads.rows()
     with pytest.raises(AssertionError, match=REFUSED.format("additional_properties")):
@@ -149,17 +154,14 @@ def test_flattening_needs_new_tables(
     assert leads.rows() == nested
 
 
-def test_an_excluded_column_stays_until_it_is_dropped(
-    table: Callable[[str], Table], sandbox: Sandbox
-) -> None:
+def test_an_excluded_column_stays_until_it_is_dropped(table: NewTable) -> None:
     text = section(OF_COLUMNS, "## Keeping names and personal data out")
     (drop,) = re.findall("-- or (.*)", text)
-    fill(sandbox, leads=5)
-    leads, config = table("leads"), settings_of_tap(text)
+    leads, config = table("leads", 5), settings_of_tap(text)
     leads.run()
     leads.refresh(**config)
     names = {key: row["full_name"] for key, row in leads.rows().items()}
-    expected = expected_rows(sandbox, "leads")
+    expected = leads.expected()
     assert names == {key: row["full_name"] for key, row in expected.items()}
     leads.schema.ask(drop)
     leads.refresh(**config)
@@ -170,18 +172,15 @@ def test_an_excluded_column_stays_until_it_is_dropped(
 # Rows
 
 
-def test_a_history_keeps_every_signal_beside_the_newest(
-    table: Callable[[str], Table], sandbox: Sandbox
-) -> None:
+def test_a_history_keeps_every_signal_beside_the_newest(table: NewTable) -> None:
     config = settings_of_tap(section(RECIPES, "## Keep earlier signals of a lead"))
-    fill(sandbox, leads=120)
-    sandbox.insert("leads", {"id": "unobserved"}, found_at=SINCE)
-    leads = table("leads")
+    leads = table("leads", 120)
+    leads.sandbox.insert("leads", {"id": "unobserved"}, found_at=SINCE)
     leads.run()
     seen = {}
     for days in (0, 5, 12):
-        sandbox.advance(days * DAY)
-        newest = expected_rows(sandbox, "leads")
+        leads.sandbox.advance(days * DAY)
+        newest = leads.expected()
         for row in newest.values():
             seen[row["id"], row["signal_observed_at"]] = row
         leads.refresh(**config)
@@ -199,29 +198,27 @@ def test_a_history_keeps_every_signal_beside_the_newest(
 
 
 def test_leads_that_the_api_no_longer_returns_have_an_older_time(
-    table: Callable[[str], Table], sandbox: Sandbox
+    table: NewTable,
 ) -> None:
     text = section(RECIPES, "## Leads that were deleted")
     (query,) = blocks(text, "sql")
-    fill(sandbox, leads=120)
-    leads = table("leads")
+    leads = table("leads", 120)
     leads.run()
-    gone = sandbox.remove("leads", *[*leads.rows()][:3])
+    gone = leads.sandbox.remove("leads", *[*leads.rows()][:3])
     query = query.replace("2026-06-01 02:00:00", f"{datetime.now(UTC):%F %T.%f}")
     leads.refresh()
     leads.run()
     assert {lead for (lead,) in leads.schema.ask(query)} == {*gone}
     assert "`DELETE` in place of `SELECT id`" in text
     leads.schema.ask(query.replace("SELECT id", "DELETE"))
-    assert leads.rows() == expected_rows(sandbox, "leads")
+    assert leads.rows() == leads.expected()
 
 
 def test_accounts_that_left_the_queue_are_retired_by_a_full_read_only(
-    table: Callable[[str], Table], sandbox: Sandbox
+    table: NewTable,
 ) -> None:
-    fill(sandbox, monitored_accounts=250)
-    accounts = table("monitored_accounts")
-    expected = expected_rows(sandbox, "monitored_accounts")
+    accounts = table("monitored_accounts", 250)
+    expected = accounts.expected()
     versions: Json = {"emit_activate_version_messages": True}
 
     def gone() -> set[str]:
@@ -233,14 +230,14 @@ def test_accounts_that_left_the_queue_are_retired_by_a_full_read_only(
 
     accounts.refresh(**versions)
     assert gone() == set()
-    left = sandbox.remove("monitored_accounts", *[*expected][:3])
-    sandbox.faults({"kind": "status", "status": 400, "skip": 2})
+    left = accounts.sandbox.remove("monitored_accounts", *[*expected][:3])
+    accounts.sandbox.faults({"kind": "status", "status": 400, "skip": 2})
     broken = accounts.run(**versions)
     assert "HTTP 400" in broken.failed()
     assert broken.records("monitored_accounts")
     assert gone() == set()
 
-    sandbox.faults()
+    accounts.sandbox.faults()
     accounts.refresh(**versions)
     assert gone() == {*left}
     accounts.refresh(**versions, target={"hard_delete": True})

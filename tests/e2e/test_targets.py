@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tap_leadintent.sandbox import Sandbox
+from tests.support.columns import INTEGER, NUMBER, TIME
 from tests.support.helpers import (
     STREAMS,
     Json,
@@ -38,7 +39,6 @@ def test_run_after_run_postgres_holds_what_the_api_holds(
 ) -> None:
     fill(sandbox, **SIZES)
     sandbox.insert("leads", *ODD_LEADS, found_at=SINCE)
-    config["start_date"] = SINCE
     state: Json | None = None
     seen = []
     for days in (0, 1, 10):
@@ -93,11 +93,7 @@ KILLERS: dict[str, tuple[str, Any]] = {
     "Text": ('"only its case differs"', "only its case differs"),
     "x" * 100: ("true", True),
 }  # fmt: skip
-TYPED = {
-    "number": {"type": ["number", "null"]},
-    "integer": {"type": ["integer", "null"]},
-    "time": {"type": ["string", "null"], "format": "date-time"},
-}
+TYPED = {"number": NUMBER, "integer": INTEGER, "time": TIME}
 FITTING: dict[str, tuple[str, Any]] = {
     "number": ("-2.5e-3", Decimal("-0.0025")),
     "integer": ("9223372036854775807", 2**63 - 1),

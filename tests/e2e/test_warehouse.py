@@ -2,11 +2,10 @@
 
 import json
 import re
-from typing import Any
 
 import pytest
 
-from tests.support.helpers import STREAMS, declared_stream
+from tests.support.helpers import STREAMS, Json, declared_stream
 from tests.support.pages import ROOT, section
 from tests.support.runs import CLOCK
 from tests.support.walk import RUN, SIZES, START_DATE, Walk
@@ -14,7 +13,7 @@ from tests.support.walk import RUN, SIZES, START_DATE, Walk
 RUNS, LOGS = ROOT / "docs/runs.md", "## What a run logs"
 
 
-def assert_reads_well(bookmarks: dict[str, Any], source: str) -> None:
+def assert_reads_well(bookmarks: Json, source: str) -> None:
     """Assert that the state of a project is short, and says what is covered."""
     assert bookmarks.keys() == set(STREAMS)
     for stream, bookmark in bookmarks.items():

@@ -34,7 +34,7 @@ FITTING: list[tuple[Any, Any, Any]] = [
 def test_a_value_of_the_type_of_its_column(
     schema: Any, value: object, column: object
 ) -> None:
-    shaped = shape("leads", {"id": "1", "x": value}, columns={"x": schema})
+    shaped = shape("leads", {"id": "1", "x": value}, more_columns={"x": schema})
     assert (type(shaped["x"]), shaped["x"]) == (type(column), column)
     assert shaped["additional_properties"] is None
 
@@ -63,8 +63,8 @@ CONTRADICTING: list[tuple[Any, Any]] = [
 @pytest.mark.parametrize(("schema", "value"), CONTRADICTING, ids=repr)
 def test_a_value_that_contradicts_its_column(schema: Any, value: object) -> None:
     fitting = {"title": "CTO", "company": {"domain": "example.com"}}
-    columns = {"x": schema}
-    shaped = shape("leads", {"id": "1", "x": value, **fitting}, columns=columns)
+    record = {"id": "1", "x": value, **fitting}
+    shaped = shape("leads", record, more_columns={"x": schema})
     assert shaped.get("x") is None
     assert shaped["additional_properties"] == {"x": value}
     assert {name: shaped[name] for name in fitting} == fitting

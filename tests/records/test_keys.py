@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
+from tests.support.helpers import Json
 from tests.support.shaping import shaper
 
 shapers = cache(shaper)
 
 
-def record_key(record: dict[str, Any], stream: str = "custom_signals") -> str:
+def record_key(record: Json, stream: str = "custom_signals") -> str:
     """Return the key that a record of a stream gets."""
     (shaped,) = shapers(stream).shape([record])
     key: str = shaped["record_key"]
@@ -31,7 +32,7 @@ def record_key(record: dict[str, Any], stream: str = "custom_signals") -> str:
     ],
     ids=repr,
 )
-def test_record_key_from_an_id(record: dict[str, Any], key: str) -> None:
+def test_record_key_from_an_id(record: Json, key: str) -> None:
     assert record_key(record, "monitored_leads") == key
 
 
@@ -56,9 +57,7 @@ def reordered(value: Any) -> Any:
         ),
     ],
 )
-def test_record_key_without_an_id_is_this_digest(
-    record: dict[str, Any], digest: str
-) -> None:
+def test_record_key_without_an_id_is_this_digest(record: Json, digest: str) -> None:
     """Other digests would duplicate every such row in the users' warehouses."""
     assert record_key(record, "observations") == digest
     assert record_key(reordered(record), "observations") == digest

@@ -2,16 +2,16 @@
 
 import json
 import logging
-from typing import Any
 
 import pytest
 from singer_sdk.helpers.conform import TypeConformanceLevel
 from singer_sdk.singerlib import SelectionMask
 
 from tap_leadintent.findings import Findings
-from tap_leadintent.records.shaper import RecordShaper, describe_left_out
-from tests.support.helpers import STREAMS, declared_stream
-from tests.support.shaping import FINDINGS, shape, shaper
+from tap_leadintent.records.shaper import describe_left_out
+from tests.support.columns import TEXT
+from tests.support.helpers import STREAMS, Json, declared_stream
+from tests.support.shaping import shape, shaper
 
 # Columns
 
@@ -68,19 +68,13 @@ def test_the_end_of_its_window_stands_in_each_record_of_a_page() -> None:
 
 
 def test_a_catalog_without_additional_properties() -> None:
-    stream = declared_stream("custom_signals")
-    shaped = RecordShaper(
-        columns={"record_key": stream.schema["properties"]["record_key"]},
-        key_properties=["record_key"],
-        computed_columns=stream.computed_columns,
-        mask=SelectionMask(),
-        findings=FINDINGS,
-    ).shape([{"id": "1", "name": "x"}])
-    assert shaped == [{"record_key": "1"}]
+    columns = {"record_key": TEXT}
+    shaped = shape("custom_signals", {"id": "1", "name": "x"}, columns=columns)
+    assert shaped == {"record_key": "1"}
 
 
 def test_each_record_of_a_page_is_shaped_as_if_it_were_alone() -> None:
-    page: list[dict[str, Any]] = [
+    page: list[Json] = [
         {"id": "1", "title": "x"},
         {"id": "2", "title": 2},
         {"id": "3", "new": {"a": [1, None]}, "empty": None, "Id": "x", "": 0},
@@ -109,9 +103,7 @@ def test_a_value_that_a_column_cannot_hold_is_logged_unless_deselected(
     paths = [tuple(p for n in path for p in ("properties", n)) for path in hidden]
     findings = Findings(logging.getLogger("records"), is_documented=True)
     leads = shaper(
-        "leads",
-        mask=SelectionMask(dict.fromkeys(paths, False)),
-        findings=findings,
+        "leads", mask=SelectionMask(dict.fromkeys(paths, False)), findings=findings
     )
     company = {"id": 5, "domain": "x", "other": {"domain": "x"}}
     record = {"title": {"a": 1}, "unknown": 1, "new": 1}
@@ -154,7 +146,7 @@ def test_an_id_that_is_not_text_becomes_its_json(value: object) -> None:
         (["id", "signal_observed_at"], {"id": "1", "signal": {"observed_at": None}}),
     ],
 )
-def test_every_part_of_a_key_is_needed(keys: list[str], record: dict[str, Any]) -> None:
+def test_every_part_of_a_key_is_needed(keys: list[str], record: Json) -> None:
     findings = Findings(logging.getLogger("records"))
     leads = shaper("leads", key_properties=keys, findings=findings)
     fine = {"id": "1", "signal": {"observed_at": "2026-01-01T00:00:00Z"}}

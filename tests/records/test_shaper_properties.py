@@ -42,7 +42,7 @@ def test_nothing_is_dropped_and_nothing_contradicts_the_schema(
     name: str, catalog: dict[str, Any], record: dict[str, Any]
 ) -> None:
     columns = {**declared_stream(name).schema["properties"], **catalog}
-    shaped = shape(name, record, columns=catalog, findings=Findings(LOGGER))
+    shaped = shape(name, record, more_columns=catalog, findings=Findings(LOGGER))
     emitted = json.loads(bytes(serialize_jsonl(shaped)))
 
     Draft202012Validator({"properties": columns}).validate(emitted)

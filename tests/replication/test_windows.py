@@ -135,10 +135,7 @@ def test_an_increment_needs_few_more_requests_than_one_chain(
                 found = increment(length, new, *BATCHES[batches], seed)
                 caps = Caps(PAGE, longest=2_600, page=PAGE)
                 one = read(
-                    *(found, 0, length, readers),
-                    quiet=True,
-                    server=server,
-                    caps=caps,
+                    *(found, 0, length, readers), quiet=True, server=server, caps=caps
                 )
                 most = max(2 * chain, chain + 6)
                 if new > 5003:

@@ -12,13 +12,7 @@ from singer_sdk.helpers._batch import SDKBatchMessage, StorageTarget
 
 from tap_leadintent.singer.batch import Batches, Row
 from tap_leadintent.singer.errors import RecordError
-from tests.support.batching import (
-    FORMATS,
-    batch_config,
-    path_of,
-    read_table,
-    rows_of,
-)
+from tests.support.batching import FORMATS, batch_config, path_of, read_table, rows_of
 
 TIME = {"type": ["string", "null"], "format": "date-time"}
 COLUMNS: dict[str, tuple[dict[str, Any], str, list[Any]]] = {

@@ -108,10 +108,7 @@ def test_another_tap_has_variables_and_errors_of_its_own(
     assert isinstance(result.exception, SystemExit)
     found = [each for each in caplog.records if each.levelno == logging.ERROR]
     assert [(each.name, each.getMessage()) for each in found] == [
-        (
-            "tap-other",
-            f"token: is not set; {COMMAND}, or a file with --config (A key)",
-        ),
+        ("tap-other", f"token: is not set; {COMMAND}, or a file with --config (A key)"),
         (
             "tap-other",
             "stream_maps: `fake` needs another package: pip install 'tap-other[faker]'",

@@ -85,10 +85,7 @@ def test_different_sources_and_malformed_states_are_refused(shards: Join) -> Non
     for other, message in (
         ({"filters": "012345"}, f"{HERE} without filters and {HERE} with the filters "),
         ({"source": THERE}, f"{HERE} without filters and {THERE} without filters"),
-        (
-            {"to": "soon"},
-            "leads: its state is damaged ('soon' is not a time)",
-        ),
+        ({"to": "soon"}, "leads: its state is damaged ('soon' is not a time)"),
     ):
         good, bad = found("01-01", "02-01"), {**found("02-01", "03-01"), **other}
         command = shards(state_of(leads=[good]), state_of(leads=[bad]))

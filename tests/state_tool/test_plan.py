@@ -6,15 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.support.helpers import API_KEY, PREFIX, entries, only
-from tests.support.states import (
-    HERE,
-    NOW,
-    error_of,
-    found,
-    output_of,
-    signal,
-    state_of,
-)
+from tests.support.states import HERE, NOW, error_of, found, output_of, signal, state_of
 
 Settings = Callable[..., str]
 
@@ -81,9 +73,7 @@ def test_filters_and_fields_that_are_left_out_are_named(settings: Settings) -> N
     filters, excluded = {"sheet_ids": ["ä"]}, ["full_name", "company.name"]
     maps = {"a": {"__source__": "le*", "__filter__": "id"}, "observations": {}}
     path = settings(
-        filters={"leads": filters},
-        exclude_fields={"leads": excluded},
-        stream_maps=maps,
+        filters={"leads": filters}, exclude_fields={"leads": excluded}, stream_maps=maps
     )
     first, second, third, *_ = plan(path, "--at", "2026-04-15").splitlines()
     assert first.endswith('only records that match filters.leads: {"sheet_ids": ["ä"]}')

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from tests.support.columns import ARRAY, FLAG, INTEGER, NUMBER, OBJECT, TEXT, TIME
 
+Values = st.SearchStrategy[Any]
+
 MADE_BY_THE_TAP = {"record_key", "signal_observed_at", "window_end"}
 FIELDS = ("id", "title", "company", "score", "signal", "observed_at", "name", "x", "y")
 
@@ -25,6 +27,19 @@ COLUMNS: list[dict[str, Any]] = [
     {"type": ["string", "number", "null"]},
 ]
 
+
+def nested(leaves: Values, names: st.SearchStrategy[str], most: int = 3) -> Values:
+    """Draw values that are leaves, or lists and objects of such values."""
+    return st.recursive(
+        leaves,
+        lambda inner: (
+            st.lists(inner, max_size=most)
+            | st.dictionaries(names, inner, max_size=most)
+        ),
+        max_leaves=8,
+    )
+
+
 # What else a text or number may be, a page repairs.
 texts = (
     st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
@@ -33,13 +48,7 @@ texts = (
 )
 numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 names = st.sampled_from((*FIELDS, *MADE_BY_THE_TAP, "additional_properties")) | texts
-values = st.recursive(
-    st.none() | st.booleans() | numbers | texts,
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3)
-    ),
-    max_leaves=6,
-)
+values = nested(st.none() | st.booleans() | numbers | texts, names)
 records = st.builds(
     lambda identifier, others: {**others, "id": identifier},
     texts.filter(bool) | numbers,

@@ -7,10 +7,7 @@ import requests
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
 
-HEADERS = {
-    "Authorization": "Bearer sandbox-key",
-    "Content-Type": "application/json",
-}
+HEADERS = {"Authorization": "Bearer sandbox-key", "Content-Type": "application/json"}
 EVER = {"start_time": "2000-01-01T00:00:00Z", "end_time": "2100-01-01T00:00:00Z"}
 
 

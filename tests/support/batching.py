@@ -25,9 +25,8 @@ def batch_config(folder: Path, size: int = 10, kind: str = "jsonl") -> dict[str,
 
 def deselecting(*names: str) -> dict[str, Any]:
     """Return a catalog in which a field is deselected, named from the outside in."""
-    breadcrumb = [part for name in names for part in ("properties", name)]
     changed = only("leads")
-    select(changed, "leads", *breadcrumb, selected=False)
+    select(changed, "leads", *names, selected=False)
     return changed
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.support.helpers import Json
 from tests.support.pages import ROOT, typed
 from tests.support.rows import instant
 
@@ -44,9 +45,7 @@ def run_dbt(
     )
 
 
-def assert_opened(
-    rows: list[dict[str, Any]], records: list[dict[str, Any]], key: str
-) -> None:
+def assert_opened(rows: list[Json], records: list[Json], key: str) -> None:
     """Assert that a staging model has the fields of records as columns."""
     rows_by_key = {row[key]: row for row in rows}
     assert rows_by_key.keys() == {record["id"] for record in records}
@@ -61,9 +60,9 @@ def assert_opened(
         assert {name: row[name] for name in expected} == expected
 
 
-def _flat_fields(record: Mapping[str, Any], within: str = "") -> dict[str, Any]:
+def _flat_fields(record: Mapping[str, Any], within: str = "") -> Json:
     """Return a record's fields by the names of their columns in the staging models."""
-    fields: dict[str, Any] = {}
+    fields: Json = {}
     for name, value in record.items():
         if isinstance(value, dict):
             fields |= _flat_fields(value, f"{within}{name}_")

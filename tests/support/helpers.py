@@ -89,10 +89,9 @@ def entries(catalog: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {entry["tap_stream_id"]: entry for entry in catalog["streams"]}
 
 
-def select(
-    catalog: dict[str, Any], stream: str, *breadcrumb: str, selected: bool
-) -> None:
-    """Select or deselect a stream or one of its fields."""
+def select(catalog: Json, stream: str, *names: str, selected: bool) -> None:
+    """Select or deselect a stream, or a field, named from the outside in."""
+    breadcrumb = tuple(part for name in names for part in ("properties", name))
     metadata = entries(catalog)[stream]["metadata"]
     for item in metadata:
         if tuple(item["breadcrumb"]) == breadcrumb:
@@ -141,6 +140,11 @@ class Clock:
 def status(code: int, **more: Any) -> Json:
     """Return the sandbox's fault of a response with this status."""
     return {"kind": "status", "status": code, **more}
+
+
+def last_page(*records: Any, **beside: Any) -> Json:
+    """Return the last page of a query, with fields beside those of each page."""
+    return {"data": [*records], "cursor": {"has_more": False}, **beside}
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from tap_leadintent.sandbox.options import Options
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import (
     API_KEY,
+    HurriedTap,
     Run,
     assert_keeps_secret,
     enter,
@@ -102,9 +103,12 @@ def run_in_process(
     *arguments: str,
     catalog: dict[str, Any] | None = None,
     state: dict[str, Any] | None = None,
-    tap: type[TapLeadIntent] = TapLeadIntent,
+    tap: type[TapLeadIntent] = HurriedTap,
 ) -> Run:
-    """Run a tap as its command line does; assert that it keeps the key to itself."""
+    """Run a tap as its command line does; assert that it keeps the key to itself.
+
+    Retries do not wait, unless it is another tap.
+    """
     files = options(folder, config=config, catalog=catalog, state=state)
     result = enter(*files, *arguments, tap=tap)
     assert isinstance(result.exception, SystemExit | None), result.exc_info

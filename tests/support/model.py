@@ -10,9 +10,9 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from operator import itemgetter
-from typing import Any
 
 from tap_leadintent.streams import STREAMS
+from tests.support.helpers import Json
 
 HOUR = 3600
 DAY = 24 * HOUR
@@ -42,6 +42,13 @@ def second(seconds: float) -> str:
 def seconds_of(text: str) -> float:
     """Read a time of the model."""
     return datetime.fromisoformat(text).timestamp() - EPOCH
+
+
+def range_of(body: Json) -> tuple[str, float, float]:
+    """Return the range that a request asks for: its name, which may be "", and ends."""
+    name = next((name for name in RANGES if name in body), "")
+    start, end = map(seconds_of, body[name].values()) if name else EVER
+    return name, start, end
 
 
 @dataclass(frozen=True)
@@ -102,8 +109,8 @@ class Api:
     limit: float = math.inf
     """Pages that begin after so many records of a query are refused."""
     forbidden_at: int | None = None
-    requests: list[dict[str, Any]] = field(default_factory=list)
-    refused: list[dict[str, Any]] = field(default_factory=list)
+    requests: list[Json] = field(default_factory=list)
+    refused: list[Json] = field(default_factory=list)
     """Requests that failed because of their range."""
     _by_time: dict[bool, list[tuple[float, Lead]]] = field(default_factory=dict)
     """The leads by when they were found, and by the times of their signals."""
@@ -127,11 +134,9 @@ class Api:
         versions = {lead.id: self.version(lead) for lead in self.leads}
         return {name: n for name, n in versions.items() if n is not None}
 
-    def respond(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+    def respond(self, body: Json) -> tuple[int, Json]:
         """Return the status and the content of a response to a request, as of now."""
-        name = next((name for name in RANGES if name in body), "")
-        asked = body.get(name, {})
-        start, end = map(seconds_of, asked.values()) if name else EVER
+        name, start, end = range_of(body)
         if status := self._refusal(body, start, end):
             return status, {"error": "refused"}
         rows = sorted(self._rows(name, start, end, body), reverse=self.newest_first)
@@ -150,18 +155,14 @@ class Api:
         page, later = rows[: body["cursor"]["limit"]], rows[body["cursor"]["limit"] :]
         return self._answer(page, json.dumps(page[-1][:2]) if later else "")
 
-    def _answer(self, rows: list[Row], after: str) -> tuple[int, dict[str, Any]]:
+    def _answer(self, rows: list[Row], after: str) -> tuple[int, Json]:
         data = [
-            {
-                "id": name,
-                "version": number,
-                "signal": {"observed_at": iso(observed)},
-            }
+            {"id": name, "version": number, "signal": {"observed_at": iso(observed)}}
             for _, name, number, observed in rows
         ]
         return 200, {"data": data, "cursor": {"next": after, "has_more": bool(after)}}
 
-    def _refusal(self, body: dict[str, Any], start: float, end: float) -> int | None:
+    def _refusal(self, body: Json, start: float, end: float) -> int | None:
         if "after" in body["cursor"] and self.refuses_cursors:
             self.refuses_cursors -= 1
             return 422
@@ -182,9 +183,7 @@ class Api:
             return 401
         return None
 
-    def _rows(
-        self, name: str, start: float, end: float, body: dict[str, Any]
-    ) -> list[Row]:
+    def _rows(self, name: str, start: float, end: float, body: Json) -> list[Row]:
         """Return the leads of a range."""
 
         def is_inside(time: float) -> bool:

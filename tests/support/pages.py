@@ -7,9 +7,8 @@ import shlex
 import subprocess
 import sysconfig
 from pathlib import Path
-from typing import Any
 
-from tests.support.helpers import TIMEOUT
+from tests.support.helpers import TIMEOUT, Json
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -60,7 +59,7 @@ def blocks(text: str, kind: str) -> list[str]:
     return re.findall(rf"^```{kind}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
 
 
-def settings_of_tap(text: str) -> dict[str, Any]:
+def settings_of_tap(text: str) -> Json:
     """Return what a text sets of the tap, where its lines set JSON."""
     found = re.findall(r"^meltano config set tap-leadintent .*}'$", text, re.MULTILINE)
     words = [shlex.split(line)[-2:] for line in found]

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from tap_leadintent.demo.postgres import Postgres
 from tap_leadintent.demo.processes import child
 from tap_leadintent.demo.project import Meltano
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import API_KEY, TIMEOUT
+from tests.support.helpers import API_KEY, TIMEOUT, exact_json
 from tests.support.pages import ROOT as PROJECT
 from tests.support.pages import SCRIPTS
 from tests.support.runs import SINCE
@@ -64,6 +64,29 @@ def install(folder: Path, target: str) -> Path:
     meltano = Meltano(PROJECT, folder.with_suffix(".log"), settings)
     meltano("install", "tap-leadintent", target)
     return folder
+
+
+@contextmanager
+def serving(programs: Path, server: Path) -> Iterator[str]:
+    """Run a server of these programs, and give the line that it prints."""
+    with child([programs / "python", server], stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        with process.stdout as stdout:
+            line = stdout.readline().decode().strip()
+            assert line, "it did not start"
+            yield line
+
+
+def printed_by(programs: Path, *command: Path | str) -> list[Any]:
+    """Run a script with the Python of these programs; decode each line of JSON."""
+    done = subprocess.run(  # noqa: S603 - our own program
+        [programs / "python", *command],
+        check=True,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=TIMEOUT,
+    )
+    return [exact_json(line) for line in done.stdout.split("\n") if line]
 
 
 class Pipeline(Meltano):

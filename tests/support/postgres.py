@@ -1,23 +1,22 @@
 """Reads tables of PostgreSQL."""
 
 from datetime import datetime
-from typing import Any
 
 from psycopg import sql
 from psycopg.rows import dict_row
 from psycopg.types.json import set_json_loads
 
 from tap_leadintent.demo.postgres import Postgres
-from tests.support.helpers import exact_json
+from tests.support.helpers import Json, exact_json
 from tests.support.rows import instant
 
-Rows = dict[str, dict[str, Any]]
+Rows = dict[str, Json]
 """The rows of a table by their id."""
 
 _TABLES = "SELECT table_name FROM information_schema.tables WHERE table_schema = %s"
 
 
-def rows_of(postgres: Postgres, schema: str, table: str) -> list[dict[str, Any]]:
+def rows_of(postgres: Postgres, schema: str, table: str) -> list[Json]:
     """Return the rows of a table, with exact numbers, and times in UTC."""
     query = sql.SQL("SELECT * FROM {}").format(sql.Identifier(schema, table))
     with postgres.connect() as connection:
@@ -30,7 +29,7 @@ def rows_of(postgres: Postgres, schema: str, table: str) -> list[dict[str, Any]]
     ]
 
 
-def without_metadata(row: dict[str, Any]) -> dict[str, Any]:
+def without_metadata(row: Json) -> Json:
     """Return a row without the target's columns, and without `window_end`."""
     return {
         name: value

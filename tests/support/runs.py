@@ -165,16 +165,10 @@ def covered(state: Any, stream: str, name: str) -> list[Span]:
     ]
 
 
-def asked(sandbox: Sandbox, stream: str, name: str) -> list[Span]:
-    """Return the intervals of a range that the sandbox was asked for, in order."""
-    return [
-        (
-            datetime.fromisoformat(body[name]["start_time"]),
-            datetime.fromisoformat(body[name]["end_time"]),
-        )
-        for request in sandbox.requests()
-        if request["stream"] == stream and name in (body := request["body"])
-    ]
+def found_at(sandbox: Sandbox) -> dict[str, datetime]:
+    """Return when each lead was found."""
+    times = sandbox.times("leads").items()
+    return {lead: datetime.fromisoformat(at["found_at"]) for lead, at in times}
 
 
 def checkpoints(run: Run, stream: str) -> Iterator[tuple[Any, frozenset[str]]]:
@@ -189,14 +183,11 @@ def checkpoints(run: Run, stream: str) -> Iterator[tuple[Any, frozenset[str]]]:
 
 def assert_states_are_true(run: Run, sandbox: Sandbox) -> None:
     """Assert that no STATE covers a lead that was not written before it."""
-    times = sandbox.times("leads")
+    found = found_at(sandbox)
     for state, written in checkpoints(run, "leads"):
+        unwritten = [found[lead] for lead in found.keys() - written]
         for start, end in covered(state, "leads", "date_found"):
-            for lead, at in times.items():
-                assert (
-                    lead in written
-                    or not start <= datetime.fromisoformat(at["found_at"]) < end
-                )
+            assert not any(start <= time < end for time in unwritten)
 
 
 def assert_ended_cleanly(run: Run, number: signal.Signals) -> None:

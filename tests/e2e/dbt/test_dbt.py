@@ -16,7 +16,6 @@ from tests.support.helpers import API_KEY, STREAMS, Json, RunTap, raw_records
 from tests.support.in_process import typed_catalog
 from tests.support.pages import ROOT, section, settings_of_tap
 from tests.support.postgres import rows_of
-from tests.support.runs import SINCE
 from tests.support.schemas import Schema
 
 STAGING = ROOT / "docs/examples/dbt/models/staging/staging.yml"
@@ -63,7 +62,7 @@ class Project:
         """Run the tap once with each configuration; the first run has no state."""
         state = None
         for given in configs:
-            config = {"start_date": SINCE, **given}
+            config = {**given}
             is_typed = config.pop(TYPED, False)
             catalog = typed_catalog(self.schema.folder, config) if is_typed else None
             run = self.tap(config, state=state, catalog=catalog).succeeded()

@@ -12,7 +12,7 @@ from tests.support.helpers import STREAMS, TIMEOUT
 from tests.support.pipelines import Pipeline, PostgresWarehouse
 from tests.support.postgres import rows_by_id, tables_of
 from tests.support.rows import expected_rows
-from tests.support.runs import CLOCK, DAY, after_since, covered, fill, poll
+from tests.support.runs import CLOCK, DAY, after_since, covered, fill, found_at, poll
 
 START = after_since(273)
 SIZES = {**dict.fromkeys(STREAMS, 20), "leads": 3000}
@@ -29,11 +29,7 @@ def test_the_life_of_a_project(sandbox: Sandbox, warehouse: PostgresWarehouse) -
     def found() -> set[str]:
         """Return the leads that the API returns and that were found since the start."""
         begin = datetime.fromisoformat(START)
-        return {
-            lead
-            for lead, times in sandbox.times("leads").items()
-            if datetime.fromisoformat(times["found_at"]) >= begin
-        }
+        return {lead for lead, time in found_at(sandbox).items() if time >= begin}
 
     # A first load whose tap is killed, as by a system that runs out of memory.
     warehouse.shorten_state_interval()

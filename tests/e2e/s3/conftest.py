@@ -1,18 +1,15 @@
 """Fixtures with a stand-in for S3, and with the plugins that load it."""
 
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
 
-from tap_leadintent.demo.processes import child
 from tests.support.environments import build
-from tests.support.helpers import TIMEOUT, exact_json
-from tests.support.pipelines import Warehouse, install
+from tests.support.helpers import Json
+from tests.support.pipelines import Warehouse, install, printed_by, serving
 
 _HERE = Path(__file__).parent
 _TARGET = "target-s3"
@@ -37,17 +34,11 @@ class Lake(Warehouse):
             f"{aws}ENDPOINT_OVERRIDE": self.url,
         }
 
-    def ask(self, query: str) -> list[dict[str, Any]]:
+    def ask(self, query: str) -> list[Json]:
         """Return the rows of a query about the files below `s3://lake`."""
         with TemporaryDirectory() as folder:
-            done = subprocess.run(  # noqa: S603 - our own program
-                [self.programs / "python", _HERE / "query.py", self.url, folder, query],
-                check=True,
-                capture_output=True,
-                encoding="utf-8",
-                timeout=TIMEOUT,
-            )
-        return [exact_json(line) for line in done.stdout.split("\n") if line]
+            program = _HERE / "query.py"
+            return printed_by(self.programs, program, self.url, folder, query)
 
 
 @pytest.fixture(scope="session")
@@ -56,10 +47,5 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
     folder = tmp_path_factory.mktemp("s3")
     programs = build(_HERE / "requirements.txt", folder / "environment")
     system = install(folder / "meltano", _TARGET)
-    command = [programs / "python", _HERE / "server.py"]
-    with child(command, stdout=subprocess.PIPE) as process:
-        assert process.stdout
-        with process.stdout as stdout:
-            url = stdout.readline().decode().strip()
-            assert url, "it did not start"
-            yield Lake(system, _TARGET, url, programs)
+    with serving(programs, _HERE / "server.py") as url:
+        yield Lake(system, _TARGET, url, programs)

@@ -4,7 +4,6 @@ import json
 import re
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,7 +12,7 @@ from tap_leadintent.sandbox import Sandbox
 from tests.e2e.s3.conftest import Lake
 from tests.support.helpers import STREAMS, declared_stream, exact_json, raw_records
 from tests.support.pipelines import Pipeline
-from tests.support.rows import expected_row, flattened, instant
+from tests.support.rows import Row, expected_rows, flattened, instant
 from tests.support.runs import DAY, fill
 
 PAGE = Path(__file__).parents[3] / "docs" / "warehouses.md"
@@ -34,15 +33,14 @@ def whole_seconds(value: datetime | None) -> datetime | None:
     return value and value.replace(microsecond=0)
 
 
-def in_file(stream: str, record: dict[str, Any]) -> dict[str, Any]:
+def in_file(stream: str, row: Row) -> Row:
     """Return the expected columns of a file: objects flattened, times in seconds."""
-    columns = declared_stream(stream).schema["properties"]
-    row = flattened(expected_row(stream, record), columns)
+    row = flattened(row, declared_stream(stream).schema["properties"])
     times = {name for name in row if name.endswith("_at")}
     return row | {name: whole_seconds(instant(row[name])) for name in times}
 
 
-def read(row: dict[str, Any]) -> dict[str, Any]:
+def read(row: Row) -> Row:
     """Read a file's row: texts of JSON and of times."""
     parsed = {"additional_properties", "qualification__references"}
     return {
@@ -65,10 +63,8 @@ def test_files_of_parquet_hold_what_the_api_holds(sandbox: Sandbox, lake: Lake) 
     for stream in STREAMS:
         (key,) = declared_stream(stream).primary_keys
         held = {row["id"]: read(row) for row in lake.ask(newest_rows(stream, key))}
-        expected = {
-            record["id"]: in_file(stream, record)
-            for record in raw_records(sandbox, stream)
-        }
+        rows = expected_rows(sandbox, stream).items()
+        expected = {key: in_file(stream, row) for key, row in rows}
         assert held == {
             id_: {name: expected[id_].get(name) for name in row}
             for id_, row in held.items()

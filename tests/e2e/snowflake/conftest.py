@@ -2,7 +2,6 @@
 
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -10,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from tap_leadintent.demo.processes import child
 from tests.support.environments import build, uv
-from tests.support.helpers import TIMEOUT, exact_json
+from tests.support.helpers import exact_json
 from tests.support.pages import ROOT
-from tests.support.pipelines import Warehouse, install
+from tests.support.pipelines import Warehouse, install, printed_by, serving
 from tests.support.rows import instant
 
 _HERE = Path(__file__).parent
@@ -25,7 +23,7 @@ _TARGET = "target-snowflake"
 class SnowflakeWarehouse(Warehouse):
     """A database of the stand-in for Snowflake."""
 
-    port: int
+    port: str
     programs: Path
     credentials: Mapping[str, str]
 
@@ -47,16 +45,9 @@ class SnowflakeWarehouse(Warehouse):
     def ask(self, *statements: str) -> list[list[dict[str, Any]]]:
         """Return the rows of each statement, with column names in lower case."""
         program = _HERE / "query.py"
-        done = subprocess.run(  # noqa: S603 - our own program
-            [self.programs / "python", program, str(self.port), *statements],
-            check=True,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=TIMEOUT,
-        )
         return [
             [{name.lower(): value for name, value in row.items()} for row in rows]
-            for rows in map(exact_json, done.stdout.splitlines())
+            for rows in printed_by(self.programs, program, self.port, *statements)
         ]
 
     def types(self, schema: str, *tables: str) -> list[dict[str, str]]:
@@ -97,17 +88,6 @@ def _read(kind: str, value: Any) -> Any:
     return instant(value) if kind.startswith("TIMESTAMP") else value
 
 
-@contextmanager
-def _serving(programs: Path) -> Iterator[int]:
-    command = [programs / "python", _HERE / "server.py"]
-    with child(command, stdout=subprocess.PIPE) as process:
-        assert process.stdout
-        with process.stdout as stdout:
-            port = stdout.readline()
-            assert port, "it did not start"
-            yield int(port)
-
-
 @pytest.fixture(scope="session")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SnowflakeWarehouse]:
     """Serve the stand-in, and install target-snowflake, for all tests."""
@@ -120,6 +100,6 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SnowflakeWar
     system = install(folder / "meltano", _TARGET)
     tap = system / "extractors/tap-leadintent/venv/bin/python"
     uv("pip", "install", "--python", tap, "--editable", f"{ROOT}[arrow]")
-    with _serving(programs) as port:
+    with serving(programs, _HERE / "server.py") as port:
         credentials = {"TARGET_SNOWFLAKE_PRIVATE_KEY_PATH": str(key)}
         yield SnowflakeWarehouse(system, _TARGET, port, programs, credentials)

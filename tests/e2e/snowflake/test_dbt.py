@@ -22,7 +22,7 @@ def test_staging_models_open_leads_and_observations(
         "type": "snowflake",
         "account": "fakesnow",
         "host": "127.0.0.1",
-        "port": warehouse.port,
+        "port": int(warehouse.port),
         "protocol": "http",
         "user": "any",
         "password": "any",

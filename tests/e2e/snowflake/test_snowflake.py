@@ -2,14 +2,13 @@
 
 import json
 from dataclasses import replace
-from typing import Any
 
 from tap_leadintent.sandbox import Sandbox
 from tests.e2e.snowflake.conftest import SnowflakeWarehouse
-from tests.support.helpers import STREAMS, declared_stream, raw_records
+from tests.support.helpers import STREAMS, Json, declared_stream, raw_records
 from tests.support.pipelines import Pipeline
 from tests.support.postgres import without_metadata
-from tests.support.rows import expected_row
+from tests.support.rows import expected_rows
 from tests.support.runs import DAY, SINCE, fill
 
 ODD_LEADS = (
@@ -29,7 +28,7 @@ TYPES = {
 
 def held(
     warehouse: SnowflakeWarehouse, schema: str, *streams: str
-) -> dict[str, dict[str, dict[str, Any]]]:
+) -> dict[str, dict[str, Json]]:
     """Read tables' rows by id, without what the target adds."""
     tables = warehouse.rows(schema, *streams)
     found = {}
@@ -46,16 +45,13 @@ def test_it_holds_what_the_api_holds_run_after_run(
     sandbox.insert("leads", *ODD_LEADS, found_at=SINCE)
     password = {"TARGET_SNOWFLAKE_PASSWORD": "password"}
     pipeline = Pipeline(replace(warehouse, credentials=password), sandbox, "complete")
-    seen: list[dict[str, Any]] = []
+    seen: list[Json] = []
     for days in (0, 1, 10):
         sandbox.advance(days * DAY)
         pipeline.run()
         rows = held(warehouse, "complete", *STREAMS)
         for stream in STREAMS:
-            assert rows[stream] == {
-                record["id"]: expected_row(stream, record)
-                for record in raw_records(sandbox, stream)
-            }, stream
+            assert rows[stream] == expected_rows(sandbox, stream), stream
         seen.append(rows["leads"])
     first, _, last = seen
     assert len(last) > len(first), "no new leads"
@@ -67,10 +63,8 @@ def test_a_batch_of_arrow(sandbox: Sandbox, warehouse: SnowflakeWarehouse) -> No
     sandbox.insert("leads", *ODD_LEADS, found_at=SINCE)
     arrow = {"TAP_LEADINTENT_BATCH_CONFIG_ENCODING_FORMAT": "arrow"}
     Pipeline(warehouse, sandbox, "arrow", **arrow).run()
-    assert held(warehouse, "arrow", "leads")["leads"] == {
-        record["id"]: expected_row("leads", record)
-        for record in raw_records(sandbox, "leads")
-    }
+    rows = held(warehouse, "arrow", "leads")
+    assert rows["leads"] == expected_rows(sandbox, "leads")
 
 
 def test_the_types_of_all_columns(
