@@ -13,7 +13,7 @@ from typing_extensions import override
 from tap_leadintent.api.chain import Chain
 from tap_leadintent.api.http import Client
 from tap_leadintent.api.page import Page
-from tap_leadintent.errors import StreamError
+from tap_leadintent.errors import Action, StreamError
 from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.protocol import CutError
 from tap_leadintent.replication.rounding import OVERLAP_SECONDS
@@ -86,17 +86,17 @@ class _RangeChain(Chain):
         try:
             return super().fetch(stopped, max_retries)
         except StreamError as error:
-            if error.may_be_split:
+            if Action.CUT in error.actions:
                 raise CutError(error) from None
             raise
 
     @override
     def recover(self, error: StreamError) -> None:
         start, end = self._interval
-        now = error.server_time
+        now = error.server_time or end
+        is_future = start - _MOST_WRONG < now < end
         # Only a request without a cursor says something about the range.
-        is_future = now is not None and start - _MOST_WRONG < now < end
-        if self.count or not error.may_be_range or now is None or not is_future:
+        if self.count or Action.CHANGE_RANGE not in error.actions or not is_future:
             super().recover(error)
             return
         # If several machines answer in turn, the clock of the next one may be behind

@@ -13,7 +13,7 @@ from functools import cached_property
 from tap_leadintent.api.http import Client
 from tap_leadintent.api.page import Page
 from tap_leadintent.config.scope import scope_of
-from tap_leadintent.errors import StreamError
+from tap_leadintent.errors import Action, StreamError
 from tap_leadintent.holes import TOO_OLD, Holes
 from tap_leadintent.progress import StepProgress, counted
 from tap_leadintent.ranges import Endpoint
@@ -200,7 +200,7 @@ class Reading:
     def _with_hint(self, error: StreamError) -> StreamError:
         """Add to the error of a first page what to do if the API refuses the range."""
         is_first = self.is_incremental and not self.stream.newest_covered
-        if is_first and error.may_be_range:
+        if is_first and Action.CHANGE_RANGE in error.actions:
             return replace(error, message=f"{error.message}; {TOO_OLD}")
         return error
 

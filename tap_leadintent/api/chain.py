@@ -12,7 +12,7 @@ from typing import Any
 from tap_leadintent.api.http import Client
 from tap_leadintent.api.page import Page
 from tap_leadintent.api.pagination import CursorPaginator
-from tap_leadintent.errors import StreamError
+from tap_leadintent.errors import Action, StreamError
 
 
 class Chain:
@@ -87,7 +87,7 @@ class Chain:
             raise error
         # A cursor that is refused again has not expired: the API may have a limit of
         # records in one query.
-        if not error.may_be_cursor or self._has_restarted:
+        if Action.RESTART not in error.actions or self._has_restarted:
             error = replace(error, detail=f"page {self.count + 1}: {error.detail}")
             raise error
         self._has_restarted = True

@@ -15,7 +15,7 @@ from typing_extensions import override
 from tap_leadintent import times
 from tap_leadintent.api.page import Page
 from tap_leadintent.client import LeadIntentStream
-from tap_leadintent.errors import StreamError
+from tap_leadintent.errors import Action, StreamError
 from tap_leadintent.ranges import range_fields
 from tap_leadintent.replication.rounding import OVERLAP_SECONDS
 from tap_leadintent.run import AnyStream, read_each
@@ -135,7 +135,7 @@ class Probe:
         try:
             return self.ask(fields)
         except StreamError as error:
-            if error.may_be_range or error.may_be_split:
+            if error.actions & (Action.CHANGE_RANGE | Action.CUT):
                 return None
             raise
 
