@@ -124,7 +124,8 @@ class Probe:
         client = replace(self.stream.client, page_size=limit)
         retries = min(self.api.left - 1, _RETRIES)
         page = client.fetch(fields, after, Event(), retries)
-        records = self.stream.exclusion.apply(page.decode().data)
+        decoded, _ = page.decode()
+        records = self.stream.exclusion.apply(decoded)
         pairs = zip(records, page.raw, strict=True)
         keys = [str(record.get("id", bytes(raw))) for record, raw in pairs]
         seconds = self.api.heard[-1].elapsed.total_seconds()
