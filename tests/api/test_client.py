@@ -142,15 +142,15 @@ def test_a_cool_down_begins_before_another_request_is_sent(
 ) -> None:
     requests_mock.post(AGENTS, [{"status_code": 429}, {"json": PAGE}])
     one_tap, pauses = tap(concurrency=1), []
-    limiter = one_tap.streams["signal_agents"].run_context.limiter
+    traffic = one_tap.streams["signal_agents"].run_context.traffic
 
     def pause_all(seconds: float) -> None:
         stopped = clock.event(seconds=1)
-        with pytest.raises(StoppedError), limiter.turn(stopped, StreamStats()):
+        with pytest.raises(StoppedError), traffic.turn(stopped, StreamStats()):
             """Never entered."""
         pauses.append(seconds)
 
-    with mock.patch.object(limiter, "pause_all", pause_all):
+    with mock.patch.object(traffic, "pause_all", pause_all):
         assert len(list(pages(one_tap))) == 1
     assert len(pauses) == 1
 
