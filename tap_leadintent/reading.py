@@ -46,10 +46,7 @@ class Reading:
     """What earlier runs have read; this run extends it."""
 
     ranges: Sequence[str]
-    """The time ranges of the endpoint."""
-
-    is_incremental: bool
-    """Whether the stream is read by these ranges."""
+    """The time ranges that the stream is read by; none for a list of all records."""
 
     short_query: str = field(default="", init=False)
     """How many records a query has brought, if the API says that it has more."""
@@ -93,10 +90,11 @@ class Reading:
                             self.stream.logger.debug("%s", progress)
                             self._commit(step, page)
             except StreamError as error:
-                if has_read:
-                    raise
-                raise self._with_hint(error) from None
-        if self.is_incremental:
+                is_oldest = self.ranges and not self.stream.newest_covered
+                if is_oldest and not has_read and Action.CHANGE_RANGE in error.actions:
+                    error.message += f"; {TOO_OLD}"
+                raise
+        if self.ranges:
             self.stream.checkpoint()
 
     def _begin(self, step: Step, number: str) -> StepProgress:
@@ -146,7 +144,7 @@ class Reading:
     def _plan(self) -> list[Step]:
         """Plan the run, and write a STATE of what counts as covered from now on."""
         stream, bookmark = self.stream, self.bookmark
-        if not self.is_incremental:
+        if not self.ranges:
             return [LIST]
         self._warn_of_state()
         plan = make_plan(
@@ -196,13 +194,6 @@ class Reading:
         if (newest := max(ends, default=0)) > stream.run_began:
             text = "The state covers a time in the future, up to %s, which is ignored"
             stream.logger.warning(text, format_instant(newest))
-
-    def _with_hint(self, error: StreamError) -> StreamError:
-        """Add to the error of a first page what to do if the API refuses the range."""
-        is_first = self.is_incremental and not self.stream.newest_covered
-        if is_first and Action.CHANGE_RANGE in error.actions:
-            return replace(error, message=f"{error.message}; {TOO_OLD}")
-        return error
 
     def _compare(self, last: WindowPage[Page], brought: int) -> None:
         """Note that a query has fewer records than the API says, if that is so."""

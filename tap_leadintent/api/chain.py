@@ -4,7 +4,6 @@ API description: "Page envelope", "Pagination and ordering".
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from math import inf
 from threading import Event
 from typing import Any
@@ -88,7 +87,7 @@ class Chain:
         # A cursor that is refused again has not expired: the API may have a limit of
         # records in one query.
         if Action.RESTART not in error.actions or self._has_restarted:
-            error = replace(error, detail=f"page {self.count + 1}: {error.detail}")
+            error.detail = f"page {self.count + 1}: {error.detail}"
             raise error
         self._has_restarted = True
         self._paginator, self.records = CursorPaginator(), 0

@@ -10,7 +10,7 @@ API description: "Base address", "Authentication", "Page envelope".
 import logging
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from math import inf
 from threading import Event
@@ -201,11 +201,11 @@ class Client:
         is_last = attempt >= max_attempts or (left <= 0 and not error.retry_after)
         if can_retry and is_last:
             attempts = counted(attempt, "attempt")
-            error = replace(error, detail=f"gave up after {attempts}: {error.detail}")
+            error.detail = f"gave up after {attempts}: {error.detail}"
         if is_last or not can_retry:
             if run.traffic.last_failure and not run.traffic.has_succeeded:
                 # Another stream has failed, too, so this try decides.
-                error = replace(error, actions=error.actions & ~Action.CUT)
+                error.actions &= ~Action.CUT
             raise error
         pause = error.retry_after or min(run.limits.backoff(attempt), left)
         if Action.PAUSE_ALL in error.actions:

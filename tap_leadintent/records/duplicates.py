@@ -3,14 +3,11 @@
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import compress
-from typing import Any
 
 from msgspec import Raw
 
 from tap_leadintent.findings import Finding, Findings
-from tap_leadintent.openapi import ComputedColumn
-
-Record = dict[str, Any]
+from tap_leadintent.openapi import ComputedColumn, Record
 
 _MAX_KEYS = 130_000
 """Keys that are remembered, in about 13 MB."""

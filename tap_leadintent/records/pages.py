@@ -1,16 +1,14 @@
 """Makes the rows of a page, and notes what the page says about the API."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from tap_leadintent.api.page import Page
 from tap_leadintent.findings import Finding, Findings
+from tap_leadintent.openapi import Record
 from tap_leadintent.records.contradictions import Contradictions
 from tap_leadintent.records.duplicates import Duplicates
 from tap_leadintent.records.shaper import RecordShaper
 from tap_leadintent.times import format_instant, utc_timestamp
-
-Record = dict[str, Any]
 
 
 @dataclass(kw_only=True)

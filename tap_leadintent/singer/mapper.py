@@ -16,10 +16,8 @@ from singer_sdk.singerlib import Catalog, MetadataMapping
 from tap_leadintent.singer.checks import find_unknown_names
 from tap_leadintent.singer.errors import ConfigError
 from tap_leadintent.singer.log import summarize
-from tap_leadintent.singer.stream import SingerStream
+from tap_leadintent.singer.stream import Record, SingerStream
 from tap_leadintent.singer.stream_map import StreamMap
-
-Record = dict[str, Any]
 
 _NAMES = {"_", "config", "fake", "record"}
 _NAMES |= {"__original_stream_name__", "__stream_name__"}
