@@ -4,7 +4,6 @@ API description: "POST /v1/signals/leads", "POST /v1/monitor/signals".
 """
 
 from dataclasses import dataclass
-from math import inf
 from threading import Event
 from typing import Any
 
@@ -82,7 +81,7 @@ class _RangeChain(Chain):
         self._name, self._interval = name, interval
 
     @override
-    def fetch(self, stopped: Event, max_retries: float = inf) -> Page:
+    def fetch(self, stopped: Event, max_retries: float) -> Page:
         try:
             return super().fetch(stopped, max_retries)
         except StreamError as error:

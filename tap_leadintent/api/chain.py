@@ -4,7 +4,6 @@ API description: "Page envelope", "Pagination and ordering".
 """
 
 from collections.abc import Mapping
-from math import inf
 from threading import Event
 from typing import Any
 
@@ -42,7 +41,7 @@ class Chain:
         """How many pages have arrived since the last restart."""
         return self._paginator.count
 
-    def fetch(self, stopped: Event, max_retries: float = inf) -> Page:
+    def fetch(self, stopped: Event, max_retries: float) -> Page:
         """Request the next page.
 
         Args:

@@ -12,7 +12,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from math import inf
 from threading import Event
 from typing import Any
 
@@ -101,11 +100,7 @@ class Client:
     """The last attempt that was logged, by the reason for it."""
 
     def fetch(
-        self,
-        fields: Fields,
-        after: str | None,
-        stopped: Event,
-        max_retries: float = inf,
+        self, fields: Fields, after: str | None, stopped: Event, max_retries: float
     ) -> Page:
         """Send a request, with retries, until its response is a page.
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from math import inf
 from threading import Event
 from typing import Any
 from unittest import mock
@@ -42,7 +43,7 @@ def pages(tap: TapLeadIntent, stream: str = "signal_agents") -> Iterator[Any]:
     chain = Chain(read.client, {})
     has_more = True
     while has_more:
-        yield (page := chain.fetch(Event()))
+        yield (page := chain.fetch(Event(), inf))
         has_more = page.has_more
 
 
