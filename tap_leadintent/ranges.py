@@ -95,7 +95,8 @@ class _RangeChain(Chain):
         now = error.server_time or end
         is_future = start - _MOST_WRONG < now < end
         # Only a request without a cursor says something about the range.
-        if self.count or Action.CHANGE_RANGE not in error.actions or not is_future:
+        is_first = not self.paginator.count
+        if not (is_first and is_future and Action.CHANGE_RANGE in error.actions):
             super().recover(error)
             return
         # If several machines answer in turn, the clock of the next one may be behind

@@ -11,7 +11,6 @@ import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from http import HTTPStatus
 from threading import Event
 from typing import Any
 
@@ -149,7 +148,7 @@ class Client:
         self._measure(response, seconds)
         date = parse_http_date(response.headers.get("Date", ""))
         server_time = run.clock.note(date, sent_at, seconds)
-        if response.status_code == HTTPStatus.NO_CONTENT and after is None:
+        if response.status_code == requests.codes.no_content and after is None:
             return Page.of(NO_RECORDS)
         # The error itself would keep the response, with its traceback.
         problem, is_incomplete = "", False
