@@ -39,10 +39,8 @@ class Endpoint:
             return _RangeChain(self.client, range_name, interval)
         return Chain(self.client, {}, only_first=self.only_first)
 
-    @staticmethod
-    def parse(body: bytes) -> Page:
-        """Return the page of a body that a query has returned before."""
-        return Page.of(body)
+    parse = staticmethod(Page.of)
+    """Returns the page of a body that a query has returned before."""
 
     def raise_if_interrupted(self) -> None:
         """Raise `SystemExit` after a signal."""

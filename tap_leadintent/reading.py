@@ -8,7 +8,6 @@ import os
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 from tap_leadintent.api.http import Client
 from tap_leadintent.api.page import Page
@@ -53,6 +52,22 @@ class Reading:
 
     holes: Holes = field(default_factory=Holes, init=False)
     """What could not be read."""
+
+    def __post_init__(self) -> None:
+        """Read the settings that are needed all the time."""
+        config = self.stream.config
+        self._key_mark = key_mark(config["api_key"])
+        self._load_schema = os.environ.get(_LOAD_SCHEMA) or self.bookmark.load_schema
+        # A request asks for the window and the overlap.
+        seconds = int(config["window_days"] * DAY) - OVERLAP_SECONDS
+        self.plan_reader = PlanReader(
+            api=Endpoint(self.client),
+            readers=config["concurrency"],
+            widest=max(1, seconds),
+            caps=self.bookmark.caps,
+            now=self.stream.run_began,
+        )
+        """Reads a step of a plan."""
 
     def pages(self) -> Generator[tuple[Page, str, Interval]]:
         """Read what the run has to read, step by step.
@@ -118,28 +133,6 @@ class Reading:
         api = Endpoint(self.client, only_first=True)
         with closing(replace(self.plan_reader, api=api).read(LIST)) as pages:
             return next(pages).page
-
-    @cached_property
-    def plan_reader(self) -> PlanReader[Page]:
-        """Reads a step of a plan."""
-        config = self.stream.config
-        # A request asks for the window and the overlap.
-        seconds = int(config["window_days"] * DAY) - OVERLAP_SECONDS
-        return PlanReader(
-            api=Endpoint(self.client),
-            readers=config["concurrency"],
-            widest=max(1, seconds),
-            caps=self.bookmark.caps,
-            now=self.stream.run_began,
-        )
-
-    @cached_property
-    def _key_mark(self) -> str:
-        return key_mark(self.stream.config["api_key"])
-
-    @cached_property
-    def _load_schema(self) -> str:
-        return os.environ.get(_LOAD_SCHEMA) or self.bookmark.load_schema
 
     def _plan(self) -> list[Step]:
         """Plan the run, and write a STATE of what counts as covered from now on."""

@@ -53,9 +53,7 @@ tap-leadintent-definition and tap-leadintent-demo, each with --help."""
             interruption=self.interruption,
         )
         streams = [stream_class(self, run_context) for stream_class in STREAMS]
-        receipts = (
-            [Loads(self, run_context)] if self.config.get("load_receipts") else []
-        )
+        receipts = [Loads(self, run_context)] if self.config["load_receipts"] else []
         return [*streams, *receipts]
 
     @property
