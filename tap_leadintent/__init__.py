@@ -1,13 +1,12 @@
 """Singer tap for the buying-intent leads and monitored accounts API.
 
 This is the way of a page. A reader thread sends one request (`api/http.py`) as soon as
-the rate limit allows it (`api/limits.py`). `api/clock.py` keeps the server's time,
-which `times.py` parses, and `api/health.py` knows that a request has succeeded.
-`api/failures.py` knows which statuses are a success. `api/page.py` decodes everything
-except the records. `api/chain.py` and `api/pagination.py` follow the cursor;
-`ranges.py` does so for a time range. `replication/reader.py` keeps the page until its
-window has been read, and `replication/windows.py` decides, with
-`replication/ledger.py`, whether it is cut.
+`api/limits.py` allows it, which also knows whether one has succeeded. `api/clock.py`
+keeps the server's time, which `times.py` parses. `api/failures.py` knows which statuses
+are a success. `api/page.py` decodes everything except the records. `api/chain.py` and
+`api/pagination.py` follow the cursor; `ranges.py` does so for a time range.
+`replication/reader.py` keeps the page until its window has been read, and
+`replication/windows.py` decides, with `replication/ledger.py`, whether it is cut.
 
 The main thread emits the records in the order of time. `reading.py` and
 `replication/plan_reader.py` take the page. `records/pages.py` decodes its records,

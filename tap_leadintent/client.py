@@ -23,6 +23,7 @@ from tap_leadintent import openapi
 from tap_leadintent.api.http import Client, RunContext
 from tap_leadintent.errors import StreamError
 from tap_leadintent.findings import Finding, Findings
+from tap_leadintent.openapi import Record
 from tap_leadintent.progress import counted
 from tap_leadintent.reading import Reading
 from tap_leadintent.records.contradictions import Contradictions
@@ -35,8 +36,6 @@ from tap_leadintent.replication.source import Source
 from tap_leadintent.run_stream import RunStream
 from tap_leadintent.singer.log import summarize
 from tap_leadintent.times import format_instant, parse_instant
-
-Record = dict[str, Any]
 
 
 class LeadIntentStream(RunStream):
@@ -124,8 +123,7 @@ class LeadIntentStream(RunStream):
             stream=self,
             client=self.client,
             bookmark=Bookmark.read(state, source, self.config["page_size"]),
-            ranges=self.ranges,
-            is_incremental=self.is_incremental,
+            ranges=self.ranges if self.is_incremental else (),
         )
 
     @property

@@ -108,10 +108,6 @@ class StreamError(TapError):
     """When the request arrived by the server's clock, in UTC seconds since 1970, if the
     response says so."""
 
-    def __post_init__(self) -> None:
-        """Set the message of the base class."""
-        super().__init__(self.message)
-
     def __str__(self) -> str:
         """Return the message, and the detail after it."""
         return f"{self.message} ({self.detail})" if self.detail else self.message
@@ -120,18 +116,3 @@ class StreamError(TapError):
     def why(self) -> str:
         """What happened, where somebody else says what to do."""
         return self.detail or self.message
-
-    @property
-    def may_be_cursor(self) -> bool:
-        """Whether a new chain may succeed."""
-        return Action.RESTART in self.actions
-
-    @property
-    def may_be_range(self) -> bool:
-        """Whether another time range may succeed."""
-        return Action.CHANGE_RANGE in self.actions
-
-    @property
-    def may_be_split(self) -> bool:
-        """Whether a part of the time range may succeed."""
-        return Action.CUT in self.actions

@@ -86,9 +86,8 @@ class Findings:
         self._levels = {
             Finding.ENVELOPE: logging.INFO,
             Finding.ABSENT_FIELDS: logging.DEBUG,
+            Finding.UNKNOWN_FIELDS: logging.WARNING if is_documented else logging.INFO,
         }
-        if not is_documented:
-            self._levels[Finding.UNKNOWN_FIELDS] = logging.INFO
         self._found = defaultdict[Finding, Counter[str]](Counter)
 
     def note(self, finding: Finding, names: Iterable[str] = ("",)) -> None:

@@ -12,8 +12,9 @@ from singer_sdk.helpers.types import Context
 from singer_sdk.singerlib.catalog import REPLICATION_INCREMENTAL
 from typing_extensions import override
 
-from tap_leadintent.client import LeadIntentStream, Record
+from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.findings import Finding
+from tap_leadintent.openapi import Record
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.run_stream import RunStream
 from tap_leadintent.singer.log import summarize
@@ -73,7 +74,7 @@ class Loads(RunStream):
 
     def _rows(self, stream: LeadIntentStream) -> Iterator[Record]:
         stats, failure = stream.stats, stream.stats.failure
-        ranges = stream.ranges if stream.is_incremental else (_ALL,)
+        ranges = stream.reading.ranges or (_ALL,)
         figures = stats.figures_by_range(default=ranges[0])
         # Rows that the run's own bookmark covers may have been lost with a batch.
         source = stream.reading.bookmark.source

@@ -20,16 +20,20 @@ STREAM_NAMES = [*PATHS]
 """The streams; each is the `operationId` of its endpoint."""
 
 
+Record = dict[str, Any]
+"""A record as the API gave it, or the row that is made of it."""
+
+
 class ComputedColumn(NamedTuple):
     """A column that the tap computes; all others hold the field of the same name."""
 
     name: str
     schema: dict[str, Any]
-    compute: Callable[[dict[str, Any], str | None], str | None]
+    compute: Callable[[Record, str | None], str | None]
     """Returns the value, from a record of the API and the end of the window that the
     record was read in, as `utc_timestamp` writes it, if that is known."""
 
-    fallback: Callable[[dict[str, Any]], str] | None = None
+    fallback: Callable[[Record], str] | None = None
     """Returns the value where `compute` returns None; a warning is logged then."""
 
     source: tuple[str, ...] = ()

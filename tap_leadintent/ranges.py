@@ -4,7 +4,6 @@ API description: "POST /v1/signals/leads", "POST /v1/monitor/signals".
 """
 
 from dataclasses import dataclass
-from math import inf
 from threading import Event
 from typing import Any
 
@@ -13,7 +12,7 @@ from typing_extensions import override
 from tap_leadintent.api.chain import Chain
 from tap_leadintent.api.http import Client
 from tap_leadintent.api.page import Page
-from tap_leadintent.errors import StreamError
+from tap_leadintent.errors import Action, StreamError
 from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.protocol import CutError
 from tap_leadintent.replication.rounding import OVERLAP_SECONDS
@@ -40,10 +39,8 @@ class Endpoint:
             return _RangeChain(self.client, range_name, interval)
         return Chain(self.client, {}, only_first=self.only_first)
 
-    @staticmethod
-    def parse(body: bytes) -> Page:
-        """Return the page of a body that a query has returned before."""
-        return Page.of(body)
+    parse = staticmethod(Page.of)
+    """Returns the page of a body that a query has returned before."""
 
     def raise_if_interrupted(self) -> None:
         """Raise `SystemExit` after a signal."""
@@ -82,21 +79,22 @@ class _RangeChain(Chain):
         self._name, self._interval = name, interval
 
     @override
-    def fetch(self, stopped: Event, max_retries: float = inf) -> Page:
+    def fetch(self, stopped: Event, max_retries: float) -> Page:
         try:
             return super().fetch(stopped, max_retries)
         except StreamError as error:
-            if error.may_be_split:
+            if Action.CUT in error.actions:
                 raise CutError(error) from None
             raise
 
     @override
     def recover(self, error: StreamError) -> None:
         start, end = self._interval
-        now = error.server_time
+        now = error.server_time or end
+        is_future = start - _MOST_WRONG < now < end
         # Only a request without a cursor says something about the range.
-        is_future = now is not None and start - _MOST_WRONG < now < end
-        if self.count or not error.may_be_range or now is None or not is_future:
+        is_first = not self.paginator.count
+        if not (is_first and is_future and Action.CHANGE_RANGE in error.actions):
             super().recover(error)
             return
         # If several machines answer in turn, the clock of the next one may be behind

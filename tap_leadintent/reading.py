@@ -8,12 +8,11 @@ import os
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 from tap_leadintent.api.http import Client
 from tap_leadintent.api.page import Page
 from tap_leadintent.config.scope import scope_of
-from tap_leadintent.errors import StreamError
+from tap_leadintent.errors import Action, StreamError
 from tap_leadintent.holes import TOO_OLD, Holes
 from tap_leadintent.progress import StepProgress, counted
 from tap_leadintent.ranges import Endpoint
@@ -46,16 +45,29 @@ class Reading:
     """What earlier runs have read; this run extends it."""
 
     ranges: Sequence[str]
-    """The time ranges of the endpoint."""
-
-    is_incremental: bool
-    """Whether the stream is read by these ranges."""
+    """The time ranges that the stream is read by; none for a list of all records."""
 
     short_query: str = field(default="", init=False)
     """How many records a query has brought, if the API says that it has more."""
 
     holes: Holes = field(default_factory=Holes, init=False)
     """What could not be read."""
+
+    def __post_init__(self) -> None:
+        """Read the settings that are needed all the time."""
+        config = self.stream.config
+        self._key_mark = key_mark(config["api_key"])
+        self._load_schema = os.environ.get(_LOAD_SCHEMA) or self.bookmark.load_schema
+        # A request asks for the window and the overlap.
+        seconds = int(config["window_days"] * DAY) - OVERLAP_SECONDS
+        self.plan_reader = PlanReader(
+            api=Endpoint(self.client),
+            readers=config["concurrency"],
+            widest=max(1, seconds),
+            caps=self.bookmark.caps,
+            now=self.stream.run_began,
+        )
+        """Reads a step of a plan."""
 
     def pages(self) -> Generator[tuple[Page, str, Interval]]:
         """Read what the run has to read, step by step.
@@ -93,10 +105,11 @@ class Reading:
                             self.stream.logger.debug("%s", progress)
                             self._commit(step, page)
             except StreamError as error:
-                if has_read:
-                    raise
-                raise self._with_hint(error) from None
-        if self.is_incremental:
+                is_oldest = self.ranges and not self.stream.newest_covered
+                if is_oldest and not has_read and Action.CHANGE_RANGE in error.actions:
+                    error.message += f"; {TOO_OLD}"
+                raise
+        if self.ranges:
             self.stream.checkpoint()
 
     def _begin(self, step: Step, number: str) -> StepProgress:
@@ -121,32 +134,10 @@ class Reading:
         with closing(replace(self.plan_reader, api=api).read(LIST)) as pages:
             return next(pages).page
 
-    @cached_property
-    def plan_reader(self) -> PlanReader[Page]:
-        """Reads a step of a plan."""
-        config = self.stream.config
-        # A request asks for the window and the overlap.
-        seconds = int(config["window_days"] * DAY) - OVERLAP_SECONDS
-        return PlanReader(
-            api=Endpoint(self.client),
-            readers=config["concurrency"],
-            widest=max(1, seconds),
-            caps=self.bookmark.caps,
-            now=self.stream.run_began,
-        )
-
-    @cached_property
-    def _key_mark(self) -> str:
-        return key_mark(self.stream.config["api_key"])
-
-    @cached_property
-    def _load_schema(self) -> str:
-        return os.environ.get(_LOAD_SCHEMA) or self.bookmark.load_schema
-
     def _plan(self) -> list[Step]:
         """Plan the run, and write a STATE of what counts as covered from now on."""
         stream, bookmark = self.stream, self.bookmark
-        if not self.is_incremental:
+        if not self.ranges:
             return [LIST]
         self._warn_of_state()
         plan = make_plan(
@@ -196,13 +187,6 @@ class Reading:
         if (newest := max(ends, default=0)) > stream.run_began:
             text = "The state covers a time in the future, up to %s, which is ignored"
             stream.logger.warning(text, format_instant(newest))
-
-    def _with_hint(self, error: StreamError) -> StreamError:
-        """Add to the error of a first page what to do if the API refuses the range."""
-        is_first = self.is_incremental and not self.stream.newest_covered
-        if is_first and error.may_be_range:
-            return replace(error, message=f"{error.message}; {TOO_OLD}")
-        return error
 
     def _compare(self, last: WindowPage[Page], brought: int) -> None:
         """Note that a query has fewer records than the API says, if that is so."""

@@ -142,7 +142,7 @@ def read_each(streams: Sequence[AnyStream], read: Callable[[AnyStream], None]) -
             extra = _log_fields(stream, status=error.status, reason=error.reason)
             stream.logger.error("%s", text, extra=extra)  # noqa: TRY400
             failed[stream.name] = stream.stats.failure = error
-            has_ended |= stream.run_context.health.note_failure(error)
+            has_ended |= stream.run_context.traffic.note_failure(error)
         finally:
             stream.stats.end()
     if failed:

@@ -9,9 +9,8 @@ from operator import methodcaller
 from typing_extensions import override
 
 from tap_leadintent.api.clock import ServerClock
-from tap_leadintent.api.health import RunHealth
 from tap_leadintent.api.http import RunContext
-from tap_leadintent.api.limits import Limits, RateLimiter
+from tap_leadintent.api.limits import Limits, Traffic
 from tap_leadintent.api.session import new_session
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.config import settings, validation
@@ -46,19 +45,15 @@ tap-leadintent-definition and tap-leadintent-demo, each with --help."""
         agent = self.config.get("user_agent") or f"{TAP_NAME}/{self.plugin_version}"
         authorization = f"Bearer {self.config.get('api_key')}"
         session.headers.update({"User-Agent": agent, "Authorization": authorization})
-        health = RunHealth(self.limits.monotonic)
         run_context = RunContext(
             session=session,
             limits=self.limits,
-            limiter=RateLimiter(concurrency, requests_per_minute, health, self.limits),
-            health=health,
+            traffic=Traffic(self.limits, concurrency, requests_per_minute),
             clock=ServerClock(self.logger),
             interruption=self.interruption,
         )
         streams = [stream_class(self, run_context) for stream_class in STREAMS]
-        receipts = (
-            [Loads(self, run_context)] if self.config.get("load_receipts") else []
-        )
+        receipts = [Loads(self, run_context)] if self.config["load_receipts"] else []
         return [*streams, *receipts]
 
     @property

@@ -4,15 +4,13 @@ API description: "Page envelope", "Pagination and ordering".
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
-from math import inf
 from threading import Event
 from typing import Any
 
 from tap_leadintent.api.http import Client
 from tap_leadintent.api.page import Page
 from tap_leadintent.api.pagination import CursorPaginator
-from tap_leadintent.errors import StreamError
+from tap_leadintent.errors import Action, StreamError
 
 
 class Chain:
@@ -34,16 +32,12 @@ class Chain:
         """The request fields, without the cursor."""
         self.records = 0
         """How many records have arrived since the last restart."""
+        self.paginator = CursorPaginator()
+        """Counts the pages that have arrived since the last restart."""
         self._only_first = only_first
-        self._paginator = CursorPaginator()
         self._has_restarted = False
 
-    @property
-    def count(self) -> int:
-        """How many pages have arrived since the last restart."""
-        return self._paginator.count
-
-    def fetch(self, stopped: Event, max_retries: float = inf) -> Page:
+    def fetch(self, stopped: Event, max_retries: float) -> Page:
         """Request the next page.
 
         Args:
@@ -60,7 +54,7 @@ class Chain:
             StoppedError: The page is not wanted any more.
         """
         while True:
-            after = self._paginator.current_value
+            after = self.paginator.current_value
             try:
                 page = self.client.fetch(self.fields, after, stopped, max_retries)
             except StreamError as error:
@@ -68,7 +62,7 @@ class Chain:
                 continue
             self.records += len(page.raw)
             # The SDK only passes it on to the methods of the paginator.
-            self._paginator.advance(page)  # type: ignore[arg-type]
+            self.paginator.advance(page)  # type: ignore[arg-type]
             return page.as_last() if self._only_first else page
 
     def recover(self, error: StreamError) -> None:
@@ -83,15 +77,15 @@ class Chain:
         Raises:
             StreamError: The chain cannot go on.
         """
-        if not self.count:
+        if not self.paginator.count:
             raise error
         # A cursor that is refused again has not expired: the API may have a limit of
         # records in one query.
-        if not error.may_be_cursor or self._has_restarted:
-            error = replace(error, detail=f"page {self.count + 1}: {error.detail}")
+        if Action.RESTART not in error.actions or self._has_restarted:
+            error.detail = f"page {self.paginator.count + 1}: {error.detail}"
             raise error
         self._has_restarted = True
-        self._paginator, self.records = CursorPaginator(), 0
+        self.paginator, self.records = CursorPaginator(), 0
         self.client.logger.warning(
             "The API refused a cursor; the window is read again: %s", error.why
         )

@@ -51,7 +51,6 @@ _FIELDS = (
     "the API does not accept a request with {fields}"
 )
 _TOO_LARGE = "lower page_size (now {page_size}): the request is too large for the API"
-_REFUSED = f"the API refused the request; {SUPPORT}"
 _PARALLEL = f"set concurrency to 1: the API may refuse parallel requests; {SUPPORT}"
 _FEWER = "set max_requests_per_minute, or lower it: the API wants fewer requests"
 _OVERLOADED = (
@@ -123,7 +122,7 @@ RESPONSES: tuple[tuple[Collection[int], str, Action, str], ...] = (
     ({503}, "", DOWN, _OVERLOADED),
     ({408, 499, *range(500, 1000)}, "", SLOW, _OVERLOADED),
     (range(400), "redirect", NOTHING, _REDIRECT),
-    (range(500), "", NOTHING, _REFUSED),
+    (range(500), "", NOTHING, f"the API refused the request; {SUPPORT}"),
 )
 """What to do after a response without a page, and what to advise: by its status, and by
 what else is true of it ("wait": a header says for how long the server wants no request;
@@ -168,8 +167,7 @@ def explain_no_response(error: Exception, url: str, seconds: float) -> StreamErr
     # The words of a server or a proxy may hold the key in another encoding.
     why = quote(_reason(causes))
     message = text.format(host=host, seconds=seconds)
-    is_connected = Action.END_RUN not in actions
-    reason = Reason.NO_RESPONSE if is_connected else Reason.NO_CONNECTION
+    reason = Reason.NO_CONNECTION if Action.END_RUN in actions else Reason.NO_RESPONSE
     return StreamError(message, detail=why, reason=reason, actions=actions)
 
 

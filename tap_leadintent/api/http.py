@@ -1,7 +1,7 @@
 """Sends a stream's requests, and retries those that may succeed later.
 
-Which failures are retried is decided in `failures.py`, how long to wait in `limits.py`,
-and whether a run retries at all in `health.py`. A refused cursor begins its chain again
+Which failures are retried is decided in `failures.py`, how long to wait, and whether a
+run retries at all, in `limits.py`. A refused cursor begins its chain again
 (`chain.py`).
 
 API description: "Base address", "Authentication", "Page envelope".
@@ -10,9 +10,7 @@ API description: "Base address", "Authentication", "Page envelope".
 import logging
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from http import HTTPStatus
-from math import inf
+from dataclasses import dataclass, field
 from threading import Event
 from typing import Any
 
@@ -23,8 +21,7 @@ from urllib3.exceptions import HTTPError
 
 from tap_leadintent.api.clock import ServerClock
 from tap_leadintent.api.failures import SUCCESS, explain_no_page, explain_no_response
-from tap_leadintent.api.health import RunHealth
-from tap_leadintent.api.limits import Limits, RateLimiter
+from tap_leadintent.api.limits import Limits, Traffic
 from tap_leadintent.api.page import NO_RECORDS, IncompletePageError, Page, as_utf8
 from tap_leadintent.api.session import TooLargeError, exchange
 from tap_leadintent.errors import TAP_NAME, Action, StreamError
@@ -45,11 +42,8 @@ class RunContext:
     limits: Limits
     """What bounds each request."""
 
-    limiter: RateLimiter
-    """Delays requests."""
-
-    health: RunHealth
-    """Knows whether the address and the key have worked in this run."""
+    traffic: Traffic
+    """Delays requests, and knows whether one has succeeded."""
 
     clock: ServerClock
     """Compares the server's clock with ours."""
@@ -105,11 +99,7 @@ class Client:
     """The last attempt that was logged, by the reason for it."""
 
     def fetch(
-        self,
-        fields: Fields,
-        after: str | None,
-        stopped: Event,
-        max_retries: float = inf,
+        self, fields: Fields, after: str | None, stopped: Event, max_retries: float
     ) -> Page:
         """Send a request, with retries, until its response is a page.
 
@@ -126,15 +116,13 @@ class Client:
             StreamError: All retries failed, or a retry would not help.
             StoppedError: The page is not wanted any more.
         """
-        limiter, attempt, pause = self.run_context.limiter, 0, 0.0
+        traffic, attempt, pause = self.run_context.traffic, 0, 0.0
         while True:
             attempt += 1
-            with limiter.turn(stopped, self.stats, pause):
-                self.run_context.health.note_request()
+            with traffic.turn(stopped, self.stats, pause):
                 answer = self._send(fields, after)
                 if isinstance(answer, Page):
-                    limiter.note_page()
-                    self.run_context.health.note_page()
+                    traffic.note_page()
                     return answer
                 # Still inside the turn: a cool-down begins before another request can
                 # be sent.
@@ -160,7 +148,7 @@ class Client:
         self._measure(response, seconds)
         date = parse_http_date(response.headers.get("Date", ""))
         server_time = run.clock.note(date, sent_at, seconds)
-        if response.status_code == HTTPStatus.NO_CONTENT and after is None:
+        if response.status_code == requests.codes.no_content and after is None:
             return Page.of(NO_RECORDS)
         # The error itself would keep the response, with its traceback.
         problem, is_incomplete = "", False
@@ -178,7 +166,7 @@ class Client:
             filters=f"filters.{self.tags[Tag.STREAM]}" if self.filters else "",
             problem=problem,
             is_incomplete=is_incomplete,
-            has_succeeded=run.health.has_succeeded,
+            has_succeeded=run.traffic.has_succeeded,
         )
 
     def _measure(self, response: requests.Response, seconds: float) -> None:
@@ -202,20 +190,20 @@ class Client:
         """
         run, can_retry = self.run_context, Action.RETRY in error.actions
         max_attempts = 1 + min(self.retries, max_retries)
-        left = run.health.seconds_for_retries
+        left = run.traffic.seconds_for_retries
         # What the server asks to wait is no sign that it is down.
         is_last = attempt >= max_attempts or (left <= 0 and not error.retry_after)
         if can_retry and is_last:
             attempts = counted(attempt, "attempt")
-            error = replace(error, detail=f"gave up after {attempts}: {error.detail}")
+            error.detail = f"gave up after {attempts}: {error.detail}"
         if is_last or not can_retry:
-            if run.health.has_failed and not run.health.has_succeeded:
+            if run.traffic.last_failure and not run.traffic.has_succeeded:
                 # Another stream has failed, too, so this try decides.
-                error = replace(error, actions=error.actions & ~Action.CUT)
+                error.actions &= ~Action.CUT
             raise error
         pause = error.retry_after or min(run.limits.backoff(attempt), left)
         if Action.PAUSE_ALL in error.actions:
-            run.limiter.pause_all(pause)
+            run.traffic.pause_all(pause)
         self._log_retry(error, attempt + 1, max_attempts, pause)
         return pause
 

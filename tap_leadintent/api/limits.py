@@ -1,14 +1,17 @@
-"""Decides when a request may be sent, for all streams and threads of a run."""
+"""Decides when a request may be sent, and whether a failed one is sent again.
+
+It does so for all streams and threads of a run.
+"""
 
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import inf
 from threading import TIMEOUT_MAX, Condition, Event
 
-from tap_leadintent.api.health import RunHealth
-from tap_leadintent.errors import StoppedError
+from tap_leadintent.errors import Action, Reason, StoppedError, StreamError
 from tap_leadintent.progress import StreamStats
 from tap_leadintent.times import parse_http_date
 
@@ -18,6 +21,9 @@ Many rate limits count the requests of 15 minutes."""
 
 _RISE = 0.05
 """How much each page raises the number of requests in flight."""
+
+_TRIAL_SECONDS = 20.0
+"""For so long, requests are repeated while no request of the run has succeeded."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,32 +76,32 @@ def seconds_to_wait(headers: Mapping[str, str]) -> float:
         now = parse_http_date(headers.get("Date", "")) or time.time()
         then = parse_http_date(text)
         seconds = 0.0 if then is None else then - now
-    return seconds if 0 < seconds < float("inf") else 0.0
+    return seconds if 0 < seconds < inf else 0.0
 
 
-class RateLimiter:
-    """Delays requests during a cool-down that the server asks for, and by a rate limit.
+class Traffic:
+    """Delays requests, and remembers what they show about the API and the key.
 
-    Each cool-down also halves the number of requests in flight, because the server is
+    Requests wait during a cool-down that the server asks for, and by a rate limit. Each
+    cool-down also halves the number of requests in flight, because the server is
     overloaded. Successful responses raise the number again slowly.
+
+    A page proves that address and key are right. Until there is one, one request is in
+    flight at most, and failed ones are repeated for a short while only. Two streams
+    that fail in the same way after it, such as with 404, say nothing about the others.
     """
 
     def __init__(
-        self,
-        at_once: int,
-        requests_per_minute: int | None,
-        health: RunHealth,
-        limits: Limits,
+        self, limits: Limits, at_once: int = 1, requests_per_minute: int | None = None
     ) -> None:
-        """Create the limiter of a run.
+        """Begin a run.
 
         Args:
+            limits: How time passes.
             at_once: Most requests in flight.
             requests_per_minute: Most requests in a minute, evenly spread.
-            health: Until it has succeeded, one request is in flight at most.
-            limits: How time passes.
         """
-        self._health, self._limits = health, limits
+        self._limits = limits
         self._interval = 60 / requests_per_minute if requests_per_minute else 0.0
         self._next_slot = 0.0
         self._changed = Condition()
@@ -104,6 +110,12 @@ class RateLimiter:
         self._in_flight: list[Event] = []
         """The `stopped` event of each request. A thread that waits for its turn
         notices it when another request ends, or when its wait is over."""
+        self._began = inf
+        """When the first request was sent."""
+        self.has_succeeded = False
+        """Whether a request has got a page."""
+        self.last_failure: tuple[int | None, Reason | None] | None = None
+        """Why the last stream failed, if one has."""
 
     def pause_all(self, seconds: float) -> None:
         """Begin a cool-down, in which no request of any thread is sent.
@@ -119,7 +131,8 @@ class RateLimiter:
             self._paused_until = max(self._paused_until, now + seconds)
 
     def note_page(self) -> None:
-        """Note that a request has received a page."""
+        """Note that a request has got a page."""
+        self.has_succeeded = True
         with self._changed:
             self._allowed = min(self._ceiling, self._allowed + _RISE)
 
@@ -148,6 +161,7 @@ class RateLimiter:
                 raise StoppedError
             now = self._limits.monotonic()
             self._in_flight.append(stopped)
+            self._began = min(self._began, now)
             self._next_slot = now + self._interval
             stats.requests += 1
             stats.retries += pause > 0
@@ -162,7 +176,30 @@ class RateLimiter:
     def _seconds_to_wait(self, not_before: float) -> float:
         # Requests of a failed stream may hang; the next stream must not wait for them.
         wanted = sum(not stopped.is_set() for stopped in self._in_flight)
-        if wanted >= (int(self._allowed) if self._health.has_succeeded else 1):
+        if wanted >= (int(self._allowed) if self.has_succeeded else 1):
             return TIMEOUT_MAX  # A request that ends wakes the waiting threads.
         earliest = max(not_before, self._paused_until, self._next_slot)
         return earliest - self._limits.monotonic()
+
+    @property
+    def seconds_for_retries(self) -> float:
+        """For how many more seconds requests may be repeated."""
+        if self.has_succeeded:
+            return inf
+        if self.last_failure:
+            return 0.0
+        return self._began + _TRIAL_SECONDS - self._limits.monotonic()
+
+    def note_failure(self, error: StreamError) -> bool:
+        """Note why a stream failed, and return whether that ends the run.
+
+        Args:
+            error: The error that ended the stream.
+        """
+        if Action.LEAVE_STREAM in error.actions:
+            return False
+        if Action.END_RUN in error.actions:
+            return True
+        failure = (error.status, error.reason)
+        last, self.last_failure = self.last_failure, failure
+        return failure == last and not self.has_succeeded

@@ -11,7 +11,7 @@ from codecs import BOM_UTF8
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import msgspec
 
@@ -38,16 +38,6 @@ class Cursor(msgspec.Struct):
     next: str | None = None
 
 
-class Records(NamedTuple):
-    """What a page holds."""
-
-    data: list[dict[str, Any]]
-    raw: list[msgspec.Raw]
-    """The JSON of each record, to see whether the record has changed."""
-    is_repaired: bool = False
-    """Whether a value was replaced, as no warehouse can hold it."""
-
-
 class _Envelope(msgspec.Struct):
     data: list[msgspec.Raw] | None
     cursor: Cursor
@@ -67,10 +57,10 @@ class IncompletePageError(ValueError):
     """A page says beside its records that they are not all."""
 
 
-_envelope_decoder = msgspec.json.Decoder(_Envelope)
-_only_envelope_decoder = msgspec.json.Decoder(_OnlyEnvelope)
-_fields_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_record_decoder = msgspec.json.Decoder(dict[str, Any])
+_envelope = msgspec.json.Decoder(_Envelope)
+_only_envelope = msgspec.json.Decoder(_OnlyEnvelope)
+_fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_record = msgspec.json.Decoder(dict[str, Any])
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,10 +103,10 @@ class Page:
         fields, is_repaired = dict[str, msgspec.Raw](), False
         try:
             # To decode other fields of every page would take a quarter longer.
-            envelope: _Envelope = _only_envelope_decoder.decode(content)
+            envelope: _Envelope = _only_envelope.decode(content)
         except ValueError:
-            envelope, is_repaired = _decode(_envelope_decoder, content)
-            fields, _ = _decode(_fields_decoder, content)
+            envelope, is_repaired = _decode(_envelope, content)
+            fields, _ = _decode(_fields, content)
             del fields["data"]
         if failure := failure_in(fields):
             raise IncompletePageError(f"the field {failure} says so")
@@ -148,30 +138,28 @@ class Page:
         """A hash of its records."""
         return hash(tuple(map(bytes, self.raw)))
 
-    def decode(self) -> Records:
+    def decode(self) -> tuple[list[dict[str, Any]], bool]:
         """Decode the records.
 
         Returns:
-            The records, in the page's order.
+            The records, in the page's order, and whether a value of the page was
+            replaced, as no warehouse can hold it.
 
         Raises:
             StreamError: A record is not valid JSON; the message says where.
         """
-        data, is_repaired = [], self.is_repaired
         try:
-            for raw in self.raw:
-                record, has_changed = _decode(_record_decoder, raw)
+            decoded = [
                 # A regular expression finds it faster than `in` does.
-                if _ESCAPED_NULL.search(raw):
-                    repaired = _repair_texts(record)
-                    has_changed, record = has_changed or record != repaired, repaired
-                is_repaired = is_repaired or has_changed
-                data.append(record)
+                (_repair if _ESCAPED_NULL.search(raw) else _decode)(_record, raw)
+                for raw in self.raw
+            ]
         except (ValueError, RecursionError) as error:
             raise StreamError(
                 f"{SUPPORT}: a page has records that cannot be read", detail=str(error)
             ) from None
-        return Records(data, self.raw, is_repaired)
+        is_repaired = self.is_repaired or any(changed for _, changed in decoded)
+        return [record for record, _ in decoded], is_repaired
 
 
 def as_utf8(content: bytes, encoding: str | None) -> bytes:
@@ -197,31 +185,30 @@ def _decode(decoder: msgspec.json.Decoder[T], content: bytes) -> tuple[T, bool]:
     """Decode JSON, and return whether values had to be replaced."""
     try:
         return decoder.decode(content), False
-    except ValueError:
-        if not (repair := _repair(content)):
+    except ValueError as refusal:
+        try:
+            return _repair(decoder, content)
+        except msgspec.ValidationError:
             raise
-        repaired, has_changed = repair
-        return decoder.decode(repaired), has_changed
+        except ValueError:
+            raise refusal from None
 
 
-def _repair(content: bytes) -> tuple[bytes, bool] | None:
-    """Replace single values that are invalid; return None if it is no JSON even then.
+def _repair(decoder: msgspec.json.Decoder[T], content: bytes) -> tuple[T, bool]:
+    """Decode JSON, replace single values, and return whether any were replaced.
 
     Control characters within strings need no replacement, only an escape.
     """
-    try:
-        text = bytes(content).decode("utf-8", "surrogatepass")
-        original = json.loads(text, strict=False)
-        decoded = json.loads(
-            text,
-            parse_float=lambda text: text if math.isinf(float(text)) else float(text),
-            parse_constant=lambda _: None,
-            strict=False,
-        )
-    except ValueError:
-        return None
+    text = bytes(content).decode("utf-8", "surrogatepass")
+    original = json.loads(text, strict=False)
+    decoded = json.loads(
+        text,
+        parse_float=lambda text: text if math.isinf(float(text)) else float(text),
+        parse_constant=lambda _: None,
+        strict=False,
+    )
     repaired = _repair_texts(decoded)
-    return msgspec.json.encode(repaired), repaired != original
+    return decoder.decode(msgspec.json.encode(repaired)), repaired != original
 
 
 def _repair_texts(value: Any) -> Any:  # noqa: ANN401 - any JSON

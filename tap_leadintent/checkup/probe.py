@@ -15,7 +15,7 @@ from typing_extensions import override
 from tap_leadintent import times
 from tap_leadintent.api.page import Page
 from tap_leadintent.client import LeadIntentStream
-from tap_leadintent.errors import StreamError
+from tap_leadintent.errors import Action, StreamError
 from tap_leadintent.ranges import range_fields
 from tap_leadintent.replication.rounding import OVERLAP_SECONDS
 from tap_leadintent.run import AnyStream, read_each
@@ -124,7 +124,8 @@ class Probe:
         client = replace(self.stream.client, page_size=limit)
         retries = min(self.api.left - 1, _RETRIES)
         page = client.fetch(fields, after, Event(), retries)
-        records = self.stream.exclusion.apply(page.decode().data)
+        decoded, _ = page.decode()
+        records = self.stream.exclusion.apply(decoded)
         pairs = zip(records, page.raw, strict=True)
         keys = [str(record.get("id", bytes(raw))) for record, raw in pairs]
         seconds = self.api.heard[-1].elapsed.total_seconds()
@@ -135,7 +136,7 @@ class Probe:
         try:
             return self.ask(fields)
         except StreamError as error:
-            if error.may_be_range or error.may_be_split:
+            if error.actions & (Action.CHANGE_RANGE | Action.CUT):
                 return None
             raise
 

@@ -8,6 +8,7 @@ import msgspec
 from jsonschema import Draft202012Validator, FormatChecker
 from singer_sdk.singerlib.json import deserialize_json, serialize_json
 
+from tap_leadintent.singer.arrow import kind_of
 from tap_leadintent.times import utc_timestamp
 
 Schema = dict[str, Any]
@@ -58,12 +59,9 @@ class ColumnTypes:
 
 
 def _coercion(schema: Schema, exact: Any) -> Callable[[Any], Any]:  # noqa: ANN401
-    # This is how the SDK's targets decide what becomes a timestamp column.
-    for branch in (schema, *schema.get("anyOf", [])):
-        is_text = "string" in (branch.get("type") or [])
-        if is_text and branch.get("format") == "date-time":
-            return utc_timestamp
-    kind = _single_type(schema)
+    kind = kind_of(schema)
+    if kind == "date-time":
+        return utc_timestamp
     formats = None if kind in {"object", "array"} else FormatChecker()
     validator = Draft202012Validator(_as_targets_decode(schema), format_checker=formats)
 
@@ -97,8 +95,8 @@ def _exact_type(schema: Schema) -> Any | None:  # noqa: ANN401
 
     It is None if there is no such type.
     """
-    kind = _single_type(schema)
     # Formats of nested fields do not matter: warehouses store them as JSON.
+    kind = kind_of({**schema, "format": None})
     keywords = schema.keys() - _ANNOTATIONS - {"format"}
     if kind == "array" and keywords <= {"type", "items"}:
         items = schema.get("items")
@@ -107,7 +105,7 @@ def _exact_type(schema: Schema) -> Any | None:  # noqa: ANN401
     if kind == "object" and keywords <= {"type", "properties", "additionalProperties"}:
         is_open = schema.get("additionalProperties", True) is True
         return _struct(schema.get("properties", {})) if is_open else None
-    return _SCALARS.get(kind or "") if keywords == {"type"} else None
+    return _SCALARS.get(kind) if keywords == {"type"} else None
 
 
 def _nullable_type(schema: Schema) -> Any | None:  # noqa: ANN401
@@ -125,10 +123,3 @@ def _struct(fields: Mapping[str, Schema]) -> Any | None:  # noqa: ANN401
         return msgspec.defstruct("Fields", members, rename=names, gc=False)
     except ValueError:  # it refuses odd names
         return None
-
-
-def _single_type(schema: Schema) -> str | None:
-    """Return the only type that a schema allows besides null, None if it has more."""
-    types = schema.get("type", [])
-    others = {types} if isinstance(types, str) else {*types} - {"null"}
-    return others.pop() if len(others) == 1 else None

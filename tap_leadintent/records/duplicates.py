@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import compress
-from typing import Any
 
-from tap_leadintent.api.page import Records
+from msgspec import Raw
+
 from tap_leadintent.findings import Finding, Findings
-from tap_leadintent.openapi import ComputedColumn
+from tap_leadintent.openapi import ComputedColumn, Record
 
 _MAX_KEYS = 130_000
 """Keys that are remembered, in about 13 MB."""
@@ -16,7 +16,7 @@ _MASK = 2**60 - 1
 """The bits of a hash that are kept. With more, each key takes 32 bytes more."""
 
 
-def _text_of(name: str, record: dict[str, Any], _: object) -> str | None:
+def _text_of(name: str, record: Record, _: object) -> str | None:
     value = record.get(name)
     return None if value is None else str(value)
 
@@ -45,33 +45,34 @@ class Duplicates:
         self._emitted: dict[int, int] = {}
         """For the hash of each key, that of the JSON that was emitted last of it."""
 
-    def leave_out(self, records: Records) -> Records:
+    def leave_out(self, records: list[Record], raw: Iterable[Raw]) -> list[Record]:
         """Leave out records that were emitted before and are unchanged.
 
         Args:
             records: Records of a page, which are to be emitted now.
+            raw: The JSON of each.
 
         Returns:
             The others.
         """
-        are_new = [self._remember(*each) for each in self.check(records)]
-        data, raw = compress(records.data, are_new), compress(records.raw, are_new)
-        return records._replace(data=[*data], raw=[*raw])
+        are_new = [self._remember(*each) for each in self.check(records, raw)]
+        return [*compress(records, are_new)]
 
-    def check(self, records: Records) -> list[tuple[int, int]]:
+    def check(self, records: list[Record], raw: Iterable[Raw]) -> list[tuple[int, int]]:
         """Note records of a page that have the same key and different contents.
 
         Args:
             records: The records of the page.
+            raw: The JSON of each.
 
         Returns:
             For each record, a hash of its key and one of its content.
         """
-        hashes = self._hashes(records)
+        hashes = [*map(self._hash, records, map(bytes, raw))]
         keys = dict(hashes)
         if len(keys) < len(hashes):
-            first: dict[int, dict[str, Any]] = {}
-            for (key, _), record in zip(hashes, records.data, strict=True):
+            first: dict[int, Record] = {}
+            for (key, _), record in zip(hashes, records, strict=True):
                 other = first.setdefault(key, record)
                 names = {*other, *record}
                 if differing := [n for n in names if other.get(n) != record.get(n)]:
@@ -86,10 +87,7 @@ class Duplicates:
             self._emitted[key] = content
         return True
 
-    def _hashes(self, records: Records) -> list[tuple[int, int]]:
-        return [*map(self._hash, records.data, map(bytes, records.raw))]
-
-    def _hash(self, record: dict[str, Any], raw: bytes) -> tuple[int, int]:
+    def _hash(self, record: Record, raw: bytes) -> tuple[int, int]:
         key = tuple([compute(record, None) for compute in self._key_parts])
         # Where a record lacks a part of the key, its content stands for it.
         key_hash = hash((*key, raw) if None in key else key) & _MASK

@@ -1,16 +1,14 @@
 """Makes the rows of a page, and notes what the page says about the API."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from tap_leadintent.api.page import Page
 from tap_leadintent.findings import Finding, Findings
+from tap_leadintent.openapi import Record
 from tap_leadintent.records.contradictions import Contradictions
 from tap_leadintent.records.duplicates import Duplicates
 from tap_leadintent.records.shaper import RecordShaper
 from tap_leadintent.times import format_instant, utc_timestamp
-
-Record = dict[str, Any]
 
 
 @dataclass(kw_only=True)
@@ -45,16 +43,16 @@ class PageShaper:
         Returns:
             The rows, without records that have no key.
         """
-        records = page.decode()
-        if records.is_repaired:
+        records, is_repaired = page.decode()
+        if is_repaired:
             self.findings.note(Finding.REPAIRED)
         self.findings.note(Finding.ENVELOPE, page.other_fields)
         # Before repeated records are left out, or nothing may be left to compare.
-        self.contradictions.check(records.data, range_name, interval, self.findings)
+        self.contradictions.check(records, range_name, interval, self.findings)
         if self.leaves_out_repeated:
-            records = self.duplicates.leave_out(records)
+            records = self.duplicates.leave_out(records, page.raw)
         else:
-            self.duplicates.check(records)
+            self.duplicates.check(records, page.raw)
         _, end = interval
         window_end = utc_timestamp(format_instant(end)) if range_name else None
-        return self.shaper.shape(records.data, window_end)
+        return self.shaper.shape(records, window_end)

@@ -46,7 +46,7 @@ def write_table(
         "boolean": (arrow.bool_(), lambda value: value),
     }
     other = (arrow.json_(), encoder.encode)
-    columns = {n: types.get(_kind(c), other) for n, c in schema["properties"].items()}
+    columns = {n: types.get(kind_of(c), other) for n, c in schema["properties"].items()}
 
     def array(name: str, values: list[Any]) -> Any:  # noqa: ANN401 - of pyarrow
         kind, convert = columns[name]
@@ -100,8 +100,15 @@ def _as_number(value: float) -> float:
     return float(value + 0)
 
 
-def _kind(column: Mapping[str, Any]) -> str:
-    """Return what a column may hold besides null, "" if that is several things."""
+def kind_of(column: Mapping[str, Any]) -> str:
+    """Return what a column may hold besides null.
+
+    Args:
+        column: The JSON schema of the column.
+
+    Returns:
+        The type, "date-time" for one of times, and "" if there are several.
+    """
     kinds = set[str]()
     for branch in (column, *column.get("anyOf", [])):
         types = branch.get("type", [])

@@ -16,10 +16,8 @@ from singer_sdk.singerlib import Catalog, MetadataMapping
 from tap_leadintent.singer.checks import find_unknown_names
 from tap_leadintent.singer.errors import ConfigError
 from tap_leadintent.singer.log import summarize
-from tap_leadintent.singer.stream import SingerStream
+from tap_leadintent.singer.stream import Record, SingerStream
 from tap_leadintent.singer.stream_map import StreamMap
-
-Record = dict[str, Any]
 
 _NAMES = {"_", "config", "fake", "record"}
 _NAMES |= {"__original_stream_name__", "__stream_name__"}
@@ -55,7 +53,7 @@ def build_mapper(tap: Tap, streams: Mapping[str, SingerStream]) -> sdk.PluginMap
                 maps[name].append((made, definition))
             elif type(made) is not sdk.SameRecordTransform:
                 maps[name][0] = (made, definition)
-            if isinstance(made, sdk.CustomStreamMap) and _is_selected(tap, name):
+            if isinstance(made, sdk.CustomStreamMap) and streams[name].selected:
                 unknown = _unknown_names(made, definition, columns[name])
                 problems += (f"stream_maps.{entry}.{text}" for text in unknown)
     if problems:
@@ -69,10 +67,6 @@ def build_mapper(tap: Tap, streams: Mapping[str, SingerStream]) -> sdk.PluginMap
     return mapper
 
 
-def _is_selected(tap: Tap, name: str) -> bool:
-    return tap.catalog[name].metadata.resolve_selection()[()]
-
-
 def _sdk_mapper(
     tap: Tap, streams: Mapping[str, SingerStream], stream_maps: Record
 ) -> sdk.PluginMapper:
@@ -83,7 +77,7 @@ def _sdk_mapper(
         for name, entry in tap.catalog.items():
             if name in streams:
                 # Until 0.55, the SDK removes all columns of a deselected stream.
-                is_selected = _is_selected(tap, name)
+                is_selected = streams[name].selected
                 metadata = entry.metadata if is_selected else MetadataMapping()
                 known = replace(entry, stream=name, metadata=metadata)
                 mapper.register_raw_streams_from_catalog(Catalog({name: known}))

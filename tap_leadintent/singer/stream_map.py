@@ -7,9 +7,7 @@ from singer_sdk.singerlib.json import serialize_json
 from typing_extensions import override
 
 from tap_leadintent.singer.errors import RecordError
-from tap_leadintent.singer.stream import SingerStream
-
-Record = dict[str, Any]
+from tap_leadintent.singer.stream import Record, SingerStream
 
 
 class StreamMap(sdk.StreamMap):

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from math import inf
 from threading import Event
 from typing import Any
 from unittest import mock
@@ -42,7 +43,7 @@ def pages(tap: TapLeadIntent, stream: str = "signal_agents") -> Iterator[Any]:
     chain = Chain(read.client, {})
     has_more = True
     while has_more:
-        yield (page := chain.fetch(Event()))
+        yield (page := chain.fetch(Event(), inf))
         has_more = page.has_more
 
 
@@ -60,7 +61,7 @@ def test_temporary_failures_are_retried(
     late: Json = {"exc": requests.ReadTimeout("too slow")}
     requests_mock.post(AGENTS, [late, late, {"json": PAGE}])
     (page,) = pages(tap())
-    assert page.decode().data == [{"id": "a"}]
+    assert page.decode()[0] == [{"id": "a"}]
     lines = waits(caplog)
     assert all(line.startswith("signal_agents: ") for line in lines)
     found = [re.search(r"; attempt (\d) of 9 in (\d\.\d) s$", line) for line in lines]
@@ -76,7 +77,7 @@ def test_retries_are_counted_for_each_request(
     down: Json = {"status_code": 500, "text": "out of order"}
     requests_mock.post(AGENTS, [*[down] * 3, {"json": MORE}, down])
     read = pages(tap(max_retries=3))
-    assert next(read).decode().data == [{"id": "a"}]
+    assert next(read).decode()[0] == [{"id": "a"}]
     problem = r"\(page 2: gave up after 4 attempts: HTTP 500: 12 bytes\)$"
     with pytest.raises(StreamError, match=problem):
         next(read)
@@ -140,15 +141,15 @@ def test_a_cool_down_begins_before_another_request_is_sent(
 ) -> None:
     requests_mock.post(AGENTS, [{"status_code": 429}, {"json": PAGE}])
     one_tap, pauses = tap(concurrency=1), []
-    limiter = one_tap.streams["signal_agents"].run_context.limiter
+    traffic = one_tap.streams["signal_agents"].run_context.traffic
 
     def pause_all(seconds: float) -> None:
         stopped = clock.event(seconds=1)
-        with pytest.raises(StoppedError), limiter.turn(stopped, StreamStats()):
+        with pytest.raises(StoppedError), traffic.turn(stopped, StreamStats()):
             """Never entered."""
         pauses.append(seconds)
 
-    with mock.patch.object(limiter, "pause_all", pause_all):
+    with mock.patch.object(traffic, "pause_all", pause_all):
         assert len(list(pages(one_tap))) == 1
     assert len(pauses) == 1
 

@@ -10,25 +10,24 @@ import time_machine
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tap_leadintent.api.health import RunHealth
-from tap_leadintent.api.limits import Limits, RateLimiter, seconds_to_wait
+from tap_leadintent.api.limits import Limits, Traffic, seconds_to_wait
 from tap_leadintent.errors import StoppedError
 from tap_leadintent.progress import StreamStats
 from tests.support.helpers import Clock
 
 
-def limiter_of(at_once: int, clock: Clock, a_minute: int | None = None) -> RateLimiter:
-    """Return the limiter of a run in which a request has succeeded."""
-    health = RunHealth(clock.limits.monotonic)
-    health.note_page()
-    return RateLimiter(at_once, a_minute, health, clock.limits)
+def traffic_of(at_once: int, clock: Clock, a_minute: int | None = None) -> Traffic:
+    """Return the traffic of a run in which a request has succeeded."""
+    traffic = Traffic(clock.limits, at_once, a_minute)
+    traffic.note_page()
+    return traffic
 
 
-def send(limiter: RateLimiter) -> float:
+def send(traffic: Traffic) -> float:
     """Send a request that takes no time and succeeds; give how long it waited."""
     stats = StreamStats()
-    with limiter.turn(Event(), stats):
-        limiter.note_page()
+    with traffic.turn(Event(), stats):
+        traffic.note_page()
     return stats.waited_seconds
 
 
@@ -67,33 +66,33 @@ def test_backoff_is_jittered_over_its_whole_range_and_bounded(attempt: int) -> N
 
 
 def test_a_cool_down_delays_all_requests(clock: Clock) -> None:
-    limiter = limiter_of(1, clock)
-    limiter.pause_all(30)
+    traffic = traffic_of(1, clock)
+    traffic.pause_all(30)
     clock.now += 1
-    limiter.pause_all(2)  # It does not shorten the longer one.
-    assert send(limiter) == pytest.approx(29)
-    assert send(limiter) == 0
+    traffic.pause_all(2)  # It does not shorten the longer one.
+    assert send(traffic) == pytest.approx(29)
+    assert send(traffic) == 0
 
 
 @pytest.mark.parametrize("wait", ["pause", "cool-down", "ceiling"])
 def test_a_stopped_request_ends_its_wait(clock: Clock, wait: str) -> None:
-    limiter = limiter_of(1, clock, 1 if wait == "ceiling" else None)
-    send(limiter)
+    traffic = traffic_of(1, clock, 1 if wait == "ceiling" else None)
+    send(traffic)
     if wait == "cool-down":
-        limiter.pause_all(600)
+        traffic.pause_all(600)
     stopped = clock.event(seconds=10)
     pause = 600 if wait == "pause" else 0
-    with pytest.raises(StoppedError), limiter.turn(stopped, StreamStats(), pause):
+    with pytest.raises(StoppedError), traffic.turn(stopped, StreamStats(), pause):
         """Never entered."""
 
 
-def places(limiter: RateLimiter, clock: Clock) -> int:
+def places(traffic: Traffic, clock: Clock) -> int:
     """Count how many requests may be under way together."""
     number, now = 0, clock.now
     with suppress(StoppedError), ExitStack() as under_way:
         while True:
             stopped = clock.event(seconds=1)
-            under_way.enter_context(limiter.turn(stopped, StreamStats()))
+            under_way.enter_context(traffic.turn(stopped, StreamStats()))
             number += 1
     # Whoever finds no place sleeps until a request ends.
     assert clock.now - now >= TIMEOUT_MAX
@@ -102,46 +101,45 @@ def places(limiter: RateLimiter, clock: Clock) -> int:
 
 
 def test_a_stopped_request_that_hangs_is_not_counted(clock: Clock) -> None:
-    limiter, stopped = limiter_of(1, clock), Event()
-    with limiter.turn(stopped, StreamStats()):
-        assert places(limiter, clock) == 0
+    traffic, stopped = traffic_of(1, clock), Event()
+    with traffic.turn(stopped, StreamStats()):
+        assert places(traffic, clock) == 0
         stopped.set()
-        assert places(limiter, clock) == 1
+        assert places(traffic, clock) == 1
 
 
 def test_a_cool_down_halves_the_requests_in_flight(clock: Clock) -> None:
-    limiter = limiter_of(8, clock)
-    assert places(limiter, clock) == 8
+    traffic = traffic_of(8, clock)
+    assert places(traffic, clock) == 8
     for expected in (4, 2, 1, 1):
-        limiter.pause_all(5)
+        traffic.pause_all(5)
         clock.now += 5
-        assert places(limiter, clock) == expected
+        assert places(traffic, clock) == expected
 
 
 def test_refusals_of_requests_sent_before_a_cool_down_are_one(clock: Clock) -> None:
-    limiter = limiter_of(8, clock)
+    traffic = traffic_of(8, clock)
     for _ in range(5):
-        limiter.pause_all(5)
+        traffic.pause_all(5)
         clock.now += 1
     clock.now += 5
-    assert places(limiter, clock) == 4
+    assert places(traffic, clock) == 4
 
 
 def test_pages_raise_the_requests_in_flight_slowly_up_to_the_limit(
     clock: Clock,
 ) -> None:
-    limiter = limiter_of(8, clock)
-    limiter.pause_all(5)
+    traffic = traffic_of(8, clock)
+    traffic.pause_all(5)
     clock.now += 5
     for number, expected in ((10, {4}), (30, {5, 6}), (1000, {8})):
         for _ in range(number):
-            limiter.note_page()
-        assert places(limiter, clock) in expected
+            traffic.note_page()
+        assert places(traffic, clock) in expected
 
 
 def test_one_request_is_sent_until_one_succeeds(clock: Clock) -> None:
-    health = RunHealth(clock.limits.monotonic)
-    limiter = RateLimiter(8, None, health, clock.limits)
-    assert places(limiter, clock) == 1
-    health.note_page()
-    assert places(limiter, clock) == 8
+    traffic = Traffic(clock.limits, 8)
+    assert places(traffic, clock) == 1
+    traffic.note_page()
+    assert places(traffic, clock) == 8

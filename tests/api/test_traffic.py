@@ -1,11 +1,13 @@
 """Which failures of streams end a run, as no other stream can be read."""
 
 from math import inf
+from threading import Event
 
 import pytest
 
-from tap_leadintent.api.health import RunHealth
+from tap_leadintent.api.limits import Limits, Traffic
 from tap_leadintent.errors import Action, Reason, StreamError
+from tap_leadintent.progress import StreamStats
 from tests.support.helpers import Clock
 
 
@@ -35,21 +37,21 @@ def test_what_ends_a_run(
     failures: list[StreamError], *, ends: bool, ends_after_a_page: bool
 ) -> None:
     for has_page, expected in ((False, ends), (True, ends_after_a_page)):
-        health = RunHealth(lambda: 0.0)
+        traffic = Traffic(Limits())
         if has_page:
-            health.note_page()
-        *first, last = map(health.note_failure, failures)
+            traffic.note_page()
+        *first, last = map(traffic.note_failure, failures)
         assert not any(first)
         assert last == expected
 
 
 def test_how_long_requests_are_repeated_before_one_succeeds(clock: Clock) -> None:
-    health = RunHealth(clock.limits.monotonic)
-    health.note_request()
-    clock.now += 5
-    health.note_request()
-    assert health.seconds_for_retries == 15
-    health.note_failure(LATE)
-    assert not health.seconds_for_retries, "another stream has tried"
-    health.note_page()
-    assert health.seconds_for_retries == inf
+    traffic = Traffic(clock.limits)
+    for _ in range(2):
+        with traffic.turn(Event(), StreamStats()):
+            clock.now += 2.5
+    assert traffic.seconds_for_retries == 15
+    traffic.note_failure(LATE)
+    assert not traffic.seconds_for_retries, "another stream has tried"
+    traffic.note_page()
+    assert traffic.seconds_for_retries == inf
