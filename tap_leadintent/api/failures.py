@@ -37,6 +37,14 @@ _NO_ENDPOINT = "deselect this stream: the API has no {path} for your organizatio
 _NO_ACCESS = (
     "deselect this stream, or ask for access: this key may not read this endpoint"
 )
+_REVOKED = (
+    "if no stream can be read any more, set api_key to a valid key, else deselect this "
+    "stream, or ask for access: the API has accepted this key in this run"
+)
+_NOT_ALLOWED = (
+    "ask for access, or let this machine's address through, as the API refuses this "
+    f"key or this machine; {_ALONE}"
+)
 _REDIRECT = (
     "set base_url to the API itself: this address redirects to {location}, perhaps for "
     "a login, and redirects are not followed"
@@ -108,16 +116,18 @@ RESPONSES: tuple[tuple[Collection[int], str, Action, str], ...] = (
     (SUCCESS, "", SLOW, f"{_ROOT}: the response is not a page of records; {SUPPORT}"),
     ({400, 422}, "filters", REFUSED, _FILTERS),
     ({400, 410, 422}, "", REFUSED, _FIELDS),
-    ({401}, "after a page", NOTHING, _NO_ACCESS),
+    ({401}, "after a page", NOTHING, _REVOKED),
     ({401}, "", NOTHING, _KEY),
     ({403}, "wait", BUSY, _FEWER),
     ({403}, "html", NOTHING, _FIREWALL),
-    ({403}, "", FORBIDDEN, _NO_ACCESS),
+    ({403}, "after a page", FORBIDDEN, _NO_ACCESS),
+    ({403}, "", FORBIDDEN, _NOT_ALLOWED),
     ({404}, "after a page", Action.RESTART, _NO_ENDPOINT),
     ({404, 405}, "", Action.RESTART, _NO_API),
     ({409, 423, 425}, "", RETRY | REFUSED, _PARALLEL),
     ({413, 416}, "", Action.CUT, _TOO_LARGE),
     ({420, 429}, "", BUSY, _FEWER),
+    ({501, 505}, "after a page", NOTHING, _NO_ENDPOINT),
     ({501, 505}, "", NOTHING, _UNSUPPORTED),
     ({503}, "", DOWN, _OVERLOADED),
     ({408, 499, *range(500, 1000)}, "", SLOW, _OVERLOADED),

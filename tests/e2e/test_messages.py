@@ -55,9 +55,9 @@ def warned(**case: Any) -> Case:
 
 
 def page(record: str) -> dict[str, Any]:
-    """Return the fault of a page that holds one record, as it is written."""
+    """Return the fault of one page that holds one record, as it is written."""
     cursor = '{"next": "", "has_more": false}'
-    return status(200, body=f'{{"data": [{record}], "cursor": {cursor}}}')
+    return status(200, body=f'{{"data": [{record}], "cursor": {cursor}}}', times=1)
 
 
 def covering(**entry: str) -> dict[str, Any]:
@@ -125,7 +125,7 @@ OF_ALL_STREAMS = {
         config={"api_key": "wrong-7c2e-9d41"},
         catalog=only("leads", "observations", "signal_agents"),
     ),
-    "2 of 2 streams failed: custom_signals: deselect this stream, or ask for access: this key may not read this e…; leads: lower page_size (now 100): the request is too large for the API": Case(
+    "2 of 2 streams failed: custom_signals: ask for access, or let this machine's address through, as the API ref…; leads: lower page_size (now 100): the request is too large for the API": Case(
         catalog=only("custom_signals", "leads"),
         state=covering(),
         faults=[
@@ -137,12 +137,20 @@ OF_ALL_STREAMS = {
         catalog=only("custom_signals", "signal_agents"),
         faults=[{**status(404), "stream": "signal_agents"}],
     ),
+    "signal_agents: deselect this stream, or ask for access: this key may not read this endpoint (HTTP 403 …: …)": Case(
+        catalog=only("custom_signals", "signal_agents"),
+        faults=[{**status(403), "stream": "signal_agents"}],
+    ),
+    "signal_agents: if no stream can be read any more, set api_key to a valid key, else deselect this stream, or ask for access: the API has accepted this key in this run (HTTP 401 …: …)": Case(
+        catalog=only("custom_signals", "signal_agents"),
+        faults=[{**status(401), "stream": "signal_agents"}],
+    ),
 }
 
 TELL = "tell the API's support; there is nothing to set"
 
 OF_LEADS = {
-    "deselect this stream, or ask for access: this key may not read this endpoint (HTTP 403 …: 20 bytes)": Case(
+    "ask for access, or let this machine's address through, as the API refuses this key or this machine; if other streams can be read, deselect this one (HTTP 403 …: 20 bytes)": Case(
         faults=[status(403, body=f"not for {API_KEY[:12]}")]
     ),
     "check base_url, which is the root of the API without /v1: the API was not found at this address; if other streams can be read, deselect this one (HTTP 404 …: …)": Case(
