@@ -166,10 +166,15 @@ class Reading:
                 f"from scratch, as base_url was {former.address} in the last run and "
                 f"is {source.address} now; what was covered before is kept"
             )
+        elif former:
+            stream.logger.warning(
+                "If filters.%s is wrong, stop the run and correct it. The stream is "
+                "read from scratch, as it has changed since the last run; what was "
+                "covered before is kept",
+                stream.name,
+            )
         elif bookmark.problem:
-            advice = "If filters is wrong, stop the run and correct it"
-            advice = advice if former else "There is nothing to do"
-            text = f"{advice}. The stream is read from scratch: %s"
+            text = "There is nothing to do. The stream is read from scratch: %s"
             stream.logger.warning(text, summarize(bookmark.problem))
         if bookmark.key_mark not in {"", self._key_mark}:
             stream.run_context.warn_once(

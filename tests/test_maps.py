@@ -143,7 +143,7 @@ def test_an_expression_fails_at_the_first_record_without_its_values(
     sandbox.insert("leads", PLAIN)
     maps = {"stream_maps": {"leads": {name: expression}}}
     done = tap({**config, **maps}, catalog=only("leads"))
-    assert f"the map expression {expression!r} failed on a record" in done.failed()
+    assert f"correct the map expression {expression!r}, which failed" in done.failed()
     assert SECRET not in done.stdout + done.stderr
 
 

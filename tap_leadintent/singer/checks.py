@@ -15,6 +15,8 @@ from singer_sdk import Stream
 from singer_sdk.singerlib import Catalog
 from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL
 
+from tap_leadintent.singer.files import variable_of
+
 Check = Callable[[Mapping[str, Any]], Iterable[str]]
 """Returns a line for each problem of the settings, which begins with the setting's
 name."""
@@ -130,8 +132,9 @@ def _unset(name: str, setting: Mapping[str, Any], tap: str) -> str:
     """Say how to set a setting that is required."""
     (example,) = setting.get("examples") or ["…"]
     command = f"meltano config set {tap} {name} '{example}'"
+    others = f"{variable_of(tap, name)} with --config ENV, or a file with --config"
     about = setting["description"].rstrip(".")
-    return f"{name}: is not set; {command}, or a file with --config ({about})"
+    return f"{name}: is not set; {command}, or {others} ({about})"
 
 
 def describe_error(error: ValidationError) -> Iterator[str]:
@@ -190,7 +193,8 @@ def _sdk_problems(config: Mapping[str, Any], tap: str) -> Iterator[str]:
         try:
             fsspec.get_filesystem_class(scheme)
         except (ImportError, ValueError) as error:
-            yield f"batch_config.storage.root: {scheme} cannot be used: {error}"
+            hint = f"pip install '{tap}[s3]'" if scheme == "s3" else error
+            yield f"batch_config.storage.root: {scheme} cannot be used: {hint}"
     for what, package, extra in needed:
         if not find_spec(package):
             yield f"{what} needs another package: pip install '{tap}[{extra}]'"

@@ -134,7 +134,19 @@ def read_json(path: str) -> Json:
         ValueError: It is not a JSON object.
     """
     with click.open_file(path, encoding="utf-8") as file:
-        return msgspec.json.decode(file.read(), type=Json)
+        if not (text := file.read().strip()):
+            raise ValueError("it is empty")
+        return msgspec.json.decode(text, type=Json)
+
+
+def variable_of(tap: str, setting: str) -> str:
+    """Return the environment variable of a setting, such as `TAP_EXAMPLE_START_DATE`.
+
+    Args:
+        tap: The tap's name.
+        setting: The setting's name.
+    """
+    return f"{tap}_{setting}".replace("-", "_").upper()
 
 
 def read_environment(tap: str, schema: Mapping[str, Any]) -> Json:
@@ -145,8 +157,7 @@ def read_environment(tap: str, schema: Mapping[str, Any]) -> Json:
     variable counts as unset.
 
     Args:
-        tap: The tap's name. Those of its variables begin with it, such as
-            `TAP_EXAMPLE_START_DATE`.
+        tap: The tap's name.
         schema: JSON schema of all settings.
 
     Returns:
@@ -157,10 +168,9 @@ def read_environment(tap: str, schema: Mapping[str, Any]) -> Json:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         logging.getLogger(tap).warning(".env cannot be read: %s", reason)
-    prefix = tap.replace("-", "_")
     config: Json = {}
     for name, setting in schema["properties"].items():
-        if not (text := os.environ.get(f"{prefix}_{name}".upper())):
+        if not (text := os.environ.get(variable_of(tap, name))):
             continue
         config[name] = text
         if "string" not in setting["type"]:

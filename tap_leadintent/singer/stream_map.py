@@ -73,8 +73,8 @@ class StreamMap(sdk.StreamMap):
             expression = " ".join(getattr(evaluator, "expr", "").split())
             reason = type(error.__cause__ or error).__name__
             raise RecordError(
-                "let the map accept null, and values of other types: the map "
-                f"expression {expression!r} failed on a record ({reason})"
+                f"correct the map expression {expression!r}, which failed on a record "
+                f"({reason}): a field may be null, or of another type"
             ) from None
         return None if mapped is None else self.flatten_record(mapped)
 

@@ -142,7 +142,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
             ({}, ": arrow needs another package: pip install 'tap-leadintent[arrow]'"),
             (
                 {"storage": {"root": "s3://lake"}, "encoding": {"format": "jsonl"}},
-                ".storage.root: s3 cannot be used: Install s3fs to access S3",
+                ".storage.root: s3 cannot be used: pip install 'tap-leadintent[s3]'",
             ),
             (
                 {"storage": {"root": "gs://lake"}, "encoding": {"format": "jsonl"}},

@@ -79,10 +79,10 @@ def incremental(stream: str) -> Any:
 
 
 BEFORE_THE_FIRST_REQUEST = {
-    "api_key: is not set; meltano config set tap-leadintent api_key '…', or a file with --config (Key of your organization, created in the dashboard under Developer -> API Keys)": Case(
+    "api_key: is not set; meltano config set tap-leadintent api_key '…', or TAP_LEADINTENT_API_KEY with --config ENV, or a file with --config (Key of your organization, created in the dashboard under Developer -> API Keys)": Case(
         config={"api_key": None}
     ),
-    "base_url: is not set; meltano config set tap-leadintent base_url 'https://api.example.com', or a file with --config (Address of the API, without `/v1`)": Case(
+    "base_url: is not set; meltano config set tap-leadintent base_url 'https://api.example.com', or TAP_LEADINTENT_BASE_URL with --config ENV, or a file with --config (Address of the API, without `/v1`)": Case(
         config={"base_url": None}
     ),
     "catalog: leads: the key title: there is no such column": Case(
@@ -105,7 +105,7 @@ OF_THE_STATE = {
     "If base_url is wrong, stop the run and correct it. Everything is read from scratch, as base_url was https://other.example.com in the last run and is http://… now; what was covered before is kept": warned(
         state=covering(source="https://other.example.com")
     ),
-    "leads: If filters is wrong, stop the run and correct it. The stream is read from scratch: its state was made for … with the filters 0123456789ab, not for … without filters; its coverage is kept": warned(
+    "leads: If filters.leads is wrong, stop the run and correct it. The stream is read from scratch, as it has changed since the last run; what was covered before is kept": warned(
         state=covering(filters="0123456789ab")
     ),
     "leads: There is nothing to do. The stream is read from scratch: its state is damaged ('gestern' is not a time)": warned(

@@ -79,7 +79,7 @@ def test_control_characters_of_a_state_are_escaped() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "Input data was truncated; give what `meltano state get` prints, or the "),
+        ("", "it is empty; give what `meltano state get` prints, or the "),
         ({"base_url": THERE}, "it has no bookmarks, so it is not a state; give "),
         ({"singer_state": None}, "the state is empty, so the next run reads everyth"),
         ({"bookmarks": {"leads": 7}}, "Expected `object`, got `int`"),
