@@ -140,7 +140,7 @@ class LeadIntentStream(RunStream):
         return Findings(
             self.logger,
             is_documented=openapi.is_documented(self.name),
-            known_fields={*map(str, known if isinstance(known, list) else ())},
+            known=[*map(str, known if isinstance(known, list) else ())],
         )
 
     @override
@@ -159,9 +159,8 @@ class LeadIntentStream(RunStream):
         state: dict[str, Any] = {}
         if self.is_incremental:
             state[COVERAGE] = self.reading.bookmark.to_state()
-        # They are worth a line once, and not in each run.
-        if fields := self.findings.fields:
-            state[FIELDS] = fields
+        if named := self.findings.named_once:
+            state[FIELDS] = named
         return state
 
     @override
@@ -183,6 +182,9 @@ class LeadIntentStream(RunStream):
                     self.name,
                     summarize(json.dumps(self.filters)),
                 )
+            if is_first and self.stats.records:
+                # A misspelled name would let through what it was to keep out.
+                self.findings.note(Finding.NOT_EXCLUDED, self.exclusion.unused)
             self._raise_for_missing()
         finally:
             with http_request_counter(self.name, openapi.PATHS[self.name]) as counter:

@@ -15,7 +15,7 @@ _MAX_SHOWN = 1_000
 """Characters of the names in a line."""
 
 _MAX_KEPT = 100
-"""Fields that the state names; more would make it long."""
+"""Names that the state keeps; more would make it long."""
 
 
 class Finding(Enum):
@@ -49,6 +49,7 @@ class Finding(Enum):
         "config set tap-leadintent _schema` adds columns, see docs/columns.md"
     )
     ABSENT_FIELDS = "No record has the fields {names}"
+    NOT_EXCLUDED = "Check exclude_fields, as no record has the fields {names}"
     MISMATCH = (
         "See docs/columns.md if this stays. Some values do not match the types of "
         "their columns and are kept in additional_properties instead: {counts}"
@@ -65,6 +66,15 @@ class Finding(Enum):
     )
 
 
+_ONCE = (
+    Finding.UNKNOWN_FIELDS,
+    Finding.NOT_EXCLUDED,
+    Finding.ENVELOPE,
+    Finding.CAPPED,
+)
+"""What is worth a line once, and not in each run."""
+
+
 class Findings:
     """The findings about one stream."""
 
@@ -73,16 +83,16 @@ class Findings:
         logger: logging.Logger,
         *,
         is_documented: bool = False,
-        known_fields: Collection[str] = (),
+        known: Collection[str] = (),
     ) -> None:
         """Create it for a stream.
 
         Args:
             logger: Gets the lines.
             is_documented: Whether a field without a column is a surprise.
-            known_fields: Fields without a column that an earlier run has named.
+            known: What earlier runs have named that is worth a line once.
         """
-        self._logger, self._known_fields = logger, known_fields
+        self._logger, self._known = logger, {*known}
         self._levels = {
             Finding.ENVELOPE: logging.INFO,
             Finding.ABSENT_FIELDS: logging.DEBUG,
@@ -109,17 +119,15 @@ class Findings:
         return self._found.pop(finding, Counter[str]())
 
     @property
-    def fields(self) -> list[str]:
-        """The fields without a column that this run or an earlier one has found."""
-        found = {*self._known_fields, *self._found[Finding.UNKNOWN_FIELDS]}
+    def named_once(self) -> list[str]:
+        """What this run or an earlier one has named that is worth a line once."""
+        found = self._known.union(*(self._found[each] for each in _ONCE))
         return sorted(found)[:_MAX_KEPT]
 
     def news(self, finding: Finding) -> list[str]:
         """Return the names of a finding, without what an earlier run has named."""
-        # Fields without a column are worth a line once, and not in each run.
-        is_once = finding is Finding.UNKNOWN_FIELDS
-        known = self._known_fields if is_once else ()
-        return sorted(self._found[finding].keys() - set(known))
+        known = self._known if finding in _ONCE else set()
+        return sorted(self._found[finding].keys() - known)
 
     def log(self) -> None:
         """Log what has been found, in one line for each kind."""

@@ -5,8 +5,9 @@ import logging
 import pytest
 
 from tap_leadintent.findings import Finding, Findings
+from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.singer.log import hide
-from tests.support.helpers import API_KEY
+from tests.support.helpers import API_KEY, Json, RunTap, last_page, only, status
 
 
 def test_a_line_is_bounded_and_printable_whatever_a_server_returns(
@@ -40,3 +41,22 @@ def test_each_finding_is_logged_once_with_all_its_names(
     assert caplog.messages == [
         "Pages of the API also have took, total, which its description does not show"
     ]
+
+
+def test_what_a_run_has_named_is_not_repeated_by_later_runs(
+    tap: RunTap, sandbox: Sandbox, config: Json
+) -> None:
+    body = last_page(*({"id": f"{n}", "new": n} for n in range(100)), took=1)
+    sandbox.faults(status(200, body=body))
+    config |= {"page_size": 100, "exclude_fields": {"custom_signals": ["emial"]}}
+    texts = (
+        "1 field without a column, only in additional_properties: new;",
+        "Check exclude_fields, as no record has the fields emial",
+        "Pages of the API also have took,",
+        "A query ended after 100 records",
+    )
+    first = tap(config, catalog=only("custom_signals")).succeeded()
+    assert all(text in first.stderr for text in texts)
+    again = tap(config, catalog=only("custom_signals"), state=first.state).succeeded()
+    assert len(again.records("custom_signals")) == 100
+    assert not [text for text in texts if text in again.stderr]

@@ -27,6 +27,8 @@ class Exclusion:
             if character == "."
         }
         """Names of the objects that have excluded fields."""
+        self.unused = {*self._names}
+        """The names of which no record has had a field so far."""
 
     def __bool__(self) -> bool:
         """Return whether any field is excluded."""
@@ -37,7 +39,7 @@ class Exclusion:
         return name in self._names
 
     def apply(self, value: Any, above: str = "") -> Any:  # noqa: ANN401 - any JSON
-        """Remove the fields from a value.
+        """Remove the fields from a value, and note which names it has had.
 
         Args:
             value: A record, or a list of records; it is not changed.
@@ -51,11 +53,16 @@ class Exclusion:
             return [self.apply(item, above) for item in value]
         if not isinstance(value, dict):
             return value
-        return {
-            name: self.apply(field, f"{path}.") if path in self._objects else field
-            for name, field in value.items()
-            if (path := above + name) not in self._names
-        }
+        remaining: dict[str, Any] = {}
+        for name, field in value.items():
+            path = above + name
+            if path in self._names:
+                self.unused.discard(path)
+            elif path in self._objects:
+                remaining[name] = self.apply(field, f"{path}.")
+            else:
+                remaining[name] = field
+        return remaining
 
     def prune(self, schema: Schema, above: str = "") -> Schema:
         """Remove the fields from a schema.

@@ -36,8 +36,8 @@ COVERAGE = "coverage"
 """Key of the list in a stream's state."""
 
 FIELDS = "fields"
-"""Key of a stream's state that has nothing to do with what has been read: the fields
-without a column that a run has named."""
+"""Key of a stream's state that has nothing to do with what has been read: the names of
+fields and the like that a run has logged, and that later runs need not repeat."""
 
 MAX_OTHERS = 3
 """Other sources whose entries are kept; more would make states longer."""
