@@ -15,17 +15,18 @@ _SAMPLE_SHARE = 365
 Shorter samples would see only a day or only a night."""
 
 
-def samples(start: int, end: int) -> list[Interval]:
+def samples(start: int, end: int, widest: int) -> list[Interval]:
     """Spread short intervals evenly over a long one.
 
     Args:
         start: Where the long one begins, in UTC seconds since 1970.
         end: Where it ends.
+        widest: The most seconds of a short one.
 
     Returns:
         The short intervals, oldest first.
     """
-    seconds = max(1, (end - start) // _SAMPLE_SHARE)
+    seconds = min(widest, max(1, (end - start) // _SAMPLE_SHARE))
     step = (end - start - seconds) / (_SAMPLES - 1)
     starts = sorted({start + int(step * n) for n in range(_SAMPLES)})
     return [(at, at + seconds) for at in starts]

@@ -7,6 +7,8 @@ OVERLAP_SECONDS = 1
 """How many seconds before its start a window is requested, because an API may leave out
 the ends of a range. The records of this second are read twice."""
 
+_SHORTEST = 10
+
 
 class Rounding:
     """Compares the windows of a step by the first pages that they begin with.
@@ -17,21 +19,21 @@ class Rounding:
 
     def __init__(self) -> None:
         """Begin without any evidence."""
-        self.shortest = 10
+        self.shortest = _SHORTEST
         """Seconds of the shortest window that is cut because it is long or capped.
         Shorter ones would not help, or be read twice in great part, as windows overlap.
         """
-        self.is_suspected = False
-        """Whether it is to be tested, once, whether the API ignores the range."""
         self._first_pages: dict[int, Interval] = {}
-        self._is_tested = False
 
-    def note_first_page(self, window: Window, fingerprint: int) -> None:
+    def note_first_page(self, window: Window, fingerprint: int) -> bool:
         """Note the first page of a window that has more pages.
 
         Args:
             window: The window.
             fingerprint: The hash of the page's records.
+
+        Returns:
+            Whether it is the first sign that the API may ignore the range.
         """
         own = (window.start, window.end)
         start, end = self._first_pages.setdefault(fingerprint, own)
@@ -39,9 +41,10 @@ class Rounding:
             # A part of a window may begin with the same page.
             self._first_pages[fingerprint] = own
         gap = max(start - window.end, window.start - end)
-        if gap > OVERLAP_SECONDS:
-            both = gap + window.seconds + end - start
-            longer = (each for each in (60, 3600, 86_400) if each >= both)
-            self.shortest = max(self.shortest, next(longer, both))
-            if not self._is_tested:
-                self._is_tested = self.is_suspected = True
+        if gap <= OVERLAP_SECONDS:
+            return False
+        both = gap + window.seconds + end - start
+        longer = (each for each in (60, 3600, 86_400) if each >= both)
+        is_first = self.shortest == _SHORTEST
+        self.shortest = max(self.shortest, next(longer, both))
+        return is_first

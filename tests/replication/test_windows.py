@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tap_leadintent.replication.caps import Caps, Verdict
-from tap_leadintent.replication.ledger import State
+from tap_leadintent.replication.ledger import Question, State
 from tap_leadintent.replication.plan import Step
 from tap_leadintent.replication.windows import Windows
 from tests.support.rounds import (
@@ -166,14 +166,19 @@ def test_a_full_last_page_is_the_end_if_short_pages_have_come_in_between() -> No
 
 def test_the_front_waits_while_another_window_is_settled() -> None:
     """Nothing else is begun, as so much waits already."""
-    step = Step(range_name="x", intervals=[(n, n + 9) for n in (0, 10, 20)])
-    windows = Windows(step, caps=Caps(PAGE), widest=DAY, readers=2)
-    first, second, _ = windows.ledger
-    first.state, second.state = State.DOUBTFUL, State.SETTLING
-    assert windows.begin_front() is None
-    second.state = State.READ
-    assert windows.begin_front() is first
-    assert first.state is State.SETTLING
+    step = Step(range_name="x", intervals=[(0, 9), (10, 19)])
+    windows = Windows(step, caps=Caps(PAGE), widest=DAY, readers=2, now=0)
+    first, *others, last = windows.ledger
+    for each in (first, *others):
+        each.state = State.READ
+    last.state = State.DOUBTFUL
+    assert isinstance(question := windows.next(), Question)
+    assert question.about is last
+    first.state = State.DOUBTFUL
+    assert windows.next(is_full=True) is None
+    last.state = State.READ
+    assert isinstance(question := windows.next(is_full=True), Question)
+    assert question.about is first
 
 
 # Whatever comes
