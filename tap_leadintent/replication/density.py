@@ -33,9 +33,17 @@ def samples(start: int, end: int, widest: int) -> list[Interval]:
 
 
 class Density:
-    """How many pages a second the windows hold that have been read completely."""
+    """How full pages are, and how many a second the read windows hold."""
 
-    def __init__(self) -> None:
+    def __init__(self, page_size: int) -> None:
+        """Begin without any window.
+
+        Args:
+            page_size: How many records are asked for in a page.
+        """
+        self._full = page_size / 2
+        """Records that count as a full page: the most that one page has held so far, as
+        the API may return fewer than it is asked for. It begins with half of that."""
         self._read: list[tuple[int, int, float]] = []
         """Start, end and pages of each window, oldest first."""
 
@@ -70,20 +78,6 @@ class Density:
             if pages > _PAGES:
                 break
         return density
-
-
-class PageSizes:
-    """How many records the pages of a step hold."""
-
-    def __init__(self, page_size: int) -> None:
-        """Create it for the pages of a step.
-
-        Args:
-            page_size: How many records are asked for.
-        """
-        self._full = page_size / 2
-        """Records that count as a full page: the most that one page has held so far, as
-        the API may return fewer than it is asked for. It begins with half of that."""
 
     def share(self, records: int, *, has_more: bool) -> float:
         """Return which share of a full page a page is.

@@ -48,9 +48,6 @@ class State(Enum):
     """It is a hole."""
 
 
-BEING_READ = {State.READY, State.REQUESTED}
-
-
 @dataclass(eq=False, repr=False)
 class Window:
     """An interval that is read by one query, and what is known about it."""
@@ -119,6 +116,8 @@ class Window:
 class Question(Window):
     """A query whose records are not emitted, as it only shows how the API behaves."""
 
+    state: State = State.READY
+
     about: Window | None = None
     """The doubtful or failed window that it decides about; None if it is about the
     range."""
@@ -127,9 +126,8 @@ class Question(Window):
     def is_open(self) -> bool:
         """Whether its answer is still needed."""
         undecided = {State.DOUBTFUL, State.FAILED}
-        return self.state in BEING_READ and (
-            not self.about or self.about.state in undecided
-        )
+        is_needed = not self.about or self.about.state in undecided
+        return is_needed and self.state in {State.READY, State.REQUESTED}
 
 
 class Ledger:
@@ -145,7 +143,8 @@ class Ledger:
             intervals: The intervals, oldest first.
         """
         self._windows = [Window(*each) for each in intervals]
-        self._questions: list[Question] = []
+        self.questions: list[Question] = []
+        """What is asked about the API, before anything is requested that is unread."""
 
     @property
     def front(self) -> Window | None:
@@ -163,17 +162,6 @@ class Ledger:
     def of(self, *states: State) -> Iterator[Window]:
         """Return the windows in one of these states, oldest first."""
         return (each for each in self._windows if each.state in states)
-
-    def ask(self, question: Question) -> None:
-        """Add a question. It is requested before any window."""
-        question.state = State.READY
-        self._questions.append(question)
-
-    @property
-    def questions(self) -> list[Question]:
-        """The questions whose answer is still needed."""
-        self._questions = [each for each in self._questions if each.is_open]
-        return self._questions
 
     def cut(self, window: Window, ready: Sequence[Interval] = (), **how: Any) -> None:
         """Put parts in the place of a window. They inherit what is known about it.
@@ -194,35 +182,24 @@ class Ledger:
             for part in sorted(states)
         ]
 
-    def release(self, longest: int = 0) -> set[Window]:
+    def release(self, longest: int = 0) -> None:
         """Let windows that have not been requested yet be unread again.
+
+        A probe is joined to what is unread beside it, as before it was cut from it.
 
         Args:
             longest: The seconds of windows that stay ready.
-
-        Returns:
-            The others.
-        """
-        ready = self.of(State.READY)
-        released = {w for w in ready if not w.query and w.seconds > longest}
-        for window in released:
-            window.state = State.UNREAD
-        return released
-
-    def join(self, released: set[Window]) -> None:
-        """Join unread windows to what is unread beside them.
-
-        Args:
-            released: The windows.
         """
         windows: list[Window] = []
         for window in self._windows:
+            is_ready = window.state is State.READY and not window.query
+            if is_ready and window.seconds > longest:
+                window.state = State.UNREAD
             last = windows[-1] if windows else window
             is_unread = last.state is window.state is State.UNREAD
             is_same = last.end == window.start and last.known == window.known
-            if is_unread and is_same and not released.isdisjoint({last, window}):
-                last.end = window.end
-                released.add(last)
+            if is_unread and is_same and (last.is_probe or window.is_probe):
+                last.end, last.is_probe = window.end, True
             else:
                 windows.append(window)
         self._windows = windows

@@ -1,7 +1,8 @@
 """Learns whether the API rounds a time range, or ignores it."""
 
 from tap_leadintent.replication.intervals import Interval
-from tap_leadintent.replication.ledger import Window
+from tap_leadintent.replication.ledger import Ledger, Question, Window
+from tap_leadintent.replication.plan import DAY
 
 OVERLAP_SECONDS = 1
 """How many seconds before its start a window is requested, because an API may leave out
@@ -17,23 +18,26 @@ class Rounding:
     ranges as a longer one that holds them: it rounds the range, or ignores it.
     """
 
-    def __init__(self) -> None:
-        """Begin without any evidence."""
+    def __init__(self, ledger: Ledger, now: int) -> None:
+        """Begin without any evidence.
+
+        Args:
+            ledger: Takes the questions whether the API ignores the range.
+            now: When the run began, in UTC seconds since 1970.
+        """
+        self._ledger, self._now = ledger, now
         self.shortest = _SHORTEST
         """Seconds of the shortest window that is cut because it is long or capped.
         Shorter ones would not help, or be read twice in great part, as windows overlap.
         """
         self._first_pages: dict[int, Interval] = {}
 
-    def note_first_page(self, window: Window, fingerprint: int) -> bool:
+    def note_first_page(self, window: Window, fingerprint: int) -> None:
         """Note the first page of a window that has more pages.
 
         Args:
             window: The window.
             fingerprint: The hash of the page's records.
-
-        Returns:
-            Whether it is the first sign that the API may ignore the range.
         """
         own = (window.start, window.end)
         start, end = self._first_pages.setdefault(fingerprint, own)
@@ -42,9 +46,14 @@ class Rounding:
             self._first_pages[fingerprint] = own
         gap = max(start - window.end, window.start - end)
         if gap <= OVERLAP_SECONDS:
-            return False
+            return
+        if self.shortest == _SHORTEST:
+            # Nothing is older than the first second of 1970, or newer than a year from
+            # now. An API that returns records for these ignores the range.
+            later = self._now + 365 * DAY
+            self._ledger.questions += [
+                Question(at, at + 1, max_retries=1) for at in (0, later)
+            ]
         both = gap + window.seconds + end - start
         longer = (each for each in (60, 3600, 86_400) if each >= both)
-        is_first = self.shortest == _SHORTEST
         self.shortest = max(self.shortest, next(longer, both))
-        return is_first

@@ -6,11 +6,12 @@ read is small enough to be left: a hole. Beside a hole, windows of its own lengt
 tried, so that a longer hole takes few requests.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import ceil
+from math import ceil, inf
 
-from tap_leadintent.replication.intervals import Interval, equal_edges
+from tap_leadintent.replication.intervals import Interval, equal_edges, overlap
 from tap_leadintent.replication.ledger import Ledger, Question, State, Window
 
 _MINUTE = 60
@@ -47,12 +48,25 @@ class Search:
     """Whether a page has arrived."""
 
     _read_in_a_row: int = 0
-    _longest_read: int = 0
+    _longest_read: float = inf
     _hole: Interval = (0, 0)
 
     def __post_init__(self) -> None:
         """Begin with the longest windows."""
         self.width = self.widest
+
+    def plan_holes(self, holes: Sequence[Interval]) -> None:
+        """Let what an earlier run could not read be requested next.
+
+        Args:
+            holes: Parts of what is unread, in UTC seconds since 1970.
+        """
+        for window in [*self.ledger]:
+            inside = overlap(holes, (window.start, window.end))
+            parts = [part for each in inside for part in self.equal_parts(*each, 1)]
+            self.ledger.cut(window, parts, max_pages=inf)
+        for hole in self.ledger.of(State.READY):
+            hole.tries = 2
 
     def equal_parts(self, start: int, end: int, count: int) -> list[Interval]:
         """Cut an interval into equal parts, or into more if they are too wide.
@@ -71,12 +85,21 @@ class Search:
         return [*pairwise(equal_edges(start, end, count))][:most]
 
     def is_new(self, seconds: int) -> bool:
-        """Return whether no window has been so long since failures narrowed the width.
+        """Return whether nothing so long was read since failures narrowed the width.
 
         Args:
-            seconds: The length of a window.
+            seconds: The length of a window, or what it could be.
         """
-        return self.width < self.widest and seconds > self._longest_read
+        return min(seconds, self.width) > self._longest_read
+
+    def retries_of(self, window: Window) -> float:
+        """Return how often the requests of a window are repeated at most.
+
+        Args:
+            window: The window, before its first request.
+        """
+        most = 1 if self.is_new(window.seconds) else inf
+        return 0 if window.tries else min(window.max_retries, most)
 
     def note_read(self, window: Window) -> None:
         """Note that a window has been read.
@@ -123,8 +146,8 @@ class Search:
             self._cut_equally(window, max_retries=1)
         elif all(each.about is not window for each in self.ledger.questions):
             # A minute that lies elsewhere shows whether the API is down.
-            minute = (end - _MINUTE, end)
-            self.ledger.ask(Question(*minute, max_retries=0, about=window))
+            minute = Question(end - _MINUTE, end, max_retries=0, about=window)
+            self.ledger.questions.append(minute)
 
     def _narrow(self, window: Window) -> None:
         """Try the thirds of a known hole that is long, so that each run narrows it."""
@@ -143,7 +166,7 @@ class Search:
         window.state = State.LEFT
         self._hole = hole_start, window.end
         # The hole explains the failures, so it was not the width.
-        self.width = self.widest
+        self.width, self._longest_read = self.widest, inf
 
     def _cut_equally(self, window: Window, **how: int) -> None:
         parts = window.seconds if window.seconds <= _FEW_SECONDS else _PARTS

@@ -12,23 +12,16 @@ it is read. There are four kinds of probes:
 
 A window is cut, and its parts are read instead, for one of three reasons: it holds more
 pages than it may, it failed (`search.py`), or the API may have ended its query too
-early (`caps.py`). What a page does not show is asked for by a query of its own, a
-question. All instants are in UTC seconds since 1970.
+early (`caps.py`). A question is a query that decides about other windows. All instants
+are in UTC seconds since 1970.
 """
 
 from math import ceil, inf
 
 from tap_leadintent.replication.caps import Caps, Verdict
-from tap_leadintent.replication.density import Density, PageSizes, samples
-from tap_leadintent.replication.intervals import overlap
-from tap_leadintent.replication.ledger import (
-    BEING_READ,
-    Ledger,
-    Question,
-    State,
-    Window,
-)
-from tap_leadintent.replication.plan import DAY, Step
+from tap_leadintent.replication.density import Density, samples
+from tap_leadintent.replication.ledger import Ledger, Question, State, Window
+from tap_leadintent.replication.plan import Step
 from tap_leadintent.replication.protocol import CutError, IgnoredRangeError, Page
 from tap_leadintent.replication.rounding import Rounding
 from tap_leadintent.replication.search import Search
@@ -78,18 +71,12 @@ class Windows:
         """The time range; empty for a list without one."""
         self.ledger = Ledger(step.intervals)
         """In which state each interval is."""
-        self.rounding = Rounding()
-        """Learns whether the API rounds or ignores the range."""
+        self.rounding = Rounding(self.ledger, now)
         self._caps, self._readers, self._now = caps, readers, now
         self._is_quiet = step.is_quiet
         self._search = Search(self.ledger, widest)
-        self._sizes, self._density = PageSizes(caps.page_size), Density()
-        for window in [*self.ledger]:
-            holes = overlap(step.holes, (window.start, window.end))
-            parts = [p for h in holes for p in self._search.equal_parts(*h, 1)]
-            self.ledger.cut(window, parts, max_pages=inf)
-        for hole in self.ledger.of(State.READY):
-            hole.tries = 2
+        self._density = Density(caps.page_size)
+        self._search.plan_holes(step.holes)
         unread = [*self.ledger.of(State.UNREAD)]
         if step.is_quiet:
             for window in unread:
@@ -110,31 +97,27 @@ class Windows:
         """
         while (front := self.ledger.front) and front.state is not State.FATAL:
             windows = [front] if is_full else [*self.ledger]
-            questions = self.ledger.questions
+            questions = [each for each in self.ledger.questions if each.is_open]
+            self.ledger.questions = questions
             ready = (w for w in [*questions, *windows] if w.state is State.READY)
-            doubtful = next((w for w in windows if w.state is State.DOUBTFUL), None)
-            if any(q.about and q.about.state is State.DOUBTFUL for q in questions):
-                doubtful = None  # One comparison may tell enough for all.
             # What has begun is read to its end before anything else.
             window = min(ready, key=lambda each: not each.query, default=None)
             # A list is given as it arrives, so its pages make room.
             if window and (self.range_name or not is_full):
-                return self._begin(window)
+                if not window.query:
+                    window.max_retries = self._search.retries_of(window)
+                window.state = State.REQUESTED
+                return window
+            doubtful = next((w for w in windows if w.state is State.DOUBTFUL), None)
+            # One comparison at a time, as it may tell enough for all.
+            if any(q.about and q.about.state is State.DOUBTFUL for q in questions):
+                doubtful = None
             if doubtful is not front and self._plan(is_full=is_full):
                 continue
             if not doubtful:
                 return None
             self._compare(doubtful)
         return None
-
-    def _begin(self, window: Window) -> Window:
-        if not window.query:
-            if self._search.is_new(window.seconds):
-                window.max_retries = min(window.max_retries, 1)
-            if window.tries:
-                window.max_retries = 0
-        window.state = State.REQUESTED
-        return window
 
     def _plan(self, *, is_full: bool) -> bool:
         """Choose what becomes ready of what is unread; return whether anything does."""
@@ -153,14 +136,15 @@ class Windows:
         elif unread.least_density and unread.least_density >= _MUCH_DENSER * density:
             self._probe(unread, max(_PARTS, self._readers))
             return True
-        elif self._search.is_new(min(unread.seconds, self._search.width)):
+        elif self._search.is_new(unread.seconds):
             density = density or 1e-9
         if density:
             self._plan_ordinary(unread, density)
             return True
         # Nothing was found before these intervals, so each is probed completely.
         for each in [*self.ledger.of(State.UNREAD)]:
-            if not self._density.before(each.start):
+            is_new = self._search.is_new(each.seconds)
+            if not is_new and not self._density.before(each.start):
                 self._probe(each, 1)
         return True
 
@@ -195,13 +179,13 @@ class Windows:
         if isinstance(window, Question):
             self._answer(window)
         else:
-            window.shares += self._sizes.share(records, has_more=has_more)
+            window.shares += self._density.share(records, has_more=has_more)
             if not has_more:
                 self._density.note(window.start, window.end, window.shares)
             else:
                 if total == records:
-                    self._note_first_page(window, page.fingerprint)
-                if window.shares >= self._most_pages(window):
+                    self.rounding.note_first_page(window, page.fingerprint)
+                if self._is_too_long(window):
                     self._cut_long(window)
         self._judge()
 
@@ -219,21 +203,14 @@ class Windows:
             self._answer(window)
         self._search.decide()
 
-    def _note_first_page(self, window: Window, fingerprint: int) -> None:
-        if self.rounding.note_first_page(window, fingerprint):
-            # Nothing is older than the first second of 1970, or newer than a year from
-            # now. An API that returns records for these ignores the range.
-            later = self._now + 365 * DAY
-            for interval in ((0, 1), (later, later + 1)):
-                self.ledger.ask(Question(*interval, max_retries=1))
-
     def _compare(self, window: Window) -> None:
         """Ask for the longest interval around a doubtful window, if it is longer."""
         widest = self._search.widest
         if self.range_name and widest > window.seconds:
             end = max(window.end, min(self._now, window.end + widest // 2))
             start = min(window.start, end - widest)
-            self.ledger.ask(Question(start, end, max_retries=1, about=window))
+            wider = Question(start, end, max_retries=1, about=window)
+            self.ledger.questions.append(wider)
         else:
             self._judge(window)
 
@@ -255,14 +232,9 @@ class Windows:
         self._search.decide()
 
     def _judge(self, compared: Window | None = None) -> None:
-        """Decide what becomes of doubtful windows for which there is evidence now.
-
-        Args:
-            compared: A window to decide about in any case, as a wider query has not
-                returned more, or there is none.
-        """
+        """Decide about one that has been compared, and others with evidence by now."""
         for window in [*self.ledger.of(State.DOUBTFUL)]:
-            # If it is a part of such a window, it need not be compared, too.
+            # What holds all records of a capped window need not be compared again.
             is_final = window is compared or window.records == window.capped_total
             verdict = self._caps.judge(window.records, window.last, is_final=is_final)
             if verdict is Verdict.DOUBTFUL:
@@ -280,29 +252,27 @@ class Windows:
                 self._search.note_read(window)
             self._search.decide()
 
-    def _most_pages(self, window: Window) -> float:
-        """Return after how many pages a window is cut now."""
-        if self._is_short(window):
-            return inf
-        reading = sum(1 for _ in self.ledger.of(*BEING_READ))
-        is_unread = any(self.ledger.of(State.UNREAD))
-        if window.is_probe or is_unread or reading >= self._readers:
-            return window.max_pages
-        # Readers that have nothing else to do read its parts.
-        return min(window.max_pages, _LONGEST_IDLE)
-
     def _is_short(self, window: Window) -> bool:
         return window.seconds <= self.rounding.shortest
+
+    def _is_too_long(self, window: Window) -> bool:
+        """Return whether a window is cut although another page is to come."""
+        reading = sum(1 for _ in self.ledger.of(State.READY, State.REQUESTED))
+        is_idle = reading < self._readers and not any(self.ledger.of(State.UNREAD))
+        # Readers that have nothing else to do read its parts.
+        most = _LONGEST_IDLE if is_idle and not window.is_probe else inf
+        is_long = window.shares >= min(most, window.max_pages)
+        return is_long and not self._is_short(window)
 
     def _cut_long(self, window: Window) -> None:
         """Cut a window that holds more pages than it may."""
         # At least one more page was to come.
-        density = (window.shares + 1) / window.seconds
+        window.least_density = (window.shares + 1) / window.seconds
         if window.is_probe:
-            # The other probes become ordinary windows, now that a density is known.
-            self.ledger.join(self.ledger.release())
+            # Now that a density is known, the rest is read by ordinary windows.
+            self.ledger.release()
         if window.is_probe and self._is_quiet:
             self._is_quiet = False
             self._probe(window, _FEW_PARTS, _LONGEST_QUIET_QUERY)
         else:
-            self.ledger.cut(window, least_density=density)
+            self.ledger.cut(window)

@@ -133,7 +133,7 @@ class Server:
         return [*pages, 0] if self.ends_empty or not pages else pages
 
 
-class _Page(NamedTuple):
+class Page(NamedTuple):
     """What `Windows` looks at in a page."""
 
     records: int
@@ -152,10 +152,10 @@ class _Query:
     pages: list[int]
     arrived: int = 0
 
-    def next_page(self) -> _Page:
+    def next_page(self) -> Page:
         self.arrived += 1
         records, has_more = self.pages[self.arrived - 1], self.arrived < len(self.pages)
-        return _Page(records, has_more, self.start)
+        return Page(records, has_more, self.start)
 
     @property
     def total(self) -> int:
