@@ -191,7 +191,7 @@ class LeadIntentStream(RunStream):
                 counter.increment(self.stats.requests)
             if short_query := self.reading.short_query:
                 self.findings.note(Finding.TOTAL, [short_query])
-            if capped := self.reading.plan_reader.capped:
+            if capped := self.reading.bookmark.caps.capped:
                 self.findings.note(Finding.CAPPED, [counted(capped, "record")])
             if self.stats.records:
                 self.findings.note(Finding.ABSENT_FIELDS, self._shaper.shaper.absent)

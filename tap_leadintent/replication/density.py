@@ -15,26 +15,35 @@ _SAMPLE_SHARE = 365
 Shorter samples would see only a day or only a night."""
 
 
-def samples(start: int, end: int) -> list[Interval]:
+def samples(start: int, end: int, widest: int) -> list[Interval]:
     """Spread short intervals evenly over a long one.
 
     Args:
         start: Where the long one begins, in UTC seconds since 1970.
         end: Where it ends.
+        widest: The most seconds of a short one.
 
     Returns:
         The short intervals, oldest first.
     """
-    seconds = max(1, (end - start) // _SAMPLE_SHARE)
+    seconds = min(widest, max(1, (end - start) // _SAMPLE_SHARE))
     step = (end - start - seconds) / (_SAMPLES - 1)
     starts = sorted({start + int(step * n) for n in range(_SAMPLES)})
     return [(at, at + seconds) for at in starts]
 
 
 class Density:
-    """How many pages a second the windows hold that have been read completely."""
+    """How full pages are, and how many a second the read windows hold."""
 
-    def __init__(self) -> None:
+    def __init__(self, page_size: int) -> None:
+        """Begin without any window.
+
+        Args:
+            page_size: How many records are asked for in a page.
+        """
+        self._full = page_size / 2
+        """Records that count as a full page: the most that one page has held so far, as
+        the API may return fewer than it is asked for. It begins with half of that."""
         self._read: list[tuple[int, int, float]] = []
         """Start, end and pages of each window, oldest first."""
 
@@ -69,20 +78,6 @@ class Density:
             if pages > _PAGES:
                 break
         return density
-
-
-class PageSizes:
-    """How many records the pages of a step hold."""
-
-    def __init__(self, page_size: int) -> None:
-        """Create it for the pages of a step.
-
-        Args:
-            page_size: How many records are asked for.
-        """
-        self._full = page_size / 2
-        """Records that count as a full page: the most that one page has held so far, as
-        the API may return fewer than it is asked for. It begins with half of that."""
 
     def share(self, records: int, *, has_more: bool) -> float:
         """Return which share of a full page a page is.

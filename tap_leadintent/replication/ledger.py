@@ -1,15 +1,19 @@
-"""Keeps in which state each interval of a step is."""
+"""Keeps in which state each interval of a step is, and what is requested next."""
 
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from itertools import pairwise
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 
 from typing_extensions import override
+
+from tap_leadintent.replication.intervals import Interval, missing
+
+_LONGEST_QUERY = 26
+"""Pages after which an ordinary window is cut."""
 
 
 class State(Enum):
@@ -18,14 +22,14 @@ class State(Enum):
     UNREAD = "unread"
     """Nobody reads it."""
 
-    READING = "being read"
-    """Its pages are being requested."""
+    READY = "ready"
+    """Its first page, or its next one, is to be requested."""
+
+    REQUESTED = "requested"
+    """A request for one of its pages is under way."""
 
     DOUBTFUL = "doubtful"
     """All of its pages have arrived, if the API has not ended its query too early."""
-
-    SETTLING = "being settled"
-    """The same, and a wider query is being read, which can tell."""
 
     READ = "read"
     """All of its pages have arrived."""
@@ -33,6 +37,9 @@ class State(Enum):
     FAILED = "failed"
     """A request failed. It is cut or left when everything before it has been settled.
     """
+
+    FATAL = "fatal"
+    """A request failed, and the reading ends with its error."""
 
     CUT = "cut"
     """Its parts are read instead of it."""
@@ -43,7 +50,7 @@ class State(Enum):
 
 @dataclass(eq=False, repr=False)
 class Window:
-    """An interval, and what is known about it."""
+    """An interval that is read by one query, and what is known about it."""
 
     start: int
     """UTC seconds since 1970."""
@@ -56,7 +63,13 @@ class Window:
     least_density: float = 0.0
     """The least number of pages a second that it holds, as far as that is known."""
 
-    max_pages: float = inf
+    capped_total: int = 0
+    """The records of a capped query whose window it is a part of."""
+
+    tries: int = 0
+    """How often it, or a part of it, is tried, if an earlier run could not read it."""
+
+    max_pages: float = _LONGEST_QUERY
     """After so many full pages it is cut, if more are to come."""
 
     max_retries: float = inf
@@ -65,14 +78,8 @@ class Window:
     is_probe: bool = False
     """Whether no ordinary window begins while it is read."""
 
-    capped_total: int = 0
-    """The records of a capped query whose window it is a part of."""
-
-    is_known_hole: bool = False
-    """Whether an earlier run could not read it."""
-
-    is_last_try: bool = False
-    """Whether it is a part of a known hole, and is not cut again in this run."""
+    query: Any = None
+    """Its query; None before its first request."""
 
     shares: float = 0.0
     """The pages that have arrived, where a page that is not full counts less."""
@@ -86,33 +93,41 @@ class Window:
     pages: deque[Any] = field(default_factory=deque)
     """The pages that wait to be emitted."""
 
-    waiting_bytes: int = 0
-    """What they take."""
-
     error: BaseException | None = None
     """Why it failed."""
-
-    is_final: bool = False
-    """Whether the reading ends with `error`."""
 
     @property
     def seconds(self) -> int:
         """Its length."""
         return self.end - self.start
 
+    @property
+    def known(self) -> dict[str, Any]:
+        """What its parts inherit."""
+        names = ("least_density", "capped_total", "tries")
+        return {name: getattr(self, name) for name in names}
+
     @override
     def __repr__(self) -> str:
         return f"<Window {self.start} to {self.end}: {self.state.value}>"
 
 
-class Wanted(NamedTuple):
-    """A window to begin, with fields as in `Window`."""
+@dataclass(eq=False, repr=False)
+class Question(Window):
+    """A query whose records are not emitted, as it only shows how the API behaves."""
 
-    start: int
-    end: int
-    max_pages: float
-    is_probe: bool = True
-    max_retries: float = inf
+    state: State = State.READY
+
+    about: Window | None = None
+    """The doubtful or failed window that it decides about; None if it is about the
+    range."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its answer is still needed."""
+        undecided = {State.DOUBTFUL, State.FAILED}
+        is_needed = not self.about or self.about.state in undecided
+        return is_needed and self.state in {State.READY, State.REQUESTED}
 
 
 class Ledger:
@@ -121,13 +136,15 @@ class Ledger:
     Windows that have been emitted or left are taken out at the front.
     """
 
-    def __init__(self, windows: Iterable[Window]) -> None:
+    def __init__(self, intervals: Iterable[Interval]) -> None:
         """Take what is to be read.
 
         Args:
-            windows: The windows, oldest first.
+            intervals: The intervals, oldest first.
         """
-        self._windows = [*windows]
+        self._windows = [Window(*each) for each in intervals]
+        self.questions: list[Question] = []
+        """What is asked about the API, before anything is requested that is unread."""
 
     @property
     def front(self) -> Window | None:
@@ -142,56 +159,47 @@ class Ledger:
         """Return the windows, oldest first."""
         return iter(self._windows)
 
-    def unread(self) -> Iterator[Window]:
-        """Return the windows that nobody reads, oldest first."""
-        return (each for each in self._windows if each.state is State.UNREAD)
+    def of(self, *states: State) -> Iterator[Window]:
+        """Return the windows in one of these states, oldest first."""
+        return (each for each in self._windows if each.state in states)
 
-    def carve(self, start: int, end: int) -> Window | None:
-        """Make a window of a part of an unread one.
-
-        Args:
-            start: Where the part begins.
-            end: Where it ends, unless the unread window ends before.
-
-        Returns:
-            The part, still unread; None if nothing is unread at its start.
-        """
-        place = bisect_right(self._windows, start, key=lambda each: each.start) - 1
-        around = self._windows[place] if place >= 0 else None
-        if not around or around.state is not State.UNREAD or start >= around.end:
-            return None
-        end = min(end, around.end)
-        edges = sorted({around.start, start, end, around.end})
-        parts = self.cut(around, edges, around.least_density)
-        return next(part for part in parts if part.start == start)
-
-    def cut(
-        self, window: Window, edges: Sequence[int], least_density: float
-    ) -> list[Window]:
-        """Put unread parts in the place of a window.
-
-        They inherit what is known about it from before the run, and from wider queries.
+    def cut(self, window: Window, ready: Sequence[Interval] = (), **how: Any) -> None:
+        """Put parts in the place of a window. They inherit what is known about it.
 
         Args:
             window: The window.
-            edges: Where the parts begin and end.
-            least_density: The least number of pages a second that they hold.
-
-        Returns:
-            The parts.
+            ready: The parts that are requested next; the others are unread.
+            how: How the parts are read, and what else is known; fields of `Window`.
         """
-        parts = [
-            Window(
-                *each,
-                least_density=least_density,
-                capped_total=window.capped_total,
-                is_known_hole=window.is_known_hole,
-                is_last_try=window.is_last_try,
-            )
-            for each in pairwise(edges)
-        ]
-        place = bisect_right(self._windows, window.start, key=lambda w: w.start) - 1
-        self._windows[place : place + 1] = parts
         window.state = State.CUT
         window.pages.clear()
-        return parts
+        whole = (window.start, window.end)
+        states = dict.fromkeys(missing(whole, [*ready]), State.UNREAD)
+        states |= dict.fromkeys(ready, State.READY)
+        place = bisect_right(self._windows, window.start, key=lambda w: w.start) - 1
+        self._windows[place : place + 1] = [
+            Window(*part, states[part], **(window.known | how))
+            for part in sorted(states)
+        ]
+
+    def release(self, longest: int = 0) -> None:
+        """Let windows that have not been requested yet be unread again.
+
+        A probe is joined to what is unread beside it, as before it was cut from it.
+
+        Args:
+            longest: The seconds of windows that stay ready.
+        """
+        windows: list[Window] = []
+        for window in self._windows:
+            is_ready = window.state is State.READY and not window.query
+            if is_ready and window.seconds > longest:
+                window.state = State.UNREAD
+            last = windows[-1] if windows else window
+            is_unread = last.state is window.state is State.UNREAD
+            is_same = last.end == window.start and last.known == window.known
+            if is_unread and is_same and (last.is_probe or window.is_probe):
+                last.end, last.is_probe = window.end, True
+            else:
+                windows.append(window)
+        self._windows = windows

@@ -120,7 +120,9 @@ def make_plan(
             for each in to_read
             for part in intervals.overlap((holes or {}).get(name, []), each)
         ]
-        gaps = _gaps(kept[name], scope.start, inside)
+        known = intervals.union([*kept[name], *inside])
+        newest = kept[name][-1][1] if kept[name] else scope.start
+        gaps = intervals.missing((scope.start, newest), known)
         is_first = name == scope.ranges[0]
         if to_read:
             steps.append(
@@ -134,16 +136,6 @@ def make_plan(
                 )
             )
     return Plan(kept, steps)
-
-
-def _gaps(
-    covered: list[Interval], start: int, holes: Sequence[Interval]
-) -> list[Interval]:
-    """Return what is not covered before the newest covered instant, but for holes."""
-    gaps = intervals.missing((start, covered[-1][1]), covered) if covered else []
-    for hole in holes:
-        gaps = intervals.subtract(gaps, hole)
-    return gaps
 
 
 def seconds_to_read_again(newest: int, now: int, lookback: int) -> int:

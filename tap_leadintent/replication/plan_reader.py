@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Generic
 
 from tap_leadintent.replication.caps import Caps
@@ -31,9 +31,6 @@ class PlanReader(Generic[PageT]):
     now: int
     """When the run began, in UTC seconds since 1970."""
 
-    capped: int = field(default=0, init=False)
-    """The most records of a query that the API may have ended too early."""
-
     def read(self, step: Step) -> Generator[WindowPage[PageT]]:
         """Read a step.
 
@@ -61,13 +58,9 @@ class PlanReader(Generic[PageT]):
 
     def _read(self, step: Step) -> Iterator[WindowPage[PageT]]:
         readers = self.readers if step.range_name else 1
-        windows = Windows(step, caps=self.caps, widest=self.widest, readers=readers)
-        reader = Reader(
-            api=self.api,
-            range_name=step.range_name,
-            windows=windows,
-            now=self.now,
+        windows = Windows(
+            step, caps=self.caps, widest=self.widest, readers=readers, now=self.now
         )
-        with closing(reader.read(readers)) as pages:
+        reader = Reader(api=self.api, windows=windows, readers=readers)
+        with closing(reader.read()) as pages:
             yield from pages
-        self.capped = max(self.capped, windows.capped)

@@ -1,30 +1,36 @@
 """Learns whether the API rounds a time range, or ignores it."""
 
 from tap_leadintent.replication.intervals import Interval
-from tap_leadintent.replication.ledger import Window
+from tap_leadintent.replication.ledger import Ledger, Question, Window
+from tap_leadintent.replication.plan import DAY
 
 OVERLAP_SECONDS = 1
 """How many seconds before its start a window is requested, because an API may leave out
 the ends of a range. The records of this second are read twice."""
 
+_SHORTEST = 10
+
 
 class Rounding:
     """Compares the windows of a step by the first pages that they begin with.
 
-    If two windows that do not touch begin with the same page, the API reads both
-    ranges as a longer one that holds them: it rounds the range, or ignores it.
+    If two windows that do not touch begin with the same page, the API reads both ranges
+    as a longer one that holds them: it rounds the range, or ignores it.
     """
 
-    def __init__(self) -> None:
-        """Begin without any evidence."""
-        self.shortest = 10
+    def __init__(self, ledger: Ledger, now: int) -> None:
+        """Begin without any evidence.
+
+        Args:
+            ledger: Takes the questions whether the API ignores the range.
+            now: When the run began, in UTC seconds since 1970.
+        """
+        self._ledger, self._now = ledger, now
+        self.shortest = _SHORTEST
         """Seconds of the shortest window that is cut because it is long or capped.
         Shorter ones would not help, or be read twice in great part, as windows overlap.
         """
-        self.is_suspected = False
-        """Whether it is to be tested, once, whether the API ignores the range."""
         self._first_pages: dict[int, Interval] = {}
-        self._is_tested = False
 
     def note_first_page(self, window: Window, fingerprint: int) -> None:
         """Note the first page of a window, if it holds records.
@@ -39,9 +45,15 @@ class Rounding:
             # A part of a window may begin with the same page.
             self._first_pages[fingerprint] = own
         gap = max(start - window.end, window.start - end)
-        if gap > OVERLAP_SECONDS:
-            both = gap + window.seconds + end - start
-            longer = (each for each in (60, 3600, 86_400) if each >= both)
-            self.shortest = max(self.shortest, next(longer, both))
-            if not self._is_tested:
-                self._is_tested = self.is_suspected = True
+        if gap <= OVERLAP_SECONDS:
+            return
+        if self.shortest == _SHORTEST:
+            # Nothing is older than the first second of 1970, or newer than a year from
+            # now. An API that returns records for these ignores the range.
+            later = self._now + 365 * DAY
+            self._ledger.questions += [
+                Question(at, at + 1, max_retries=1) for at in (0, later)
+            ]
+        both = gap + window.seconds + end - start
+        longer = (each for each in (60, 3600, 86_400) if each >= both)
+        self.shortest = max(self.shortest, next(longer, both))

@@ -6,11 +6,13 @@ read is small enough to be left: a hole. Beside a hole, windows of its own lengt
 tried, so that a longer hole takes few requests.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import inf
+from itertools import pairwise
+from math import ceil, inf
 
-from tap_leadintent.replication.intervals import equal_edges
-from tap_leadintent.replication.ledger import Ledger, State, Window
+from tap_leadintent.replication.intervals import Interval, equal_edges, overlap
+from tap_leadintent.replication.ledger import Ledger, Question, State, Window
 
 _MINUTE = 60
 """Seconds of a window that is left instead of being cut."""
@@ -46,40 +48,58 @@ class Search:
     """Whether a page has arrived."""
 
     _read_in_a_row: int = 0
-    _longest_read: int = 0
-    _hole: tuple[int, int] = (0, 0)
-    _untried: Window | None = None
-    """What of the first window has not been requested yet, when that had failed."""
+    _longest_read: float = inf
+    _hole: Interval = (0, 0)
 
     def __post_init__(self) -> None:
         """Begin with the longest windows."""
         self.width = self.widest
 
-    def blocks(self, unread: Window) -> bool:
-        """Return whether an older window has failed, and is to be cut or left first.
+    def plan_holes(self, holes: Sequence[Interval]) -> None:
+        """Let what an earlier run could not read be requested next.
 
         Args:
-            unread: The oldest unread window.
+            holes: Parts of what is unread, in UTC seconds since 1970.
         """
-        older = (each for each in self.ledger if each.start < unread.start)
-        return any(each.state is State.FAILED for each in older)
+        for window in [*self.ledger]:
+            inside = overlap(holes, (window.start, window.end))
+            parts = [part for each in inside for part in self.equal_parts(*each, 1)]
+            self.ledger.cut(window, parts, max_pages=inf)
+        for hole in self.ledger.of(State.READY):
+            hole.tries = 2
 
-    @property
-    def planned(self) -> int | None:
-        """How many windows may be planned ahead; None for any number.
-
-        When so many have been read, a width that failures have narrowed grows again.
-        """
-        return None if self.width == self.widest else _READ_IN_A_ROW
-
-    def retries_of(self, seconds: int) -> float:
-        """Return how often requests are repeated that try a new width.
+    def equal_parts(self, start: int, end: int, count: int) -> list[Interval]:
+        """Cut an interval into equal parts, or into more if they are too wide.
 
         Args:
-            seconds: The length of a window.
+            start: Where the interval begins, in UTC seconds since 1970.
+            end: Where it ends.
+            count: The number of parts.
+
+        Returns:
+            The parts. While failures narrow the width, these are only as many as widen
+            it again when they are read.
         """
-        is_new = self.width < self.widest and seconds > self._longest_read
-        return 1 if is_new else inf
+        count = max(count, ceil((end - start) / self.width))
+        most = None if self.width == self.widest else _READ_IN_A_ROW
+        return [*pairwise(equal_edges(start, end, count))][:most]
+
+    def is_new(self, seconds: int) -> bool:
+        """Return whether nothing so long was read since failures narrowed the width.
+
+        Args:
+            seconds: The length of a window, or what it could be.
+        """
+        return min(seconds, self.width) > self._longest_read
+
+    def retries_of(self, window: Window) -> float:
+        """Return how often the requests of a window are repeated at most.
+
+        Args:
+            window: The window, before its first request.
+        """
+        most = 1 if self.is_new(window.seconds) else inf
+        return 0 if window.tries else min(window.max_retries, most)
 
     def note_read(self, window: Window) -> None:
         """Note that a window has been read.
@@ -93,25 +113,16 @@ class Search:
             self._read_in_a_row = 0
             self.width = min(2 * self.width, self.widest)
 
-    def decide(self) -> list[Window]:
-        """Cut or leave the windows that have failed, if all older ones are settled.
-
-        Returns:
-            The windows to read next.
-        """
-        if self._untried and not self.has_read:
-            tried = next((w for w in self.ledger if w.start == self._untried.end), None)
-            if tried and tried.state is State.FAILED:
-                self._untried.state, self._untried.is_final = State.FAILED, True
+    def decide(self) -> None:
+        """Cut or leave the windows that have failed, if all older ones are settled."""
         for window in [*self.ledger]:
-            if window.state is State.FAILED and not window.is_final:
-                if parts := self._cut(window):
-                    return parts
-            elif window.state not in {State.READ, State.LEFT}:
-                break
-        return []
+            if window.state is State.FAILED:
+                self._divide(window)
+            if window.state not in {State.READ, State.LEFT}:
+                return
 
-    def _cut(self, window: Window) -> list[Window]:
+    def _divide(self, window: Window) -> None:
+        """Cut a window, or leave it, or ask whether the API is down."""
         start, end, seconds = window.start, window.end, window.seconds
         hole_start, hole_end = self._hole
         if hole_end != start:
@@ -120,56 +131,44 @@ class Search:
         beside = min(start - hole_start, _LONGEST_HOLE - (start - hole_start))
         beside = max(beside, _MINUTE) if hole_start < start else 0
         finest = 1 if window.records else _MINUTE
-        if window.is_known_hole:
-            return self._narrow(window)
-        if seconds <= max(finest, beside):
+        if window.tries:
+            self._narrow(window)
+        elif seconds <= max(finest, beside):
             self._leave(window, hole_start)
-            return []
-        if beside:
-            edges = [start, start + beside, end]
+        elif beside:
+            self.ledger.cut(window, [(start, start + beside)], max_retries=1)
         elif self.has_read or seconds <= 2 * _MINUTE:
-            edges = _equal_parts(window)
-        else:
+            if not window.records:
+                # Its first page could not be read, so it may be too wide.
+                self.width = min(self.width, max(_MINUTE, -(-seconds // _PARTS)))
+                self._read_in_a_row = self._longest_read = 0
+                self.ledger.release(self.width)
+            self._cut_equally(window, max_retries=1)
+        elif all(each.about is not window for each in self.ledger.questions):
             # A minute that lies elsewhere shows whether the API is down.
-            edges = [start, end - _MINUTE, end]
-        windows = self.ledger.cut(window, edges, 0.0)
-        for each in windows:
-            each.max_retries = 1
-        if beside:
-            return windows[:1]
-        if not window.records:
-            # Its first page could not be read, so it may be too wide.
-            self.width = min(self.width, max(_MINUTE, -(-seconds // _PARTS)))
-            self._read_in_a_row = self._longest_read = 0
-        if self.has_read or seconds <= 2 * _MINUTE:
-            return windows
-        self._untried, tried = windows
-        self._untried.error = window.error
-        tried.max_retries, tried.is_probe = 0, True
-        return [tried]
+            minute = Question(end - _MINUTE, end, max_retries=0, about=window)
+            self.ledger.questions.append(minute)
 
-    def _narrow(self, window: Window) -> list[Window]:
+    def _narrow(self, window: Window) -> None:
         """Try the thirds of a known hole that is long, so that each run narrows it."""
-        if window.is_last_try or window.seconds <= _LONG_HOLE:
-            window.state = State.LEFT
-            # An earlier run has emitted what it could read of it.
-            window.pages.clear()
-            return []
-        window.is_last_try = True
-        return self.ledger.cut(window, _equal_parts(window), 0.0)
+        if window.tries > 1 and window.seconds > _LONG_HOLE:
+            self._cut_equally(window, tries=1)
+            return
+        window.state = State.LEFT
+        # An earlier run has emitted what it could read of it.
+        window.pages.clear()
 
     def _leave(self, window: Window, hole_start: int) -> None:
         """Leave a window as a hole, or end the reading if too much cannot be read."""
         if window.end - hole_start > _LONGEST_HOLE:
-            window.is_final = True
+            window.state = State.FATAL
             return
         window.state = State.LEFT
         self._hole = hole_start, window.end
         # The hole explains the failures, so it was not the width.
-        self.width = self.widest
+        self.width, self._longest_read = self.widest, inf
 
-
-def _equal_parts(window: Window) -> list[int]:
-    """Return where the equal parts of a window begin and end."""
-    parts = window.seconds if window.seconds <= _FEW_SECONDS else _PARTS
-    return equal_edges(window.start, window.end, parts)
+    def _cut_equally(self, window: Window, **how: int) -> None:
+        parts = window.seconds if window.seconds <= _FEW_SECONDS else _PARTS
+        ready = self.equal_parts(window.start, window.end, parts)
+        self.ledger.cut(window, ready, **how)

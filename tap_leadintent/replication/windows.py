@@ -12,17 +12,17 @@ it is read. There are four kinds of probes:
 
 A window is cut, and its parts are read instead, for one of three reasons: it holds more
 pages than it may, it failed (`search.py`), or the API may have ended its query too
-early (`caps.py`). All instants are in UTC seconds since 1970.
+early (`caps.py`). A question is a query that decides about other windows. All instants
+are in UTC seconds since 1970.
 """
 
-from itertools import pairwise
 from math import ceil, inf
 
 from tap_leadintent.replication.caps import Caps, Verdict
-from tap_leadintent.replication.density import Density, PageSizes, samples
-from tap_leadintent.replication.intervals import Interval, equal_edges
-from tap_leadintent.replication.ledger import Ledger, State, Wanted, Window
+from tap_leadintent.replication.density import Density, samples
+from tap_leadintent.replication.ledger import Ledger, Question, State, Window
 from tap_leadintent.replication.plan import Step
+from tap_leadintent.replication.protocol import CutError, IgnoredRangeError, Page
 from tap_leadintent.replication.rounding import Rounding
 from tap_leadintent.replication.search import Search
 
@@ -32,11 +32,9 @@ _PAGES = 8
 _PROBE_PAGES = 2
 """Pages after which a probe is cut, unless it is a part of a quiet interval."""
 
-_LONGEST_QUERY = 26
-"""Pages after which an ordinary window is cut."""
-
 _LONGEST_IDLE = 10
-"""The same while other readers have nothing to do."""
+"""Pages after which an ordinary window is cut while other readers have nothing to do.
+"""
 
 _LONGEST_QUIET_QUERY = 64
 """Pages after which a part of a quiet interval is cut. It is long because shorter
@@ -50,14 +48,16 @@ _MUCH_DENSER = 2
 """How many times denser than expected a window must be to be cut into probes."""
 
 _FEW_PARTS = 3
-"""Parts that a failed, capped or quiet window is cut into. As each may end with a page
-that is not full, few parts cost few requests."""
+"""Parts that a capped or quiet window is cut into. As each may end with a page that is
+not full, few parts cost few requests."""
 
 
 class Windows:
     """The windows of a step, given to several readers, oldest first."""
 
-    def __init__(self, step: Step, *, caps: Caps, widest: int, readers: int) -> None:
+    def __init__(
+        self, step: Step, *, caps: Caps, widest: int, readers: int, now: int
+    ) -> None:
         """Create the windows of a step.
 
         Args:
@@ -65,216 +65,213 @@ class Windows:
             caps: What the queries of the stream have shown.
             widest: The most seconds of a window.
             readers: How many windows are read at once.
+            now: When the run began.
         """
-        self.ledger = Ledger(Window(start, end) for start, end in step.intervals)
-        """What is unread, being read, and waiting to be emitted."""
-        self.capped = 0
-        """The most records of a query that the API may have ended too early, and that
-        could not be cut."""
-        self.rounding = Rounding()
-        """Learns whether the API rounds or ignores the range."""
-        self.caps, self.widest = caps, widest
-        self._readers, self._is_quiet = readers, step.is_quiet
+        self.range_name = step.range_name
+        """The time range; empty for a list without one."""
+        self.ledger = Ledger(step.intervals)
+        """In which state each interval is."""
+        self.rounding = Rounding(self.ledger, now)
+        self._caps, self._readers, self._now = caps, readers, now
+        self._is_quiet = step.is_quiet
         self._search = Search(self.ledger, widest)
-        self._sizes, self._density = PageSizes(caps.page_size), Density()
-        self._line: list[Wanted] = []
-        """The windows that begin before any other."""
-        for start, end in step.holes:
-            if hole := self.ledger.carve(start, end):
-                hole.is_known_hole = True
-                self._line.append(Wanted(start, end, inf, is_probe=False))
-        unread = [w for w in self.ledger.unread() if not w.is_known_hole]
+        self._density = Density(caps.page_size)
+        self._search.plan_holes(step.holes)
+        unread = [*self.ledger.of(State.UNREAD)]
         if step.is_quiet:
-            self._line += [p for w in unread for p in self._probes(w.start, w.end, 1)]
-        else:
-            for window in unread[:1]:
-                short = samples(window.start, window.end)
-                self._line += [Wanted(*each, _PROBE_PAGES) for each in short]
+            for window in unread:
+                self._probe(window, 1)
+        elif unread:
+            short = samples(unread[0].start, unread[0].end, widest)
+            self.ledger.cut(unread[0], short, is_probe=True, max_pages=_PROBE_PAGES)
 
-    def next(self) -> Window | None:
-        """Choose what is requested next, and begin it.
+    def next(self, *, is_full: bool = False) -> Window | None:
+        """Choose what is requested next.
+
+        Args:
+            is_full: Whether so much waits that only the oldest window is read on.
 
         Returns:
-            A window to read, or a doubtful one to settle by a wider query. None when
-            there is nothing to request now: nothing is unread, or something that is
-            being read has to come back first.
+            A window, or a question. None when there is nothing to request now: nothing
+            is unread, or something that is being read has to come back first.
         """
-        doubtful = self._doubtful()
-        is_first = doubtful is self.ledger.front
-        window = None if is_first else self._next_unread()
-        if doubtful and not window:
-            doubtful.state, window = State.SETTLING, doubtful
-        return window
-
-    def begin_front(self) -> Window | None:
-        """Begin the oldest window of all, or settle it, if nobody does so yet."""
-        front = self.ledger.front
-        if front and front is self._doubtful():
-            return self.next()
-        if not front or front.state is not State.UNREAD:
-            return None
-        # Where no density is known, the window is as long as it may be.
-        density = max(self._density.before(front.start), front.least_density, 1e-9)
-        return self._begin(self._ordinary(front, density))
-
-    def _doubtful(self) -> Window | None:
-        """Return the oldest doubtful window, if no other one is being settled."""
-        if any(each.state is State.SETTLING for each in self.ledger):
-            return None
-        return next((w for w in self.ledger if w.state is State.DOUBTFUL), None)
-
-    def _next_unread(self) -> Window | None:
-        while self._line:
-            if window := self._begin(self._line.pop(0)):
+        while (front := self.ledger.front) and front.state is not State.FATAL:
+            windows = [front] if is_full else [*self.ledger]
+            questions = [each for each in self.ledger.questions if each.is_open]
+            self.ledger.questions = questions
+            ready = (w for w in [*questions, *windows] if w.state is State.READY)
+            # What has begun is read to its end before anything else.
+            window = min(ready, key=lambda each: not each.query, default=None)
+            # A list is given as it arrives, so its pages make room.
+            if window and (self.range_name or not is_full):
+                if not window.query:
+                    window.max_retries = self._search.retries_of(window)
+                window.state = State.REQUESTED
                 return window
-        if any(w.is_probe and w.state is State.READING for w in self.ledger):
-            return None
-        unread = next(self.ledger.unread(), None)
-        if not unread or self._search.blocks(unread):
-            return None
+            doubtful = next((w for w in windows if w.state is State.DOUBTFUL), None)
+            # One comparison at a time, as it may tell enough for all.
+            if any(q.about and q.about.state is State.DOUBTFUL for q in questions):
+                doubtful = None
+            if doubtful is not front and self._plan(is_full=is_full):
+                continue
+            if not doubtful:
+                return None
+            self._compare(doubtful)
+        return None
+
+    def _plan(self, *, is_full: bool) -> bool:
+        """Choose what becomes ready of what is unread; return whether anything does."""
+        unread = next(self.ledger.of(State.UNREAD), None)
+        if not unread or (is_full and unread is not self.ledger.front):
+            return False
         density = self._density.before(unread.start)
+        if is_full:
+            # Where no density is known, the window is as long as it may be.
+            density = max(density, unread.least_density, 1e-9)
+        elif any(each.is_probe for each in self.ledger.of(State.REQUESTED)) or any(
+            each.start < unread.start for each in self.ledger.of(State.FAILED)
+        ):
+            return False
         # A window that was cut has shown that it is denser than what was read before.
-        if unread.least_density and unread.least_density >= _MUCH_DENSER * density:
-            parts = max(_PARTS, self._readers)
-            self._line = self._probes(unread.start, unread.end, parts)
-        elif not density:
-            # Nothing was found before these intervals, so each is probed completely.
-            self._line = [
-                probe
-                for each in self.ledger.unread()
-                if not self._density.before(each.start)
-                for probe in self._probes(each.start, each.end, 1)
-            ]
-        else:
-            self._line = [self._ordinary(unread, density)]
-        return self._next_unread()
+        elif unread.least_density and unread.least_density >= _MUCH_DENSER * density:
+            self._probe(unread, max(_PARTS, self._readers))
+            return True
+        elif self._search.is_new(unread.seconds):
+            density = density or 1e-9
+        if density:
+            self._plan_ordinary(unread, density)
+            return True
+        # Nothing was found before these intervals, so each is probed completely.
+        for each in [*self.ledger.of(State.UNREAD)]:
+            is_new = self._search.is_new(each.seconds)
+            if not is_new and not self._density.before(each.start):
+                self._probe(each, 1)
+        return True
 
-    def take(self, window: Window, *, records: int, total: int, has_more: bool) -> None:
-        """Note that a page has arrived, and decide what becomes of its window.
-
-        Args:
-            window: The window.
-            records: How many records the page holds.
-            total: How many its query has returned, with this page.
-            has_more: Whether another page is to come.
-        """
-        self._search.has_read = True
-        self.caps.note_page(total=total, records=records, previous=window.last)
-        window.last, window.records = records or window.last, total
-        window.shares += self._sizes.share(records, has_more=has_more)
-        if not has_more:
-            window.state = State.DOUBTFUL
-            self._density.note(window.start, window.end, window.shares)
-        elif window.shares >= self._most_pages(window) and not self._is_short(window):
-            self._cut_long(window)
-        self.judge()
-
-    def judge(self) -> None:
-        """Decide what becomes of doubtful windows for which there is evidence now."""
-        doubtful = {State.DOUBTFUL, State.SETTLING}
-        for window in [w for w in self.ledger if w.state in doubtful]:
-            verdict = self.caps.judge(window.records, window.last)
-            if verdict is not Verdict.DOUBTFUL:
-                self.settle(window, verdict)
-            elif window.records == window.capped_total:
-                # A wider query has not helped for the window that it is a part of.
-                self.settle(window, Verdict.CAPPED)
-
-    def settle(self, window: Window, verdict: Verdict) -> None:
-        """Decide what becomes of a window whose query has ended.
-
-        Args:
-            window: The window.
-            verdict: Whether its query is complete or capped.
-        """
-        if verdict is Verdict.CAPPED and not self._is_short(window):
-            # A part that holds nearly all of it is cut soon.
-            most = ceil(window.shares / _FEW_PARTS) + _PROBE_PAGES
-            parts = self._equal_parts(window.start, window.end, _FEW_PARTS)
-            self._line[:0] = [Wanted(*p, most, is_probe=False) for p in parts]
-            window.capped_total = window.records
-            self.ledger.cut(window, [window.start, window.end], 0.0)
-        else:
-            if verdict is Verdict.CAPPED:
-                self.capped = max(self.capped, window.records)
-            window.state = State.READ
-            self._search.note_read(window)
-        self._decide()
-
-    def fail(self, window: Window, error: BaseException, *, may_cut: bool) -> None:
-        """Note that a window cannot be read.
-
-        Args:
-            window: The window.
-            error: Why it cannot be read.
-            may_cut: Whether a part of it may be read.
-        """
-        window.state, window.error = State.FAILED, error
-        window.is_final = not may_cut
-        self._decide()
-
-    def _decide(self) -> None:
-        self._line[:0] = [
-            Wanted(w.start, w.end, _LONGEST_QUERY, w.is_probe, w.max_retries)
-            for w in self._search.decide()
-        ]
-
-    def _most_pages(self, window: Window) -> float:
-        """Return after how many pages a window is cut now."""
-        if window.is_probe or self._line or next(self.ledger.unread(), None):
-            return window.max_pages
-        # Readers that have nothing else to do read its parts.
-        reading = sum(each.state is State.READING for each in self.ledger)
-        if reading < self._readers:
-            return min(window.max_pages, _LONGEST_IDLE)
-        return window.max_pages
-
-    def _is_short(self, window: Window) -> bool:
-        return window.seconds <= self.rounding.shortest
-
-    def _cut_long(self, window: Window) -> None:
-        """Cut a window that holds more pages than it may."""
-        start, end = window.start, window.end
-        # At least one more page was to come.
-        self.ledger.cut(window, [start, end], (window.shares + 1) / window.seconds)
-        if window.is_probe:
-            # The intervals of the other probes are still unread. They are cut into
-            # ordinary windows, now that a density is known.
-            self._line = []
-            if self._is_quiet:
-                self._is_quiet = False
-                self._line = self._probes(start, end, _FEW_PARTS, _LONGEST_QUIET_QUERY)
-
-    def _ordinary(self, unread: Window, density: float) -> Wanted:
-        pages = density * sum(each.seconds for each in self.ledger.unread())
+    def _plan_ordinary(self, unread: Window, density: float) -> None:
+        pages = density * sum(each.seconds for each in self.ledger.of(State.UNREAD))
         # Where records come evenly, the last page would otherwise often be full, as if
         # the query had been capped.
         wanted = min(_PAGES, max(1, pages / self._readers)) - 0.15
         seconds = max(self.rounding.shortest, int(wanted / density) + 1)
-        end = min(unread.end, unread.start + seconds)
-        return Wanted(unread.start, end, _LONGEST_QUERY, is_probe=False)
+        end = min(unread.end, unread.start + min(seconds, self._search.width))
+        # One window shows whether all may be so long.
+        is_probe = self._search.is_new(end - unread.start)
+        self.ledger.cut(unread, [(unread.start, end)], is_probe=is_probe)
 
-    def _probes(
-        self, start: int, end: int, count: int, max_pages: int = _PROBE_PAGES
-    ) -> list[Wanted]:
-        return [Wanted(*p, max_pages) for p in self._equal_parts(start, end, count)]
+    def _probe(self, window: Window, count: int, max_pages: int = _PROBE_PAGES) -> None:
+        parts = self._search.equal_parts(window.start, window.end, count)
+        self.ledger.cut(window, parts, is_probe=True, max_pages=max_pages)
 
-    def _equal_parts(self, start: int, end: int, count: int) -> list[Interval]:
-        """Cut an interval into equal parts, or into more if they are too wide.
+    def take(self, window: Window, page: Page, total: int) -> None:
+        """Note that a page has arrived, and decide what becomes of its window.
 
-        While failures narrow the width, these are only the first of them.
+        Args:
+            window: The window, or a question.
+            page: The page.
+            total: How many records its query has returned, with this page.
         """
-        count = max(count, ceil((end - start) / self._search.width))
-        return [*pairwise(equal_edges(start, end, count))][: self._search.planned]
+        records, has_more = page.records, page.has_more
+        self._search.has_read = True
+        self._caps.note_page(total=total, records=records, previous=window.last)
+        window.last, window.records = records or window.last, total
+        window.state = State.READY if has_more else State.DOUBTFUL
+        if isinstance(window, Question):
+            self._answer(window)
+        else:
+            window.shares += self._density.share(records, has_more=has_more)
+            if records and total == records:
+                self.rounding.note_first_page(window, page.fingerprint)
+            if not has_more:
+                self._density.note(window.start, window.end, window.shares)
+            elif self._is_too_long(window):
+                self._cut_long(window)
+        self._judge()
 
-    def _begin(self, wanted: Wanted) -> Window | None:
-        """Begin a window; it is shorter than wanted if that is too wide."""
-        start, end, max_pages, is_probe, max_retries = wanted
-        end = min(end, start + self._search.width)
-        if window := self.ledger.carve(start, end):
-            window.state, window.max_pages = State.READING, max_pages
-            retries = self._search.retries_of(window.seconds)
-            window.is_probe, window.max_retries = is_probe, min(max_retries, retries)
-            if window.is_known_hole:
-                window.max_retries = 0
-        return window
+    def fail(self, window: Window, error: BaseException) -> None:
+        """Note that a request has failed, and decide what becomes of its window.
+
+        Args:
+            window: The window, or a question.
+            error: Why it failed.
+        """
+        window.state, window.error = State.FATAL, error
+        if isinstance(error, CutError):
+            window.state, window.error = State.FAILED, error.reason
+        if isinstance(window, Question):
+            self._answer(window)
+        self._search.decide()
+
+    def _compare(self, window: Window) -> None:
+        """Ask for the longest interval around a doubtful window, if it is longer."""
+        widest = self._search.widest
+        if self.range_name and widest > window.seconds:
+            end = max(window.end, min(self._now, window.end + widest // 2))
+            start = min(window.start, end - widest)
+            wider = Question(start, end, max_retries=1, about=window)
+            self.ledger.questions.append(wider)
+        else:
+            self._judge(window)
+
+    def _answer(self, question: Question) -> None:
+        """Decide what follows from a page of a question, or from its failure."""
+        about, is_at_end = question.about, question.state is not State.READY
+        if about and about.state is State.DOUBTFUL:
+            if question.records > about.records:
+                self._caps.longest = max(self._caps.longest, about.records)
+            elif is_at_end:
+                self._judge(about)
+            return
+        # Of others, one page is enough.
+        question.state = State.READ
+        if not about and question.records:
+            raise IgnoredRangeError(self.range_name)
+        if about and about.state is State.FAILED and question.error:
+            about.state = State.FATAL
+        self._search.decide()
+
+    def _judge(self, compared: Window | None = None) -> None:
+        """Decide about one that has been compared, and others with evidence by now."""
+        for window in [*self.ledger.of(State.DOUBTFUL)]:
+            # What holds all records of a capped window need not be compared again.
+            is_final = window is compared or window.records == window.capped_total
+            verdict = self._caps.judge(window.records, window.last, is_final=is_final)
+            if verdict is Verdict.DOUBTFUL:
+                continue
+            if verdict is Verdict.CAPPED and not self._is_short(window):
+                # A part that holds nearly all of it is cut soon.
+                most = ceil(window.shares / _FEW_PARTS) + _PROBE_PAGES
+                found = {"max_pages": most, "capped_total": window.records}
+                parts = self._search.equal_parts(window.start, window.end, _FEW_PARTS)
+                self.ledger.cut(window, parts, **found)
+            else:
+                if verdict is Verdict.CAPPED:
+                    self._caps.capped = max(self._caps.capped, window.records)
+                window.state = State.READ
+                self._search.note_read(window)
+            self._search.decide()
+
+    def _is_short(self, window: Window) -> bool:
+        return window.seconds <= self.rounding.shortest
+
+    def _is_too_long(self, window: Window) -> bool:
+        """Return whether a window is cut although another page is to come."""
+        reading = sum(1 for _ in self.ledger.of(State.READY, State.REQUESTED))
+        is_idle = reading < self._readers and not any(self.ledger.of(State.UNREAD))
+        # Readers that have nothing else to do read its parts.
+        most = _LONGEST_IDLE if is_idle and not window.is_probe else inf
+        is_long = window.shares >= min(most, window.max_pages)
+        return is_long and not self._is_short(window)
+
+    def _cut_long(self, window: Window) -> None:
+        """Cut a window that holds more pages than it may."""
+        # At least one more page was to come.
+        window.least_density = (window.shares + 1) / window.seconds
+        if window.is_probe:
+            # Now that a density is known, the rest is read by ordinary windows.
+            self.ledger.release()
+        if window.is_probe and self._is_quiet:
+            self._is_quiet = False
+            self._probe(window, _FEW_PARTS, _LONGEST_QUIET_QUERY)
+        else:
+            self.ledger.cut(window)

@@ -2,12 +2,11 @@
 
 import signal
 from itertools import islice
-from threading import Semaphore, Thread
+from threading import Thread
 from typing import Any
 
 import pytest
 
-from tap_leadintent.replication.reader import Reader
 from tap_leadintent.singer.errors import RunError
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import leads_with
@@ -76,24 +75,12 @@ def test_a_system_without_a_further_thread(
         run(api, store, EIGHT)
 
 
-def test_a_list_that_looks_cut_does_not_fail_when_it_is_written_before_the_verdict(
+def test_a_list_that_looks_cut_ends_with_its_last_page_while_much_waits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    settle, take_out = Reader._settle, Reader._take_out  # noqa: SLF001
-    taken = Semaphore(0)
-
-    def late(*arguments: Any) -> None:
-        for _ in range(50 // CONFIG["page_size"]):
-            taken.acquire(timeout=0.2)
-        settle(*arguments)
-
-    def note(*arguments: Any, **options: Any) -> Any:
-        taken.release()
-        return take_out(*arguments, **options)
-
-    monkeypatch.setattr(Reader, "_settle", late)
-    monkeypatch.setattr(Reader, "_take_out", note)
+    monkeypatch.setattr("tap_leadintent.replication.reader._MAX_BYTES", 1)
     api, store = Api(now=9 * DAY, leads=steady(50)), Store()
     full = leads_with(replication_method="FULL_TABLE")
     assert run(api, store, EIGHT, catalog=full)
     assert len(store.rows) == 50
+    assert len(api.requests) == 50 // CONFIG["page_size"]

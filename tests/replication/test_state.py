@@ -42,7 +42,9 @@ def test_another_source_is_fully_read_and_the_first_one_keeps_its_coverage(
     run(api, store, {**there, "filters": FILTERS})
     assert second(-1) in starts(api)
     (line,) = warnings(caplog)
-    assert line.startswith("leads: If filters is wrong, stop the run and correct it. ")
+    assert line.startswith(
+        "leads: If filters.leads is wrong, stop the run and correct it. "
+    )
 
     api.now = 3 * DAY
     again = {**STRICT, "base_url": "HTTPS://API.example.com/"}

@@ -1,6 +1,7 @@
 """How a range is cut for several readers: quickly, in few requests, in short chains."""
 
 from functools import cache
+from itertools import islice
 from math import ceil
 from statistics import mean
 
@@ -9,8 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tap_leadintent.replication.caps import Caps, Verdict
-from tap_leadintent.replication.ledger import State
+from tap_leadintent.replication.ledger import Question, State
 from tap_leadintent.replication.plan import Step
+from tap_leadintent.replication.protocol import CutError
 from tap_leadintent.replication.windows import Windows
 from tests.support.rounds import (
     BATCHES,
@@ -20,6 +22,7 @@ from tests.support.rounds import (
     SHAPES,
     YEAR,
     History,
+    Page,
     Played,
     Server,
     clustered,
@@ -30,6 +33,7 @@ from tests.support.rounds import (
 )
 
 PLAIN, HALF = Server(), Server(served=PAGE // 2)
+EMPTY = Page(records=0, has_more=False, fingerprint=0)
 UNEVEN, ENDS_EMPTY = Server(is_uneven=True), Server(ends_empty=True)
 
 
@@ -163,14 +167,38 @@ def test_a_full_last_page_is_the_end_if_short_pages_have_come_in_between() -> No
 
 def test_the_front_waits_while_another_window_is_settled() -> None:
     """Nothing else is begun, as so much waits already."""
-    step = Step(range_name="x", intervals=[(n, n + 9) for n in (0, 10, 20)])
-    windows = Windows(step, caps=Caps(PAGE), widest=DAY, readers=2)
-    first, second, _ = windows.ledger
-    first.state, second.state = State.DOUBTFUL, State.SETTLING
-    assert windows.begin_front() is None
-    second.state = State.READ
-    assert windows.begin_front() is first
-    assert first.state is State.SETTLING
+    step = Step(range_name="x", intervals=[(0, 9), (10, 19)])
+    windows = Windows(step, caps=Caps(PAGE), widest=DAY, readers=2, now=0)
+    first, *others, last = windows.ledger
+    for each in (first, *others):
+        each.state = State.READ
+    last.state = State.DOUBTFUL
+    assert isinstance(question := windows.next(), Question)
+    assert question.about is last
+    first.state = State.DOUBTFUL
+    assert windows.next(is_full=True) is None
+    last.state = State.READ
+    assert isinstance(question := windows.next(is_full=True), Question)
+    assert question.about is first
+
+
+def test_a_wider_window_is_tried_alone_after_failures() -> None:
+    """The API refuses more than nine days, and eight readers find that out again."""
+    step = Step(range_name="x", intervals=[(0, 3 * YEAR)])
+    windows = Windows(step, caps=Caps(PAGE), widest=30 * DAY, readers=8, now=0)
+    refused: list[int] = []
+    while batch := [*islice(iter(windows.next, None), 8)]:
+        too_long = [window for window in batch if window.seconds > 9 * DAY]
+        for window in batch:
+            if window in too_long:
+                windows.fail(window, CutError(OSError()))
+            else:
+                windows.take(window, EMPTY, 0)
+        refused.append(len(too_long))
+    assert all(window.state is State.READ for window in windows.ledger)
+    narrowed = refused.index(max(refused)) + 1
+    assert sum(refused) > max(refused)
+    assert max(refused[narrowed:]) == 1
 
 
 # Whatever comes

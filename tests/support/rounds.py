@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from math import ceil
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from tap_leadintent.replication.caps import Caps, WiderQuery
-from tap_leadintent.replication.ledger import State, Window
+from tap_leadintent.replication.caps import Caps
+from tap_leadintent.replication.ledger import Question, State, Window
 from tap_leadintent.replication.plan import Step
 from tap_leadintent.replication.windows import Windows
 from tap_leadintent.sandbox.world import SHAPES as SANDBOX_SHAPES
@@ -133,19 +133,29 @@ class Server:
         return [*pages, 0] if self.ends_empty or not pages else pages
 
 
+class Page(NamedTuple):
+    """What `Windows` looks at in a page."""
+
+    records: int
+    has_more: bool
+    fingerprint: int
+    body: bytes = b""
+
+
 @dataclass(eq=False)
 class _Query:
-    """The pages of a window, or of the wider query that settles a doubtful one."""
+    """The pages of a window or a question."""
 
-    window: Window
+    number: int
+    """How many queries began before it."""
+    start: int
     pages: list[int]
-    wider: WiderQuery | None = None
-    """What it tells, if it settles a doubtful window."""
     arrived: int = 0
 
-    def next_page(self) -> tuple[int, bool]:
+    def next_page(self) -> Page:
         self.arrived += 1
-        return self.pages[self.arrived - 1], self.arrived < len(self.pages)
+        records, has_more = self.pages[self.arrived - 1], self.arrived < len(self.pages)
+        return Page(records, has_more, self.start)
 
     @property
     def total(self) -> int:
@@ -183,43 +193,37 @@ class _Play:
     caps: Caps
     widest: int
     played: Played = field(default_factory=Played)
-    queries: list[tuple[int, int, _Query]] = field(default_factory=list)
-    """The queries whose next page arrives in a round, in the order of arrival."""
+    requests: list[tuple[int, int, Window]] = field(default_factory=list)
+    """The rounds in which pages arrive, in the order of arrival."""
+    begun: int = 0
 
     def read(self, step: Step) -> Played:
         windows = self.windows = Windows(
-            step, caps=self.caps, readers=self.readers, widest=self.widest
+            step, caps=self.caps, readers=self.readers, widest=self.widest, now=0
         )
         most = 30 * len(self.history.times) / self.server.served + 3000
-        begun = 0
         while True:
-            while len(self.queries) < self.readers and (window := windows.next()):
-                begun += 1
-                self._begin(window, begun)
-            if not self.queries:
+            while len(self.requests) < self.readers and (window := windows.next()):
+                self._request(window)
+            if not self.requests:
                 break
             self._emit()
-            self.played.rounds, number, query = heappop(self.queries)
+            self.played.rounds, _, window = heappop(self.requests)
             self.played.requests += 1
             assert self.played.requests < most, "windows are read again and again"
-            if self._take(query, *query.next_page()):
-                heappush(self.queries, (self.played.rounds + 1, number, query))
+            self._take(window)
         self.played.windows += windows.ledger
         assert all(window.state is State.READ for window in self.played.windows)
         self.played.records = [window.records for window in self.played.windows]
         return self.played
 
-    def _begin(self, window: Window, number: int) -> None:
-        since, wider = window.start, None
-        if window.state is State.SETTLING:
-            since, wider = window.end - self.widest, WiderQuery(window, self.caps)
-            if self.widest <= window.seconds or not wider.is_needed:
-                self.windows.settle(window, wider.verdict())
-                return
-        held = self.history.held(since, window.end)
-        pages = self.server.pages(since, window.end, held)
-        query = _Query(window, pages, wider)
-        heappush(self.queries, (self.played.rounds + 1, number, query))
+    def _request(self, window: Window) -> None:
+        if not window.query:
+            held = self.history.held(window.start, window.end)
+            pages = self.server.pages(window.start, window.end, held)
+            window.query = _Query(self.begun, window.start, pages)
+            self.begun += 1
+        heappush(self.requests, (self.played.rounds + 1, window.query.number, window))
 
     def _emit(self) -> None:
         """Take out the oldest windows that have been read, and count what waits."""
@@ -227,35 +231,17 @@ class _Play:
         while (front := ledger.front) and front.state is State.READ:
             self.played.windows.append(front)
             ledger.take_front()
-        arrived = (q.arrived for _, _, q in self.queries if q.window is not front)
-        read_before = (len(w.pages) for w in ledger if w.state is State.READ)
-        waiting = sum(arrived) + sum(read_before)
+        waiting = sum(len(each.pages) for each in ledger if each is not front)
         self.played.waiting = max(self.played.waiting, waiting)
 
-    def _take(self, query: _Query, records: int, has_more: bool) -> bool:  # noqa: FBT001
-        """Take a page of a window, and return whether another one is requested."""
-        window = query.window
-        if query.wider:
-            return self._take_wider(query, query.wider, records, has_more=has_more)
-        if window.seconds > self.windows.rounding.shortest:
-            seen = sum(map(bool, query.pages[: query.arrived]))
-            self.played.longest = max(self.played.longest, seen)
-        window.pages.append(records)
-        self.windows.take(window, records=records, total=query.total, has_more=has_more)
-        return has_more and window.state is State.READING
-
-    def _take_wider(
-        self, query: _Query, wider: WiderQuery, records: int, *, has_more: bool
-    ) -> bool:
-        """Take a page of a wider query, and return whether another one is requested."""
-        wider.take(records=records, total=query.total, has_more=has_more)
-        self.windows.judge()
-        if wider.is_needed:
-            return True
-        if query.window.state is State.SETTLING:
-            self.windows.settle(query.window, wider.verdict())
-            self.windows.judge()
-        return False
+    def _take(self, window: Window) -> None:
+        page = window.query.next_page()
+        if not isinstance(window, Question):
+            if window.seconds > self.windows.rounding.shortest:
+                seen = sum(map(bool, window.query.pages[: window.query.arrived]))
+                self.played.longest = max(self.played.longest, seen)
+            window.pages.append(page)
+        self.windows.take(window, page, window.query.total)
 
 
 def least(records: int, server: Server) -> int:
