@@ -22,6 +22,10 @@ class Holes:
         """Begin without any."""
         self._holes: list[tuple[str, WindowPage[Page]]] = []
 
+    def __bool__(self) -> bool:
+        """Return whether there are any."""
+        return bool(self._holes)
+
     def add(self, range_name: str, hole: WindowPage[Page]) -> None:
         """Add a hole, or extend the last one if that ends where it begins.
 
@@ -45,7 +49,7 @@ class Holes:
         Yields:
             A text, if there are some.
         """
-        if not self._holes:
+        if not self:
             return
         texts = []
         for name, hole in self._holes[:_MAX_NAMED]:

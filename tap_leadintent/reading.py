@@ -83,6 +83,9 @@ class Reading:
             NoThreadError: The system allows no further thread.
             SystemExit: A signal came.
         """
+        bookmark, others = self.bookmark, self.bookmark.others
+        later = self.ranges[1:]
+        certain = [each for each in others if each.get("range") not in later]
         steps = self._plan()
         for number, step in enumerate(steps, start=1):
             progress = self._begin(step, f"{number} of {len(steps)}")
@@ -91,6 +94,12 @@ class Reading:
                 with closing(self.plan_reader.read(step)) as pages:
                     for page in pages:
                         if page.page:
+                            if bookmark.others != certain:
+                                # The first range may bring older versions of records
+                                # that were read with other filters by the second. If
+                                # the run ends then, these are read again.
+                                bookmark.others = certain
+                                self.stream.write_state()
                             brought += page.page.records
                             has_read = True
                             start, end = page.window
@@ -110,6 +119,9 @@ class Reading:
                     error.message += f"; {TOO_OLD}"
                 raise
         if self.ranges:
+            is_bounded = steps and steps[-1].range_name != self.ranges[-1]
+            if not self.holes and not is_bounded:
+                bookmark.others = others
             self.stream.checkpoint()
 
     def _begin(self, step: Step, number: str) -> StepProgress:

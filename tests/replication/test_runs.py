@@ -3,7 +3,7 @@
 import pytest
 
 from tap_leadintent.singer.errors import RunError
-from tests.support.helpers import leads_with
+from tests.support.helpers import Json, leads_with
 from tests.support.model import (
     DAY,
     HOUR,
@@ -104,17 +104,19 @@ def test_the_newest_of_several_signals_is_emitted_last() -> None:
     assert versions == [4, 0, 1, 2, 3, 4]
 
 
-@pytest.mark.parametrize("killed_after", range(9))
+@pytest.mark.parametrize("killed_after", range(24))
+@pytest.mark.parametrize("filters", [{}, {"leads": {"signals": ["a"]}}], ids=str)
 def test_an_older_signal_that_a_killed_run_has_brought_is_replaced(
-    killed_after: int, monkeypatch: pytest.MonkeyPatch
+    killed_after: int, filters: Json, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The next run does not ask for the time that the killed one had begun with."""
+    """The next run does not ask for what the killed one had begun with."""
     monkeypatch.setattr("tap_leadintent.singer.stream._MIN_BETWEEN_STATES", 1)
     moved = lead(0, -HOUR, -HOUR, HOUR)
     api, store = Api(now=2 * DAY, leads=[moved], first_when_found=True), Store()
     run(api, store, STRICT)
     assert store.rows == {moved.id: 1}
-    run(api, store, {**STRICT, "start_date": iso(-DAY)}, killed_after=killed_after)
+    killed = {**STRICT, "start_date": iso(-DAY), "filters": filters}
+    run(api, store, killed, killed_after=killed_after)
     run(api, store, STRICT)
     assert store.rows == {moved.id: 1}
 
