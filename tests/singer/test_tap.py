@@ -95,7 +95,7 @@ def test_a_stream_that_would_lose_something_is_refused(
         stream(tap)
 
 
-COMMAND = "meltano config set tap-other token '…'"
+COMMAND = "meltano config set tap-other token '…', or TAP_OTHER_TOKEN with --config ENV"
 
 
 def test_another_tap_has_variables_and_errors_of_its_own(
