@@ -37,6 +37,9 @@ from tap_leadintent.run_stream import RunStream
 from tap_leadintent.singer.log import summarize
 from tap_leadintent.times import format_instant, parse_instant
 
+_MANY_RECORDS = 100
+"""If no record of so many has an excluded field, its name is likely misspelled."""
+
 
 class LeadIntentStream(RunStream):
     """A stream that is read completely, or by the time ranges of its endpoint.
@@ -182,7 +185,7 @@ class LeadIntentStream(RunStream):
                     self.name,
                     summarize(json.dumps(self.filters)),
                 )
-            if is_first and self.stats.records:
+            if self.stats.records >= (1 if is_first else _MANY_RECORDS):
                 # A misspelled name would let through what it was to keep out.
                 self.findings.note(Finding.NOT_EXCLUDED, self.exclusion.unused)
             self._raise_for_missing()

@@ -88,6 +88,9 @@ class StreamError(TapError):
     message: str = field(kw_only=False)
     """What to do and what happened."""
 
+    if_others_succeed: str = ""
+    """The same, if requests of other streams succeed; empty if that does not matter."""
+
     detail: str = ""
     """The words of the server or the system about it."""
 

@@ -49,7 +49,7 @@ class Finding(Enum):
         "config set tap-leadintent _schema` adds columns, see docs/columns.md"
     )
     ABSENT_FIELDS = "No record has the fields {names}"
-    NOT_EXCLUDED = "Check exclude_fields, as no record has the fields {names}"
+    NOT_EXCLUDED = "Check exclude_fields, as no record has {names}"
     MISMATCH = (
         "See docs/columns.md if this stays. Some values do not match the types of "
         "their columns and are kept in additional_properties instead: {counts}"
@@ -62,7 +62,7 @@ class Finding(Enum):
     )
     CAPPED = (
         "Ask the API's support whether records are missing. A query ended after "
-        "{names} with a page as full as the others, so the API may have left out more"
+        "{names}, which may be a limit of the API"
     )
 
 

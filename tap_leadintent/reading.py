@@ -27,6 +27,8 @@ from tap_leadintent.run_stream import RunStream
 from tap_leadintent.singer.log import summarize
 from tap_leadintent.times import format_instant
 
+_OF_RANGES = Action.CHANGE_RANGE | Action.LEAVE_STREAM
+
 _LOAD_SCHEMA = "MELTANO_EXTRACT__LOAD_SCHEMA"
 """The variable in which Meltano names the schema that its loader writes to."""
 
@@ -49,6 +51,9 @@ class Reading:
 
     short_query: str = field(default="", init=False)
     """How many records a query has brought, if the API says that it has more."""
+
+    _totals: set[int] = field(default_factory=set, init=False)
+    """How many records the queries have, as the API says."""
 
     holes: Holes = field(default_factory=Holes, init=False)
     """What could not be read."""
@@ -115,7 +120,9 @@ class Reading:
                             self._commit(step, page)
             except StreamError as error:
                 is_oldest = self.ranges and not self.stream.newest_covered
-                if is_oldest and not has_read and Action.CHANGE_RANGE in error.actions:
+                # A lack of access is no matter of time.
+                may_help = error.actions & _OF_RANGES == Action.CHANGE_RANGE
+                if is_oldest and not has_read and may_help:
                     error.message += f"; {TOO_OLD}"
                 raise
         if self.ranges:
@@ -180,20 +187,14 @@ class Reading:
             )
         elif former:
             stream.logger.warning(
-                "If filters.%s is wrong, stop the run and correct it. The stream is "
-                "read from scratch, as it has changed since the last run; what was "
+                "If filters.%s is wrong, stop the run and correct it. It has changed "
+                "since the last run, so the stream is read from scratch; what was "
                 "covered before is kept",
                 stream.name,
             )
         elif bookmark.problem:
             text = "There is nothing to do. The stream is read from scratch: %s"
             stream.logger.warning(text, summarize(bookmark.problem))
-        if bookmark.key_mark not in {"", self._key_mark}:
-            stream.run_context.warn_once(
-                "If the key is of another organization, stop the run and use another "
-                "state; if it may read more, forget the coverage (tap-leadintent-state "
-                "forget): api_key has changed since the last run"
-            )
         if bookmark.load_schema not in {"", self._load_schema}:
             stream.run_context.warn_once(
                 "Run once with --full-refresh to have all rows in the schema "
@@ -208,7 +209,12 @@ class Reading:
     def _compare(self, last: WindowPage[Page], brought: int) -> None:
         """Note that a query has fewer records than the API says, if that is so."""
         total = last.page.total if last.page else None
-        if total is not None and total > brought:
+        if total is None:
+            return
+        # If it is the same for all ranges, it is about all records.
+        self._totals.add(total)
+        is_of_query = len(self._totals) > 1 or not self.ranges
+        if is_of_query and total > brought:
             text = f"a query has brought {counted(brought, 'record')} of {total:,}"
             self.short_query = text
 
@@ -221,6 +227,13 @@ class Reading:
             self.bookmark.leave(name, page.window)
         else:
             # A key that got no page may be mistyped.
+            if self.bookmark.key_mark not in {"", self._key_mark}:
+                self.stream.run_context.warn_once(
+                    "If the key is of another organization, stop the run and use "
+                    "another state; if it may read more, forget the coverage "
+                    "(tap-leadintent-state forget): api_key has changed since the last "
+                    "run"
+                )
             self.bookmark.key_mark = self._key_mark
             self.bookmark.load_schema = self._load_schema
             now = self.stream.complete_to()

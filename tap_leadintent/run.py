@@ -8,13 +8,12 @@ from time import monotonic
 from traceback import format_tb
 from typing import Any
 
-from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE
-
 from tap_leadintent import errors
 from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.loads import Loads
 from tap_leadintent.progress import StreamStats, counted, describe_figures
 from tap_leadintent.replication.protocol import IgnoredRangeError, NoThreadError
+from tap_leadintent.singer.batch import BatchError
 from tap_leadintent.singer.errors import OutputError, RecordError, RunError
 from tap_leadintent.singer.log import summarize
 
@@ -84,11 +83,14 @@ def _log_run(streams: Sequence[AnyStream], seconds: float) -> None:
     logging.getLogger(errors.TAP_NAME).info("%s", text, extra=figures)
 
 
-def _explain(name: str, cause: Exception) -> tuple[errors.StreamError, str]:
+def _explain(cause: Exception) -> tuple[errors.StreamError, str]:
     """Return the error to show of a stream, and where a bug is."""
     match cause:
         case errors.StreamError():
             return cause, ""
+        case BatchError():
+            # The batches of all streams are written to one place.
+            return errors.StreamError(cause.message, actions=errors.Action.END_RUN), ""
         case RecordError():
             text = cause.message
         case MemoryError():
@@ -96,12 +98,12 @@ def _explain(name: str, cause: Exception) -> tuple[errors.StreamError, str]:
         case NoThreadError():
             text = "lower concurrency: the operating system allows no thread"
         case IgnoredRangeError():
-            command = errors.replication_command(name, REPLICATION_FULL_TABLE)
             text = (
-                f"load the stream completely in each run: {command}; the API returns "
-                f"records of {cause} for times that cannot have any, so it ignores the "
-                "range"
+                "load the stream completely in each run, as the API ignores its time "
+                "range: see Another replication method in docs/recipes.md"
             )
+            detail = f"it returns records of {cause} for times that cannot have any"
+            return errors.StreamError(text, detail=detail), ""
         case _:
             # The text of the error is left out: it may quote a record.
             text = f"{type(cause).__name__}, which is a bug of the tap"
@@ -135,7 +137,7 @@ def read_each(streams: Sequence[AnyStream], read: Callable[[AnyStream], None]) -
         except OutputError:
             raise
         except Exception as cause:  # noqa: BLE001 - none may end the others
-            error, places = _explain(stream.name, cause)
+            error, places = _explain(cause)
             alike = [n for n, other in failed.items() if other.message == error.message]
             text = f"failed like {alike[0]}" if alike else f"{error}{places}"
             # The last line of the run, which repeats this, may come hours later.
@@ -146,6 +148,9 @@ def read_each(streams: Sequence[AnyStream], read: Callable[[AnyStream], None]) -
         finally:
             stream.stats.end()
     if failed:
+        if streams[0].run_context.traffic.has_succeeded:
+            for error in failed.values():
+                error.message = error.if_others_succeed or error.message
         texts = [*_by_message(failed)]
         if not_tried:
             texts.append(f"{counted(not_tried, 'stream')} not tried")

@@ -51,7 +51,7 @@ def test_what_a_run_has_named_is_not_repeated_by_later_runs(
     config |= {"page_size": 100, "exclude_fields": {"custom_signals": ["emial"]}}
     texts = (
         "1 field without a column, only in additional_properties: new;",
-        "Check exclude_fields, as no record has the fields emial",
+        "Check exclude_fields, as no record has emial",
         "Pages of the API also have took,",
         "A query ended after 100 records",
     )
@@ -60,3 +60,24 @@ def test_what_a_run_has_named_is_not_repeated_by_later_runs(
     again = tap(config, catalog=only("custom_signals"), state=first.state).succeeded()
     assert len(again.records("custom_signals")) == 100
     assert not [text for text in texts if text in again.stderr]
+
+
+def test_an_excluded_field_that_no_record_has_is_named_in_a_later_run_too(
+    tap: RunTap, sandbox: Sandbox, config: Json
+) -> None:
+    """A user may set `exclude_fields` after the first load."""
+    sandbox.configure(api_key=config["api_key"], sizes={"leads": 120})
+    part = {**config, "end_date": "2026-01-01T00:00:00Z"}
+    first = tap(part, catalog=only("leads")).succeeded()
+    assert first.records("leads")
+    config |= {"exclude_fields": {"leads": ["profile.ulr", "title"]}}
+    again = tap(config, catalog=only("leads"), state=first.state).succeeded()
+    assert len(again.records("leads")) >= 100
+    assert "as no record has profile.ulr\n" in again.stderr
+
+
+def test_a_total_of_everything_says_nothing_of_a_range(
+    tap: RunTap, sandbox: Sandbox, config: Json
+) -> None:
+    sandbox.faults(status(200, body=last_page(total=5_000)))
+    assert "has brought" not in tap(config, catalog=only("leads")).succeeded().stderr

@@ -27,12 +27,11 @@ from tap_leadintent.singer.log import quote, summarize
 from tap_leadintent.times import LATEST, format_instant
 
 _ROOT = "check base_url, which is the root of the API without /v1"
-_ALONE = "if other streams can be read, deselect this one"
 _KEY = (
     "set api_key to a valid key (dashboard, Developer -> API Keys), as the API refused "
-    f"this one; {_ALONE}"
+    "this one"
 )
-_NO_API = f"{_ROOT}: the API was not found at this address; {_ALONE}"
+_NO_API = f"{_ROOT}: the API was not found at this address"
 _NO_ENDPOINT = "deselect this stream: the API has no {path} for your organization"
 _NO_ACCESS = (
     "deselect this stream, or ask for access: this key may not read this endpoint"
@@ -43,7 +42,7 @@ _REVOKED = (
 )
 _NOT_ALLOWED = (
     "ask for access, or let this machine's address through, as the API refuses this "
-    f"key or this machine; {_ALONE}"
+    "key or this machine"
 )
 _REDIRECT = (
     "set base_url to the API itself: this address redirects to {location}, perhaps for "
@@ -237,27 +236,32 @@ def explain_no_page(  # noqa: PLR0913 - each may change the advice
         "redirect": "Location" in headers,
         "wait": bool(wait),
     }
-    actions, advice = next(
-        (actions, advice)
+    rows = [
+        (case, actions, advice)
         for statuses, case, actions, advice in RESPONSES
-        if response.status_code in statuses and is_true[case]
-    )
+        if response.status_code in statuses
+    ]
+    _, actions, advice = next(row for row in rows if is_true[row[0]])
+    is_true["after a page"] = True
+    *_, later = next(row for row in rows if is_true[row[0]])
     if Action.RETRY in actions and wait > LONGEST_WAIT:
         until = format_instant(int(min(time.time() + wait, LATEST)))
         actions = Action.END_RUN
         advice = f"run the tap after {until}: the API wants no request until then"
-    message = advice.format(
-        fields=", ".join(sent),
-        filters=filters,
-        host=summarize(urlsplit(response.url or "").netloc),
-        location=summarize(_SECRET_PARTS.sub("", headers.get("Location", ""))),
-        page_size=sent.get("cursor", {}).get("limit"),
-        path=urlsplit(response.url or "").path,
-    )
+        later = advice
+    values = {
+        "fields": ", ".join(sent),
+        "filters": filters,
+        "host": summarize(urlsplit(response.url or "").netloc),
+        "location": summarize(_SECRET_PARTS.sub("", headers.get("Location", ""))),
+        "page_size": sent.get("cursor", {}).get("limit"),
+        "path": urlsplit(response.url or "").path,
+    }
     status = f"HTTP {response.status_code} {quote(response.reason or '')}".rstrip()
     words = [quote(problem), describe(text, len(body))]
     return StreamError(
-        message,
+        advice.format_map(values),
+        if_others_succeed=later.format_map(values),
         detail=": ".join(filter(None, [status, *words])),
         status=response.status_code,
         reason=Reason.NOT_A_PAGE if problem else None,

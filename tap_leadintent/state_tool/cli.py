@@ -19,7 +19,7 @@ from tap_leadintent.singer.files import read_config, read_environment
 from tap_leadintent.singer.log import hide, printable, summarize
 from tap_leadintent.state_tool import changes, describe
 from tap_leadintent.state_tool.bookmarks import RANGES, is_full_table
-from tap_leadintent.state_tool.document import StateError, read_document
+from tap_leadintent.state_tool.document import RawState, StateError, read_document
 from tap_leadintent.state_tool.selection import selected_streams
 from tap_leadintent.times import EARLIEST, LATEST, format_instant, parse_instant
 
@@ -162,9 +162,16 @@ def forget(state: str, stream: str | None, start: int | None, end: int | None) -
     document = read_document(state)
     states = document.states
     covered = [name for name in RANGES if COVERAGE in states.get(name, {})]
+    changed: dict[str, RawState] = {}
+    problems: list[StateError] = []
     for name in [stream] if stream else covered:
-        states = {**states, name: changes.forget(states.get(name, {}), name, interval)}
-    click.echo(document.with_states(states))
+        try:
+            changed[name] = changes.forget(states.get(name, {}), name, interval)
+        except StateError as problem:
+            problems.append(problem)
+    if problems and not changed:
+        raise problems[0]
+    click.echo(document.with_states({**states, **changed}))
 
 
 @main.command()

@@ -105,7 +105,7 @@ OF_THE_STATE = {
     "If base_url is wrong, stop the run and correct it. Everything is read from scratch, as base_url was https://other.example.com in the last run and is http://… now; what was covered before is kept": warned(
         state=covering(source="https://other.example.com")
     ),
-    "leads: If filters.leads is wrong, stop the run and correct it. The stream is read from scratch, as it has changed since the last run; what was covered before is kept": warned(
+    "leads: If filters.leads is wrong, stop the run and correct it. It has changed since the last run, so the stream is read from scratch; what was covered before is kept": warned(
         state=covering(filters="0123456789ab")
     ),
     "leads: There is nothing to do. The stream is read from scratch: its state is damaged ('gestern' is not a time)": warned(
@@ -121,7 +121,7 @@ OF_ALL_STREAMS = {
         config={"filters": {"signal_agents": {"statuses": "active"}}},
         catalog=only("signal_agents"),
     ),
-    "2 of 3 streams failed: leads, observations: set api_key to a valid key (dashboard, Developer -> API Keys), as the API refused this one; if other streams can be read, deselect this one (HTTP 401 …: …); 1 stream not tried": Case(
+    "2 of 3 streams failed: leads, observations: set api_key to a valid key (dashboard, Developer -> API Keys), as the API refused this one (HTTP 401 …: …); 1 stream not tried": Case(
         config={"api_key": "wrong-7c2e-9d41"},
         catalog=only("leads", "observations", "signal_agents"),
     ),
@@ -132,6 +132,10 @@ OF_ALL_STREAMS = {
             {**status(403), "stream": "custom_signals"},
             {**status(413), "stream": "leads"},
         ],
+    ),
+    "1 of 2 streams failed: custom_signals: deselect this stream: the API has no /v1/monitor/custom-signals for your organization (HTTP 404 …: …)": Case(
+        catalog=only("custom_signals", "signal_agents"),
+        faults=[{**status(404), "stream": "custom_signals"}],
     ),
     "signal_agents: deselect this stream: the API has no /v1/signals/agents for your organization (HTTP 404 …: …)": Case(
         catalog=only("custom_signals", "signal_agents"),
@@ -150,10 +154,10 @@ OF_ALL_STREAMS = {
 TELL = "tell the API's support; there is nothing to set"
 
 OF_LEADS = {
-    "ask for access, or let this machine's address through, as the API refuses this key or this machine; if other streams can be read, deselect this one (HTTP 403 …: 20 bytes)": Case(
+    "ask for access, or let this machine's address through, as the API refuses this key or this machine (HTTP 403 …: 20 bytes)": Case(
         faults=[status(403, body=f"not for {API_KEY[:12]}")]
     ),
-    "check base_url, which is the root of the API without /v1: the API was not found at this address; if other streams can be read, deselect this one (HTTP 404 …: …)": Case(
+    "check base_url, which is the root of the API without /v1: the API was not found at this address (HTTP 404 …: …)": Case(
         faults=[status(404)]
     ),
     'look at Developer -> Request Logs in the dashboard, and ask the API\'s support: the API does not accept a request with …cursor (HTTP 422 …: "is unknown")': Case(
