@@ -244,7 +244,7 @@ class LeadIntentStream(RunStream):
             StreamError: Records have no key, or windows could not be read.
         """
         start = parse_instant(self.config["start_date"])
-        left_out = describe_left_out(self.findings)
+        left_out = describe_left_out(self.findings, self._shaper.without_key)
         problems = [*left_out, *self.reading.holes.describe(start)]
         if problems:
             raise StreamError("; ".join(problems))

@@ -1,6 +1,6 @@
 """Makes the rows of a page, and notes what the page says about the API."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tap_leadintent.api.page import Page
 from tap_leadintent.findings import Finding, Findings
@@ -8,6 +8,7 @@ from tap_leadintent.openapi import Record
 from tap_leadintent.records.contradictions import Contradictions
 from tap_leadintent.records.duplicates import Duplicates
 from tap_leadintent.records.shaper import RecordShaper
+from tap_leadintent.replication.intervals import Interval, add
 from tap_leadintent.times import format_instant, utc_timestamp
 
 
@@ -30,9 +31,10 @@ class PageShaper:
     leaves_out_repeated: bool
     """Whether records are left out that were emitted before and are unchanged."""
 
-    def rows(
-        self, page: Page, range_name: str, interval: tuple[int, int]
-    ) -> list[Record]:
+    without_key: list[Interval] = field(default_factory=list, init=False)
+    """The intervals in which records had no key."""
+
+    def rows(self, page: Page, range_name: str, interval: Interval) -> list[Record]:
         """Make the rows of a page.
 
         Args:
@@ -55,4 +57,7 @@ class PageShaper:
             self.duplicates.check(records, page.raw)
         _, end = interval
         window_end = utc_timestamp(format_instant(end)) if range_name else None
-        return self.shaper.shape(records, window_end)
+        rows = self.shaper.shape(records, window_end)
+        if range_name and len(rows) < len(records):
+            add(self.without_key, interval)
+        return rows

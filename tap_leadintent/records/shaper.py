@@ -16,7 +16,7 @@ from tap_leadintent.progress import counted
 from tap_leadintent.records.column_types import ColumnTypes
 from tap_leadintent.records.exclusion import Exclusion
 from tap_leadintent.records.keys import canonical_json
-from tap_leadintent.times import field_at, is_finer
+from tap_leadintent.times import field_at, format_interval, is_finer
 
 
 class RecordShaper:
@@ -148,11 +148,14 @@ class RecordShaper:
         return replaced
 
 
-def describe_left_out(findings: Findings) -> Iterator[str]:
+def describe_left_out(
+    findings: Findings, where: Sequence[tuple[int, int]]
+) -> Iterator[str]:
     """Say which records were left out, and what to do about it.
 
     Args:
         findings: What a `RecordShaper` has noted. What is said here is taken out.
+        where: The intervals in which they were, oldest first, if these are known.
 
     Yields:
         A text for each key column that records had no value for.
@@ -160,8 +163,9 @@ def describe_left_out(findings: Findings) -> Iterator[str]:
     for key, count in findings.take(Finding.NO_KEY).items():
         advice = "choose key-properties that every record has"
         if key == "id":
-            advice = "tell the API's support; there is nothing to set"
+            advice = "tell the API's support; when it is corrected, forget its time"
+        time = f" ({format_interval((where[0][0], where[-1][1]))})" if where else ""
         yield (
-            f"{advice}: {counted(count, 'record')} without {key} left out, "
+            f"{advice}: {counted(count, 'record')} without {key} left out{time}, "
             "everything else was read"
         )

@@ -151,7 +151,7 @@ OF_ALL_STREAMS = {
     ),
 }
 
-TELL = "tell the API's support; there is nothing to set"
+TELL = "tell the API's support; when it is corrected, forget its time"
 
 OF_LEADS = {
     "ask for access, or let this machine's address through, as the API refuses this key or this machine (HTTP 403 …: 20 bytes)": Case(
@@ -175,7 +175,7 @@ OF_LEADS = {
     "ask who runs the firewall or gateway in front of the API to let this machine through, or set user_agent: it refuses the request (HTTP 403 …: 22 bytes of HTML)": Case(
         faults=[status(403, body="<html>Forbidden</html>")]
     ),
-    f"{TELL}: 1 record without id left out, everything else was read": Case(
+    f"{TELL}: 1 record without id left out (from …Z to …Z), everything else was read": Case(
         faults=[page('{"id": "a"}, {"title": "b"}')]
     ),
 }

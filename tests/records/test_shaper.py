@@ -152,5 +152,5 @@ def test_every_part_of_a_key_is_needed(keys: list[str], record: Json) -> None:
     fine = {"id": "1", "signal": {"observed_at": "2026-01-01T00:00:00Z"}}
     assert len(leads.shape([fine, record])) == 1
     line = f": 1 record without {keys[-1]} left out, everything else was read"
-    (problem,) = describe_left_out(findings)
+    (problem,) = describe_left_out(findings, [])
     assert problem.endswith(line)
