@@ -27,8 +27,6 @@ from tap_leadintent.run_stream import RunStream
 from tap_leadintent.singer.log import summarize
 from tap_leadintent.times import format_instant
 
-_OF_RANGES = Action.CHANGE_RANGE | Action.LEAVE_STREAM
-
 _LOAD_SCHEMA = "MELTANO_EXTRACT__LOAD_SCHEMA"
 """The variable in which Meltano names the schema that its loader writes to."""
 
@@ -119,17 +117,24 @@ class Reading:
                             self.stream.logger.debug("%s", progress)
                             self._commit(step, page)
             except StreamError as error:
-                is_oldest = self.ranges and not self.stream.newest_covered
-                # A lack of access is no matter of time.
-                may_help = error.actions & _OF_RANGES == Action.CHANGE_RANGE
-                if is_oldest and not has_read and may_help:
-                    error.message += f"; {TOO_OLD}"
+                if not has_read:
+                    self._add_hint(error)
                 raise
         if self.ranges:
             is_bounded = steps and steps[-1].range_name != self.ranges[-1]
             if not self.holes and not is_bounded:
                 bookmark.others = others
             self.stream.checkpoint()
+
+    def _add_hint(self, error: StreamError) -> None:
+        """Add to the error of a first page what to do if the API refuses the range."""
+        is_oldest = self.ranges and not self.stream.newest_covered
+        if is_oldest and Action.CHANGE_RANGE in error.actions:
+            # Where access is refused, that is less likely the reason.
+            if Action.LEAVE_STREAM in error.actions:
+                error.detail += f"; {TOO_OLD}"
+            else:
+                error.message += f"; {TOO_OLD}"
 
     def _begin(self, step: Step, number: str) -> StepProgress:
         start, _ = step.intervals[0]

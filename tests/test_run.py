@@ -99,5 +99,5 @@ def test_records_without_a_key_and_holes_are_both_named(
     assert "Records without id" not in caplog.text, "the error says it"
     (line,) = [r.getMessage() for r in caplog.records if r.levelname == "ERROR"]
     assert re.search(
-        r"records? without id left out, .* date_found from 2026-03-0", line
+        r"1 record without id left out \(from .*\), .* date_found from 2026-03-0", line
     )

@@ -74,7 +74,7 @@ class StreamMap(sdk.StreamMap):
             reason = type(error.__cause__ or error).__name__
             raise RecordError(
                 f"correct the map expression {expression!r}, which failed on a record "
-                f"({reason}): a field may be null, or of another type"
+                f"({reason}): it must accept every value, also null"
             ) from None
         return None if mapped is None else self.flatten_record(mapped)
 

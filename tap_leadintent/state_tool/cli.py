@@ -170,7 +170,7 @@ def forget(state: str, stream: str | None, start: int | None, end: int | None) -
         except StateError as problem:
             problems.append(problem)
     if problems and not changed:
-        raise problems[0]
+        raise StateError("; ".join(map(str, problems)))
     click.echo(document.with_states({**states, **changed}))
 
 

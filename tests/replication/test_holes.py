@@ -168,7 +168,7 @@ def test_a_start_before_what_the_api_keeps_ends_the_stream_with_advice(
 ) -> None:
     api, store = LastDays(now=30 * DAY, leads=steady(40 * 24)), Store()
     api.seconds_per_request, api.broken_with = 1, status
-    text = f"; set a later start_date .*HTTP {status}"
+    text = rf"; set a later start_date .*HTTP {status}|HTTP {status}.*; set a later "
     config = {**ONCE, "page_size": 100}
     assert failed_run(api, store, text, config) <= 100
     assert not store.rows
