@@ -105,4 +105,4 @@ def test_an_api_that_demands_a_time_range_is_read_by_it(
     sandbox.faults(status(400, stream="leads", times=1))
     _, rows = found(settings, "--stream", "leads")
     assert rows["May the key read it?", "leads"]["answer"] == "yes"
-    assert ("Does a list hold what its ranges hold?", "leads") not in rows
+    assert ("Is a list as complete as its time ranges?", "leads") not in rows
