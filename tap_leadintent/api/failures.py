@@ -261,7 +261,7 @@ def explain_no_page(  # noqa: PLR0913 - each may change the advice
     words = [quote(problem), describe(text, len(body))]
     return StreamError(
         advice.format_map(values),
-        if_others_succeed=later.format_map(values),
+        if_others_succeed="" if later == advice else later.format_map(values),
         detail=": ".join(filter(None, [status, *words])),
         status=response.status_code,
         reason=Reason.NOT_A_PAGE if problem else None,

@@ -133,6 +133,10 @@ OF_ALL_STREAMS = {
             {**status(413), "stream": "leads"},
         ],
     ),
+    "1 of 2 streams failed: leads: look at Developer -> Request Logs in the dashboard, and ask the API's support: the API does not accept a request with date_found, cursor; set a later start_date if the API keeps no older records (HTTP 422…": Case(
+        catalog=only("custom_signals", "leads"),
+        faults=[{**status(422), "stream": "leads"}],
+    ),
     "1 of 2 streams failed: custom_signals: deselect this stream: the API has no /v1/monitor/custom-signals for your organization (HTTP 404 …: …)": Case(
         catalog=only("custom_signals", "signal_agents"),
         faults=[{**status(404), "stream": "custom_signals"}],
