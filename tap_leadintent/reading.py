@@ -86,9 +86,6 @@ class Reading:
             NoThreadError: The system allows no further thread.
             SystemExit: A signal came.
         """
-        bookmark, others = self.bookmark, self.bookmark.others
-        later = self.ranges[1:]
-        certain = [each for each in others if each.get("range") not in later]
         steps = self._plan()
         for number, step in enumerate(steps, start=1):
             progress = self._begin(step, f"{number} of {len(steps)}")
@@ -97,12 +94,7 @@ class Reading:
                 with closing(self.plan_reader.read(step)) as pages:
                     for page in pages:
                         if page.page:
-                            if bookmark.others != certain:
-                                # The first range may bring older versions of records
-                                # that were read with other filters by the second. If
-                                # the run ends then, these are read again.
-                                bookmark.others = certain
-                                self.stream.write_state()
+                            self._doubt_others()
                             brought += page.page.records
                             has_read = True
                             start, end = page.window
@@ -123,8 +115,20 @@ class Reading:
         if self.ranges:
             is_bounded = steps and steps[-1].range_name != self.ranges[-1]
             if not self.holes and not is_bounded:
-                bookmark.others = others
+                self.bookmark.doubtful = ()
             self.stream.checkpoint()
+
+    def _doubt_others(self) -> None:
+        """Write a STATE without what was read by the later ranges with other filters.
+
+        The first range may bring older versions of these records. If the run ends
+        before its later ranges have been read, going back to the other filters reads
+        the records again.
+        """
+        later = self.ranges[1:]
+        if self.bookmark.others and self.bookmark.doubtful != later:
+            self.bookmark.doubtful = later
+            self.stream.write_state()
 
     def _add_hint(self, error: StreamError) -> None:
         """Add to the error of a first page what to do if the API refuses the range."""

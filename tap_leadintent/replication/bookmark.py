@@ -91,6 +91,9 @@ class Bookmark:
     problem: str | None = None
     """Why the stream is read from scratch although there is a state, if it is."""
 
+    doubtful: Sequence[str] = ()
+    """The ranges whose entries of other sources are not written."""
+
     @classmethod
     def read(cls, state: Mapping[str, Any], source: Source, page_size: int = 0) -> Self:
         """Read a stream's state.
@@ -209,7 +212,8 @@ class Bookmark:
         if entries:
             figures = {name: getattr(self.caps, name) for name in _FIGURES}
             entries[0] |= {name: n for name, n in figures.items() if n}
-        return [*entries, *self.others]
+        others = [e for e in self.others if e.get("range") not in self.doubtful]
+        return [*entries, *others]
 
     def _entry(self, name: str, interval: Interval) -> RawEntry:
         start, end = map(format_instant, interval)

@@ -72,6 +72,12 @@ def batches_in(root: str) -> dict[str, Any]:
     return {"encoding": {"format": "jsonl"}, "storage": {"root": root}}
 
 
+def refused(code: int, stream: str, beside: str) -> Case:
+    """Return the case of two streams of which one gets a status."""
+    faults = [{**status(code), "stream": stream}]
+    return Case(catalog=only(stream, beside), faults=faults)
+
+
 def incremental(stream: str) -> Any:
     catalog = only(stream)
     entries(catalog)[stream]["replication_method"] = "INCREMENTAL"
@@ -133,25 +139,20 @@ OF_ALL_STREAMS = {
             {**status(413), "stream": "leads"},
         ],
     ),
-    "1 of 2 streams failed: leads: look at Developer -> Request Logs in the dashboard, and ask the API's support: the API does not accept a request with date_found, cursor; set a later start_date if the API keeps no older records (HTTP 422…": Case(
-        catalog=only("custom_signals", "leads"),
-        faults=[{**status(422), "stream": "leads"}],
+    "1 of 2 streams failed: leads: look at Developer -> Request Logs in the dashboard, and ask the API's support: the API does not accept a request with date_found, cursor; set a later start_date if the API keeps no older records (HTTP 422…": refused(
+        422, "leads", beside="custom_signals"
     ),
-    "1 of 2 streams failed: custom_signals: deselect this stream: the API has no /v1/monitor/custom-signals for your organization (HTTP 404 …: …)": Case(
-        catalog=only("custom_signals", "signal_agents"),
-        faults=[{**status(404), "stream": "custom_signals"}],
+    "1 of 2 streams failed: custom_signals: deselect this stream: the API has no /v1/monitor/custom-signals for your organization (HTTP 404 …: …)": refused(
+        404, "custom_signals", beside="signal_agents"
     ),
-    "signal_agents: deselect this stream: the API has no /v1/signals/agents for your organization (HTTP 404 …: …)": Case(
-        catalog=only("custom_signals", "signal_agents"),
-        faults=[{**status(404), "stream": "signal_agents"}],
+    "signal_agents: deselect this stream: the API has no /v1/signals/agents for your organization (HTTP 404 …: …)": refused(
+        404, "signal_agents", beside="custom_signals"
     ),
-    "signal_agents: deselect this stream, or ask for access: this key may not read this endpoint (HTTP 403 …: …)": Case(
-        catalog=only("custom_signals", "signal_agents"),
-        faults=[{**status(403), "stream": "signal_agents"}],
+    "signal_agents: deselect this stream, or ask for access: this key may not read this endpoint (HTTP 403 …: …)": refused(
+        403, "signal_agents", beside="custom_signals"
     ),
-    "signal_agents: if no stream can be read any more, set api_key to a valid key, else deselect this stream, or ask for access: the API has accepted this key in this run (HTTP 401 …: …)": Case(
-        catalog=only("custom_signals", "signal_agents"),
-        faults=[{**status(401), "stream": "signal_agents"}],
+    "signal_agents: if no stream can be read any more, set api_key to a valid key, else deselect this stream, or ask for access: the API has accepted this key in this run (HTTP 401 …: …)": refused(
+        401, "signal_agents", beside="custom_signals"
     ),
 }
 

@@ -1,5 +1,7 @@
 """What a run asks for, and in which order it says so; `model` is the API."""
 
+from contextlib import suppress
+
 import pytest
 
 from tap_leadintent.singer.errors import RunError
@@ -104,21 +106,47 @@ def test_the_newest_of_several_signals_is_emitted_last() -> None:
     assert versions == [4, 0, 1, 2, 3, 4]
 
 
+FILTERS = {"leads": {"signals": ["a"]}}
+MOVED = lead(0, -HOUR, -HOUR, HOUR)
+"""A lead that `first_when_found` returns with the older of its signals."""
+
+
 @pytest.mark.parametrize("killed_after", [*range(9), 12, 16, 20])
-@pytest.mark.parametrize("filters", [{}, {"leads": {"signals": ["a"]}}], ids=str)
+@pytest.mark.parametrize("filters", [{}, FILTERS], ids=str)
+@pytest.mark.parametrize("drains", [False, True])
 def test_an_older_signal_that_a_killed_run_has_brought_is_replaced(
-    killed_after: int, filters: Json, monkeypatch: pytest.MonkeyPatch
+    killed_after: int, filters: Json, *, drains: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next run does not ask for what the killed one had begun with."""
-    monkeypatch.setattr("tap_leadintent.singer.stream._MIN_BETWEEN_STATES", 1)
-    moved = lead(0, -HOUR, -HOUR, HOUR)
-    api, store = Api(now=2 * DAY, leads=[moved], first_when_found=True), Store()
+    if not drains:
+        monkeypatch.setattr("tap_leadintent.singer.stream._MIN_BETWEEN_STATES", 1)
+    api, store = Api(now=2 * DAY, leads=[MOVED]), Store(drains=drains)
+    api.first_when_found = True
     run(api, store, STRICT)
-    assert store.rows == {moved.id: 1}
+    assert store.rows == {MOVED.id: 1}
     killed = {**STRICT, "start_date": iso(-DAY), "filters": filters}
     run(api, store, killed, killed_after=killed_after)
     run(api, store, STRICT)
-    assert store.rows == {moved.id: 1}
+    assert store.rows == {MOVED.id: 1}
+
+
+@pytest.mark.parametrize(
+    ("more", "broken"),
+    [({"end_date": iso(DAY)}, None), ({}, (HOUR, HOUR))],
+    ids=["bounded", "hole"],
+)
+def test_an_older_signal_that_a_run_with_filters_has_left_is_replaced(
+    more: Json, broken: tuple[float, float] | None
+) -> None:
+    api, store = Api(now=2 * DAY, leads=[MOVED], first_when_found=True), Store()
+    run(api, store, STRICT)
+    api.broken = broken
+    with suppress(RunError):
+        run(api, store, {**STRICT, "start_date": iso(-DAY), "filters": FILTERS, **more})
+    assert store.rows == {MOVED.id: 0}
+    api.broken = None
+    run(api, store, STRICT)
+    assert store.rows == {MOVED.id: 1}
 
 
 def test_an_interval_that_is_read_again_ends_the_complete_time() -> None:

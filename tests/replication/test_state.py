@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tap_leadintent.singer.errors import RunError
 from tests.support.model import DAY, Api, second, steady
 from tests.support.model_runs import STRICT, asked, entries, run
 from tests.support.store import Store
@@ -45,6 +46,13 @@ def test_another_source_is_fully_read_and_the_first_one_keeps_its_coverage(
     assert line.startswith(
         "leads: If filters.leads is wrong, stop the run and correct it. "
     )
+
+    # Nor does a wrong address change anything if it gets no page.
+    api.forbidden_at = 0
+    with pytest.raises(RunError):
+        run(api, store, {**STRICT, "base_url": "https://api.example.net"})
+    asked(api)
+    warnings(caplog)
 
     api.now = 3 * DAY
     again = {**STRICT, "base_url": "HTTPS://API.example.com/"}

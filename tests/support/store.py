@@ -19,9 +19,14 @@ class KilledError(BaseException):
 
 
 class Store:
-    """An upsert target that, if killed, keeps only what came before the last STATE."""
+    """An upsert target.
 
-    def __init__(self) -> None:
+    If the tap is killed, it keeps what came before the last STATE, and with `drains`
+    all other rows as well.
+    """
+
+    def __init__(self, *, drains: bool = False) -> None:
+        self._drains = drains
         self.rows: dict[str, Any] = {}
         self.state: dict[str, Any] = {}
         self.messages: list[dict[str, Any]] = []
@@ -36,6 +41,7 @@ class Store:
         """Read a message of the tap."""
         if self._remaining is not None:
             if self._remaining == 0:
+                self.rows |= self._pending if self._drains else {}
                 raise KilledError
             self._remaining -= 1
         content = written(message)
