@@ -32,8 +32,8 @@ def test_a_failed_stream_does_not_affect_the_others(
     before = tap(config).succeeded()
     sandbox.advance(8)
     sandbox.faults(
-        {**status(403, body=f"not for {API_KEY.encode().hex()}"), "stream": "leads"},
-        {**status(500, body="out of order"), "stream": "observations"},
+        status(403, body=f"not for {API_KEY.encode().hex()}", stream="leads"),
+        status(500, body="out of order", stream="observations"),
     )
     run = tap(config, state=before.state)
     line = run.failed()
@@ -55,7 +55,7 @@ def test_a_failed_stream_does_not_affect_the_others(
 
 
 def test_a_broken_stream_fails_the_sdks_suite(sandbox: Sandbox, config: Json) -> None:
-    sandbox.faults({**status(403), "stream": "observations"})
+    sandbox.faults(status(403, stream="observations"))
     runner = TapTestRunner(TapLeadIntent, config={**config, "max_retries": 0})
     with pytest.raises(StreamError, match=r"\(HTTP 403"):
         runner.sync_all()
@@ -105,9 +105,9 @@ def test_after_a_page_each_stream_is_tried_with_all_retries(
     """The second stream has one attempt for its first page, and more for its second."""
     later = OTHERS[:2]
     sandbox.faults(
-        {**status(503), "stream": FIRST},
-        {**status(503), "stream": SECOND, "skip": 1, "times": 2},
-        *({**status(401), "stream": stream} for stream in later),
+        status(503, stream=FIRST),
+        status(503, stream=SECOND, skip=1, times=2),
+        *(status(401, stream=stream) for stream in later),
     )
     run = tap({**config, "page_size": 2, "max_retries": 2})
     assert run.failed().startswith(f"3 of {len(STREAMS)} streams failed: {FIRST}: ")

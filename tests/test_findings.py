@@ -67,11 +67,10 @@ def test_an_excluded_field_that_no_record_has_is_named_in_a_later_run_too(
 ) -> None:
     """A user may set `exclude_fields` after the first load."""
     sandbox.configure(api_key=config["api_key"], sizes={"leads": 120})
-    part = {**config, "end_date": "2026-01-01T00:00:00Z"}
-    first = tap(part, catalog=only("leads")).succeeded()
-    assert first.records("leads")
+    part = tap({**config, "end_date": "2026-01-01"}, catalog=only("leads")).succeeded()
+    assert part.records("leads")
     config |= {"exclude_fields": {"leads": ["profile.ulr", "title"]}}
-    again = tap(config, catalog=only("leads"), state=first.state).succeeded()
+    again = tap(config, catalog=only("leads"), state=part.state).succeeded()
     assert len(again.records("leads")) >= 100
     assert "as no record has profile.ulr\n" in again.stderr
 

@@ -41,7 +41,7 @@ def test_a_query_that_ends_early_is_read_in_parts(
     sandbox.faults({"kind": "cap", "records": cap})
     run = tap(config, catalog=LEADS).succeeded()
     assert ids(run) == ids(sandbox)
-    assert "as full as the others" not in run.stderr
+    assert "A query ended after" not in run.stderr
 
 
 @pytest.mark.parametrize("cap", [200, 300, 400])
@@ -57,9 +57,7 @@ def test_a_scheduled_query_that_ends_early_is_read_in_parts(
     assert ids(tap(config, catalog=LEADS, state=state)) == ids(sandbox)
 
 
-def test_a_capped_list_is_warned_of(
-    sandbox: Sandbox, config: Json, tap: RunTap
-) -> None:
+def test_a_capped_list_warns(sandbox: Sandbox, config: Json, tap: RunTap) -> None:
     restart(sandbox, sizes={"leads": 450}, since=SINCE)
     sandbox.faults({"kind": "cap", "records": 300})
     run = tap(config, catalog=FULL).succeeded()

@@ -84,8 +84,8 @@ def test_each_run_leaves_rows_that_show_what_is_behind_and_what_failed(
     assert sorted(row[:2] for row in schema.ask(BEHIND)) == ROWS
     configure(1, 12)
     sandbox.faults(
-        {**status(403, body=f"not for {API_KEY}"), "stream": "leads"},
-        {**status(403), "stream": "signal_agents"},
+        status(403, body=f"not for {API_KEY}", stream="leads"),
+        status(403, stream="signal_agents"),
     )
     rows = load(tap(config, state=empty.state))
     assert [(row["stream"], row["time_range"]) for row in rows] == ROWS

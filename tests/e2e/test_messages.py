@@ -74,8 +74,7 @@ def batches_in(root: str) -> dict[str, Any]:
 
 def refused(code: int, stream: str, beside: str) -> Case:
     """Return the case of two streams of which one gets a status."""
-    faults = [{**status(code), "stream": stream}]
-    return Case(catalog=only(stream, beside), faults=faults)
+    return Case(catalog=only(stream, beside), faults=[status(code, stream=stream)])
 
 
 def incremental(stream: str) -> Any:
@@ -134,10 +133,7 @@ OF_ALL_STREAMS = {
     "2 of 2 streams failed: custom_signals: ask for access, or let this machine's address through, as the API ref…; leads: lower page_size (now 100): the request is too large for the API": Case(
         catalog=only("custom_signals", "leads"),
         state=covering(),
-        faults=[
-            {**status(403), "stream": "custom_signals"},
-            {**status(413), "stream": "leads"},
-        ],
+        faults=[status(403, stream="custom_signals"), status(413, stream="leads")],
     ),
     "1 of 2 streams failed: leads: look at Developer -> Request Logs in the dashboard, and ask the API's support: the API does not accept a request with date_found, cursor; set a later start_date if the API keeps no older records (HTTP 422…": refused(
         422, "leads", beside="custom_signals"

@@ -131,9 +131,7 @@ def test_an_older_signal_that_a_killed_run_has_brought_is_replaced(
 
 
 @pytest.mark.parametrize(
-    ("more", "broken"),
-    [({"end_date": iso(DAY)}, None), ({}, (HOUR, HOUR))],
-    ids=["bounded", "hole"],
+    ("more", "broken"), [({"end_date": iso(DAY)}, None), ({}, (HOUR, HOUR))], ids=str
 )
 def test_an_older_signal_that_a_run_with_filters_has_left_is_replaced(
     more: Json, broken: tuple[float, float] | None
