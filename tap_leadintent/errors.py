@@ -16,20 +16,6 @@ SUPPORT = "if this continues, ask the API's support"
 """What to do about a failure of the server, as the end of a message."""
 
 
-def replication_command(stream: str, method: str) -> str:
-    """Return the command that sets how a stream is replicated, for a message.
-
-    Args:
-        stream: The name of the stream.
-        method: `FULL_TABLE` or `INCREMENTAL`.
-
-    Returns:
-        A line for a shell.
-    """
-    metadata = f'{{"{stream}": {{"replication-method": "{method}"}}}}'
-    return f"meltano config set tap-leadintent _metadata '{metadata}'"
-
-
 class StoppedError(Exception):
     """Raised in a reader thread to stop it."""
 

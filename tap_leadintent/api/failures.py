@@ -242,8 +242,7 @@ def explain_no_page(  # noqa: PLR0913 - each may change the advice
         if response.status_code in statuses
     ]
     _, actions, advice = next(row for row in rows if is_true[row[0]])
-    is_true["after a page"] = True
-    *_, later = next(row for row in rows if is_true[row[0]])
+    *_, later = next(row for row in rows if is_true[row[0]] or row[0] == "after a page")
     if Action.RETRY in actions and wait > LONGEST_WAIT:
         until = format_instant(int(min(time.time() + wait, LATEST)))
         actions = Action.END_RUN

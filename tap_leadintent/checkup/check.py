@@ -10,8 +10,8 @@ import msgspec
 
 from tap_leadintent.checkup import questions, ranges
 from tap_leadintent.checkup.probe import Probe, UnsettledError
-from tap_leadintent.checkup.report import Finding
-from tap_leadintent.errors import StreamError, replication_command
+from tap_leadintent.checkup.report import Finding, replication_command
+from tap_leadintent.errors import StreamError
 
 
 class Case(msgspec.Struct):

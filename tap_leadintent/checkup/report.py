@@ -11,6 +11,9 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+SET = "meltano config set tap-leadintent"
+"""Begins each command that sets something."""
+
 _INDENT = " " * 16
 _HEADING = (
     "\nEstimate                 oldest       rows  s a page  first load  hourly run"
@@ -20,6 +23,20 @@ _TOTAL = "  {:50}{:12,.1f}{:12,.1f}"
 _wrap = partial(
     textwrap.wrap, width=96, subsequent_indent=f"{_INDENT}  ", break_long_words=False
 )
+
+
+def replication_command(stream: str, method: str) -> str:
+    """Return the command that sets how a stream is replicated, for a message.
+
+    Args:
+        stream: The name of the stream.
+        method: `FULL_TABLE` or `INCREMENTAL`.
+
+    Returns:
+        A line for a shell.
+    """
+    metadata = f'{{"{stream}": {{"replication-method": "{method}"}}}}'
+    return f"{SET} _metadata '{metadata}'"
 
 
 class Finding(msgspec.Struct):

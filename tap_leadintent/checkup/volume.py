@@ -9,8 +9,8 @@ from tap_leadintent import times
 from tap_leadintent.checkup import ranges
 from tap_leadintent.checkup.probe import DAY, Path, Probe, UnsettledError
 from tap_leadintent.checkup.questions import LONG_LIST, is_list_complete
-from tap_leadintent.checkup.report import Report, Volume
-from tap_leadintent.errors import StreamError, replication_command
+from tap_leadintent.checkup.report import SET, Report, Volume, replication_command
+from tap_leadintent.errors import StreamError
 
 _DESCENTS, _GOLDEN = 24, 0.618034
 """Descents into a history, and by what part of it one lies after another, so that they
@@ -23,7 +23,6 @@ _LONG_LOAD, _LONG_LIST, _DEAR_RUN = 30, 1_000, 100
 many."""
 _MOST_READERS, _SHORT_LOOKBACK = 32, 7
 """The most and the least that is suggested for `concurrency` and `lookback_days`."""
-_SET = "meltano config set tap-leadintent"
 
 
 def estimate(report: Report, probes: Sequence[Probe], *, has_start: bool) -> None:
@@ -53,12 +52,12 @@ def estimate(report: Report, probes: Sequence[Probe], *, has_start: bool) -> Non
     report.total_minutes = (first * minutes, hourly * minutes)
     oldest = min((each.oldest for each in report.estimate if each.oldest), default="")
     if oldest and not has_start:
-        report.commands.append(f"{_SET} start_date {oldest}-01")
+        report.commands.append(f"{SET} start_date {oldest}-01")
     if first * minutes > _LONG_LOAD and config["concurrency"] < _MOST_READERS:
         readers = min(_MOST_READERS, 2 * config["concurrency"])
-        report.commands.append(f"{_SET} concurrency {readers}")
+        report.commands.append(f"{SET} concurrency {readers}")
     if hourly > _DEAR_RUN and config["lookback_days"] > _SHORT_LOOKBACK:
-        report.commands.append(f"{_SET} lookback_days {_SHORT_LOOKBACK}")
+        report.commands.append(f"{SET} lookback_days {_SHORT_LOOKBACK}")
     lists = {p.stream.name for p in probes if p.ranges and not p.stream.is_incremental}
     report.commands += [
         replication_command(each.stream, "INCREMENTAL")
