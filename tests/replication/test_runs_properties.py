@@ -202,7 +202,7 @@ def test_every_record_of_the_requested_range_arrives_as_new_as_it_was(
     # The least lookback of any run: records surface at most so late.
     lookback = data.draw(st.sampled_from([0, 1800, 1800]))
     sources = [data.draw(apis(stream, lookback)) for _ in range(2)]
-    stores = (Store(), Store())
+    stores = [Store(drains=data.draw(st.booleans())) for _ in range(2)]
     # One state goes from run to run, whatever they read.
     state: dict[str, Any] = {}
     for _ in range(data.draw(st.integers(3, 6))):
