@@ -94,7 +94,7 @@ class Reading:
                 with closing(self.plan_reader.read(step)) as pages:
                     for page in pages:
                         if page.page:
-                            self._doubt_others()
+                            self._withhold_others()
                             brought += page.page.records
                             has_read = True
                             start, end = page.window
@@ -115,10 +115,10 @@ class Reading:
         if self.ranges:
             is_bounded = steps and steps[-1].range_name != self.ranges[-1]
             if not self.holes and not is_bounded:
-                self.bookmark.doubtful = ()
+                self.bookmark.withheld = ()
             self.stream.checkpoint()
 
-    def _doubt_others(self) -> None:
+    def _withhold_others(self) -> None:
         """Write a STATE without what was read by the later ranges with other filters.
 
         The first range may bring older versions of these records. If the run ends
@@ -126,8 +126,8 @@ class Reading:
         the records again.
         """
         later = self.ranges[1:]
-        if self.bookmark.others and self.bookmark.doubtful != later:
-            self.bookmark.doubtful = later
+        if self.bookmark.others and self.bookmark.withheld != later:
+            self.bookmark.withheld = later
             self.stream.write_state()
 
     def _add_hint(self, error: StreamError) -> None:

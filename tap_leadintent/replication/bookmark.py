@@ -91,7 +91,7 @@ class Bookmark:
     problem: str | None = None
     """Why the stream is read from scratch although there is a state, if it is."""
 
-    doubtful: Sequence[str] = ()
+    withheld: Sequence[str] = ()
     """The ranges whose entries of other sources are not written."""
 
     @classmethod
@@ -212,7 +212,7 @@ class Bookmark:
         if entries:
             figures = {name: getattr(self.caps, name) for name in _FIGURES}
             entries[0] |= {name: n for name, n in figures.items() if n}
-        others = [e for e in self.others if e.get("range") not in self.doubtful]
+        others = [e for e in self.others if e.get("range") not in self.withheld]
         return [*entries, *others]
 
     def _entry(self, name: str, interval: Interval) -> RawEntry:

@@ -4,14 +4,19 @@ from random import Random
 
 import pytest
 
-from tests.support.model import DAY, HOUR, Api, Lead, Version, iso
-from tests.support.model_runs import count_requests, run
+from tap_leadintent.state_tool.changes import forget
+from tap_leadintent.times import LATEST
+from tests.support.model import DAY, EPOCH, HOUR, Api, Lead, Version, iso
+from tests.support.model_runs import CONFIG, count_requests, run
 from tests.support.store import Store
 
 pytestmark = pytest.mark.usefixtures("_quiet")
 
 LOOKBACK = 1
 """`lookback_days` of these runs."""
+
+BACKUP, RESTORE = 8, 18
+"""The runs before which the rows are copied, and brought back."""
 
 
 def late_leads(draw: Random, days: int) -> list[Lead]:
@@ -43,7 +48,10 @@ def late_leads(draw: Random, days: int) -> list[Lead]:
 def test_a_late_record_is_loaded_within_twice_its_lateness(
     pauses: list[int], days: int, *, first_when_found: bool, kills: bool
 ) -> None:
-    """Or by the next run that comes to its end, if that is later."""
+    """Or by the next run that comes to its end, if that is later.
+
+    Also where the warehouse is restored from a backup, and its time forgotten.
+    """
     draw = Random(f"{pauses} {kills}")  # noqa: S311
     api, store = Api(leads=late_leads(draw, days)), Store()
     api.first_when_found = first_when_found
@@ -53,6 +61,12 @@ def test_a_late_record_is_loaded_within_twice_its_lateness(
     while api.now < days * DAY:
         api.now += pauses[number % len(pauses)]
         number += 1
+        if number == BACKUP:
+            backup = {**store.rows}
+            since = int(EPOCH + ends[-1])
+        elif number == RESTORE:
+            store.rows, streams = backup, store.state["bookmarks"]
+            streams["leads"] = forget(streams["leads"], "leads", (since, LATEST))
         killed_after = draw.choice([None, 1, 4, 9]) if kills else None
         if not run(api, store, config, killed_after=killed_after):
             continue
@@ -85,3 +99,14 @@ def test_a_year_of_hourly_runs_costs_little() -> None:
         assert store.rows.keys() == api.visible().keys()
     assert sum(costs) / len(costs) <= 2 * 2.5
     assert sorted(costs)[len(costs) // 2] == 2, "most hours take a request a range"
+
+
+@pytest.mark.usefixtures("concurrency")
+def test_the_lookback_reaches_what_a_long_run_has_read_first() -> None:
+    """It counts from when the run began, also where the server's clock decides."""
+    late = Lead("late", 3, [Version(445, -DAY)])
+    api, store = Api(now=300, leads=[late], seconds_per_request=100), Store()
+    config = {**CONFIG, "lookback_days": 0.02, "window_days": 0.001}
+    for _ in range(2):
+        run(api, store, config, clock_ahead=3 * HOUR)
+    assert store.rows == {late.id: 0}

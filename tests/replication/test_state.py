@@ -1,11 +1,13 @@
-"""Runs from states of other sources, and of the future."""
+"""Runs from states of other sources, of other filters, and of the future."""
 
 import json
+from contextlib import suppress
 
 import pytest
 
 from tap_leadintent.singer.errors import RunError
-from tests.support.model import DAY, Api, second, steady
+from tests.support.helpers import Json
+from tests.support.model import DAY, HOUR, Api, iso, lead, second, steady
 from tests.support.model_runs import STRICT, asked, entries, run
 from tests.support.store import Store
 
@@ -13,6 +15,8 @@ HERE = "https://api.example.com"
 THERE = "https://api.example.org"
 BOTH = ("leads", "observations")
 FILTERS = {"leads": {"signals": ["a"]}}
+MOVED = lead(0, -HOUR, -HOUR, HOUR)
+"""A lead that `first_when_found` returns with the older of its signals."""
 
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -115,3 +119,44 @@ def test_future_coverage_is_removed_with_and_without_a_source(
     assert line.startswith("leads: The state covers a time in the future, up to ")
     assert second(401 * DAY) in line
     assert store.rows.keys() == {f"lead-{n:04}" for n in range(48, 60)}
+
+
+# Other filters, and an API that returns older signals by the first range
+
+
+@pytest.mark.usefixtures("concurrency")
+@pytest.mark.parametrize("killed_after", [*range(9), 12, 16, 20])
+@pytest.mark.parametrize("filters", [{}, FILTERS], ids=str)
+@pytest.mark.parametrize("drains", [False, True])
+def test_an_older_signal_that_a_killed_run_has_brought_is_replaced(
+    killed_after: int, filters: Json, *, drains: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next run does not ask for what the killed one had begun with."""
+    if not drains:
+        monkeypatch.setattr("tap_leadintent.singer.stream._MIN_BETWEEN_STATES", 1)
+    api, store = Api(now=2 * DAY, leads=[MOVED]), Store(drains=drains)
+    api.first_when_found = True
+    run(api, store, STRICT)
+    assert store.rows == {MOVED.id: 1}
+    killed = {**STRICT, "start_date": iso(-DAY), "filters": filters}
+    run(api, store, killed, killed_after=killed_after)
+    run(api, store, STRICT)
+    assert store.rows == {MOVED.id: 1}
+
+
+@pytest.mark.usefixtures("concurrency")
+@pytest.mark.parametrize(
+    ("more", "broken"), [({"end_date": iso(DAY)}, None), ({}, (HOUR, HOUR))], ids=str
+)
+def test_an_older_signal_that_a_run_with_filters_has_left_is_replaced(
+    more: Json, broken: tuple[float, float] | None
+) -> None:
+    api, store = Api(now=2 * DAY, leads=[MOVED], first_when_found=True), Store()
+    run(api, store, STRICT)
+    api.broken = broken
+    with suppress(RunError):
+        run(api, store, {**STRICT, "start_date": iso(-DAY), "filters": FILTERS, **more})
+    assert store.rows == {MOVED.id: 0}
+    api.broken = None
+    run(api, store, STRICT)
+    assert store.rows == {MOVED.id: 1}
