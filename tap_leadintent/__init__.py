@@ -1,11 +1,11 @@
 """Singer tap for the buying-intent leads and monitored accounts API.
 
-This is the way of a page. A reader thread sends one request (`api/http.py`) as soon as
-`api/limits.py` allows it, which also knows whether one has succeeded. `api/clock.py`
-keeps the server's time, which `times.py` parses. `api/failures.py` knows which statuses
-are a success. `api/page.py` decodes everything except the records. `api/chain.py` and
-`api/pagination.py` follow the cursor; `ranges.py` does so for a time range.
-`replication/reader.py` keeps the page until its window has been read, and
+How one page goes through the package: a reader thread sends one request (`api/http.py`)
+as soon as `api/traffic.py` allows it, which also knows whether one has succeeded.
+`api/clock.py` keeps the server's time, which `times.py` parses. `api/failures.py` knows
+which statuses are a success. `api/page.py` decodes everything except the records.
+`api/chain.py` and `api/pagination.py` follow the cursor; `api/endpoint.py` does so for
+a time range. `replication/reader.py` keeps the page until its window has been read, and
 `replication/windows.py` decides, with `replication/ledger.py`, whether it is cut.
 
 The main thread emits the records in the order of time. `reading.py` and
@@ -13,7 +13,7 @@ The main thread emits the records in the order of time. `reading.py` and
 compares them with the request (`records/contradictions.py`), leaves out what was
 already emitted and has not changed (`records/duplicates.py`), and makes rows of the
 others: `records/shaper.py`, with `records/column_types.py` and the computed columns
-that `streams.py` declares. `findings.py` collects what to log. `client.py` passes the
+that `streams.py` declares. `findings.py` collects what to log. `stream.py` passes the
 rows to the SDK, which calls `singer/stream.py` and `singer/writer.py`. `reading.py`
 then counts the window as covered.
 """

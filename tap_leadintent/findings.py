@@ -5,8 +5,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from enum import Enum
 
-from tap_leadintent.progress import counted
 from tap_leadintent.singer.log import quote
+from tap_leadintent.words import counted
 
 _MAX_REMEMBERED = 1_000
 """Names that are remembered, as a server that invents names could fill the memory."""

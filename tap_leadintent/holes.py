@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from tap_leadintent.api.page import Page
 from tap_leadintent.errors import StreamError
-from tap_leadintent.progress import counted
 from tap_leadintent.replication.reader import WindowPage
 from tap_leadintent.times import format_interval
+from tap_leadintent.words import counted
 
 _MAX_NAMED = 3
 """Holes that the error of a stream names."""

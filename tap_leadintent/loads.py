@@ -12,12 +12,12 @@ from singer_sdk.helpers.types import Context
 from singer_sdk.singerlib.catalog import REPLICATION_INCREMENTAL
 from typing_extensions import override
 
-from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.findings import Finding
 from tap_leadintent.openapi import Record
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.run_stream import RunStream
 from tap_leadintent.singer.log import summarize
+from tap_leadintent.stream import LeadIntentStream
 from tap_leadintent.times import format_instant
 
 _ALL = "all"

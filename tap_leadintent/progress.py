@@ -8,22 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tap_leadintent.times import format_instant
+from tap_leadintent.words import counted
 
 _SECONDS_BETWEEN_LINES = 15
-
-
-def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """Write a number with its noun.
-
-    Args:
-        number: The number.
-        noun: The noun in the singular.
-        plural: Its plural, where that is not the noun with an s.
-
-    Returns:
-        Text such as "1 record" or "1,234 records".
-    """
-    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def describe_figures(fields: Mapping[str, Any]) -> str:

@@ -9,23 +9,24 @@ from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
+from tap_leadintent.api.endpoint import Endpoint
 from tap_leadintent.api.http import Client
 from tap_leadintent.api.page import Page
 from tap_leadintent.config.scope import scope_of
 from tap_leadintent.errors import Action, StreamError
 from tap_leadintent.holes import TOO_OLD, Holes
-from tap_leadintent.progress import StepProgress, counted
-from tap_leadintent.ranges import Endpoint
+from tap_leadintent.progress import StepProgress
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.intervals import Interval, cut_off
 from tap_leadintent.replication.plan import DAY, LIST, Step, make_plan
 from tap_leadintent.replication.plan_reader import PlanReader
+from tap_leadintent.replication.protocol import OVERLAP_SECONDS
 from tap_leadintent.replication.reader import WindowPage
-from tap_leadintent.replication.rounding import OVERLAP_SECONDS
 from tap_leadintent.replication.source import key_mark
 from tap_leadintent.run_stream import RunStream
 from tap_leadintent.singer.log import summarize
 from tap_leadintent.times import format_instant
+from tap_leadintent.words import counted
 
 _LOAD_SCHEMA = "MELTANO_EXTRACT__LOAD_SCHEMA"
 """The variable in which Meltano names the schema that its loader writes to."""

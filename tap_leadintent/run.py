@@ -9,13 +9,14 @@ from traceback import format_tb
 from typing import Any
 
 from tap_leadintent import errors
-from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.loads import Loads
-from tap_leadintent.progress import StreamStats, counted, describe_figures
+from tap_leadintent.progress import StreamStats, describe_figures
 from tap_leadintent.replication.protocol import IgnoredRangeError, NoThreadError
 from tap_leadintent.singer.batch import BatchError
 from tap_leadintent.singer.errors import OutputError, RecordError, RunError
 from tap_leadintent.singer.log import summarize
+from tap_leadintent.stream import LeadIntentStream
+from tap_leadintent.words import counted
 
 AnyStream = LeadIntentStream | Loads
 

@@ -2,7 +2,7 @@
 
 from singer_sdk import Tap
 
-from tap_leadintent.api.http import RunContext
+from tap_leadintent.api.run_context import RunContext
 from tap_leadintent.progress import StreamStats
 from tap_leadintent.singer.stream import SingerStream
 

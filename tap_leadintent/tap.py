@@ -9,15 +9,16 @@ from operator import methodcaller
 from typing_extensions import override
 
 from tap_leadintent.api.clock import ServerClock
-from tap_leadintent.api.http import RunContext
-from tap_leadintent.api.limits import Limits, Traffic
+from tap_leadintent.api.limits import Limits
+from tap_leadintent.api.run_context import RunContext
 from tap_leadintent.api.session import new_session
-from tap_leadintent.client import LeadIntentStream
+from tap_leadintent.api.traffic import Traffic
 from tap_leadintent.config import settings, validation
 from tap_leadintent.errors import TAP_NAME
 from tap_leadintent.loads import Loads
 from tap_leadintent.run import AnyStream, read_each, sync_streams
 from tap_leadintent.singer.tap import SingerTap
+from tap_leadintent.stream import LeadIntentStream
 from tap_leadintent.streams import STREAMS
 
 

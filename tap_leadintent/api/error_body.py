@@ -8,8 +8,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from tap_leadintent.progress import counted
 from tap_leadintent.singer.log import quote
+from tap_leadintent.words import counted
 
 _MAX_BYTES = 2**20
 """Bytes of a body that are decoded."""

@@ -19,49 +19,16 @@ from singer_sdk import metrics
 from singer_sdk.metrics import Metric, Point, Status, Tag
 from urllib3.exceptions import HTTPError
 
-from tap_leadintent.api.clock import ServerClock
 from tap_leadintent.api.failures import SUCCESS, explain_no_page, explain_no_response
-from tap_leadintent.api.limits import Limits, Traffic
 from tap_leadintent.api.page import NO_RECORDS, IncompletePageError, Page, as_utf8
+from tap_leadintent.api.run_context import RunContext
 from tap_leadintent.api.session import TooLargeError, exchange
-from tap_leadintent.errors import TAP_NAME, Action, StreamError
-from tap_leadintent.progress import StreamStats, counted
-from tap_leadintent.singer.interruption import Interruption
+from tap_leadintent.errors import Action, StreamError
+from tap_leadintent.progress import StreamStats
 from tap_leadintent.times import parse_http_date
+from tap_leadintent.words import counted
 
 Fields = Mapping[str, Any]
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunContext:
-    """What the requests of all streams of a run share; safe for several threads."""
-
-    session: requests.Session
-    """Keeps the connections, and the headers of each request, with the key."""
-
-    limits: Limits
-    """What bounds each request."""
-
-    traffic: Traffic
-    """Delays requests, and knows whether one has succeeded."""
-
-    clock: ServerClock
-    """Compares the server's clock with ours."""
-
-    interruption: Interruption
-    """Ends the run after a signal."""
-
-    _warned: set[str] = field(default_factory=set)
-
-    def warn_once(self, text: str) -> None:
-        """Log a warning for the run, unless another stream has logged it.
-
-        Args:
-            text: The warning.
-        """
-        if text not in self._warned:
-            self._warned.add(text)
-            logging.getLogger(TAP_NAME).warning("%s", text)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -13,13 +13,13 @@ from requests.adapters import HTTPAdapter
 from typing_extensions import override
 
 from tap_leadintent import times
+from tap_leadintent.api.endpoint import range_fields
 from tap_leadintent.api.page import Page
-from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.errors import Action, StreamError
-from tap_leadintent.ranges import range_fields
-from tap_leadintent.replication.rounding import OVERLAP_SECONDS
+from tap_leadintent.replication.protocol import OVERLAP_SECONDS
 from tap_leadintent.run import AnyStream, read_each
 from tap_leadintent.singer.errors import RunError
+from tap_leadintent.stream import LeadIntentStream
 from tap_leadintent.tap import TapLeadIntent
 
 Record = dict[str, Any]

@@ -12,11 +12,11 @@ from singer_sdk.singerlib import SelectionMask
 
 from tap_leadintent.findings import Finding, Findings
 from tap_leadintent.openapi import ADDITIONAL_PROPERTIES, ComputedColumn, Record
-from tap_leadintent.progress import counted
 from tap_leadintent.records.column_types import ColumnTypes
 from tap_leadintent.records.exclusion import Exclusion
 from tap_leadintent.records.keys import canonical_json
 from tap_leadintent.times import field_at, format_interval, is_finer
+from tap_leadintent.words import counted
 
 
 class RecordShaper:

@@ -5,6 +5,10 @@ from typing import Protocol, TypeVar
 
 from tap_leadintent.replication.intervals import Interval
 
+OVERLAP_SECONDS = 1
+"""How many seconds before its start a window is requested, because an API may leave out
+the ends of a range. The records of this second are read twice."""
+
 
 class CutError(Exception):
     """A query failed, but a query for a part of its interval may succeed."""

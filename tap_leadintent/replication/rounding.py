@@ -3,10 +3,7 @@
 from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.ledger import Ledger, Question, Window
 from tap_leadintent.replication.plan import DAY
-
-OVERLAP_SECONDS = 1
-"""How many seconds before its start a window is requested, because an API may leave out
-the ends of a range. The records of this second are read twice."""
+from tap_leadintent.replication.protocol import OVERLAP_SECONDS
 
 _SHORTEST = 10
 

@@ -11,7 +11,8 @@ import time_machine
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tap_leadintent.api.limits import Limits, Traffic, seconds_to_wait
+from tap_leadintent.api.limits import Limits, seconds_to_wait
+from tap_leadintent.api.traffic import Traffic
 from tap_leadintent.errors import Action, Reason, StoppedError, StreamError
 from tap_leadintent.progress import StreamStats
 from tests.support.helpers import Clock

@@ -4,8 +4,8 @@ import re
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 
-from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.sandbox import Sandbox
+from tap_leadintent.stream import LeadIntentStream
 from tests.support.helpers import (
     API_KEY,
     STREAMS,

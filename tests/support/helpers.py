@@ -18,10 +18,10 @@ from click.testing import CliRunner, Result
 from singer_sdk.metrics import get_metrics_logger
 
 from tap_leadintent.api.limits import Limits
-from tap_leadintent.client import LeadIntentStream
 from tap_leadintent.openapi import STREAM_NAMES, is_documented
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.singer.tap import SingerTap
+from tap_leadintent.stream import LeadIntentStream
 from tap_leadintent.tap import TapLeadIntent
 
 Json = dict[str, Any]

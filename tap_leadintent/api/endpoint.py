@@ -14,8 +14,7 @@ from tap_leadintent.api.http import Client
 from tap_leadintent.api.page import Page
 from tap_leadintent.errors import Action, StreamError
 from tap_leadintent.replication.intervals import Interval
-from tap_leadintent.replication.protocol import CutError
-from tap_leadintent.replication.rounding import OVERLAP_SECONDS
+from tap_leadintent.replication.protocol import OVERLAP_SECONDS, CutError
 from tap_leadintent.times import EARLIEST, format_instant
 
 _MOST_WRONG = 30 * 86_400
@@ -36,7 +35,7 @@ class Endpoint:
     def query(self, range_name: str, interval: Interval) -> Chain:
         """Begin a query; see `replication.protocol.Api`."""
         if range_name:
-            return _RangeChain(self.client, range_name, interval)
+            return RangeChain(self.client, range_name, interval)
         return Chain(self.client, {}, only_first=self.only_first)
 
     parse = staticmethod(Page.of)
@@ -67,7 +66,7 @@ def range_fields(name: str, interval: Interval) -> dict[str, Any]:
     return {name: times}
 
 
-class _RangeChain(Chain):
+class RangeChain(Chain):
     """The cursor chain of an interval.
 
     A server may refuse a range that ends in its future; the interval is then requested

@@ -1,7 +1,4 @@
-"""The streams' base class: what a stream is, and what the SDK calls.
-
-The file is named as in the SDK's template; the client itself is in `api/http.py`.
-"""
+"""The streams' base class: what a stream is, and what the SDK calls."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,11 +17,11 @@ from singer_sdk.singerlib.schema import Schema
 from typing_extensions import override
 
 from tap_leadintent import openapi
-from tap_leadintent.api.http import Client, RunContext
+from tap_leadintent.api.http import Client
+from tap_leadintent.api.run_context import RunContext
 from tap_leadintent.errors import StreamError
 from tap_leadintent.findings import Finding, Findings
 from tap_leadintent.openapi import Record
-from tap_leadintent.progress import counted
 from tap_leadintent.reading import Reading
 from tap_leadintent.records.contradictions import Contradictions
 from tap_leadintent.records.duplicates import Duplicates
@@ -36,6 +33,7 @@ from tap_leadintent.replication.source import Source
 from tap_leadintent.run_stream import RunStream
 from tap_leadintent.singer.log import summarize
 from tap_leadintent.times import format_instant, parse_instant
+from tap_leadintent.words import counted
 
 _MANY_RECORDS = 100
 """If no record of so many has an excluded field, its name is likely misspelled."""

@@ -1,0 +1,44 @@
+"""What the requests of all streams of a run share."""
+
+import logging
+from dataclasses import dataclass, field
+
+import requests
+
+from tap_leadintent.api.clock import ServerClock
+from tap_leadintent.api.limits import Limits
+from tap_leadintent.api.traffic import Traffic
+from tap_leadintent.errors import TAP_NAME
+from tap_leadintent.singer.interruption import Interruption
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunContext:
+    """What the requests of all streams of a run share; safe for several threads."""
+
+    session: requests.Session
+    """Keeps the connections, and the headers of each request, with the key."""
+
+    limits: Limits
+    """What bounds each request."""
+
+    traffic: Traffic
+    """Delays requests, and knows whether one has succeeded."""
+
+    clock: ServerClock
+    """Compares the server's clock with ours."""
+
+    interruption: Interruption
+    """Ends the run after a signal."""
+
+    _warned: set[str] = field(default_factory=set)
+
+    def warn_once(self, text: str) -> None:
+        """Log a warning for the run, unless another stream has logged it.
+
+        Args:
+            text: The warning.
+        """
+        if text not in self._warned:
+            self._warned.add(text)
+            logging.getLogger(TAP_NAME).warning("%s", text)
